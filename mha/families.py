@@ -1,0 +1,218 @@
+"""The BERT family: what each member calls its parameters and settings, as tables from our names to theirs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import nn
+
+Table = Mapping[str, str | tuple[str, str, str]]
+"Our module or parameter -> theirs; {i} is the layer. Three names are the query, key and value parts of one of ours."
+
+
+@dataclass(frozen=True)
+class Family:
+    """How the models of one `model_type` are written down."""
+
+    prefix: str
+    "What stands before the names of `body` in files that also hold a head."
+    architecture: str
+    "Stem of the class names in `transformers`."
+    settings: Mapping[str, str]
+    "Field of EncoderConfig -> key of config.json."
+    body: Table
+    head: Table
+    "The masked-LM head, whose names carry no prefix."
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    "Fields whose value differs from that of EncoderConfig where config.json is silent, or always."
+    positions_after_padding: bool = False
+    "Whether the first piece has position padding + 1 (RoBERTa)."
+
+    def names(self, encoder: nn.Module) -> dict[str, tuple[str, ...]]:
+        """Return every parameter of an Encoder and its name(s) in this family, without prefix; a tied one once."""
+        return {ours: self._name(ours) for ours, _ in encoder.named_parameters()}
+
+    def _name(self, ours: str) -> tuple[str, ...]:
+        layer = re.search(r"\d+", ours)
+        general = re.sub(r"\d+", "{i}", ours, count=1)
+        table = {**self.body, **self.head}
+        module, _, kind = general.rpartition(".")
+        if general in table:
+            theirs, suffix = table[general], ""
+        else:
+            theirs, suffix = table[module], f".{kind}"
+        parts = (theirs,) if isinstance(theirs, str) else theirs
+        return tuple(part.replace("{i}", layer[0] if layer else "") + suffix for part in parts)
+
+    def holds(self, table: str, keys: Iterable[str]) -> bool:
+        """Return whether any of `keys` belongs to the modules of ours whose names start with `table`."""
+        both = {**self.body, **self.head}
+        modules = tuple(theirs for ours, theirs in both.items() if ours.startswith(table) and isinstance(theirs, str))
+        return bool(modules) and any(key.startswith(modules) for key in keys)
+
+
+BERT_SETTINGS = {
+    "vocab": "vocab_size",
+    "layers": "num_hidden_layers",
+    "heads": "num_attention_heads",
+    "model": "hidden_size",
+    "feed_forward": "intermediate_size",
+    "positions": "max_position_embeddings",
+    "token_types": "type_vocab_size",
+    "activation": "hidden_act",
+    "eps": "layer_norm_eps",
+    "dropout": "hidden_dropout_prob",
+    "attention_dropout": "attention_probs_dropout_prob",
+    "padding": "pad_token_id",
+}
+
+EMBEDDINGS: Table = {
+    "pieces": "embeddings.word_embeddings",
+    "positions": "embeddings.position_embeddings",
+    "embedding_norm": "embeddings.LayerNorm",
+}
+TOKEN_TYPES: Table = {"token_types": "embeddings.token_type_embeddings"}
+POOLER: Table = {"pooler": "pooler.dense"}
+
+BERT_LAYER: Table = {
+    "layers.{i}.attention.project": (
+        "encoder.layer.{i}.attention.self.query",
+        "encoder.layer.{i}.attention.self.key",
+        "encoder.layer.{i}.attention.self.value",
+    ),
+    "layers.{i}.attention.output": "encoder.layer.{i}.attention.output.dense",
+    "layers.{i}.attention_norm": "encoder.layer.{i}.attention.output.LayerNorm",
+    "layers.{i}.expand": "encoder.layer.{i}.intermediate.dense",
+    "layers.{i}.contract": "encoder.layer.{i}.output.dense",
+    "layers.{i}.feed_forward_norm": "encoder.layer.{i}.output.LayerNorm",
+}
+
+PRE_NORM_LAYER: Table = {
+    **BERT_LAYER,
+    "layers.{i}.attention_norm": "encoder.layer.{i}.attention.LayerNorm",
+    "layers.{i}.feed_forward_norm": "encoder.layer.{i}.intermediate.LayerNorm",
+    "final_norm": "LayerNorm",
+}
+
+DISTILBERT_LAYER: Table = {
+    "layers.{i}.attention.project": (
+        "transformer.layer.{i}.attention.q_lin",
+        "transformer.layer.{i}.attention.k_lin",
+        "transformer.layer.{i}.attention.v_lin",
+    ),
+    "layers.{i}.attention.output": "transformer.layer.{i}.attention.out_lin",
+    "layers.{i}.attention_norm": "transformer.layer.{i}.sa_layer_norm",
+    "layers.{i}.expand": "transformer.layer.{i}.ffn.lin1",
+    "layers.{i}.contract": "transformer.layer.{i}.ffn.lin2",
+    "layers.{i}.feed_forward_norm": "transformer.layer.{i}.output_layer_norm",
+}
+
+BERT_HEAD: Table = {
+    "lm_head.transform": "cls.predictions.transform.dense",
+    "lm_head.norm": "cls.predictions.transform.LayerNorm",
+    "lm_head.decoder.bias": "cls.predictions.bias",
+}
+ROBERTA_HEAD: Table = {
+    "lm_head.transform": "lm_head.dense",
+    "lm_head.norm": "lm_head.layer_norm",
+    "lm_head.decoder.bias": "lm_head.bias",
+}
+ELECTRA_HEAD: Table = {
+    "lm_head.transform": "generator_predictions.dense",
+    "lm_head.norm": "generator_predictions.LayerNorm",
+    "lm_head.decoder.bias": "generator_lm_head.bias",
+}
+DISTILBERT_HEAD: Table = {
+    "lm_head.transform": "vocab_transform",
+    "lm_head.norm": "vocab_layer_norm",
+    "lm_head.decoder.bias": "vocab_projector.bias",
+}
+
+
+def _roberta(prefix: str, architecture: str, layer: Table = BERT_LAYER, norm: str = "post") -> Family:
+    return Family(
+        prefix=prefix,
+        architecture=architecture,
+        settings=BERT_SETTINGS,
+        body={**EMBEDDINGS, **TOKEN_TYPES, **layer, **POOLER},
+        head=ROBERTA_HEAD,
+        defaults={"padding": 1, "norm": norm},
+        positions_after_padding=True,
+    )
+
+
+FAMILIES: Mapping[str, Family] = {
+    "bert": Family(
+        prefix="bert.",
+        architecture="Bert",
+        settings=BERT_SETTINGS,
+        body={**EMBEDDINGS, **TOKEN_TYPES, **BERT_LAYER, **POOLER},
+        head=BERT_HEAD,
+    ),
+    "roberta": _roberta("roberta.", "Roberta"),
+    "xlm-roberta": _roberta("roberta.", "XLMRoberta"),
+    "camembert": _roberta("roberta.", "Camembert"),
+    "roberta-prelayernorm": _roberta("roberta_prelayernorm.", "RobertaPreLayerNorm", PRE_NORM_LAYER, "pre"),
+    "electra": Family(
+        prefix="electra.",
+        architecture="Electra",
+        settings={**BERT_SETTINGS, "embedding": "embedding_size"},
+        body={**EMBEDDINGS, **TOKEN_TYPES, "embedding_project": "embeddings_project", **BERT_LAYER},
+        head=ELECTRA_HEAD,
+    ),
+    "distilbert": Family(
+        prefix="distilbert.",
+        architecture="DistilBert",
+        settings={
+            "vocab": "vocab_size",
+            "layers": "n_layers",
+            "heads": "n_heads",
+            "model": "dim",
+            "feed_forward": "hidden_dim",
+            "positions": "max_position_embeddings",
+            "activation": "activation",
+            "dropout": "dropout",
+            "attention_dropout": "attention_dropout",
+            "padding": "pad_token_id",
+        },
+        body={**EMBEDDINGS, **DISTILBERT_LAYER},
+        head=DISTILBERT_HEAD,
+        defaults={"token_types": 0},
+    ),
+}
+"`model_type` of config.json -> how that family is written down."
+
+ALIASES = {
+    "cls.predictions.decoder.bias": "cls.predictions.bias",
+    "lm_head.decoder.bias": "lm_head.bias",
+}
+"Second names under which files may repeat a tensor."
+
+DECODERS = (
+    "cls.predictions.decoder.weight",
+    "lm_head.decoder.weight",
+    "generator_lm_head.weight",
+    "vocab_projector.weight",
+)
+"Where files may repeat the piece embedding, which is also the decoder of the masked-LM head."
+
+LEFT_OUT = re.compile(
+    r"^embeddings\.(position_ids|token_type_ids)$"  # buffers that count 0, 1, 2 ...
+    r"|^cls\.seq_relationship\."  # next-sentence prediction
+    r"|^discriminator_predictions\."  # ELECTRA: was this piece replaced?
+    r"|^(pre_)?classifier\.|^qa_outputs\."  # heads of fine-tuned models
+)
+"Keys of weight files that the encoder has no place for and can do without."
+
+SETTINGS_REFUSED: Mapping[str, tuple[Any, ...]] = {
+    "is_decoder": (False, None),
+    "is_encoder_decoder": (False, None),
+    "add_cross_attention": (False, None),
+    "position_embedding_type": ("absolute", None),
+    "pruned_heads": ({}, None),
+    "quantization_config": (None,),
+}
+"Keys of config.json and the values of them that the encoder can do."

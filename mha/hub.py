@@ -1,0 +1,120 @@
+"""Models of `transformers`: led through `attend` by its attention interface, or refused with the reason."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from mha.attention import MultiHeadAttention, attend
+from mha.hooks import HookError
+
+NAME = "headscope"
+"The name under which `attend` is registered with the attention interface."
+
+OUTPUT_PROJECTIONS = {
+    "bert": "../output.dense",
+    "roberta": "../output.dense",
+    "xlm-roberta": "../output.dense",
+    "camembert": "../output.dense",
+    "electra": "../output.dense",
+    "distilbert": "out_lin",
+    "albert": "dense",
+    "modernbert": "Wo",
+    "gpt2": "c_proj",
+    "gpt_neox": "dense",
+    "llama": "o_proj",
+    "qwen2": "o_proj",
+    "bart": "out_proj",
+}
+"Where W_O lies, seen from the module that calls attention: an entry an architecture (`config.model_type`)."
+
+
+def switch_attention(model: nn.Module) -> Any:
+    """Lead the attention of a `transformers` model through `attend`; return its own setting, None for other modules.
+
+    Raises HookError for a model that keeps attention code of its own.
+    """
+    transformers = sys.modules.get("transformers")
+    if transformers is None or not isinstance(model, transformers.PreTrainedModel):
+        return None
+    if not model._can_set_attn_implementation():
+        raise HookError(
+            f"{type(model).__name__} keeps attention code of its own, outside the attention interface of transformers: "
+            "its heads cannot be seen"
+        )
+    _register()
+    own = {id(part): part.config._attn_implementation for part in _parts(model)}
+    model.set_attn_implementation(NAME)
+    return own
+
+
+def restore_attention(model: nn.Module, own: Any) -> None:
+    """Give a model back the setting that `switch_attention` returned."""
+    if own is not None:
+        for part in _parts(model):
+            part.config._attn_implementation = own[id(part)]
+
+
+def _parts(model: nn.Module) -> list[Any]:
+    from transformers import PreTrainedModel
+
+    return [module for module in model.modules() if isinstance(module, PreTrainedModel)]
+
+
+def _register() -> None:
+    from transformers import AttentionInterface, AttentionMaskInterface
+    from transformers.masking_utils import eager_mask
+
+    AttentionInterface.register(NAME, attend)
+    AttentionMaskInterface.register(NAME, eager_mask)
+
+
+def output_weights(model: nn.Module, module: nn.Module, name: str) -> Tensor:
+    """Return W_O of an attention module [head, head_dim, model]; `name` is its path in `model`.
+
+    Raises HookError for an architecture that is not in OUTPUT_PROJECTIONS.
+    """
+    if isinstance(module, MultiHeadAttention):
+        return module.W_O
+    kind = getattr(getattr(model, "config", None), "model_type", type(model).__name__)
+    if kind not in OUTPUT_PROJECTIONS:
+        raise HookError(f"where W_O of {kind!r} lies is not known: add it to mha.hub.OUTPUT_PROJECTIONS")
+    place = OUTPUT_PROJECTIONS[kind]
+    if place.startswith("../"):
+        name, place = name.rpartition(".")[0], place.removeprefix("../")
+    projection = model.get_submodule(f"{name}.{place}" if name else place)
+    weight = projection.weight
+    assert isinstance(weight, Tensor)
+    weight = weight.T if isinstance(projection, nn.Linear) else weight
+    heads = _heads(module, model)
+    return weight.reshape(heads, weight.shape[0] // heads, -1)
+
+
+def _heads(module: nn.Module, model: nn.Module) -> int:
+    for owner in (module, model.config):
+        for name in ("num_attention_heads", "num_heads", "n_heads"):
+            if isinstance(heads := getattr(owner, name, None), int):
+                return heads
+    raise HookError(f"the number of heads of {type(module).__name__} is not known")
+
+
+def load_hub_model(folder: str, *, random_seed: int | None = None) -> nn.Module:
+    """Load the encoder of a model folder or hub id (safetensors only, no remote code), in evaluation mode.
+
+    Of an encoder-decoder the encoder is returned. With `random_seed` the architecture is built with fresh weights.
+    """
+    from transformers import AutoConfig, AutoModel
+
+    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    if random_seed is None:
+        model = AutoModel.from_pretrained(folder, trust_remote_code=False, use_safetensors=True)
+    else:
+        with torch.random.fork_rng():
+            torch.manual_seed(random_seed)
+            model = AutoModel.from_config(config, trust_remote_code=False)
+    encoder = model.get_encoder() if config.is_encoder_decoder else model
+    assert isinstance(encoder, nn.Module)
+    return encoder.eval()

@@ -1,0 +1,49 @@
+"""Words and word-pieces: which piece belongs to which word, from the tokenizer's own word ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+CLS, SEP = -1, -2
+"Key indices of the special tokens before the first word and after it; words are numbered from 0."
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The word-pieces of one text, special tokens included."""
+
+    ids: npt.NDArray[np.int32]
+    "[piece] Row of each piece in the vocabulary."
+    word: npt.NDArray[np.int32]
+    "[piece] Index of the word that each piece belongs to; CLS before the first word, SEP for special tokens after it."
+    words: int
+    "Number of words."
+
+    def __len__(self) -> int:
+        """Return the number of pieces."""
+        return len(self.ids)
+
+    def missing(self) -> list[int]:
+        """Return the words that the tokenizer turned into nothing."""
+        return sorted(set(range(self.words)) - set(self.word.tolist()))
+
+
+def align(tokenizer: Any, texts: Sequence[Sequence[str]]) -> list[Pieces]:
+    """Cut texts that are given as words into pieces; nothing is truncated or padded.
+
+    `tokenizer` is a `tokenizers.Tokenizer`.
+    """
+    encodings = tokenizer.encode_batch([list(words) for words in texts], is_pretokenized=True)
+    return [_pieces(encoding, len(words)) for encoding, words in zip(encodings, texts, strict=True)]
+
+
+def _pieces(encoding: Any, words: int) -> Pieces:
+    word_ids: list[int | None] = encoding.word_ids
+    begin = next((place for place, word in enumerate(word_ids) if word is not None), 1)
+    word = [(CLS if place < begin else SEP) if word is None else word for place, word in enumerate(word_ids)]
+    return Pieces(np.array(encoding.ids, np.int32), np.array(word, np.int32), words)

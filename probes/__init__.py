@@ -1,0 +1,29 @@
+"""Questions about heads: corpora, probes, the scorer, baselines and intervals."""
+
+from probes import agreement, coreference, dependency, position  # noqa: F401  # registered by being imported
+from probes.corpora import Corpus
+from probes.conllu_reader import CorpusError
+from probes.records import Document, Mention, Sentence
+from probes.registry import Probe, UnknownProbeError, get_probe, probe_names, register
+from probes.results import Split, score_table
+from probes.scoring import Settings, learn_baselines, score_corpus
+from probes.targets import Targets
+
+__all__ = [
+    "Corpus",
+    "CorpusError",
+    "Document",
+    "Mention",
+    "Probe",
+    "Sentence",
+    "Settings",
+    "Split",
+    "Targets",
+    "UnknownProbeError",
+    "get_probe",
+    "learn_baselines",
+    "probe_names",
+    "register",
+    "score_corpus",
+    "score_table",
+]

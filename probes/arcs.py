@@ -1,0 +1,156 @@
+"""Arcs for trained probes: a sample of right pairs with a wrong pair each, and the control task on the same queries."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from probes.records import Document, IntArray
+from probes.registry import Probe
+from probes.scoring import CHUNK, Aligned
+from probes.tally import Question
+from probes.targets import Targets
+
+TASKS = ("gold", "control")
+"What a classifier is asked to tell apart: gold from another candidate, or the control task's key from another one."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arc:
+    """A query with one of its gold keys, and what the wrong pair and the control task are drawn from."""
+
+    text: tuple[str, int]
+    "The content of the text, and which of its copies it is: equal texts are told apart, but not by where they stand."
+    number: int
+    "Index of the text among those that the model can read."
+    query: int
+    gold: int
+    wrong: int
+    "A candidate that is not right."
+    candidates: tuple[int, ...]
+    "Words, ascending; without the query and without words that have no pieces."
+    form: str
+    "Word form of the query, lower-cased."
+    rank: int
+    "Random number; the arcs with the lowest ones are sampled."
+    draw: int
+    "Random number in [0, 2**64) for the wrong key of the control task."
+
+
+@dataclass(frozen=True)
+class ControlTask:
+    """A task without language: every word form has a fixed random offset, and the word there counts as right.
+
+    Offsets are drawn from those of the gold keys of the selection split, so only words and answers are unrelated
+    (Hewitt and Liang 2019, section 2, whose control for dependency edges draws one of three places for a word form).
+    The key is the candidate nearest to the query plus the offset, the left one of two; so it is never the query, never
+    outside the text, and of the same kind as gold.
+    """
+
+    offsets: tuple[int, ...]
+    "Offsets of gold from the query, ascending, each as often as it occurs."
+    seed: int
+
+    @classmethod
+    def of(cls, arcs: Sequence[Arc], seed: int) -> ControlTask:
+        """Return the control task of a label whose arcs on the selection split are `arcs`."""
+        return cls(tuple(sorted(arc.gold - arc.query for arc in arcs)), seed)
+
+    def offset(self, form: str) -> int:
+        """Return the offset of a word form."""
+        return _pick(self.offsets, draws(self.seed, "control", form)[0])
+
+    def keys(self, arc: Arc) -> tuple[int, int]:
+        """Return the key that counts as right for an arc's query, and another candidate."""
+        place = arc.query + self.offset(arc.form)
+        right = min(arc.candidates, key=lambda key: (abs(key - place), key))
+        return right, _pick([key for key in arc.candidates if key != right], arc.draw)
+
+
+def draws(*content: object) -> tuple[int, ...]:
+    """Return four random numbers in [0, 2**64) that are a function of `content`, by its `repr`."""
+    return struct.unpack("<4Q", hashlib.blake2b(repr(content).encode(), digest_size=32).digest())
+
+
+def _pick(things: Sequence[int], draw: int) -> int:
+    return things[(draw * len(things)) >> 64]
+
+
+def sample_arcs(aligned: Aligned, probes: Sequence[Probe], *, pairs: int, seed: int) -> dict[Question, list[Arc]]:
+    """Return at most `pairs` arcs a question, by random rank.
+
+    Asked are the probes about relations (those that need more than words) in the first of their variants, with pooled
+    labels. An item gives one arc, to one of its gold keys; it gives none if every candidate is right. The sample is a
+    function of the set of texts, not of their order.
+    """
+    sampled: dict[Question, list[Arc]] = {}
+    copies: Counter[str] = Counter()
+    asked = [probe for probe in probes if probe.needs != "words"]
+    for start in range(0, len(aligned.kept) if asked else 0, CHUNK):
+        numbers = range(start, min(start + CHUNK, len(aligned.kept)))
+        for number, document in zip(numbers, aligned.texts.take([aligned.kept[i] for i in numbers]), strict=True):
+            content = _content(document)
+            for probe in asked:
+                for label, arc in _arcs(probe, document, (content, copies[content]), number, aligned, seed):
+                    for pooled in probe.pool(label):
+                        sampled.setdefault((probe.name, probe.variants[0], pooled), []).append(arc)
+            copies[content] += 1
+        sampled = {question: sorted(arcs, key=lambda arc: arc.rank)[:pairs] for question, arcs in sampled.items()}
+    return sampled
+
+
+def _content(document: Document) -> str:
+    columns = (document.words, document.heads.tolist(), document.deprels, document.upos, document.feats)
+    return hashlib.blake2b(repr((document.id, columns, document.mentions)).encode(), digest_size=16).hexdigest()
+
+
+def _arcs(
+    probe: Probe, document: Document, text: tuple[str, int], number: int, aligned: Aligned, seed: int
+) -> Iterator[tuple[str, Arc]]:
+    """Yield the arcs of one text with their labels."""
+    gone = aligned.pieces[number].missing()
+    targets = probe.targets(document)[probe.variants[0]]
+    for item, (query, label) in enumerate(zip(targets.query.tolist(), targets.label, strict=True)):
+        if query in gone:
+            continue
+        gold = _keys_of(*targets.gold, item)
+        candidates = [key for key in _candidates(targets, item, len(document)) if key != query and key not in gone]
+        right, wrong = [key for key in candidates if key in gold], [key for key in candidates if key not in gold]
+        if right and wrong:
+            rank, *draw = draws(seed, text, probe.name, query, label)
+            yield (
+                label,
+                Arc(
+                    text=text,
+                    number=number,
+                    query=query,
+                    gold=_pick(right, draw[0]),
+                    wrong=_pick(wrong, draw[1]),
+                    candidates=tuple(candidates),
+                    form=document.words[query].lower(),
+                    rank=rank,
+                    draw=draw[2],
+                ),
+            )
+
+
+def _candidates(targets: Targets, item: int, words: int) -> Sequence[int]:
+    return range(words) if isinstance(targets.candidates, str) else sorted(_keys_of(*targets.candidates, item))
+
+
+def _keys_of(key: IntArray, of: IntArray, item: int) -> list[int]:
+    first, last = np.searchsorted(of, [item, item + 1])
+    keys: list[int] = key[first:last].tolist()
+    return keys
+
+
+def pairs_of(arcs: Sequence[Arc], control: ControlTask) -> IntArray:
+    """Return [task, arc, 2, 2], the (query, key) of the right and the wrong pair of each arc in each of TASKS."""
+    keys = [[(arc.gold, arc.wrong) for arc in arcs], [control.keys(arc) for arc in arcs]]
+    pairs = [[[(arc.query, key) for key in both] for arc, both in zip(arcs, task, strict=True)] for task in keys]
+    return np.array(pairs, np.int64)

@@ -1,0 +1,257 @@
+"""What shallow explanations achieve: rows of attention that know offsets, mentions or word forms, but no model."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from probes.coreference import mention_heads
+from probes.records import Document, IntArray
+from probes.targets import OTHERS, Items
+
+Rows = npt.NDArray[np.float32]
+"[item, key] The row (or column) that a baseline gives to each item; keys are words, then [SEP] and [CLS]."
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The texts of a batch as baselines see them."""
+
+    documents: Sequence[Document]
+
+    @cached_property
+    def words(self) -> IntArray:
+        """[text] Number of words."""
+        return np.array([len(document) for document in self.documents], np.int64)
+
+    @cached_property
+    def forms(self) -> IntArray:
+        """[text, word] A number for each word form, letter case aside; 0 beyond the text."""
+        forms = np.zeros((len(self.documents), int(self.words.max())), np.int64)
+        for row, document in zip(forms, self.documents, strict=True):
+            row[: len(document)] = [_form(word) for word in document.words]
+        return forms
+
+    @property
+    def keys(self) -> int:
+        """Number of keys of a row."""
+        return self.forms.shape[1] + 2
+
+
+@lru_cache(maxsize=1 << 16)
+def _form(word: str) -> int:
+    return zlib.crc32(word.lower().encode())
+
+
+@runtime_checkable
+class Baseline(Protocol):
+    """Answers the questions of a probe without a model; labels are those of `Items.pooled`."""
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Take in questions of the selection split with their answers."""
+        ...
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """Return what it attends to for each item."""
+        ...
+
+
+class Counts:
+    """How often each pair of (question, thing) occurred; things are numbers below 2**32."""
+
+    def __init__(self) -> None:
+        """Start with no pairs."""
+        self._labels: dict[tuple[str, str, str], int] = {}
+        self._pending: list[IntArray] = []
+        self._codes, self._counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
+
+    def codes(self, items: Items, item: IntArray, thing: IntArray) -> IntArray:
+        """Return a number for each pair of an item's question and a thing."""
+        labels = [
+            self._labels.setdefault((items.probe, items.variant, label), len(self._labels)) for label in items.labels
+        ]
+        code: IntArray = (np.array(labels, np.int64)[items.label[item]] << 32) + thing
+        return code
+
+    def add(self, codes: IntArray) -> None:
+        """Count pairs."""
+        self._pending.append(codes)
+        if sum(map(len, self._pending)) > 1 << 20:
+            self._settle()
+
+    def _settle(self) -> None:
+        if self._pending:
+            weights = np.concatenate([self._counts, *(np.ones(len(codes), np.int64) for codes in self._pending)])
+            self._codes, inverse = np.unique(np.concatenate([self._codes, *self._pending]), return_inverse=True)
+            self._counts = np.bincount(inverse, weights, len(self._codes)).astype(np.int64)
+            self._pending = []
+
+    def of(self, codes: IntArray) -> IntArray:
+        """Return how often each pair was counted."""
+        self._settle()
+        if not len(self._codes):
+            return np.zeros_like(codes)
+        place = np.searchsorted(self._codes, codes).clip(max=len(self._codes) - 1)
+        return np.where(self._codes[place] == codes, self._counts[place], 0)
+
+    def table(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the distinct pairs, sorted: number of the question, thing, count."""
+        self._settle()
+        return self._codes >> 32, self._codes & 0xFFFFFFFF, self._counts
+
+
+ZERO = 1 << 31
+"Offset 0 as a thing to be counted."
+
+
+class Offset:
+    """Attends to one fixed distance, the most frequent one of gold for the label, over the full range.
+
+    Clark et al. 2019, section 4.2, and Voita et al. 2019, section 5.2, tried fewer offsets. Where the offset leads out
+    of the text nothing is attended to.
+    """
+
+    def __init__(self) -> None:
+        """Start without knowledge."""
+        self.seen = Counts()
+        self._best: dict[int, int] | None = None
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Count the distances of gold."""
+        key, item = items.gold
+        self.seen.add(self.seen.codes(items, item, key - items.query[item] + ZERO))
+        self._best = None
+
+    def best(self, items: Items) -> IntArray:
+        """[item] Return the offset learned for each item's label; 0 where nothing was learned."""
+        if self._best is None:
+            question, thing, count = self.seen.table()
+            offset = thing - ZERO
+            order = np.lexsort((offset, np.abs(offset), -count, question))
+            first = np.unique(question[order], return_index=True)[1]
+            self._best = dict(zip(question[order][first].tolist(), offset[order][first].tolist(), strict=True))
+        question = self.seen.codes(items, np.arange(len(items)), np.zeros(len(items), np.int64)) >> 32
+        return np.array([self._best.get(q, 0) for q in question.tolist()], np.int64)
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """One key a row; none where the offset leads out of the text."""
+        key = items.query + self.best(items)
+        return _one_hot(np.where((key >= 0) & (key < shown.words[items.text]), key, -1), shown.keys)
+
+
+class Uniform:
+    """Attends to everything alike: the chance level."""
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Nothing to learn."""
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """The same weight for every key of the text."""
+        keys = shown.words[items.text][:, None] + 2
+        inside = np.arange(shown.keys) < keys - 2
+        inside[:, -2:] = True
+        return (inside / keys).astype(np.float32)
+
+
+class NearestMention:
+    """Attends to the head word of the nearest preceding mention (Clark et al. 2019, section 4.3)."""
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Nothing to learn."""
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """One key a row."""
+        heads = [mention_heads(document) for document in shown.documents]
+        asked = zip(items.text.tolist(), items.query.tolist(), strict=True)
+        return _one_hot([max((h for h in heads[text] if h < q), default=-1) for text, q in asked], shown.keys)
+
+
+class SameHeadWord:
+    """Attends to the nearest preceding mention with the same head word, else to the nearest preceding mention.
+
+    The head-match baseline of Clark et al. 2019, section 4.3.
+    """
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Nothing to learn."""
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """One key a row."""
+        heads = [mention_heads(document) for document in shown.documents]
+        asked = zip(items.text.tolist(), items.query.tolist(), strict=True)
+        return _one_hot([self._choose(heads[text], shown.forms[text], query) for text, query in asked], shown.keys)
+
+    def _choose(self, heads: Sequence[int], forms: IntArray, query: int) -> int:
+        before = [head for head in heads if head < query]
+        same = [head for head in before if forms[head] == forms[query]]
+        return (same or before or [-1])[-1]
+
+
+class LexicalTable:
+    """Attends by two count tables: how often a word form is the answer when it is a candidate, times its offset's share.
+
+    A supervised yardstick with a column of its own, not a baseline: FINDINGS name no published head that was held
+    against it. Rates are smoothed by half an answer in one candidate more; ties go to the nearest candidate.
+    """
+
+    def __init__(self) -> None:
+        """Start without knowledge."""
+        self.asked, self.right, self.offset, self.total = Counts(), Counts(), Counts(), Counts()
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Count candidates, answers and offsets by label."""
+        text, query = items.text, items.query
+        gold, of = items.gold
+        item, key = _candidates(items, shown)
+        self.asked.add(self.asked.codes(items, item, shown.forms[text[item], key]))
+        self.right.add(self.right.codes(items, of, shown.forms[text[of], gold]))
+        self.offset.add(self.offset.codes(items, of, gold - query[of] + ZERO))
+        self.total.add(self.total.codes(items, of, np.zeros_like(of)))
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """The product of both rates for every candidate."""
+        item, key = _candidates(items, shown)
+        form, distance = shown.forms[items.text[item], key], key - items.query[item]
+        asked = self.asked.of(self.asked.codes(items, item, form))
+        right = self.right.of(self.right.codes(items, item, form))
+        total = self.total.of(self.total.codes(items, item, np.zeros_like(item)))
+        share = (self.offset.of(self.offset.codes(items, item, distance + ZERO)) + 0.1) / (total + 1)
+        rows = np.zeros((len(items), shown.keys))
+        rows[item, key] = (right + 0.05) / (asked + 1) * share * (1 - 1e-6 * np.abs(distance))
+        return (rows / np.maximum(rows.sum(1, keepdims=True), 1e-30)).astype(np.float32)
+
+
+def _candidates(items: Items, shown: Shown) -> tuple[IntArray, IntArray]:
+    """Return item and key of every candidate word of every item."""
+    if not isinstance(items.candidates, str):
+        return items.candidates[1], items.candidates[0]
+    inside = np.arange(shown.keys) < shown.words[items.text][:, None]
+    if items.candidates == OTHERS:
+        inside[np.arange(len(items)), items.query] = False
+    item, key = np.nonzero(inside)
+    return item, key
+
+
+def _one_hot(keys: npt.ArrayLike, width: int) -> Rows:
+    chosen = np.asarray(keys, np.int64)
+    rows = np.zeros((len(chosen), width), np.float32)
+    known = np.flatnonzero(chosen >= 0)
+    rows[known, chosen[known]] = 1
+    return rows
+
+
+BASELINES: dict[str, type[Baseline]] = {
+    "offset": Offset,
+    "nearest mention": NearestMention,
+    "same head word": SameHeadWord,
+    "uniform": Uniform,
+}
+"Baselines by name; `LEXICAL` is kept apart."
+
+LEXICAL = "lexical table"

@@ -1,0 +1,190 @@
+"""The trained probe: a logistic regression on what a head gives to two words, beside a control task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Bool, Float
+
+from mha.models import Model
+from probes.arcs import TASKS, Arc, ControlTask, sample_arcs
+from probes.corpora import Texts
+from probes.pair_attention import PairAttention
+from probes.records import IntArray
+from probes.registry import Probe
+from probes.results import SPLITS
+from probes.scoring import Aligned, Settings
+from probes.statistics import Bootstrap
+from probes.tally import Numbers, Question, Sums
+
+NAME, BASELINE = "classifier", "control task"
+
+FEWEST = 20
+"A label with fewer arcs than this on either split is not asked."
+
+MEASURED = ("accuracy", "ci_low", "ci_high")
+COMPARED = ("baseline_accuracy", "margin", "margin_low", "margin_high")
+NUMBERS = (*MEASURED, "mass", "coverage", "share", *COMPARED, "lexical_accuracy")
+ABOUT = ("probe", "label", "variant", "layer", "head", "name", "baseline")
+COLUMNS = (*ABOUT, *NUMBERS, "n", "clusters", "near_ties", "split", "selected")
+"As `probes.results.score_table` has them."
+
+Hits = Numbers
+"[task, arc, head] How many of an arc's two pairs each head's classifier tells right, for each of TASKS."
+
+
+def fit_classifiers(
+    model: Model,
+    select: Texts,
+    report: Texts,
+    probes: Sequence[Probe],
+    settings: Settings,
+    *,
+    pairs: int,
+    replicates: int,
+    seed: int,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> pd.DataFrame:
+    """Fit a logistic regression for every head and relation on `select`; return its scores on both splits.
+
+    What is classified is a pair of words, by two numbers: a head's attention from the first to the second, and back.
+    Each query comes once with a gold key and once with another candidate, so chance is 0.5. Every probe that needs more
+    than words is asked, in the first of its variants, with pooled labels. At most `pairs` queries a label and split
+    are drawn; the sample is a function of `seed` and of the set of texts.
+
+    One row a question, head and split, in the columns of `probes.results.score_table`: the probe is "classifier", the
+    variant "<probe>/<variant>". `n` is the number of pairs and `accuracy` the fraction told right; on the split
+    "select" these are the pairs that it was fitted on. `baseline_accuracy` is that of the same head, fitted alike, on
+    the control task, and `margin` their difference: selectivity (Hewitt and Liang 2019, section 2). `selected` is the
+    head with the highest accuracy on "select". A label with fewer than FEWEST arcs on either split has n = 0 and NaN;
+    without any label the table is empty. `progress` is called with the number of labels done and of all.
+    """
+    both = [Aligned.of(model, texts) for texts in (select, report)]
+    samples = [sample_arcs(aligned, probes, pairs=pairs, seed=seed) for aligned in both]
+    questions = sorted(set(samples[0]) | set(samples[1]))
+    asked = [question for question in questions if all(len(arcs.get(question, ())) >= FEWEST for arcs in samples)]
+    control = {question: ControlTask.of(samples[0][question], seed) for question in asked}
+    seen = [
+        PairAttention.of(model, aligned, {question: arcs[question] for question in asked}, control, settings)
+        for aligned, arcs in zip(both, samples, strict=True)
+    ]
+    bootstraps = [_bootstrap(one, replicates, seed + number) for number, one in enumerate(seen)]
+    frames: list[pd.DataFrame] = []
+    for number, (question, hits) in enumerate(_hits(questions, seen[0], seen[1])):
+        frames.extend(_rows(question, hits, seen, bootstraps, model))
+        progress(number + 1, len(questions))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+@dataclass(frozen=True)
+class HeadClassifiers:
+    """A logistic regression for each head, on values that are standardised as they were in training."""
+
+    mean: Float[np.ndarray, "head way"]
+    scale: Float[np.ndarray, "head way"]
+    slope: Float[np.ndarray, "head way"]
+    intercept: Float[np.ndarray, " head"]
+
+    @classmethod
+    def fit(cls, values: Float[np.ndarray, "pair head way"]) -> HeadClassifiers:
+        """Fit scikit-learn's logistic regression, with its default penalty; right and wrong pairs alternate."""
+        from sklearn import config_context
+        from sklearn.linear_model import LogisticRegression
+
+        mean, scale = values.mean(0), values.std(0)
+        scale[scale == 0] = 1
+        standard = (values - mean) / scale
+        right = np.tile([1, 0], len(values) // 2)
+        regression = LogisticRegression(solver="newton-cholesky")
+        slope, intercept = np.empty_like(mean), np.empty(len(mean))
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            for head in range(len(mean)):
+                regression.fit(standard[:, head], right)
+                slope[head], intercept[head] = regression.coef_[0], regression.intercept_[0]
+        return cls(mean, scale, slope, intercept)
+
+    def predict(self, values: Float[np.ndarray, "*pair head way"]) -> Bool[np.ndarray, "*pair head"]:
+        """Return whether each head's classifier calls each pair right."""
+        called: Bool[np.ndarray, "*pair head"]
+        called = ((values - self.mean) / self.scale * self.slope).sum(-1) + self.intercept > 0
+        return called
+
+
+def _hits(
+    questions: Sequence[Question], select: PairAttention, report: PairAttention
+) -> Iterator[tuple[Question, list[Hits] | None]]:
+    """Yield the hits of every question on both splits; None where it is not asked.
+
+    Labels that pool the same arcs ("obj" and "obj:*" in a corpus without subtypes) share one fit.
+    """
+    known: dict[tuple[Arc, ...], list[Hits]] = {}
+    for question in questions:
+        if question not in select.arcs:
+            yield question, None
+            continue
+        arcs = (*select.arcs[question], *report.arcs[question])
+        if arcs not in known:
+            known[arcs] = _fit_and_apply(select.pairs(question), report.pairs(question))
+        yield question, known[arcs]
+
+
+def _fit_and_apply(
+    select: Float[np.ndarray, "task arc end head way"], report: Float[np.ndarray, "task other end head way"]
+) -> list[Hits]:
+    """Fit both tasks on `select`; return the hits on both splits."""
+    hits = []
+    fitted = [HeadClassifiers.fit(select[task].reshape(-1, *select.shape[3:])) for task in range(len(TASKS))]
+    for part in (select, report):
+        called = np.stack([one.predict(values) for one, values in zip(fitted, part, strict=True)])
+        hits.append(called[:, :, 0].astype(np.float64) + ~called[:, :, 1])
+    return hits
+
+
+def _bootstrap(seen: PairAttention, replicates: int, seed: int) -> Bootstrap:
+    clusters = {int(block) for question in seen.arcs for block in seen.blocks(question)}
+    return Bootstrap.draw(tuple(sorted(clusters)), replicates, seed)
+
+
+def _rows(
+    question: Question,
+    hits: list[Hits] | None,
+    seen: Sequence[PairAttention],
+    bootstraps: Sequence[Bootstrap],
+    model: Model,
+) -> Iterator[pd.DataFrame]:
+    """Yield the rows of one question for both splits."""
+    head = np.arange(model.layers * model.heads)
+    best = None if hits is None else int(np.argmax(hits[0][0].sum(0)))
+    rows: dict[str, object] = {"probe": NAME, "label": question[2], "variant": f"{question[0]}/{question[1]}"}
+    rows |= {"layer": head // model.heads, "head": head % model.heads, "baseline": BASELINE}
+    rows["name"] = [f"{one // model.heads + 1}-{one % model.heads + 1}" for one in head.tolist()]
+    rows |= dict.fromkeys(NUMBERS, np.full(len(head), np.nan))
+    for number, split in enumerate(SPLITS):
+        rows |= {"n": 0, "clusters": 0, "near_ties": 0, "split": split, "selected": head == best}
+        if hits is not None:
+            rows |= _numbers(seen[number].blocks(question), hits[number], bootstraps[number])
+        yield pd.DataFrame(rows)[list(COLUMNS)]
+
+
+def _numbers(blocks: IntArray, hits: Hits, bootstrap: Bootstrap) -> dict[str, object]:
+    """Return what is measured; the margin's interval is paired, as both tasks have the same queries."""
+    task, control = (_sums(blocks, part) for part in hits)
+    pairs = task.n.sum()
+    accuracy, beaten = task.hits.sum(0) / pairs, control.hits.sum(0) / pairs
+    low, high = bootstrap.interval(task, task.hits)
+    numbers: dict[str, object] = {"n": int(pairs), "clusters": len(task.clusters), "accuracy": accuracy}
+    numbers |= {"ci_low": low, "ci_high": high, "baseline_accuracy": beaten, "margin": accuracy - beaten}
+    low, high = bootstrap.interval(task, task.hits - control.hits)
+    return numbers | {"margin_low": low, "margin_high": high}
+
+
+def _sums(blocks: IntArray, hits: Numbers) -> Sums:
+    """Return the hits [arc, head] by cluster; what only the scorer measures is NaN."""
+    clusters, place, count = np.unique(blocks, return_inverse=True, return_counts=True)
+    summed = np.zeros((len(clusters), hits.shape[1]), np.float64)
+    np.add.at(summed, place, hits)
+    pairs, unknown = 2 * count.astype(np.float64), np.full(summed.shape, np.nan)
+    return Sums(tuple(clusters.tolist()), pairs, summed, unknown, unknown, near_ties=np.zeros(summed.shape))

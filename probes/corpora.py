@@ -1,0 +1,262 @@
+"""Corpora: named ones and files, parsed once, kept as memory-mapped Arrow, and given out as texts for a model to read."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from probes.conllu_reader import CorpusError, read_conllu
+from probes.records import Document, Mention, Sentence, frozen_ints
+from probes.windows import cut, windows
+
+LAYOUT = 1
+"Part of every fingerprint: raise it when a reader or the columns below change."
+
+
+@dataclass(frozen=True)
+class Named:
+    """A corpus that is known by name."""
+
+    path: str
+    "Below the folder HEADSCOPE_DATA."
+    title: str
+    licence: str
+
+
+NAMED = {
+    "ewt-train": Named("ud_english_ewt/en_ewt-ud-train.conllu", "UD English EWT, train: trees", "CC BY-SA 4.0"),
+    "ewt-dev": Named("ud_english_ewt/en_ewt-ud-dev.conllu", "UD English EWT, dev: trees", "CC BY-SA 4.0"),
+    "gum-train": Named("ud_english_gum/en_gum-ud-train.conllu", "UD English GUM, train: trees, coreference", "CC BY-NC-SA 4.0"),
+    "gum-dev": Named("ud_english_gum/en_gum-ud-dev.conllu", "UD English GUM, dev: trees, coreference", "CC BY-NC-SA 4.0"),
+    "pud-german": Named("ud_german_pud/de_pud-ud-test.conllu", "UD German PUD: trees", "CC BY-SA 3.0"),
+}
+
+
+def data_folder() -> Path:
+    """Return where named corpora lie: HEADSCOPE_DATA, or a folder in the user's cache."""
+    return Path(os.environ.get("HEADSCOPE_DATA") or cache_folder() / "data").expanduser()
+
+
+def cache_folder() -> Path:
+    """Return where parsed corpora are kept: HEADSCOPE_CACHE, or a folder in the user's cache."""
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(os.environ.get("HEADSCOPE_CACHE") or Path(base) / "headscope").expanduser()
+
+
+def corpus_path(name: str) -> Path:
+    """Return the file of a named corpus; raises CorpusError for unknown names and missing files, with what to do."""
+    if name not in NAMED:
+        near = difflib.get_close_matches(name, [*NAMED, "grammar"], 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join([*NAMED, 'grammar'])}"
+        raise CorpusError(f"unknown corpus {name!r}; {hint} (a file is given as path = \"...\")")
+    path = data_folder() / NAMED[name].path
+    if not path.is_file():
+        raise CorpusError(f"corpus {name!r} is not at {path}; set HEADSCOPE_DATA to the folder that holds {NAMED[name].path}")
+    return path
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Documents that can be streamed again and again, and what a run records of them."""
+
+    name: str
+    stream: Callable[[], Iterator[Document]]
+    fingerprint: str
+    "Changes with the content; for files the sha256 of their bytes and of what was taken from them."
+    stored: bool = False
+    "Whether texts are kept on disk (in Arrow), for corpora that need not fit into memory."
+
+    @classmethod
+    def read(cls, path: Path, *, name: str | None = None, first: int | None = None) -> Corpus:
+        """Open a CoNLL-U file; `first` takes that many sentences only."""
+        probe = read_conllu(path, first=first)
+        next(probe)
+        digest = hashlib.sha256(f"{LAYOUT} {first} ".encode())
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+        return cls(name or path.stem, lambda: read_conllu(path, first=first), digest.hexdigest(), stored=True)
+
+    @classmethod
+    def of(cls, documents: Iterable[Document], name: str = "memory") -> Corpus:
+        """Hold documents in memory."""
+        held = tuple(documents)
+        digest = hashlib.sha256()
+        for document in held:
+            digest.update(repr((document.id, document.words, document.heads.tolist(), document.deprels)).encode())
+            digest.update(repr((document.upos, document.feats, document.mentions)).encode())
+        return cls(name, lambda: iter(held), digest.hexdigest())
+
+    @classmethod
+    def generated(cls, documents: int, seed: int) -> Corpus:
+        """Generate documents of the embedded grammar."""
+        from probes.grammar import generate
+
+        return cls.of(generate(documents, seed), f"grammar-{seed}")
+
+    def halves(self) -> tuple[Corpus, Corpus]:
+        """Divide the documents by a hash of their ids into a selection half and a report half."""
+        return self._half(0), self._half(1)
+
+    def _half(self, number: int) -> Corpus:
+        def stream() -> Iterator[Document]:
+            return (document for document in self.stream() if zlib.crc32(document.id.encode()) % 2 == number)
+
+        fingerprint = hashlib.sha256(f"{self.fingerprint} half {number}".encode()).hexdigest()
+        return Corpus(self.name, stream, fingerprint, self.stored)
+
+    def size(self) -> dict[str, int]:
+        """Return the numbers of documents, sentences and words."""
+        return self.sentences().size()
+
+    def sentences(self) -> Texts:
+        """Return every sentence as a text of its own."""
+        return self._texts("sentence", lambda document: document.split_sentences())
+
+    def windows(self, max_words: int) -> Texts:
+        """Return the documents in windows of at most `max_words` words (see `probes.windows`)."""
+        return self._texts(f"window-{max_words}", lambda document: windows(document, max_words))
+
+    def border_losses(self, max_words: int) -> tuple[int, int]:
+        """Return how many arcs and mentions the borders of windows take away."""
+        cuts = [cut(document, max_words) for document in self.stream()]
+        return sum(one.arcs for one in cuts), sum(one.mentions for one in cuts)
+
+    def _texts(self, scope: str, divide: Callable[[Document], Iterable[Document]]) -> Texts:
+        texts = (text for document in self.stream() for text in divide(document))
+        if not self.stored:
+            return MemoryTexts(tuple(texts))
+        path = cache_folder() / "corpora" / f"{self.fingerprint[:24]}-{scope}.arrow"
+        if not path.exists():
+            _store(texts, path)
+        return ArrowTexts(path)
+
+
+class Texts:
+    """Texts that a model reads one by one, in the order of the corpus."""
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        raise NotImplementedError
+
+    def take(self, chosen: Sequence[int]) -> list[Document]:
+        """Return the texts at these indices."""
+        raise NotImplementedError
+
+    def size(self) -> dict[str, int]:
+        """Return the numbers of documents, sentences and words."""
+        texts = [text for chunk in self.chunks(1000) for text in chunk]
+        sentences, words = sum(len(text.sentences) for text in texts), sum(map(len, texts))
+        return {"documents": len({text.id for text in texts}), "sentences": sentences, "words": words}
+
+    def chunks(self, size: int) -> Iterator[list[Document]]:
+        """Yield all texts in order, `size` at a time."""
+        for start in range(0, len(self), size):
+            yield self.take(range(start, min(start + size, len(self))))
+
+
+class MemoryTexts(Texts):
+    """Texts held in memory."""
+
+    def __init__(self, texts: Sequence[Document]) -> None:
+        self._texts = texts
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def take(self, chosen: Sequence[int]) -> list[Document]:
+        return [self._texts[i] for i in chosen]
+
+
+class ArrowTexts(Texts):
+    """Texts in an Arrow file that is mapped into memory."""
+
+    def __init__(self, path: Path) -> None:
+        from datasets import Dataset
+
+        self._rows = Dataset.from_file(str(path))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def size(self) -> dict[str, int]:
+        columns = self._rows.select_columns(["id", "lengths"])
+        ids, lengths = columns["id"][:], columns["lengths"][:]
+        sentences, words = sum(map(len, lengths)), sum(map(sum, lengths))
+        return {"documents": len(set(ids)), "sentences": sentences, "words": words}
+
+    def take(self, chosen: Sequence[int]) -> list[Document]:
+        columns = self._rows[list(chosen)]
+        names = list(columns)
+        return [_document(dict(zip(names, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+
+
+def _row(text: Document) -> dict[str, Any]:
+    return {
+        "id": text.id,
+        "sentences": [sentence.id for sentence in text.sentences],
+        "lengths": [len(sentence) for sentence in text.sentences],
+        "words": list(text.words),
+        "heads": [int(head) for sentence in text.sentences for head in sentence.heads],
+        "deprels": list(text.deprels),
+        "upos": list(text.upos),
+        "feats": list(text.feats),
+        "mentions": [
+            {"sentence": number, "words": list(mention.words), "head": mention.head, "entity": mention.entity}
+            for number, sentence in enumerate(text.sentences)
+            for mention in sentence.mentions
+        ],
+    }
+
+
+def _document(row: dict[str, Any]) -> Document:
+    mentions: dict[int, list[Mention]] = {}
+    for mention in row["mentions"]:
+        record = Mention(tuple(mention["words"]), mention["head"], mention["entity"])
+        mentions.setdefault(mention["sentence"], []).append(record)
+    sentences, start = [], 0
+    for number, (name, length) in enumerate(zip(row["sentences"], row["lengths"], strict=True)):
+        columns = {key: row[key][start : start + length] for key in ("words", "heads", "deprels", "upos", "feats")}
+        heads = columns.pop("heads")
+        sentences.append(
+            Sentence(
+                id=name,
+                heads=frozen_ints(heads),
+                mentions=tuple(mentions.get(number, ())),
+                **{key: tuple(column) for key, column in columns.items()},
+            )
+        )
+        start += length
+    return Document(row["id"], tuple(sentences))
+
+
+def _store(texts: Iterable[Document], path: Path) -> None:
+    """Write texts to an Arrow file under a temporary name, then give it its name."""
+    from datasets import Features, List, Value
+    from datasets.arrow_writer import ArrowWriter
+
+    strings, numbers = List(Value("string")), List(Value("int32"))
+    mention = {"sentence": Value("int32"), "words": numbers, "head": Value("int32"), "entity": Value("string")}
+    features = Features(
+        {"id": Value("string"), "sentences": strings, "lengths": numbers, "words": strings, "heads": numbers}
+        | {"deprels": strings, "upos": strings, "feats": strings, "mentions": List(mention)}
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    try:
+        with ArrowWriter(path=temporary, features=features, writer_batch_size=1000) as writer:
+            for text in texts:
+                writer.write(_row(text))
+            writer.finalize()
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

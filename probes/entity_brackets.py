@@ -1,0 +1,84 @@
+"""Coreference brackets in the MISC column of CoNLL-U (GUM, CorefUD): `Entity=(7-person(3-place)` ... `7)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+_BRACKET = re.compile(r"\([^()]*\)?|[^()]*\)")
+_PART = re.compile(r"(.+)\[(\d+)/(\d+)\]")
+
+
+class BracketError(ValueError):
+    """The brackets of a sentence do not match; the message says which, `line` says where."""
+
+    def __init__(self, line: int, problem: str) -> None:
+        """Keep the line beside the message."""
+        super().__init__(problem)
+        self.line = line
+
+
+class Cell(NamedTuple):
+    """The MISC column of one word or empty node and its place in the sentence."""
+
+    line: int
+    "Line number in the file."
+    before: int
+    "Number of words before this line."
+    after: int
+    "Number of words up to and with this line; equal to `before` for an empty node."
+    misc: str
+
+
+def read_mentions(cells: Sequence[Cell], group: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield the entity id and the words (0-based, ascending) of every mention in the cells of one sentence.
+
+    `group` is the place of the entity id among the fields of an opening bracket; a closing bracket has the id alone.
+    Brackets of one entity close last in, first out; those of different entities may cross. The parts of a discontinuous
+    mention, `(4[1/2]` and `(4[2/2]`, are joined. A mention around empty nodes only has no words.
+    """
+    opened: dict[str, list[Cell]] = {}
+    spans: list[tuple[str, range]] = []
+    for cell in cells:
+        brackets = _BRACKET.findall(text := _entity(cell.misc))
+        if "".join(brackets) != text:
+            raise BracketError(cell.line, f"{text!r} is not a row of Entity brackets")
+        for bracket in brackets:
+            fields = bracket.strip("()").split("-")
+            key = fields[min(group, len(fields) - 1)] if bracket.startswith("(") else fields[0]
+            if bracket.startswith("("):
+                opened.setdefault(key, []).append(cell)
+            if bracket.endswith(")"):
+                if not opened.get(key):
+                    raise BracketError(cell.line, f"Entity bracket '{key})' closes what is not open")
+                spans.append((key, range(opened[key].pop().before, cell.after)))
+    if left := min(((cell.line, key) for key, stack in opened.items() for cell in stack), default=None):
+        raise BracketError(left[0], f"Entity bracket '({left[1]}' is not closed in its sentence")
+    for entity, parts, total in _joined(spans):
+        if len(parts) != total:
+            raise BracketError(cells[0].line, f"Entity {entity} lacks a part of a discontinuous mention of {total}")
+        yield entity, tuple(sorted({word for part in parts for word in part}))
+
+
+def _entity(misc: str) -> str:
+    """Return the Entity attribute of a MISC column, "" where it has none."""
+    return next((part[len("Entity=") :] for part in misc.split("|") if part.startswith("Entity=")), "")
+
+
+def _joined(spans: Sequence[tuple[str, range]]) -> Iterator[tuple[str, list[range], int]]:
+    """Yield entity, spans and the number of spans that there should be, for every mention."""
+    pending: dict[tuple[str, int], list[list[range]]] = {}
+    for key, span in spans:
+        if not (part := _PART.fullmatch(key)):
+            yield key, [span], 1
+            continue
+        number, total = int(part[2]), int(part[3])
+        waiting = pending.setdefault((part[1], total), [])
+        mention = next((mention for mention in waiting if len(mention) == number - 1), None)
+        if mention is None:
+            waiting.append(mention := [])
+        mention.append(span)
+    for (entity, total), mentions in pending.items():
+        for mention in mentions:
+            yield entity, mention, total

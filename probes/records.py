@@ -1,0 +1,134 @@
+"""Frozen records of annotated text: sentences, their mentions, and the documents that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+
+
+def frozen_ints(values: object) -> IntArray:
+    """Return `values` as a read-only array of int64."""
+    array = np.array(values, dtype=np.int64)
+    array.flags.writeable = False
+    return array
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One mention of an entity: its words (which need not be contiguous), its head word and its entity."""
+
+    words: tuple[int, ...]
+    "Indices of the words, ascending; within the sentence in `Sentence.mentions`, within the document in `Document.mentions`."
+    head: int
+    "Index of the syntactic head, one of `words`."
+    entity: str
+    "Mentions with the same entity id in one document corefer."
+
+    def shifted(self, by: int) -> Mention:
+        """Return this mention with all indices moved by `by`."""
+        return Mention(tuple(word + by for word in self.words), self.head + by, self.entity)
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of n words with its dependency tree, morphology and mentions."""
+
+    id: str
+    words: tuple[str, ...]
+    heads: IntArray
+    "[n] Index of each word's head, -1 for the root; all -1 where the corpus has no trees. Read-only."
+    deprels: tuple[str, ...]
+    'Full relation of each word to its head ("nsubj:pass"); "" where the corpus has no trees.'
+    upos: tuple[str, ...] = ()
+    'Universal part of speech of each word; "" where unknown.'
+    feats: tuple[str, ...] = ()
+    'Morphology as written in CoNLL-U ("Number=Sing|Person=3"); "" where there is none.'
+    mentions: tuple[Mention, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Fill missing columns and refuse columns of unequal length."""
+        n = len(self.words)
+        object.__setattr__(self, "heads", frozen_ints(self.heads))
+        object.__setattr__(self, "upos", self.upos or ("",) * n)
+        object.__setattr__(self, "feats", self.feats or ("",) * n)
+        lengths = {len(self.heads), len(self.deprels), len(self.upos), len(self.feats)}
+        if lengths != {n}:
+            raise ValueError(f"sentence {self.id}: {n} words, but columns of {sorted(lengths)} entries")
+
+    def __len__(self) -> int:
+        """Return the number of words."""
+        return len(self.words)
+
+
+@dataclass(frozen=True)
+class Document:
+    """Consecutive sentences with one id; a window of a document is a document with the same id."""
+
+    id: str
+    "Documents with the same id are one cluster when intervals are resampled."
+    sentences: tuple[Sentence, ...]
+
+    def __len__(self) -> int:
+        """Return the number of words."""
+        return len(self.words)
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words of all sentences in order."""
+        if len(self.sentences) == 1:
+            return self.sentences[0].words
+        return tuple(word for sentence in self.sentences for word in sentence.words)
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """[sentence] Index in the document of each sentence's first word."""
+        return frozen_ints(np.cumsum([0, *(len(sentence) for sentence in self.sentences)])[:-1])
+
+    @cached_property
+    def heads(self) -> IntArray:
+        """[n] Index in the document of each word's head, -1 for roots. Read-only."""
+        if len(self.sentences) == 1:
+            return self.sentences[0].heads
+        parts = [
+            np.where(sentence.heads < 0, -1, sentence.heads + start)
+            for sentence, start in zip(self.sentences, self.starts, strict=True)
+        ]
+        return frozen_ints(np.concatenate(parts) if parts else [])
+
+    @cached_property
+    def deprels(self) -> tuple[str, ...]:
+        """The relation of every word to its head."""
+        if len(self.sentences) == 1:
+            return self.sentences[0].deprels
+        return tuple(label for sentence in self.sentences for label in sentence.deprels)
+
+    @cached_property
+    def upos(self) -> tuple[str, ...]:
+        """The universal part of speech of every word."""
+        return tuple(tag for sentence in self.sentences for tag in sentence.upos)
+
+    @cached_property
+    def feats(self) -> tuple[str, ...]:
+        """The morphology of every word."""
+        return tuple(feats for sentence in self.sentences for feats in sentence.feats)
+
+    @cached_property
+    def mentions(self) -> tuple[Mention, ...]:
+        """All mentions with indices in the document, in the order of their head words."""
+        shifted = [
+            mention.shifted(int(start))
+            for sentence, start in zip(self.sentences, self.starts, strict=True)
+            for mention in sentence.mentions
+        ]
+        return tuple(sorted(shifted, key=lambda mention: (mention.head, mention.words)))
+
+    def split_sentences(self) -> Iterator[Document]:
+        """Yield every sentence as a document of its own that keeps this id."""
+        for sentence in self.sentences:
+            yield Document(self.id, (sentence,))

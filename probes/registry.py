@@ -1,0 +1,68 @@
+"""Which probes exist, and what each of them promises."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Protocol, TypeVar, runtime_checkable
+
+from probes.records import Document
+from probes.targets import Targets
+
+
+@runtime_checkable
+class Probe(Protocol):
+    """A question about heads: it says what would be right and never sees attention."""
+
+    name: ClassVar[str]
+    variants: ClassVar[tuple[str, ...]]
+    "Names of the ways in which the question is put; each has rows of its own in the scores."
+    scope: ClassVar[str]
+    '"sentence" if the model reads one sentence at a time, "window" if it reads windows of a document.'
+    baselines: ClassVar[tuple[str, ...]]
+    "Names of the baselines that make sense for it, in `probes.baselines.BASELINES`."
+    needs: ClassVar[str]
+    'What a corpus must have: "words", "trees" or "mentions".'
+    source: ClassVar[str]
+    "Paper and section that it follows."
+
+    def targets(self, document: Document) -> dict[str, Targets]:
+        """Return the questions about one text for every variant; a text without any gives empty targets."""
+        ...
+
+    def pool(self, label: str) -> Sequence[str]:
+        """Return the labels towards which an item of `label` counts, that label first unless it is only a part."""
+        ...
+
+
+Make = TypeVar("Make", bound=Callable[[], Probe])
+"What makes a probe: its class, which can be called without arguments."
+
+_registry: dict[str, Callable[[], Probe]] = {}
+
+
+class UnknownProbeError(ValueError):
+    """A probe of that name does not exist."""
+
+
+def register(probe: Make) -> Make:
+    """Add a probe class to the registry under its `name`."""
+    name = probe().name
+    if name in _registry:
+        raise ValueError(f"two probes are called {name!r}")
+    _registry[name] = probe
+    return probe
+
+
+def probe_names() -> list[str]:
+    """Return the names of all probes, in the order in which they were registered."""
+    return list(_registry)
+
+
+def get_probe(name: str) -> Probe:
+    """Return the probe of that name; raises UnknownProbeError with the nearest one."""
+    if name not in _registry:
+        near = difflib.get_close_matches(name, _registry, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"the probes are {', '.join(_registry)}"
+        raise UnknownProbeError(f"unknown probe {name!r}; {hint}")
+    return _registry[name]()

@@ -1,0 +1,144 @@
+"""Sums of measures by question and cluster: all that a run keeps of the maps it has seen."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from probes.records import IntArray
+from probes.targets import Items
+
+BLOCKS = 1000
+"Where there are more clusters than this they share blocks (by a hash of their ids), so that sums stop growing."
+
+Numbers = npt.NDArray[np.float64]
+Question = tuple[str, str, str]
+"Probe, variant and label."
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The sums of one question, cluster by cluster."""
+
+    clusters: tuple[int, ...]
+    "Block numbers, ascending."
+    n: Numbers
+    "[cluster] Number of items."
+    hits: Numbers
+    "[cluster, scored]"
+    mass: Numbers
+    "[cluster, scored]"
+    coverage: Numbers
+    "[cluster, scored]"
+    near_ties: Numbers
+    "[cluster, scored]"
+
+
+@dataclass(frozen=True)
+class Segments:
+    """The items of a batch, grouped by question and cluster."""
+
+    questions: tuple[Question, ...]
+    question: IntArray
+    "[segment] Index into `questions`."
+    block: IntArray
+    "[segment] Block of the cluster."
+    n: IntArray
+    "[segment] Number of items."
+    of_item: IntArray
+    "[item] Segment of each item."
+
+    @classmethod
+    def of(cls, groups: Sequence[Items], blocks: IntArray) -> Segments:
+        """Group items; `blocks` is the cluster block of each text of the batch."""
+        questions: list[Question] = []
+        codes = []
+        for group in groups:
+            codes.append((group.label + len(questions)) * BLOCKS + blocks[group.text])
+            questions.extend((group.probe, group.variant, label) for label in group.labels)
+        unique, of_item, n = np.unique(np.concatenate(codes), return_inverse=True, return_counts=True)
+        return cls(tuple(questions), unique // BLOCKS, unique % BLOCKS, n, of_item)
+
+    def __len__(self) -> int:
+        """Return the number of segments."""
+        return len(self.n)
+
+
+class Tally:
+    """Adds up measures; `scored` is the number of heads (or baselines) that are scored side by side."""
+
+    def __init__(self, scored: int) -> None:
+        """Create an empty tally."""
+        self.scored = scored
+        self._questions: dict[Question, int] = {}
+        self._rows = np.full((0, BLOCKS), -1, np.int64)
+        "[question, block] Row of the sums, -1 where there are none yet."
+        self._used = 0
+        self._n = np.zeros(0)
+        self._sums = np.zeros((0, 4, scored))
+
+    def add(self, segments: Segments, sums: npt.NDArray[np.floating]) -> None:
+        """Add the sums [segment, measure, scored] of a batch."""
+        rows = self._find(segments)
+        self._n[rows] += segments.n
+        self._sums[rows] += sums
+
+    def add_items(self, segments: Segments, outcome: npt.NDArray[np.floating]) -> None:
+        """Add the measures [item, measure, scored] of the items of a batch."""
+        order = np.argsort(segments.of_item, kind="stable")
+        first = np.cumsum(segments.n) - segments.n
+        self.add(segments, np.add.reduceat(outcome[order], first, axis=0, dtype=np.float64))
+
+    def _find(self, segments: Segments) -> IntArray:
+        """Return the row of every segment, and make those that are missing."""
+        known = np.array([self._questions.setdefault(q, len(self._questions)) for q in segments.questions], np.int64)
+        if len(self._questions) > len(self._rows):
+            more = np.full((len(self._questions) - len(self._rows), BLOCKS), -1, np.int64)
+            self._rows = np.concatenate([self._rows, more])
+        place = (known[segments.question], segments.block)
+        missing = np.flatnonzero(self._rows[place] < 0)
+        self._rows[place[0][missing], place[1][missing]] = self._used + np.arange(len(missing))
+        self._used += len(missing)
+        self._reserve()
+        rows: IntArray = self._rows[place]
+        return rows
+
+    def _reserve(self) -> None:
+        if self._used > len(self._n):
+            more = max(self._used - len(self._n), len(self._n) // 4)
+            self._n = np.concatenate([self._n, np.zeros(more)])
+            self._sums = np.concatenate([self._sums, np.zeros((more, 4, self.scored))])
+
+    def questions(self) -> list[Question]:
+        """Return the questions of which an item was counted, sorted."""
+        return sorted(self._questions)
+
+    def pooled(self, pool: Callable[[Question], Sequence[str]]) -> Iterator[tuple[Question, Sums]]:
+        """Yield the sums of every label, pooled labels included; `pool` says which labels a question counts towards."""
+        parts: dict[Question, list[int]] = {}
+        for question, place in self._questions.items():
+            for label in pool(question):
+                parts.setdefault((*question[:2], label), []).append(place)
+        for question in sorted(parts):
+            yield question, self._sum(sorted(parts[question]))
+
+    def _sum(self, questions: list[int]) -> Sums:
+        table = self._rows[questions]
+        order = np.nonzero(table.T >= 0)
+        rows = table.T[order]
+        clusters, first = np.unique(order[0], return_index=True)
+        sums = np.add.reduceat(self._sums[rows], first, axis=0)
+        n = np.add.reduceat(self._n[rows], first)
+        return Sums(tuple(clusters.tolist()), n, *(sums[:, measure] for measure in range(4)))
+
+
+def cluster_blocks(ids: Iterable[str]) -> dict[str, int]:
+    """Return the block of every cluster id: a number of its own each, or a shared one where there are over BLOCKS."""
+    unique = sorted(set(ids))
+    if len(unique) <= BLOCKS:
+        return {cluster: number for number, cluster in enumerate(unique)}
+    return {cluster: zlib.crc32(cluster.encode()) % BLOCKS for cluster in unique}

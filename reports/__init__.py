@@ -1,0 +1,27 @@
+"""Run folders and what is made from them: tables, figures, pages. Reads numbers only; runs no model."""
+
+from reports.page import write_report
+from reports.run import Run
+from reports.schema import (
+    EXAMPLE_COLUMNS,
+    SCORE_COLUMNS,
+    read_examples,
+    read_scores,
+    validate,
+    write_examples,
+    write_scores,
+)
+from reports.view import write_view
+
+__all__ = [
+    "EXAMPLE_COLUMNS",
+    "SCORE_COLUMNS",
+    "Run",
+    "read_examples",
+    "read_scores",
+    "validate",
+    "write_examples",
+    "write_report",
+    "write_scores",
+    "write_view",
+]

@@ -1,0 +1,153 @@
+"""Everything that a report says, gathered once from a run folder; HTML and Markdown only lay it out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reports.arcs import Diagram, diagrams
+from reports.formats import MISSING, count, day, duration
+from reports.heatmaps import heat_map_data
+from reports.run import Run
+from reports.summary import Summary, summarise
+from reports.tables import CLASSIFIER, BestHead, best_heads, page_scores, probes
+
+HEADS_WITH_EXAMPLES = 6
+"How many of a probe's best heads are shown at work."
+
+
+@dataclass(frozen=True)
+class ProbePart:
+    """What a page shows of one probe."""
+
+    name: str
+    best: tuple[BestHead, ...]
+    heat: dict[str, Any]
+    "Output of `heat_map_data`."
+    examples: tuple[Diagram, ...]
+
+    @property
+    def trained(self) -> bool:
+        """Whether the rows are trained classifiers."""
+        return self.name == CLASSIFIER
+
+    @property
+    def first_maps(self) -> tuple[dict[str, Any], ...]:
+        """The maps of the four labels with the largest margins, for static figures."""
+        by_pair = {(one["label"], one["variant"]): one for one in self.heat["maps"]}
+        seen: dict[str, dict[str, Any]] = {}
+        for row in self.best:
+            if (row.label, row.variant) in by_pair:
+                seen.setdefault(row.label, by_pair[row.label, row.variant])
+        return tuple(seen.values())[:4]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """All that a report says, in the order in which it says it."""
+
+    run: Run
+    model: str
+    layers: int
+    heads: int
+    date: str
+    corpora: Mapping[str, str]
+    "Split -> name of its corpus."
+    summary: Summary
+    probes: tuple[ProbePart, ...]
+    examples_total: int
+    dropped: tuple[Mapping[str, Any], ...]
+    scored: tuple[tuple[str, str, Mapping[str, Any]], ...]
+    "(split, scope, counts) of everything that was scored."
+    unscored: tuple[BestHead, ...]
+    "Label-variant pairs with nothing to score or no head to choose."
+    notes: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+    versions: tuple[tuple[str, str], ...]
+
+    @property
+    def examples_shown(self) -> int:
+        """Number of drawn sentences."""
+        return sum(len(part.examples) for part in self.probes)
+
+
+def gather(folder: Path) -> Contents:
+    """Read the run folder and collect what its report says."""
+    run = Run.open(folder)
+    scores, left_out = page_scores(run.scores)
+    if scores.empty:
+        raise ValueError(
+            f"{run.folder / 'scores.parquet'}: no rows, so there is nothing to report; check run.json's notes"
+        )
+    best = {probe: best_heads(scores, probe) for probe in probes(scores)}
+    best = {probe: rows for probe, rows in best.items() if rows}
+    record = run.record
+    return Contents(
+        run=run,
+        model=str(_section(record, "model").get("name") or scores["model"].iloc[0]),
+        layers=int(scores["layer"].max()) + 1,
+        heads=int(scores["head"].max()) + 1,
+        date=day(record.get("started")),
+        corpora={split: str(corpus.get("name", MISSING)) for split, corpus in _section(record, "corpora").items()},
+        summary=summarise(best, record, int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1),
+        probes=tuple(
+            ProbePart(
+                probe,
+                rows,
+                heat_map_data(scores, probe, rows),
+                tuple(diagrams(run.examples, rows, HEADS_WITH_EXAMPLES)),
+            )
+            for probe, rows in best.items()
+        ),
+        examples_total=int(run.examples.groupby(["example"]).ngroups),
+        dropped=tuple(record.get("dropped") or ()),
+        scored=tuple(
+            (split, scope, counts)
+            for split, scopes in _section(record, "scored").items()
+            for scope, counts in scopes.items()
+        ),
+        unscored=tuple(row for rows in best.values() for row in rows if row.n == 0),
+        notes=(*left_out, *(str(note) for note in record.get("notes") or ())),
+        facts=_facts(run),
+        versions=tuple((package, str(version)) for package, version in sorted(_section(record, "versions").items())),
+    )
+
+
+def _section(record: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """One object of run.json; empty where an older run did not write it."""
+    section = record.get(key)
+    return section if isinstance(section, dict) else {}
+
+
+def _facts(run: Run) -> tuple[tuple[str, str], ...]:
+    """Where the numbers come from, as (term, value) pairs; only what run.json says."""
+    record, model = run.record, _section(run.record, "model")
+    memory, stages = record.get("peak_memory_mb"), _section(record, "stages")
+    corpora = [
+        (
+            f"corpus ({split})",
+            f"{corpus.get('name', MISSING)}: {count(corpus.get('sentences'))} sentences, "
+            f"{count(corpus.get('documents'))} documents, {count(corpus.get('words'))} words; "
+            f"fingerprint {corpus.get('fingerprint', MISSING)}",
+        )
+        for split, corpus in _section(record, "corpora").items()
+    ]
+    facts = [
+        ("run", run.name),
+        ("headscope", record.get("headscope")),
+        ("started", record.get("started")),
+        (
+            "model",
+            f"{model.get('name', MISSING)} ({model.get('source', MISSING)}, {model.get('architecture', MISSING)})",
+        ),
+        ("model sha256", model.get("sha256")),
+        ("longest input", f"{count(model['max_pieces'])} pieces" if "max_pieces" in model else None),
+        *corpora,
+        ("wall time", duration(record.get("wall_seconds"))),
+        ("stages", ", ".join(f"{stage} {duration(seconds)}" for stage, seconds in stages.items())),
+        ("peak memory", f"{memory:,.0f} MB" if isinstance(memory, int | float) else None),
+        *((key, record.get(key)) for key in ("seed", "device", "threads", "python", "platform", "git_commit")),
+    ]
+    return tuple((term.replace("_", " "), str(value)) for term, value in facts if value not in (None, ""))

@@ -1,0 +1,42 @@
+"""Templates: where they lie, how they escape, and how numbers get into a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
+
+from reports import formats
+
+TEMPLATES = Path(__file__).parent / "templates"
+"Templates, style sheets and scripts, shipped with the package."
+
+_FILTERS = ("percent", "signed", "count", "duration")
+
+
+def environment(*, html: bool = True) -> jinja2.Environment:
+    """Return the template environment; a name that does not exist is an error, and HTML is escaped everywhere."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=html,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters.update(embedded=embedded, **{name: getattr(formats, name) for name in _FILTERS})
+    made.globals.update(interval=formats.interval, signed_interval=formats.signed_interval)
+    return made
+
+
+def embedded(value: Any) -> Markup:
+    """Return `value` as compact JSON that cannot end the script element around it."""
+    return htmlsafe_json_dumps(value, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+
+
+def asset(name: str) -> Markup:
+    """Return a style sheet or script of ours, to be inlined as it is."""
+    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))

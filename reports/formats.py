@@ -1,0 +1,55 @@
+"""How numbers are written on a page: one spelling for HTML, Markdown and figures."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+
+MISSING = "–"
+"Stands for a number that was not measured; never 0."
+
+
+def percent(fraction: float) -> str:
+    """Write a fraction in percent with one decimal, without the sign: 0.7399 is "74.0"."""
+    return MISSING if math.isnan(fraction) else f"{100 * fraction:.1f}"
+
+
+def tenths(fraction: float) -> int | None:
+    """Round a fraction to tenths of a percent exactly as `percent` writes it: 0.7399 is 740; None where missing."""
+    return None if math.isnan(fraction) else round(10 * float(percent(fraction)))
+
+
+def signed(fraction: float) -> str:
+    """Write a difference of fractions in percentage points with its sign: -0.021 is "−2.1"."""
+    return MISSING if math.isnan(fraction) else f"{100 * fraction:+.1f}".replace("-", "−")
+
+
+def interval(low: float, high: float) -> str:
+    """Write an interval of fractions in percent; "" where it was not measured."""
+    return "" if math.isnan(low) or math.isnan(high) else f"[{percent(low)}, {percent(high)}]"
+
+
+def signed_interval(low: float, high: float) -> str:
+    """Write an interval of differences in percentage points; "" where it was not measured."""
+    return "" if math.isnan(low) or math.isnan(high) else f"[{signed(low)}, {signed(high)}]"
+
+
+def count(number: object) -> str:
+    """Write a whole number with thousands separated; what is no number is returned as text."""
+    return f"{number:,}" if isinstance(number, int) else MISSING if number is None else str(number)
+
+
+def duration(seconds: object) -> str:
+    """Write a time in seconds, or minutes and seconds above two minutes."""
+    if not isinstance(seconds, int | float):
+        return MISSING
+    return f"{seconds:.1f} s" if seconds < 120 else f"{int(seconds // 60)} min {round(seconds % 60):02d} s"
+
+
+def day(moment: object) -> str:
+    """Write the day of an ISO date and time: "2026-11-20T19:01:00+00:00" is "20 November 2026"."""
+    try:
+        date = datetime.fromisoformat(str(moment))
+    except ValueError:
+        return str(moment or MISSING)
+    return f"{date.day} {date:%B %Y}"

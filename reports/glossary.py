@@ -1,0 +1,95 @@
+"""What the numbers of a report mean, and what they do not mean."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MEANING: Final = (
+    (
+        "accuracy",
+        "Share of the scored queries on which the head’s most attended candidate is right. Ties between exactly "
+        "equal candidates count as a random choice would on average. The words that are scored, and which words "
+        "are candidates, are the probe’s definition; the variant names it.",
+    ),
+    (
+        "variant",
+        "dependent->head reads the row of the dependent: right if its most attended word is its head. "
+        "head->dependent reads the row of the head: right if its most attended word is any of its dependents with "
+        "that label. head<-dependent reads the column of the dependent: right if the word that attends most to it "
+        "is its head. Special tokens and the word itself are no candidates.",
+    ),
+    (
+        "mass",
+        "Mean attention, of all that a query gives, that lands on right words. Special tokens take their part.",
+    ),
+    (
+        "coverage",
+        "Mean attention that lands on any candidate, right or wrong. The rest goes to special tokens and others.",
+    ),
+    (
+        "share",
+        "mass / coverage: of the attention on candidates, the part on right ones. A head that spends 95 % on [SEP]"
+        " can still have an accuracy of 100 %; a small coverage gives it away.",
+    ),
+    (
+        "broad",
+        "This position label has its own definition. Accuracy is the share of words, in windows of at least 20 "
+        "keys, on whose row no key gets more than 10 % of the attention (after Clark et al. 2019, section 3.2); "
+        "mass is the attention outside the most attended key.",
+    ),
+    (
+        "baseline",
+        "What needs no attention: always the same offset, the nearest candidate, the same head word, uniform rows."
+        " Whatever a baseline learns, it learns on the selection split. The one shown is the strongest there.",
+    ),
+    (
+        "margin",
+        "Accuracy minus the baseline’s accuracy on the same items, in percentage points.",
+    ),
+    (
+        "interval",
+        "95 % percentile bootstrap in which whole clusters are drawn again: documents, or sentences where a corpus"
+        " has no documents. With fewer than 20 clusters (⚠) such an interval is too narrow to be trusted. "
+        "Intervals are not corrected for the number of labels on the page.",
+    ),
+    (
+        "lexical table",
+        "A supervised yardstick: counts of word form and offset, learned on the selection split. It is no "
+        "baseline. A head that loses to it is not thereby unspecialised, for the head got no supervision; but a "
+        "head that only matches it may know no more than words and distances.",
+    ),
+    (
+        "near ties",
+        "Scored queries whose two best candidates differ by less than 0.00001 in attention. Another batch size or "
+        "machine can turn at most that many over.",
+    ),
+    (
+        "selection and report split",
+        "The best of many heads looks better than it is on the data that chose it. So heads are chosen on the "
+        "selection split and quoted on the report split, which had no part in the choice.",
+    ),
+    (
+        "selectivity",
+        "For trained classifiers: balanced accuracy (chance 50 %) minus that of the same classifier on a control "
+        "task, whose labels are random by design (after Hewitt and Liang 2019).",
+    ),
+    (
+        "head names",
+        "3-5 is the fifth head of the third layer: names count from 1, as in the papers. The integer columns layer"
+        " and head of scores.parquet count from 0, so there it is layer 2, head 4.",
+    ),
+    (
+        "–",
+        "Not measured (n = 0), which is not the same as 0.",
+    ),
+)
+"Term -> definition, in the order in which a reader meets them."
+
+LIMITS: Final = (
+    "A score says what a head looks at. It does not say whether the model uses what the head finds: attention is "
+    "not explanation, and only an intervention can tell.",
+    "A head can be right for a shallow reason. Read accuracy beside the baseline, the lexical table and the coverage.",
+    "Numbers hold for this model, these corpora and these word-level maps (attention summed over the pieces "
+    "attended to, averaged over the pieces attended from, unless the configuration says otherwise).",
+)
+"What no number on the page can say."

@@ -1,0 +1,86 @@
+"""The report of a run: one self-contained HTML page, the same in Markdown, and static figures."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from uuid import uuid4
+
+from reports.contents import Contents, ProbePart, gather
+from reports.environment import asset, environment
+from reports.figures import save_best_heads, save_heat_maps
+from reports.glossary import LIMITS, MEANING
+from reports.markdown import markdown_page
+from reports.tables import FEW_CLUSTERS
+
+BEST_IN_FIGURE = 15
+"How many rows a static figure of best heads has."
+
+
+def write_report(run_folder: Path) -> Path:
+    """Write report/index.html, report/report.md and report/figures/ from the numbers in `run_folder`.
+
+    Returns the path of index.html. Everything is built beside its place and renamed: where anything fails, an older
+    report stays as it was. Raises FileNotFoundError or ValueError where the folder is no run folder (`Run.open`).
+    """
+    contents = gather(Path(run_folder))
+    target = contents.run.folder / "report"
+    unfinished = target.with_name(f".report-{uuid4().hex}")
+    try:
+        figures = unfinished / "figures"
+        figures.mkdir(parents=True)
+        drawn = _save_figures(contents, figures)
+        (unfinished / "report.md").write_text(markdown_page(contents, drawn), encoding="utf-8")
+        (unfinished / "index.html").write_text(html_page(contents), encoding="utf-8")
+        _swap(unfinished, target)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return target / "index.html"
+
+
+def _swap(new: Path, target: Path) -> None:
+    """Put `new` in the place of `target`, and put the old one back if that fails."""
+    old = target.with_name(f".report-old-{uuid4().hex}")
+    if target.exists():
+        target.rename(old)
+    try:
+        new.rename(target)
+    except OSError:
+        if old.exists():
+            old.rename(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _save_figures(contents: Contents, folder: Path) -> dict[str, list[str]]:
+    """Save the figures of every probe; return probe -> file names without suffix."""
+    return {part.name: _save_probe_figures(contents, part, index, folder) for index, part in enumerate(contents.probes)}
+
+
+def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder: Path) -> list[str]:
+    """Save the figures of one probe. Its name goes into file names only where it is plain."""
+    stem = part.name if part.name.isidentifier() and part.name.isascii() else f"probe{index + 1}"
+    heat = part.heat
+    title = f"{contents.model} on {contents.corpora.get('report', 'the report split')}: {part.name}"
+    saved = []
+    rows = [row for row in part.best if row.n > 0][:BEST_IN_FIGURE]
+    if rows:
+        save_best_heads(rows, title, folder / f"best-{stem}")
+        saved.append(f"best-{stem}")
+    if part.first_maps:
+        save_heat_maps(part.first_maps, heat["layers"], heat["heads"], title, folder / f"heatmap-{stem}")
+        saved.append(f"heatmap-{stem}")
+    return saved
+
+
+def html_page(contents: Contents) -> str:
+    """Return the whole page as HTML that loads nothing from anywhere."""
+    template = environment().get_template("page.html.j2")
+    return template.render(
+        page=contents,
+        meaning=MEANING,
+        limits=LIMITS,
+        few=FEW_CLUSTERS,
+        style=asset("page.css"),
+        script=asset("page.js"),
+    )

@@ -1,0 +1,106 @@
+"""A run folder, opened for reading: what was scored, on what, and with which configuration."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import pandas as pd
+
+from reports.schema import read_examples, read_scores
+
+FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
+"What a folder must hold to be a run folder."
+
+
+@dataclass(frozen=True)
+class Run:
+    """The numbers of one finished run.
+
+    `run.scores` holds every head; `run.head("3-5")` the rows of one head, by the name that papers use.
+    """
+
+    folder: Path
+    scores: pd.DataFrame
+    "One row a model x step x corpus x maps x probe x label x variant x layer x head x split (`SCORE_COLUMNS`)."
+    examples: pd.DataFrame
+    "One row an arc of the sentences that the page shows (`EXAMPLE_COLUMNS`)."
+    record: dict[str, Any]
+    "run.json: versions, fingerprints, counts of what was dropped, wall time, peak memory."
+    config: str
+    "config.toml as written: everything that was decided, defaults included."
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """Open the run folder at `path`.
+
+        Raises FileNotFoundError where there is no such folder or a file of it is missing, ValueError where one of its
+        files cannot be understood.
+        """
+        folder = Path(path)
+        if not folder.is_dir():
+            raise FileNotFoundError(f"{folder}: no such folder; expected a run folder, made by 'headscope run CONFIG'")
+        missing = [name for name in FILES if not (folder / name).is_file()]
+        if missing:
+            raise FileNotFoundError(
+                f"{folder}: not a finished run folder, {', '.join(missing)} missing; "
+                "make one with 'headscope run CONFIG'"
+            )
+        return cls(
+            folder=folder,
+            scores=read_scores(folder / "scores.parquet"),
+            examples=read_examples(folder / "examples.parquet"),
+            record=_read_record(folder / "run.json"),
+            config=(folder / "config.toml").read_text(encoding="utf-8"),
+        )
+
+    @property
+    def name(self) -> str:
+        """Name of the run; the folder's where run.json gives none."""
+        return str(self.record.get("name") or self.folder.name)
+
+    @property
+    def layers(self) -> int:
+        """Number of layers of the model."""
+        return int(self.scores["layer"].max()) + 1 if len(self.scores) else 0
+
+    @property
+    def heads(self) -> int:
+        """Number of heads of the widest layer."""
+        return int(self.scores["head"].max()) + 1 if len(self.scores) else 0
+
+    def head(self, name: str) -> pd.DataFrame:
+        """Return the rows of the head called `name`, layer and head counted from 1: "3-5" is layer 2, head 4.
+
+        Raises ValueError that says which names there are.
+        """
+        rows = self.scores[self.scores["name"] == name]
+        if rows.empty:
+            raise ValueError(f"{self.folder}: no head {name!r}; {self._hint(name)}")
+        return rows.reset_index(drop=True)
+
+    def _hint(self, name: str) -> str:
+        """Say which heads there are, and which one `name` probably meant."""
+        known = list(dict.fromkeys(self.scores["name"]))
+        if not known:
+            return "this run scored no heads"
+        numbers = re.findall(r"\d+", str(name))
+        meant = ["-".join(numbers)] if "-".join(numbers) in known else difflib.get_close_matches(str(name), known, 1)
+        there = f"heads are named layer-head from 1: 1-1 to {self.layers}-{self.heads}"
+        return f"did you mean {meant[0]!r}? {there}" if meant else there
+
+
+def _read_record(path: Path) -> dict[str, Any]:
+    """Read run.json, which must hold one JSON object."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        line = getattr(error, "lineno", 1)
+        raise ValueError(f"{path}:{line}: not valid JSON ({error}); run again to make a new one") from error
+    if not isinstance(record, dict):
+        raise ValueError(f"{path}: expected a JSON object, got {type(record).__name__}; run again to make a new one")
+    return record

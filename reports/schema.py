@@ -1,0 +1,178 @@
+"""The columns of `scores.parquet` and `examples.parquet`, and how both are written and read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import pandas as pd
+
+SCORE_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "model": "str",
+        "step": "Int64",
+        "corpus": "str",
+        "maps": "str",
+        "probe": "str",
+        "label": "str",
+        "variant": "str",
+        "layer": "int64",
+        "head": "int64",
+        "name": "str",
+        "split": "str",
+        "n": "int64",
+        "clusters": "int64",
+        "accuracy": "float64",
+        "ci_low": "float64",
+        "ci_high": "float64",
+        "mass": "float64",
+        "coverage": "float64",
+        "share": "float64",
+        "baseline": "str",
+        "baseline_accuracy": "float64",
+        "margin": "float64",
+        "margin_low": "float64",
+        "margin_high": "float64",
+        "lexical_accuracy": "float64",
+        "near_ties": "int64",
+        "selected": "bool",
+    }
+)
+"Column -> dtype of scores.parquet, in order. Layer and head count from 0, `name` from 1; fractions lie in [0, 1]."
+
+EXAMPLE_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "example": "int64",
+        "probe": "str",
+        "label": "str",
+        "variant": "str",
+        "layer": "int64",
+        "head": "int64",
+        "name": "str",
+        "split": "str",
+        "source": "str",
+        "words": "object",
+        "query": "int64",
+        "key": "int64",
+        "weight": "float64",
+        "gold": "bool",
+        "asked": "bool",
+    }
+)
+"Column -> dtype of examples.parquet, one row an arc; query and key are word indices from 0, -1 is [CLS], -2 is [SEP]."
+
+ROW_KEY: Final = ("model", "step", "corpus", "maps", "probe", "label", "variant", "layer", "head", "split")
+"The columns that together name one row of scores.parquet."
+
+SPLITS: Final = ("select", "report")
+"Heads are chosen on `select`; their numbers are quoted on `report`."
+
+_FRACTIONS = ("accuracy", "ci_low", "ci_high", "mass", "share", "baseline_accuracy", "lexical_accuracy")
+_SLACK = 1e-6
+
+
+def validate(
+    frame: pd.DataFrame, columns: Mapping[str, str] = SCORE_COLUMNS, where: str | Path = "scores"
+) -> pd.DataFrame:
+    """Return a copy of `frame` with `columns` first, in order and with their dtypes; further columns follow.
+
+    Raises ValueError, one line that begins with `where`, on missing columns, wrong dtypes, names that do not match
+    layer and head, and for scores on unknown splits, fractions outside [0, 1], values where n = 0 and duplicate rows.
+    """
+    missing = [column for column in columns if column not in frame.columns]
+    if missing:
+        raise ValueError(f"{where}: column(s) {', '.join(missing)} missing; expected {', '.join(columns)}")
+    ordered = frame[[*columns, *(column for column in frame.columns if column not in columns)]].copy()
+    for column, dtype in columns.items():
+        ordered[column] = _cast(ordered[column], dtype, where)
+    expected = (ordered["layer"] + 1).astype("str") + "-" + (ordered["head"] + 1).astype("str")
+    _refuse(ordered, ordered["name"] != expected, where, "`name` is not layer + 1, '-', head + 1")
+    if "accuracy" in columns:
+        _check_scores(ordered, where)
+    return ordered
+
+
+def _cast(values: pd.Series, dtype: str, where: str | Path) -> pd.Series:
+    """Return `values` with `dtype`, or say which column cannot have it."""
+    if dtype == "object":
+        return values
+    if dtype == "str" and values.isna().any():
+        gaps = int(values.isna().sum())
+        raise ValueError(f"{where}: column {values.name!r} has {gaps} missing value(s); use '' for none")
+    try:
+        return values.astype(pd.api.types.pandas_dtype(dtype))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{where}: column {values.name!r} is {values.dtype}, expected {dtype} ({error})") from error
+
+
+def _check_scores(frame: pd.DataFrame, where: str | Path) -> None:
+    """Refuse what no scorer can have measured."""
+    _refuse(frame, ~frame["split"].isin(SPLITS), where, f"`split` is not one of {', '.join(SPLITS)}")
+    for column in _FRACTIONS:
+        outside = (frame[column] < -_SLACK) | (frame[column] > 1 + _SLACK)
+        _refuse(frame, outside, where, f"`{column}` lies outside [0, 1] (fractions, not percent)")
+    _refuse(frame, (frame["n"] == 0) & frame["accuracy"].notna(), where, "n = 0 but `accuracy` is a number, not NaN")
+    _refuse(frame, frame.duplicated(list(ROW_KEY)), where, f"two rows have the same {', '.join(ROW_KEY)}")
+
+
+def _refuse(frame: pd.DataFrame, wrong: pd.Series, where: str | Path, complaint: str) -> None:
+    """Raise ValueError that shows the first of the rows marked in `wrong`, if there is one."""
+    if not wrong.any():
+        return
+    row = frame.loc[wrong].iloc[0]
+    named = ", ".join(str(row[column]) for column in ("probe", "label", "variant", "name", "split"))
+    raise ValueError(f"{where}: {complaint}, in {int(wrong.sum())} row(s); the first is {named}")
+
+
+def write_scores(frame: pd.DataFrame, folder: Path) -> Path:
+    """Write scores.parquet, and the same rows as scores.csv, into `folder`; return the path of the first."""
+    scores = validate(frame, SCORE_COLUMNS, folder / "scores.parquet")
+    _replace(scores, folder / "scores.csv")
+    return _replace(scores, folder / "scores.parquet")
+
+
+def write_examples(frame: pd.DataFrame, folder: Path) -> Path:
+    """Write examples.parquet into `folder`; a frame without rows is fine, one without columns is not."""
+    return _replace(validate(frame, EXAMPLE_COLUMNS, folder / "examples.parquet"), folder / "examples.parquet")
+
+
+def _replace(frame: pd.DataFrame, path: Path) -> Path:
+    """Write `frame` beside `path` and rename it, so that no reader ever sees half a file."""
+    unfinished = path.with_name(f".{path.name}.unfinished")
+    try:
+        if path.suffix == ".csv":
+            frame.to_csv(unfinished, index=False)
+        else:
+            frame.to_parquet(unfinished, index=False)
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return path
+
+
+def read_scores(path: Path) -> pd.DataFrame:
+    """Read scores.parquet, or scores.csv with the same result; ValueError says what is wrong with the file."""
+    if path.suffix != ".csv":
+        return validate(_read_parquet(path), SCORE_COLUMNS, path)
+    text = {column: "str" for column, dtype in SCORE_COLUMNS.items() if dtype == "str"}
+    gaps = {column: [""] for column, dtype in SCORE_COLUMNS.items() if dtype in {"float64", "Int64"}}
+    frame = pd.read_csv(path, dtype=text, keep_default_na=False, na_values=gaps)
+    return validate(frame, SCORE_COLUMNS, path)
+
+
+def read_examples(path: Path) -> pd.DataFrame:
+    """Read examples.parquet; ValueError says what is wrong with the file."""
+    return validate(_read_parquet(path), EXAMPLE_COLUMNS, path)
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    """Read a parquet file, or say in one line that it is none."""
+    try:
+        return pd.read_parquet(path)
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # pyarrow raises several unrelated classes for a damaged file
+        raise ValueError(f"{path}: not a readable parquet file ({str(error).splitlines()[0]}); run again") from error

@@ -1,0 +1,135 @@
+"use strict";
+
+/* Tables: sort by a click on a column head, filter by text. Missing numbers stay last in both directions. */
+for (const table of document.querySelectorAll("table.data")) {
+  const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => head.querySelector("button")?.addEventListener("click", () => {
+    const numeric = head.classList.contains("num");
+    const up = head.ariaSort ? head.ariaSort !== "ascending" : !numeric;
+    heads.forEach((other) => other.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+    const keyed = [...body.rows].map((row) => {
+      const cell = row.cells[column], value = cell.dataset.v;
+      return [row, value === undefined ? cell.textContent : value === "" ? NaN : Number(value)];
+    });
+    keyed.sort(([, a], [, b]) => {
+      if (typeof a === "string" && typeof b === "string") return (up ? 1 : -1) * a.localeCompare(b, "en", { numeric: true });
+      if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) - Number.isNaN(b);
+      return up ? a - b : b - a;
+    });
+    body.append(...keyed.map(([row]) => row));
+  }));
+}
+for (const input of document.querySelectorAll("[data-filter]")) {
+  const rows = [...document.getElementById(input.dataset.filter).tBodies[0].rows];
+  const output = input.closest(".tabletop").querySelector("output");
+  input.addEventListener("input", () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let shown = 0;
+    for (const row of rows) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+      shown += !row.hidden;
+    }
+    output.textContent = words.length ? `${shown} of ${rows.length} rows` : `${rows.length} rows`;
+  });
+}
+
+/* Heat maps: numbers are whole tenths of a percent, null where nothing was measured. */
+const percent = (tenths) => tenths === null ? "–" : (tenths / 10).toFixed(1);
+const element = (tag, text, more = {}) => Object.assign(document.createElement(tag), { textContent: text }, more);
+
+function heatMap(root) {
+  const data = JSON.parse(root.querySelector("script").textContent), { layers, heads, maps } = data;
+  const role = (name) => root.querySelector(`[data-role=${name}]`);
+  const [label, variant, column, stretch] = ["label", "variant", "column", "stretch"].map(role);
+  const grid = root.querySelector(".grid"), readout = root.querySelector(".readout");
+  const [low, , high] = root.querySelector(".scale").children;
+  let map = maps[data.first], cells = [], focus = 0;
+
+  const at = (list, i) => Array.isArray(list) ? list[i] : list;
+  const name = (i) => `${Math.floor(i / heads) + 1}-${(i % heads) + 1}`;
+  const describe = (i) => {
+    const parts = [`Head ${name(i)}${i === map.selected ? " (chosen)" : ""}`, `accuracy ${percent(map.accuracy[i])} % [${percent(map.ci_low[i])}, ${percent(map.ci_high[i])}]`];
+    if (map.accuracy[i] === null) return `${parts[0]}: nothing measured, n = ${at(map.n, i)}`;
+    if (map.mass[i] !== null) parts.push(`mass ${percent(map.mass[i])} %`, `share ${percent(map.share[i])} %`);
+    parts.push(`n\u00a0${at(map.n, i).toLocaleString("en")}`, `clusters\u00a0${at(map.clusters, i).toLocaleString("en")}`);
+    return parts.join(" · ");
+  };
+  const about = () => {
+    const said = [`${map.label}, ${map.variant}`];
+    if (map.baseline_accuracy !== null) said.push(`${map.baseline} ${percent(map.baseline_accuracy)} %`);
+    if (map.lexical_accuracy !== null) said.push(`lexical table ${percent(map.lexical_accuracy)} %`);
+    return said.join(" · ");
+  };
+  const show = (i) => readout.replaceChildren(element("b", describe(i)), document.createElement("br"), element("span", about(), { className: "muted" }));
+
+  function frame() {
+    const top = grid.createTHead().insertRow();
+    top.append(element("th", ""), ...Array.from({ length: heads }, (_, head) => element("th", head + 1, { scope: "col" })));
+    const body = grid.createTBody();
+    for (let layer = 0; layer < layers; layer += 1) {
+      const row = body.insertRow();
+      row.append(element("th", layer + 1, { scope: "row" }));
+      for (let head = 0; head < heads; head += 1) {
+        const i = cells.length, cell = row.insertCell();
+        cell.setAttribute("role", "gridcell");
+        cell.addEventListener("pointerenter", () => show(i));
+        cell.addEventListener("focus", () => { focus = i; show(i); });
+        cells.push(cell);
+      }
+    }
+    grid.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -heads, ArrowDown: heads }[event.key];
+      if (step === undefined) return;
+      event.preventDefault();
+      const next = focus + step, wraps = Math.abs(step) === 1 && Math.floor(next / heads) !== Math.floor(focus / heads);
+      if (next < 0 || next >= cells.length || wraps) return;
+      cells[focus].tabIndex = -1;
+      cells[next].tabIndex = 0;
+      cells[next].focus();
+    });
+  }
+
+  function colour(fraction) {
+    const half = fraction < 0.5, part = (half ? fraction : fraction - 0.5) * 200;
+    return `color-mix(in oklab, var(--ramp${half ? 1 : 2}) ${part.toFixed(1)}%, var(--ramp${half ? 0 : 1}))`;
+  }
+
+  function draw() {
+    const values = map[column.value], most = Math.max(1, ...values.filter((v) => v !== null)), least = Math.min(1000, ...values.filter((v) => v !== null));
+    const [from, to] = stretch.checked && most > least ? [least, most] : [0, 1000];
+    const above = new Set(map.above);
+    focus = map.selected ?? 0;
+    cells.forEach((cell, i) => {
+      const value = values[i], fraction = value === null ? 0 : (value - from) / (to - from);
+      cell.textContent = value === null ? "–" : (value / 10).toFixed(0);
+      cell.title = describe(i);
+      cell.setAttribute("aria-label", describe(i));
+      cell.tabIndex = i === focus ? 0 : -1;
+      cell.className = [value === null && "none", fraction > 0.55 && "high", above.has(i) && "above", i === map.selected && "selected"].filter(Boolean).join(" ");
+      cell.style.setProperty("--cell", value === null ? "transparent" : colour(fraction));
+    });
+    low.textContent = `${percent(from)} %`;
+    high.textContent = `${percent(to)} %`;
+    show(focus);
+  }
+
+  function choose(wanted) {
+    const offered = maps.filter((one) => one.label === label.value);
+    map = offered.find((one) => one.variant === wanted) ?? offered[0];
+    variant.replaceChildren(...offered.map((one) => element("option", one.variant, { value: one.variant })));
+    variant.value = map.variant;
+    draw();
+  }
+
+  frame();
+  label.append(...[...new Set(maps.map((one) => one.label))].map((text) => element("option", text, { value: text })));
+  label.value = map.label;
+  choose(map.variant);
+  label.addEventListener("change", () => choose(variant.value));
+  variant.addEventListener("change", () => choose(variant.value));
+  column.addEventListener("change", draw);
+  stretch.addEventListener("change", draw);
+}
+document.querySelectorAll("[data-heat]").forEach(heatMap);

@@ -1,0 +1,25 @@
+"""What every test shares: no network, one thread a process, reproducible properties, and the folder of real corpora."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # the test processes share the cores already
+
+settings.register_profile("headscope", deadline=None, derandomize=True, database=None, print_blob=True)
+settings.load_profile("headscope")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Return the folder of real corpora that HEADSCOPE_DATA names; skip where it names none."""
+    named = os.environ.get("HEADSCOPE_DATA")
+    if not named:
+        pytest.skip("reads real corpora: HEADSCOPE_DATA names no folder")
+    folder = Path(named)
+    if not folder.is_dir():
+        pytest.fail(f"HEADSCOPE_DATA is {named}, which is not a folder")
+    return folder

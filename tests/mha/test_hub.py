@@ -1,0 +1,261 @@
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+import transformers as hub
+from torch import Tensor
+
+from mha.hooks import SITES, Ablate, HookError, Seen, intervene, record, watch, watched
+from mha.hub import OUTPUT_PROJECTIONS, load_hub_model
+
+SIZES: dict[str, Any] = {
+    "vocab_size": 40,
+    "hidden_size": 32,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "intermediate_size": 48,
+    "max_position_embeddings": 24,
+    "pad_token_id": 0,
+    "bos_token_id": 2,
+    "eos_token_id": 3,
+}
+DISTIL = {"vocab_size": 40, "dim": 32, "n_layers": 3, "n_heads": 4, "hidden_dim": 48, "max_position_embeddings": 24}
+GPT2 = {"vocab_size": 40, "n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": 24}
+SPECIAL = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}
+LOCAL = {"local_attention": 4, "global_attn_every_n_layers": 3, "cls_token_id": 2, "sep_token_id": 3}
+BART = {
+    **{"vocab_size": 40, "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "max_position_embeddings": 24},
+    **{"encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_ffn_dim": 48, "decoder_ffn_dim": 48},
+    **{"decoder_start_token_id": 3, "forced_eos_token_id": 3, **SPECIAL},
+}
+
+CONFIGS: dict[str, Callable[[], hub.PreTrainedConfig]] = {
+    "bert": lambda: hub.BertConfig(**SIZES),
+    "roberta": lambda: hub.RobertaConfig(**SIZES),
+    "xlm-roberta": lambda: hub.XLMRobertaConfig(**SIZES),
+    "camembert": lambda: hub.CamembertConfig(**SIZES),
+    "electra": lambda: hub.ElectraConfig(**SIZES, embedding_size=16),
+    "distilbert": lambda: hub.DistilBertConfig(**DISTIL),
+    "albert": lambda: hub.AlbertConfig(**SIZES, embedding_size=16),
+    "modernbert": lambda: hub.ModernBertConfig(**SIZES, **LOCAL),
+    "gpt2": lambda: hub.GPT2Config(**GPT2, **SPECIAL),
+    "gpt_neox": lambda: hub.GPTNeoXConfig(**SIZES),
+    "llama": lambda: hub.LlamaConfig(**SIZES, num_key_value_heads=2),
+    "qwen2": lambda: hub.Qwen2Config(**SIZES, num_key_value_heads=2),
+    "bart": lambda: hub.BartConfig(**BART),
+}
+PRIVATE: dict[str, Callable[[], hub.PreTrainedConfig]] = {
+    "MPNetModel": lambda: hub.MPNetConfig(**SIZES),
+    "DebertaModel": lambda: hub.DebertaConfig(**SIZES),
+    "DebertaV2Model": lambda: hub.DebertaV2Config(**SIZES),
+}
+MADE: dict[str, Path] = {}
+
+
+@pytest.fixture
+def folder(request: pytest.FixtureRequest, tmp_path_factory: Any, randomise: Callable[..., None]) -> Path:
+    """Return the folder of a tiny model, made once an architecture."""
+    kind = request.param
+    if kind not in MADE:
+        model = hub.AutoModel.from_config(CONFIGS[kind]())
+        randomise(model)
+        MADE[kind] = tmp_path_factory.mktemp(kind)
+        model.save_pretrained(MADE[kind])
+    return MADE[kind]
+
+
+@pytest.fixture
+def model(folder: Path) -> Any:
+    """Return the whole model as `transformers` loads it: with the fused kernel."""
+    model = hub.AutoModel.from_pretrained(folder).eval()
+    assert model.config._attn_implementation == "sdpa"
+    return model
+
+
+@pytest.fixture
+def inputs(pieces: Tensor, mask: Tensor) -> dict[str, Tensor]:
+    """Return a padded batch."""
+    return {"input_ids": pieces, "attention_mask": mask.long()}
+
+
+def eager(model: Any, inputs: dict[str, Tensor]) -> tuple[Tensor, list[Tensor]]:
+    """Return the model's own eager output and its maps in the order in which they are computed."""
+    alone = deepcopy(model)
+    alone.set_attn_implementation("eager")
+    with torch.no_grad():
+        output = alone(**inputs, output_attentions=True)
+    if not alone.config.is_encoder_decoder:
+        return output[0], [*output.attentions]
+    crossed = zip(output.decoder_attentions, output.cross_attentions, strict=True)
+    return output[0], [*output.encoder_attentions, *(pattern for pair in crossed for pattern in pair)]
+
+
+@pytest.mark.parametrize("folder", CONFIGS, indirect=True)
+def test_recording_every_layer_gives_the_models_own_eager_numbers_bit_for_bit(
+    model: Any, inputs: dict[str, Tensor]
+) -> None:
+    expected, patterns = eager(model, inputs)
+    before = model(**inputs)[0]
+    with torch.no_grad(), record(model, SITES) as maps:
+        output = model(**inputs)[0]
+    assert torch.equal(output, expected)
+    assert len(maps["pattern"]) == len(patterns) >= 2
+    for seen, pattern in zip(maps["pattern"], patterns, strict=True):
+        assert torch.equal(seen, pattern)
+        torch.testing.assert_close(seen.sum(-1), torch.ones(seen.shape[:-1]), rtol=0, atol=1e-6)
+        assert seen.std() > 0.05
+    assert [*maps.tensors["pattern"]] == [*range(len(patterns))]
+    assert model.config._attn_implementation == "sdpa"
+    assert torch.equal(model(**inputs)[0], before)
+
+
+@pytest.mark.parametrize("folder", CONFIGS, indirect=True)
+def test_the_fused_kernel_runs_where_nobody_looks_at_patterns(
+    model: Any, inputs: dict[str, Tensor], mask: Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected, patterns = eager(model, inputs)
+    calls: list[int] = []
+    fused = F.scaled_dot_product_attention
+    monkeypatch.setattr(F, "scaled_dot_product_attention", lambda *a, **k: calls.append(1) or fused(*a, **k))
+    with torch.no_grad(), watch(model, lambda seen: None, ["value", "head_output"]):
+        output = model(**inputs)[0]
+    assert len(calls) == len(patterns)
+    torch.testing.assert_close(output[mask], expected[mask], rtol=0, atol=1e-5)
+    with torch.no_grad(), record(model, layers=[1]) as maps:
+        model(**inputs)
+    assert len(calls) == 2 * len(patterns) - 1
+    torch.testing.assert_close(maps["pattern"][0], patterns[1], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("folder", ["modernbert"], indirect=True)
+def test_local_attention_sees_its_window_alone(model: Any, inputs: dict[str, Tensor]) -> None:
+    with record(model) as maps:
+        model(**inputs)
+    distance = (torch.arange(9) - torch.arange(9)[:, None]).abs()
+    assert [int(distance[pattern[0, 0] > 0].max()) for pattern in maps["pattern"]] == [8, 2, 2]
+
+
+WRITERS = {
+    "bert": lambda model: [layer.attention.output.dense for layer in model.encoder.layer],
+    "distilbert": lambda model: [layer.attention.out_lin for layer in model.transformer.layer],
+    "albert": lambda model: [model.encoder.albert_layer_groups[0].albert_layers[0].attention.dense],
+    "modernbert": lambda model: [layer.attn.Wo for layer in model.layers],
+    "gpt2": lambda model: [layer.attn.c_proj for layer in model.h],
+    "gpt_neox": lambda model: [layer.attention.dense for layer in model.layers],
+    "llama": lambda model: [layer.self_attn.o_proj for layer in model.layers],
+    "bart": lambda model: [m.out_proj for m in model.modules() if hasattr(m, "out_proj")],
+}
+WRITERS |= dict.fromkeys(["roberta", "xlm-roberta", "camembert", "electra"], WRITERS["bert"])
+WRITERS |= {"qwen2": WRITERS["llama"]}
+
+
+def writes(model: Any, inputs: dict[str, Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+    """Return what attention writes into the model, as its W_O computes it and as the sum of what its heads write."""
+    projections = WRITERS[model.config.model_type](model)
+    written: list[Tensor] = []
+    handles = [p.register_forward_hook(lambda module, x, output: written.append(output)) for p in projections]
+    with torch.no_grad(), record(model, ["head_write"]) as seen:
+        model(**inputs)
+    for handle in handles:
+        handle.remove()
+    bias = [0 if p.bias is None else p.bias for p in projections]
+    bias = bias * len(written) if len(bias) == 1 else bias
+    if model.config.is_encoder_decoder:  # modules() lists self- and cross-attention of a layer in the order of calls
+        assert len(bias) == len(written)
+    return written, [write.sum(1) + b for write, b in zip(seen["head_write"], bias, strict=True)]
+
+
+@pytest.mark.parametrize("folder", OUTPUT_PROJECTIONS, indirect=True)
+def test_what_the_heads_write_sums_to_the_output_of_attention(model: Any, inputs: dict[str, Tensor]) -> None:
+    written, summed = writes(model, inputs)
+    assert len(written) == len(summed) >= 2
+    for output, total in zip(written, summed, strict=True):
+        torch.testing.assert_close(total, output.view_as(total), rtol=0, atol=1e-5)
+
+
+def rows_of_head(projection: Any, head: int) -> Tensor:
+    """Return the part of W_O that meets a head of 8 dimensions: columns of a Linear, rows of GPT-2's Conv1D."""
+    part = slice(8 * head, 8 * head + 8)
+    return projection.weight[:, part].T if isinstance(projection, torch.nn.Linear) else projection.weight[part]
+
+
+@pytest.mark.parametrize("how", ["zero", "mean"])
+@pytest.mark.parametrize("padded", [False, True])
+@pytest.mark.parametrize("folder", ["bert", "distilbert", "gpt2", "llama", "modernbert"], indirect=True)
+def test_ablation_is_a_change_of_W_O(
+    how: str, padded: bool, model: Any, inputs: dict[str, Tensor], mask: Tensor
+) -> None:
+    inputs = inputs if padded else {"input_ids": inputs["input_ids"]}
+    real = mask if padded else mask | True
+    with torch.no_grad(), record(model, ["head_output"], [1]) as seen:
+        before = model(**inputs)[0]
+    without = deepcopy(model)
+    projection = WRITERS[model.config.model_type](without)[1]
+    with torch.no_grad():
+        rows = rows_of_head(projection, 2)
+        if how == "mean":
+            shift = seen["head_output"][0][:, 2][real].mean(0) @ rows
+            projection.bias = torch.nn.Parameter(shift + (0 if projection.bias is None else projection.bias))
+        rows.zero_()
+        with intervene(model, Ablate(1, 2, how=how)):
+            ablated = model(**inputs)[0]
+        torch.testing.assert_close(ablated[real], without(**inputs)[0][real], rtol=0, atol=1e-5)
+        assert not torch.allclose(ablated[real], before[real], atol=1e-3)
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_a_model_with_attention_code_of_its_own_is_refused(name: str, inputs: dict[str, Tensor]) -> None:
+    model = hub.AutoModel.from_config(PRIVATE[name]()).eval()
+    own = model.config._attn_implementation
+    with pytest.raises(HookError, match=f"{name} keeps attention code of its own, .*its heads cannot be seen"):
+        record(model).__enter__()
+    assert model.config._attn_implementation == own
+    assert not watched(model)
+    assert not model._forward_hooks
+
+
+def test_the_position_bias_of_T5_is_refused(inputs: dict[str, Tensor]) -> None:
+    config = hub.T5Config(vocab_size=40, d_model=16, d_kv=4, d_ff=32, num_layers=2, num_heads=4)
+    model = hub.T5EncoderModel(config).eval()
+    with pytest.raises(ValueError, match="T5Attention passes 'position_bias' to its attention"), record(model):
+        model(**inputs)
+    assert model.config._attn_implementation == "sdpa"
+
+
+@pytest.mark.parametrize("own", ["eager", "sdpa"])
+@pytest.mark.parametrize("folder", ["bert", "bart"], indirect=True)
+def test_the_models_own_setting_comes_back_after_an_exception(own: str, model: Any, inputs: dict[str, Tensor]) -> None:
+    def see(seen: Seen) -> None:
+        raise ZeroDivisionError
+
+    model.set_attn_implementation(own)
+    before = model(**inputs)[0]
+    with record(model):
+        with pytest.raises(ZeroDivisionError), watch(model, see):
+            model(**inputs)
+        assert model.config._attn_implementation == "headscope"
+    parts = [m for m in model.modules() if isinstance(m, hub.PreTrainedModel)]
+    assert {part.config._attn_implementation for part in parts} == {own}
+    assert not any(m._forward_hooks or m._forward_pre_hooks for m in model.modules())
+    assert torch.equal(model(**inputs)[0], before)
+
+
+@pytest.mark.parametrize("folder", ["bert", "bart"], indirect=True)
+def test_a_folder_is_loaded_as_an_encoder_and_fresh_weights_follow_the_seed(
+    folder: Path, model: Any, inputs: dict[str, Tensor]
+) -> None:
+    state = torch.random.get_rng_state()
+    loaded, fresh, again, other = (load_hub_model(str(folder), random_seed=seed) for seed in (None, 3, 3, 4))
+    assert torch.equal(torch.random.get_rng_state(), state)
+    assert not loaded.training
+    encoder = model.get_encoder() if model.config.is_encoder_decoder else model
+    assert torch.equal(loaded(**inputs)[0], encoder(**inputs)[0])
+    assert torch.equal(fresh(**inputs)[0], again(**inputs)[0])
+    assert not torch.equal(fresh(**inputs)[0], other(**inputs)[0])
+    with record(loaded) as maps:
+        loaded(**inputs)
+    assert len(maps["pattern"]) == (2 if model.config.is_encoder_decoder else 3)

@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+from mha.pieces import CLS, SEP, Pieces, align
+
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "ship", "un", "##sink", "##able", "-"]
+
+
+@pytest.fixture
+def tokenizer() -> Tokenizer:
+    """Return a WordPiece tokenizer whose texts end in [SEP] and begin with [CLS]."""
+    tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(VOCABULARY)}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    ends = [("[CLS]", 2), ("[SEP]", 3)]
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    return tokenizer
+
+
+def test_every_piece_knows_its_word_and_special_tokens_their_end(tokenizer: Tokenizer) -> None:
+    (pieces,) = align(tokenizer, [["the", "unsinkable", "ship"]])
+    assert [VOCABULARY[i] for i in pieces.ids] == ["[CLS]", "the", "un", "##sink", "##able", "ship", "[SEP]"]
+    assert pieces.word.tolist() == [CLS, 0, 1, 1, 1, 2, SEP]
+    assert (pieces.words, len(pieces), pieces.missing()) == (3, 7, [])
+
+
+def test_a_word_with_a_sign_inside_stays_one_word(tokenizer: Tokenizer) -> None:
+    (pieces,) = align(tokenizer, [["un-ship", "the"]])
+    assert pieces.word.tolist() == [CLS, 0, 0, 0, 1, SEP]
+
+
+def test_words_unknown_to_the_vocabulary_still_have_a_piece(tokenizer: Tokenizer) -> None:
+    (pieces,) = align(tokenizer, [["qqq", "ship"]])
+    assert pieces.ids.tolist() == [2, 1, 5, 3]
+    assert pieces.word.tolist() == [CLS, 0, 1, SEP]
+
+
+@pytest.mark.parametrize(("gone", "place"), [(["\u200b", "ship", "the"], 0), (["ship", "the", "\x00"], 2)])
+def test_a_word_without_pieces_is_missing_and_moves_no_other(tokenizer: Tokenizer, gone: list[str], place: int) -> None:
+    (pieces,) = align(tokenizer, [gone])
+    assert pieces.missing() == [place]
+    assert pieces.words == 3
+    assert [gone[word] for word in pieces.word[1:-1]] == [word for word in gone if word in ("ship", "the")]
+
+
+def test_a_text_without_words_has_its_special_tokens(tokenizer: Tokenizer) -> None:
+    (pieces,) = align(tokenizer, [[]])
+    assert pieces.word.tolist() == [CLS, SEP]
+    assert (pieces.words, pieces.missing()) == (0, [])
+    (pieces,) = align(tokenizer, [["\u200b"]])
+    assert pieces.word.tolist() == [CLS, SEP]
+    assert pieces.missing() == [0]
+
+
+def test_several_special_tokens_at_an_end_all_belong_to_it(tokenizer: Tokenizer) -> None:
+    ends = [("[CLS]", 2), ("[SEP]", 3)]
+    template = "[CLS] [SEP] $A [SEP] [SEP]"
+    tokenizer.post_processor = processors.TemplateProcessing(single=template, special_tokens=ends)
+    (pieces,) = align(tokenizer, [["the", "ship"]])
+    assert pieces.word.tolist() == [CLS, CLS, 0, 1, SEP, SEP]
+
+
+def test_a_tokenizer_without_special_tokens_gives_words_alone(tokenizer: Tokenizer) -> None:
+    tokenizer.post_processor = None
+    (pieces,) = align(tokenizer, [["the", "unsinkable"]])
+    assert pieces.word.tolist() == [0, 1, 1, 1]
+
+
+def test_texts_keep_their_order_and_are_neither_cut_nor_padded(tokenizer: Tokenizer) -> None:
+    texts = [["ship"] * 300, ["the"], ["unsinkable", "ship"]]
+    pieces = align(tokenizer, texts)
+    assert [len(one) for one in pieces] == [302, 3, 6]
+    assert align(tokenizer, []) == []
+    for text, one in zip(texts, pieces, strict=True):
+        (alone,) = align(tokenizer, [text])
+        assert np.array_equal(one.ids, alone.ids)
+        assert np.array_equal(one.word, alone.word)
+
+
+def test_missing_words_are_sorted() -> None:
+    word = np.array([CLS, 3, 1, SEP], np.int32)
+    assert Pieces(np.zeros(4, np.int32), word, 6).missing() == [0, 2, 4, 5]

@@ -1,0 +1,139 @@
+"""Small annotated texts, and a model small enough to score them in a blink, read from disk as any other."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from torch import nn
+
+from mha import Encoder, EncoderConfig, Model, export_encoder, load_model
+from probes.records import Document, Mention, Sentence, frozen_ints
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
+WHOLE = ("the", "old", "ship", "ships", "sank", "she", "it", "is", "are", "was", "dog", "saw", ".", "and", "port")
+PARTS = ("un", "harb", "walk", "##sink", "##able", "##our", "##s", "##ing")
+SPLIT = ("unsinkable", "harbours", "harbour", "walking")
+"Words of 3, 3, 2 and 2 pieces."
+
+
+def _tokenizer() -> Tokenizer:
+    vocabulary = {piece: i for i, piece in enumerate((*SPECIAL, *WHOLE, *PARTS))}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    ends = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    tokenizer.enable_truncation(8)  # what is saved with a tokenizer must not cut our texts
+    return tokenizer
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> Tokenizer:
+    """Return a WordPiece tokenizer that cuts the words of SPLIT into pieces and keeps those of WHOLE."""
+    tokenizer = _tokenizer()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+@pytest.fixture(scope="session")
+def save_model() -> Callable[[Encoder, Path], Model]:
+    """Return the function that writes an encoder and the tokenizer to a folder and loads both from there."""
+
+    def save(encoder: Encoder, folder: Path) -> Model:
+        export_encoder(encoder, folder)
+        _tokenizer().save(str(folder / "tokenizer.json"))
+        return load_model(str(folder))
+
+    return save
+
+
+def _randomise(module: nn.Module, seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in module.named_parameters():
+            parameter.normal_(0, 0.4, generator=generator)
+            if parameter.ndim == 1 and name.endswith("weight"):
+                parameter += 1
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory: pytest.TempPathFactory, save_model: Callable[[Encoder, Path], Model]) -> Model:
+    """Return a model of 2 layers x 3 heads and at most 40 pieces, with weights large enough that maps differ."""
+    vocab = len(SPECIAL) + len(WHOLE) + len(PARTS)
+    encoder = Encoder(EncoderConfig(vocab=vocab, layers=2, heads=3, model=24, feed_forward=32, positions=40))
+    _randomise(encoder, 0)
+    return save_model(encoder, tmp_path_factory.mktemp("tiny"))
+
+
+def _tree(text: str, *, name: str = "s", mentions: Sequence[Mention] = ()) -> Sentence:
+    rows = [line.split() for line in text.strip().splitlines()]
+    forms, upos, heads, deprels, feats = zip(*rows, strict=True)
+    return Sentence(
+        id=name,
+        words=forms,
+        heads=frozen_ints([int(head) - 1 for head in heads]),
+        deprels=deprels,
+        upos=upos,
+        feats=tuple("" if value == "_" else value for value in feats),
+        mentions=tuple(mentions),
+    )
+
+
+@pytest.fixture(scope="session")
+def tree() -> Callable[..., Sentence]:
+    """Return the function that reads a sentence: a word a line, its form, UPOS, head (from 1), relation and FEATS."""
+    return _tree
+
+
+RELATIONS = ("nsubj", "nsubj:pass", "obj", "det", "case", "cop")
+MORPHOLOGY = (
+    ("NOUN", "Number=Sing"),
+    ("NOUN", "Number=Plur"),
+    ("PROPN", "Number=Sing"),
+    ("PRON", "Number=Plur"),
+    ("VERB", "Number=Sing|Tense=Pres|VerbForm=Fin"),
+    ("AUX", "Tense=Pres|VerbForm=Fin"),
+    ("ADJ", ""),
+)
+
+
+def _random_sentence(random: np.random.Generator, name: str, words: int) -> Sentence:
+    order = random.permutation(words)
+    heads = np.full(words, -1)
+    for place in range(1, words):
+        heads[order[place]] = order[random.integers(place)]
+    kinds = [MORPHOLOGY[i] for i in random.integers(len(MORPHOLOGY), size=words)]
+    starts = random.integers(words, size=words // 2)
+    spans = [tuple(range(start, min(start + 1 + int(random.integers(2)), words))) for start in starts.tolist()]
+    return Sentence(
+        id=name,
+        words=tuple(str(word) for word in random.choice((*WHOLE, *SPLIT), words)),
+        heads=frozen_ints(heads),
+        deprels=tuple("root" if head < 0 else str(random.choice(RELATIONS)) for head in heads),
+        upos=tuple(tag for tag, _ in kinds),
+        feats=tuple(feats for _, feats in kinds),
+        mentions=tuple(Mention(span, int(random.choice(span)), f"e{random.integers(4)}") for span in spans),
+    )
+
+
+def _random_documents(count: int, *, seed: int = 0, sentences: int = 3, longest: int = 9) -> list[Document]:
+    random = np.random.default_rng(seed)
+    return [
+        Document(
+            f"d{number:02}",
+            tuple(
+                _random_sentence(random, f"d{number:02}-{i}", int(random.integers(1, longest + 1)))
+                for i in range(sentences)
+            ),
+        )
+        for number in range(count)
+    ]
+
+
+@pytest.fixture(scope="session")
+def random_documents() -> Callable[..., list[Document]]:
+    """Return the function that makes documents with random words, trees, morphology and mentions."""
+    return _random_documents

@@ -1,0 +1,105 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mha.pieces import CLS, SEP
+from probes.targets import OTHERS, TOKENS, WORDS, Items, Keys, Targets, gather, key_sets
+
+Asked = tuple[int, int, list[int], list[int], str]
+"Text, query, gold, candidates and label of an item."
+
+
+def ints(*values: int) -> np.ndarray:
+    return np.array(values, np.int64)
+
+
+def by_item(keys: Keys, items: int) -> list[list[int]]:
+    return [keys[0][keys[1] == i].tolist() for i in range(items)]
+
+
+def read(items: Items) -> list[Asked]:
+    """Everything that is said of each item, from the flat form."""
+    candidates = [[]] * len(items) if isinstance(items.candidates, str) else by_item(items.candidates, len(items))
+    gold = by_item(items.gold, len(items))
+    labels = [items.labels[i] for i in items.label]
+    return list(zip(items.text.tolist(), items.query.tolist(), gold, candidates, labels, strict=True))
+
+
+KEYS = st.lists(st.integers(0, 5), min_size=1, max_size=3, unique=True).map(sorted)
+ITEMS = st.lists(st.tuples(st.integers(0, 5), KEYS, KEYS, st.sampled_from(["a", "b:x", "b:y"])), max_size=4)
+TEXTS = st.lists(ITEMS, min_size=1, max_size=4)
+
+
+def targets_of(items: list[tuple[int, list[int], list[int], str]]) -> Targets:
+    queries, gold, candidates, labels = ([item[part] for item in items] for part in range(4))
+    return Targets.sets(queries, gold, labels, key_sets(candidates))
+
+
+def gathered(texts: list[list[tuple[int, list[int], list[int], str]]]) -> tuple[Items, list[Asked]]:
+    expected = [(number, *item) for number, items in enumerate(texts) for item in items]
+    return gather("probe", "variant", [targets_of(items) for items in texts]), expected
+
+
+@given(TEXTS)
+def test_gathering_keeps_every_item_and_the_order_of_the_texts(texts) -> None:
+    items, expected = gathered(texts)
+    assert read(items) == expected
+    assert (items.probe, items.variant, len(items)) == ("probe", "variant", len(expected))
+    assert list(items.labels) == sorted({label for *_, label in expected})
+    assert bool((np.diff(items.gold[1]) >= 0).all())
+
+
+@given(TEXTS, st.data())
+def test_taking_items_takes_all_that_is_said_of_them(texts, data: st.DataObject) -> None:
+    items, expected = gathered(texts)
+    chosen = data.draw(st.lists(st.integers(0, len(expected) - 1), max_size=6)) if expected else []
+    taken = items.take(ints(*chosen))
+    assert read(taken) == [expected[i] for i in chosen]
+    assert read(items) == expected
+
+
+@given(TEXTS)
+def test_pooling_repeats_an_item_for_each_label_that_it_counts_towards(texts) -> None:
+    items, expected = gathered(texts)
+    pools = {"a": ("a", "all"), "b:x": ("b:x", "b:*", "all"), "b:y": ("all",)}
+    pooled = items.pooled(lambda label: pools[label])
+    assert read(pooled) == [(*item[:4], name) for item in expected for name in pools[item[4]]]
+
+
+def test_candidates_by_name_stay_a_name() -> None:
+    asked = [Targets.pairs(ints(0), ints(2), ["a"], candidates=name) for name in (WORDS, WORDS)]
+    items = gather("p", "v", asked)
+    assert items.candidates == WORDS
+    assert items.take(ints(1, 1)).candidates == WORDS
+    assert read(items.take(ints(1))) == [(1, 0, [2], [], "a")]
+
+
+def test_pairs_have_one_gold_key_and_look_among_the_other_words() -> None:
+    targets = Targets.pairs(ints(3, 1), ints(0, 2), ["a", "b"], by_column=True)
+    assert by_item(targets.gold, 2) == [[0], [2]]
+    assert (targets.candidates, targets.by_column, targets.spread, len(targets)) == (OTHERS, True, False, 2)
+    assert gather("p", "v", [targets]).by_column
+
+
+def test_special_tokens_are_keys() -> None:
+    targets = Targets.pairs(ints(0, 0), ints(CLS, SEP), ["c", "s"], candidates=TOKENS)
+    assert by_item(gather("p", "v", [targets, targets]).gold, 4) == [[CLS], [SEP], [CLS], [SEP]]
+
+
+def test_a_text_without_items_between_others_adds_none() -> None:
+    none = Targets.sets([], [], [])
+    spread = Targets(ints(0, 1), (ints(), ints()), ["broad"] * 2, TOKENS, spread=True)
+    empty = Targets(ints(), (ints(), ints()), [], TOKENS, spread=True)
+    items = gather("p", "v", [empty, spread, empty, spread])
+    assert (items.spread, items.text.tolist()) == (True, [1, 1, 3, 3])
+    assert len(items.pooled(lambda label: (label,))) == 4
+    assert len(items.take(ints())) == 0
+    assert len(gather("p", "v", [none, none])) == 0
+    assert len(gather("p", "v", [none]).pooled(lambda label: (label, "all"))) == 0
+
+
+def test_sets_in_flat_form_say_whose_each_key_is() -> None:
+    key, item = key_sets([[4, 5], [], [1]])
+    assert (key.tolist(), item.tolist()) == ([4, 5, 1], [0, 0, 2])
+    key, item = key_sets([])
+    assert (key.tolist(), item.tolist(), key.dtype, item.dtype) == ([], [], np.int64, np.int64)

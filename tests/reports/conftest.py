@@ -1,0 +1,261 @@
+"""A synthetic run of 6 layers x 12 heads whose numbers are invented, for everything that reads run folders."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reports import EXAMPLE_COLUMNS, SCORE_COLUMNS, read_scores, write_examples, write_report, write_scores
+
+LAYERS, HEADS = 6, 12
+HOSTILE = '<b>&"|</script>`'
+"A label that breaks HTML, JSON in a script element and Markdown tables unless each is escaped."
+
+POSITION = {"previous": "other words", "next": "other words", "first": "all words", "[CLS]": "all tokens"}
+POSITION |= {"[SEP]": "all tokens", "broad": "all tokens"}
+RELATIONS = {
+    "obj": (0.36, 0.85, 1211),
+    "det": (0.60, 0.78, 1817),
+    "case": (0.38, 0.70, 2015),
+    "nsubj": (0.37, 0.66, 1958),
+}
+RELATIONS |= {
+    "nsubj:pass": (0.31, 0.58, 214),
+    "nmod:poss": (0.58, 0.81, 530),
+    "aux": (0.48, 0.86, 702),
+    "cop": (0.35, 0.68, 410),
+}
+RELATIONS |= {
+    "xcomp": (0.56, 0.91, 370),
+    "amod": (0.75, 0.82, 1326),
+    "compound": (0.82, 0.88, 898),
+    "all": (0.26, 0.55, 20102),
+}
+RELATIONS |= {"vocative": (0.30, 0.40, 9), "orphan": (0.20, 0.30, 0), HOSTILE: (0.30, 0.40, 120)}
+DIRECTIONS = ("dependent->head", "head->dependent", "head<-dependent")
+AGREEMENT = {"all": 812, "attractors=0": 701, "attractors=1": 96, "attractors>=2": 15, "distance>=7": 88}
+COREFERENCE = {"all": 2638, "pronoun": 1502, "proper": 540, "nominal": 596}
+
+BASELINES = {"position": "", "dependency": "offset -2", "agreement": "nearest noun", "coreference": "nearest mention"}
+BASELINES |= {"classifier": "control task"}
+
+TEXTS = (
+    "The keys to the old cabinet are on the kitchen table .",
+    "Mira gave her brother a book that he had never seen before .",
+    "When the two engineers who had built the bridge finally met the mayor , they told her that the river had carried "
+    "away the oldest of its three stone piers during the storm .",
+)
+SENTENCES = [text.split() for text in TEXTS]
+
+
+def labels() -> list[tuple[str, str, str, float, float, int]]:
+    """(probe, label, variant, baseline accuracy, lexical accuracy, n) of everything in the synthetic run."""
+    nan, coreference, agreement = (
+        float("nan"),
+        ("preceding mention heads", "all words"),
+        ("verb->subject", "subject->verb"),
+    )
+    return [
+        *(("position", label, variant, nan, nan, 25150) for label, variant in POSITION.items()),
+        *(("dependency", label, way, *numbers) for label, numbers in RELATIONS.items() for way in DIRECTIONS),
+        *(("agreement", label, way, 0.42, 0.61, n) for label, n in AGREEMENT.items() for way in agreement),
+        *(("coreference", label, way, 0.62, nan, n) for label, n in COREFERENCE.items() for way in coreference),
+        *(("classifier", label, "dependency/dependent->head", 0.52, nan, 400) for label in ("obj", "det", "cop")),
+    ]
+
+
+def score_rows(rng: np.random.Generator) -> pd.DataFrame:
+    """Scores of all heads on both splits; a label is easy for one or two heads and hard for the others."""
+    frames = []
+    for probe, label, variant, baseline, lexical, n in labels():
+        skill = rng.beta(2, 9, LAYERS * HEADS) * (0.5 if np.isnan(baseline) else 0.4 + baseline)
+        strong = rng.choice(LAYERS * HEADS, 3, replace=False)
+        ceiling = 0.9 if np.isnan(baseline) else baseline + rng.uniform(-0.02, 0.4)
+        skill[strong] = np.clip(ceiling * np.array([1, 0.93, 0.75]), 0, 0.97)
+        for split in ("select", "report"):
+            frames.append(_label_rows(rng, (probe, label, variant, baseline, lexical, n), skill, int(strong[0]), split))
+    return pd.concat(frames, ignore_index=True)[list(SCORE_COLUMNS)]
+
+
+def _label_rows(
+    rng: np.random.Generator, about: tuple[Any, ...], skill: np.ndarray, best: int, split: str
+) -> pd.DataFrame:
+    probe, label, variant, baseline, lexical, n = about
+    trained, cell = probe == "classifier", np.arange(LAYERS * HEADS)
+    accuracy = np.clip(skill + rng.normal(0, 0.008, len(skill)), 0, 1)
+    accuracy = accuracy if n else np.full_like(accuracy, np.nan)
+    half = 1.96 * np.sqrt(accuracy * (1 - accuracy) / max(n, 1))
+    coverage = np.full_like(accuracy, np.nan) if trained else rng.beta(5, 3, len(skill))
+    baseline = baseline if n else np.nan
+    layer, head = cell // HEADS, cell % HEADS
+    return pd.DataFrame(
+        {
+            "model": "minilm",
+            "step": pd.NA,
+            "corpus": "EWT train" if split == "select" else "EWT dev",
+            "maps": "weights",
+            "probe": probe,
+            "label": label,
+            "variant": variant,
+            "layer": layer,
+            "head": head,
+            "name": [f"{a + 1}-{b + 1}" for a, b in zip(layer, head, strict=True)],
+            "split": split,
+            "n": n,
+            "clusters": min(n, 318),
+            "accuracy": accuracy,
+            "ci_low": np.maximum(accuracy - half, 0),
+            "ci_high": np.minimum(accuracy + half, 1),
+            "mass": accuracy * coverage * 0.8,
+            "coverage": coverage,
+            "share": accuracy * (np.nan if trained else 0.8),
+            "baseline": BASELINES[probe],
+            "baseline_accuracy": baseline,
+            "margin": accuracy - baseline,
+            "margin_low": accuracy - baseline - half,
+            "margin_high": accuracy - baseline + half,
+            "lexical_accuracy": lexical if n else np.nan,
+            "near_ties": rng.integers(0, 3, len(skill)),
+            "selected": (cell == best) & bool(n),
+        }
+    )
+
+
+def example_rows(scores: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Arcs of every chosen head on every sentence."""
+    chosen = scores[scores["selected"] & (scores["split"] == "report") & (scores["probe"] != "classifier")]
+    shown = [(head, words) for head in chosen.to_dict("records") for words in SENTENCES]
+    rows = [row for number, (head, words) in enumerate(shown) for row in _arcs(number, head, words, rng)]
+    return pd.DataFrame(rows)[list(EXAMPLE_COLUMNS)]
+
+
+def _arcs(number: int, head: dict[str, Any], words: list[str], rng: np.random.Generator) -> list[dict[str, Any]]:
+    """The best key of each word, three keys for those that are asked, the best of which is right if it is a word."""
+    n = len(words)
+    asked = set(rng.choice(n, 3, replace=False).tolist())
+    shared = {column: head[column] for column in ("probe", "label", "variant", "layer", "head", "name", "split")}
+    shared |= {"example": number, "source": f"own-{number % 3 + 1:04d}", "words": words}
+    rows = []
+    for query in range(-1, n):
+        keys = np.array([-2, -1, *range(n)])
+        near = np.exp(-np.abs(keys - query) / 3) * rng.exponential(1, len(keys)) + (keys == -2) * 0.8
+        top = np.argsort(-near)[: 3 if query in asked else 1]
+        for rank, i in enumerate(top):
+            arc = {"query": query, "key": int(keys[i]), "weight": float(near[i] / near.sum()), "asked": query in asked}
+            rows.append(shared | arc | {"gold": bool(query in asked and keys[i] >= 0 and rank == 0)})
+    return rows
+
+
+def run_record() -> dict[str, Any]:
+    """A run.json as `experiments` writes it, with one key more than readers know."""
+    corpus = {"documents": 318, "fingerprint": "5d0c3e9a71b2f488"}
+    size = {"windows": 2001, "words": 25150, "pieces": 31020}
+    return {
+        "name": "minilm-ewt",
+        "headscope": "0.1.0",
+        "started": "2026-11-20T19:01:00+00:00",
+        "wall_seconds": 37.4,
+        "peak_memory_mb": 1422.0,
+        "versions": {"torch": "2.13.0", "transformers": "5.23.0", "numpy": "2.4.6"},
+        "python": "3.11.7",
+        "platform": "Linux-x86_64",
+        "git_commit": None,
+        "seed": 0,
+        "device": "cpu",
+        "threads": 2,
+        "model": {
+            "name": "minilm",
+            "source": "pretrained",
+            "architecture": "BertModel",
+            "layers": LAYERS,
+            "heads": HEADS,
+            "max_pieces": 512,
+            "sha256": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        },
+        "corpora": {
+            "select": {"name": "EWT train", "sentences": 4000, "words": 71204, **corpus},
+            "report": {"name": "EWT dev", "sentences": 2001, "words": 25150, **corpus},
+        },
+        "scored": {"select": {"sentence": size}, "report": {"sentence": size, "window": size}},
+        "dropped": [
+            {
+                "split": "select",
+                "scope": "sentence",
+                "reason": "longer than the model's 512 pieces",
+                "count": 2,
+                "examples": ["EWT-0012", HOSTILE],
+            }
+        ],
+        "stages": {"parse": 1.2, "baselines": 3.3, "score": 27.0},
+        "notes": ["agreement is read from UD features"],
+        "later": {"key": 1},
+    }
+
+
+def write_run(folder: Path) -> Path:
+    """Write the synthetic run into `folder`, the same each time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(7)
+    scores = score_rows(rng)
+    write_scores(scores, folder)
+    write_examples(example_rows(scores, rng), folder)
+    (folder / "run.json").write_text(json.dumps(run_record()), encoding="utf-8")
+    (folder / "config.toml").write_text('[model]\nname = "minilm"\n', encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def written_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The synthetic run folder, written once; not to be changed."""
+    return write_run(tmp_path_factory.mktemp("runs") / "minilm-ewt")
+
+
+@pytest.fixture
+def run_folder(written_run: Path, tmp_path: Path) -> Path:
+    """A copy of the synthetic run folder that a test may change."""
+    return shutil.copytree(written_run, tmp_path / "minilm-ewt")
+
+
+@pytest.fixture(scope="session")
+def report(written_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the report on the synthetic run; not to be changed."""
+    return write_report(shutil.copytree(written_run, tmp_path_factory.mktemp("reports") / "minilm-ewt")).parent
+
+
+@pytest.fixture(scope="session")
+def scores(written_run: Path) -> pd.DataFrame:
+    """The scores of the synthetic run; not to be changed."""
+    return read_scores(written_run / "scores.parquet")
+
+
+@pytest.fixture(scope="session")
+def hostile() -> str:
+    """The label that breaks pages unless it is escaped."""
+    return HOSTILE
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium; skipped with the reason where there is none."""
+    path = next(
+        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+    )
+    if path is None:
+        pytest.skip("opens pages in a browser: no chromium on the PATH (apt-get install chromium)")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="opens pages in a browser: playwright is not installed"
+    )
+    quiet = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(
+            executable_path=path, args=[*quiet, "--disable-component-update", "--disable-sync"]
+        )
+        yield opened
+        opened.close()

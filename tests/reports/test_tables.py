@@ -1,0 +1,119 @@
+import math
+
+import pandas as pd
+
+from reports.heatmaps import heat_map_data
+from reports.summary import summarise
+from reports.tables import BestHead, best_heads, page_scores, probes
+
+
+def selected(scores: pd.DataFrame, probe: str) -> pd.DataFrame:
+    return scores[(scores["probe"] == probe) & (scores["split"] == "report") & scores["selected"]]
+
+
+def test_best_heads_are_the_selected_rows_of_the_report_split(scores: pd.DataFrame):
+    best = {(row.label, row.variant): row for row in best_heads(scores, "dependency")}
+    for row in selected(scores, "dependency").to_dict("records"):
+        shown = best[row["label"], row["variant"]]
+        assert (shown.name, shown.accuracy, shown.n, shown.margin) == (
+            row["name"],
+            row["accuracy"],
+            row["n"],
+            row["margin"],
+        )
+
+
+def test_labels_without_a_chosen_head_are_listed_and_not_dropped(scores: pd.DataFrame):
+    orphans = [row for row in best_heads(scores, "dependency") if row.label == "orphan"]
+    assert len(orphans) == 3
+    assert all(row.n == 0 and row.name == "" and math.isnan(row.accuracy) for row in orphans)
+
+
+def test_labels_that_only_the_selection_split_has_are_listed(scores: pd.DataFrame):
+    frame = scores[(scores["label"] != "obj") | (scores["split"] == "select")]
+    assert sum(row.label == "obj" and row.n == 0 for row in best_heads(frame, "dependency")) == 3
+
+
+def test_rows_are_ordered_by_margin_with_few_clusters_last(scores: pd.DataFrame):
+    best = best_heads(scores, "dependency")
+    trusted = [row.margin for row in best if row.clusters >= 20]
+    assert trusted == sorted(trusted, reverse=True)
+    assert [row.clusters >= 20 for row in best] == sorted((row.clusters >= 20 for row in best), reverse=True)
+    assert {row.label for row in best if row.has_few_clusters} == {"vocative"}
+
+
+def test_probes_come_in_the_order_of_a_page(scores: pd.DataFrame):
+    assert probes(scores.iloc[::-1]) == ["position", "dependency", "agreement", "coreference", "classifier"]
+
+
+def test_a_page_shows_the_last_step_and_says_what_it_leaves_out(scores: pd.DataFrame):
+    both = pd.concat([scores.assign(step=100), scores.assign(step=900)])
+    rows, said = page_scores(both)
+    assert set(rows["step"]) == {900}
+    assert said == ["This page shows step 900; scores.parquet also holds 100."]
+    assert page_scores(scores)[1] == []
+
+
+def test_a_page_shows_one_report_corpus_and_keeps_the_selection_corpus(scores: pd.DataFrame):
+    other = scores[scores["split"] == "report"].assign(corpus="GUM dev")
+    rows, said = page_scores(pd.concat([scores, other]))
+    assert set(rows["corpus"]) == {"EWT train", "EWT dev"}
+    assert said == ["This page shows report corpus EWT dev; scores.parquet also holds GUM dev."]
+
+
+def test_heat_maps_hold_the_rounded_numbers_of_every_head(scores: pd.DataFrame):
+    best = best_heads(scores, "dependency")
+    data = heat_map_data(scores, "dependency", best)
+    one = data["maps"][data["first"]]
+    assert (data["layers"], data["heads"]) == (6, 12)
+    assert (one["label"], one["variant"]) == (best[0].label, best[0].variant)
+    assert one["selected"] == best[0].layer * 12 + best[0].head
+    assert one["accuracy"][one["selected"]] == round(1000 * best[0].accuracy)
+    orphan = next(one for one in data["maps"] if one["label"] == "orphan")
+    assert (set(orphan["accuracy"]), orphan["n"], orphan["selected"]) == ({None}, 0, None)
+
+
+def test_heads_that_were_not_scored_are_gaps_in_a_heat_map(scores: pd.DataFrame):
+    frame = scores[scores["name"] != "6-12"]
+    one = heat_map_data(frame, "coreference", best_heads(frame, "coreference"))["maps"][0]
+    assert one["accuracy"][-2] is None or one["accuracy"][-2] >= 0
+    assert len(one["accuracy"]) == 72
+    assert one["accuracy"][71] is None
+    assert one["n"][71] == 0
+
+
+def row(label: str, low: float, high: float, clusters: int = 50) -> BestHead:
+    middle, nan = (low + high) / 2, math.nan
+    return BestHead(
+        "dependency",
+        label,
+        "v",
+        "1-1",
+        0,
+        0,
+        9,
+        clusters,
+        middle,
+        nan,
+        nan,
+        nan,
+        nan,
+        nan,
+        "offset",
+        0.0,
+        middle,
+        low,
+        high,
+        0.3,
+        0,
+    )
+
+
+def test_the_summary_counts_what_lies_above_below_and_between():
+    rows = (row("a", 0.1, 0.3), row("b", -0.3, -0.1), row("c", -0.1, 0.3), row("few", 0.5, 0.9, clusters=19))
+    summary = summarise({"dependency": rows}, {}, 6, 12)
+    text = " ".join(summary.sentences)
+    assert "In 2 of 4 pairs with a baseline" in text
+    assert "in 1 below it; the other 1 are undecided" in text
+    assert "fewer than 20 clusters, and are marked: 1" in text
+    assert [leader.label for leader in summary.leaders] == ["a", "c"]

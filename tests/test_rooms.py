@@ -1,0 +1,81 @@
+"""The order of the rooms: who may import whom, and what no room may hold."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MAY_IMPORT = {
+    "mha": {"mha"},
+    "probes": {"probes", "mha"},
+    "reports": {"reports"},
+    "experiments": {"experiments", "reports", "probes", "mha"},
+}
+RUNS_MODELS = {"torch", "transformers", "datasets", "sklearn", "safetensors", "tokenizers"}
+NO_SUBJECT = {"utils", "helpers", "common", "misc"}
+
+IMPORT_ALL_OF_REPORTS = """
+import importlib, pkgutil, sys
+import reports
+for module in pkgutil.walk_packages(reports.__path__, "reports."):
+    importlib.import_module(module.name)
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def modules_of(room: str) -> list[Path]:
+    return sorted((ROOT / room).rglob("*.py"))
+
+
+def imported_packages(source: str) -> set[str]:
+    """Top-level packages that `source` imports anywhere; relative imports stay in their room."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("source", "packages"),
+    [
+        ("import mha.attention as a, torch", {"mha", "torch"}),
+        ("from probes.records import Sentence", {"probes"}),
+        ("def late():\n    import experiments", {"experiments"}),
+        ("if TYPE_CHECKING:\n    from reports import Run", {"reports"}),
+        ("from . import attention\nfrom .attention import attend", set()),
+    ],
+)
+def test_an_import_is_seen_wherever_it_stands(source: str, packages: set[str]) -> None:
+    assert imported_packages(source) == packages
+
+
+@pytest.mark.parametrize("room", MAY_IMPORT)
+def test_a_room_imports_only_the_rooms_before_it(room: str) -> None:
+    modules = modules_of(room)
+    assert modules, f"{room} holds no module"
+    forbidden = set(MAY_IMPORT) - MAY_IMPORT[room]
+    wrong = {str(m.relative_to(ROOT)): sorted(imported_packages(m.read_text("utf-8")) & forbidden) for m in modules}
+    assert {module: names for module, names in wrong.items() if names} == {}
+
+
+def test_no_module_of_reports_imports_what_runs_a_model() -> None:
+    wrong = {m.name: sorted(imported_packages(m.read_text("utf-8")) & RUNS_MODELS) for m in modules_of("reports")}
+    assert {module: names for module, names in wrong.items() if names} == {}
+
+
+def test_importing_all_of_reports_loads_no_torch_and_no_other_room() -> None:
+    command = [sys.executable, "-c", IMPORT_ALL_OF_REPORTS]
+    loaded = set(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split())
+    assert "reports" in loaded
+    assert loaded & {"torch", "transformers", "mha", "probes", "experiments"} == set()
+
+
+def test_every_module_has_a_subject() -> None:
+    folders = [*MAY_IMPORT, "tests"]
+    assert [str(m) for folder in folders for m in modules_of(folder) if m.stem in NO_SUBJECT] == []
