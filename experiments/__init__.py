@@ -1,0 +1,1 @@
+"""Wiring: configs, runs, the command line. May import everything; nothing imports it."""

@@ -50,7 +50,11 @@ def main() -> None:
         print(f"{name:<46} {median:6.3f} s   ({median / medians[BASE]:.2f} of the first)")
     print(f"peak memory of 2,000 and 20,000 sentences: {memory[2_000]} and {memory[20_000]} MB, ", end="")
     print(f"ratio {memory[20_000] / memory[2_000]:.2f} (goal {MEMORY_GOAL:.2f})")
-    record = {"commit": git_commit(), "machine": platform.platform(), "threads": torch.get_num_threads()}
+    record: dict[str, Any] = {
+        "commit": git_commit(),
+        "machine": platform.platform(),
+        "threads": torch.get_num_threads(),
+    }
     record |= {"seconds": raw, "memory_mb": memory, "sentences": options.sentences, "torch": torch.__version__}
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
@@ -90,7 +94,8 @@ def _transformers_pass(texts: Sequence[Document]) -> Callable[[], None]:
 
     folder = NAMED["minilm"]()
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = BertModel.from_pretrained(folder, attn_implementation="sdpa").eval()
+    model: Any = BertModel.from_pretrained(folder, attn_implementation="sdpa")
+    model.train(False)
     words = [list(text.words) for text in texts]
 
     @torch.inference_mode()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -83,7 +83,7 @@ def list_(
 
 
 @contextmanager
-def _shown() -> Iterator[object]:
+def _shown() -> Iterator[Callable[[str, int, int], None]]:
     """Show progress on a terminal; elsewhere say nothing."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

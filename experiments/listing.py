@@ -40,7 +40,12 @@ def corpora() -> Rows:
     """Return one row a named corpus."""
     from probes.corpora import NAMED, data_folder
 
-    grammar = {"name": "grammar", "what": "embedded grammar: trees, coreference", "licence": "Apache-2.0", "at": "embedded"}
+    grammar = {
+        "name": "grammar",
+        "what": "embedded grammar: trees, coreference",
+        "licence": "Apache-2.0",
+        "at": "embedded",
+    }
     rows = [grammar]
     for name, corpus in NAMED.items():
         path = data_folder() / corpus.path

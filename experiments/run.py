@@ -178,15 +178,17 @@ class Part:
             step = self._counter(progress, f"{split}, {source} weights", len(texts))
             outcome = score_corpus(control, texts, self.probes, {}, self.settings, step)
             pooled.append(pooled_sums(outcome, self.probes)[0])
-        for split, sums in zip(splits, control_sums(*pooled), strict=True):
-            split.baselines[f"{source} weights"] = sums
+        for scored, sums in zip(splits, control_sums(pooled[0], pooled[1]), strict=True):
+            scored.baselines[f"{source} weights"] = sums
 
     def _trained(self, progress: Progress) -> pd.DataFrame:
         from probes.classifier import fit_classifiers
 
+        select, report = self.texts
         return fit_classifiers(
             self.model,
-            *self.texts,
+            select,
+            report,
             self.probes,
             self.settings,
             pairs=self.config.probes.trained_pairs,

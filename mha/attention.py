@@ -142,7 +142,8 @@ class MultiHeadAttention(nn.Module):
             key = query if key is None else key
             inputs = (query, key, key if value is None else value)
             projected = [self._project_one(which, x) for which, x in enumerate(inputs)]
-        return self.output(self.concat(projected, additive(mask, query.dtype)))
+        mixed: Tensor = self.output(self.concat(projected, additive(mask, query.dtype)))
+        return mixed
 
     def _project_one(self, which: int, x: Tensor) -> Tensor:
         weight, bias = self.project.weight.chunk(3)[which], self.project.bias.chunk(3)[which]
@@ -156,7 +157,9 @@ class MultiHeadAttention(nn.Module):
         return heads.flatten(2)
 
 
-def additive(mask: Bool[Tensor, "batch *query key"] | None, dtype: torch.dtype) -> Float[Tensor, "batch 1 _ key"] | None:
+def additive(
+    mask: Bool[Tensor, "batch *query key"] | None, dtype: torch.dtype
+) -> Float[Tensor, "batch 1 _ key"] | None:
     """Return the mask as numbers to add to scores: 0 where a key may be attended to, else the lowest number."""
     if mask is None:
         return None

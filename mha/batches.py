@@ -13,7 +13,7 @@ from torch import Tensor
 from mha.pieces import Pieces
 
 REDUCTIONS = ("mean", "first")
-"How a word's pieces are reduced as queries: mean of their rows (Clark et al. 2019, section 4.1) or the first one's row."
+"How a word's pieces are reduced as queries: mean of their rows (Clark et al. 2019, section 4.1) or the first one's."
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Batch:
 
 
 def plan(texts: Sequence[Pieces], names: Sequence[str], budget: int) -> list[list[int]]:
-    """Divide texts into batches of at most `budget` pieces with padding; a longer text is a batch of its own.
+    """Divide texts into batches of at most `budget` pieces with padding, longest first; a longer text is one alone.
 
     A batch that is half full takes no longer text, so that with many texts most batches need no padding.
     Texts are sorted by length, then by content and name, so the batches depend on the set of texts, not on its order.
@@ -47,7 +47,7 @@ def plan(texts: Sequence[Pieces], names: Sequence[str], budget: int) -> list[lis
         if not last or full or pads:
             batches.append([])
         batches[-1].append(i)
-    return batches
+    return batches[::-1]
 
 
 def collate(texts: Sequence[Pieces], *, reduce: str = "mean", padding: int = 0) -> Batch:

@@ -1,4 +1,4 @@
-"""The encoder of BERT, written to be read: embeddings, layers of attention and feed-forward, packed tokens throughout."""
+"""The encoder of BERT, written to be read: embeddings, then layers of attention and feed-forward, on packed tokens."""
 
 from __future__ import annotations
 
@@ -81,28 +81,33 @@ class Packing:
     length: int
     real: Int[Tensor, " token"] | None
     "Indices of the real tokens in the flattened batch; None where every token is real."
-    padding: Int[Tensor, " other"] | None
-    "Indices of the others."
+    source: Int[Tensor, " slot"] | None
+    "For every place of the flattened batch the real token that stands there; any at padding."
 
     @classmethod
     def of(cls, mask: Bool[Tensor, "batch length"] | None, batch: int, length: int) -> Packing:
         """Return the packing of a batch whose mask is True at real tokens."""
         if mask is None or bool(mask.all()):
             return cls(batch, length, None, None)
-        real, padding = (places.flatten().nonzero().squeeze(1) for places in (mask, ~mask))
-        return cls(batch, length, real, padding)
+        flat = mask.flatten()
+        return cls(batch, length, flat.nonzero().squeeze(1), (flat.cumsum(0) - 1).clamp_(min=0))
 
     def pack(self, x: Tensor) -> Tensor:
         """[batch, length, ...] -> [token, ...]."""
         flat = x.flatten(0, 1)
-        return flat if self.real is None else flat[self.real]
+        return flat if self.real is None else flat.index_select(0, self.real)
 
     def unpack(self, x: Tensor) -> Tensor:
-        """[token, ...] -> [batch, length, ...], zero where padding was."""
-        if self.real is not None and self.padding is not None:
-            padded = x.new_empty(self.batch * self.length, *x.shape[1:])
-            x = padded.index_fill_(0, self.padding, 0).index_copy_(0, self.real, x)
-        return x.view(self.batch, self.length, *x.shape[1:])
+        """[token, ...] -> [batch, length, ...]; what stands at padding is some token's, which the mask hides."""
+        flat = x if self.source is None else x.index_select(0, self.source)
+        return flat.view(self.batch, self.length, *x.shape[1:])
+
+    def unpack_zero(self, x: Tensor) -> Tensor:
+        """[token, ...] -> [batch, length, ...], zero at padding."""
+        if self.real is None:
+            return self.unpack(x)
+        padded = x.new_zeros(self.batch * self.length, *x.shape[1:]).index_copy_(0, self.real, x)
+        return padded.view(self.batch, self.length, *x.shape[1:])
 
 
 class Layer(nn.Module):
@@ -127,9 +132,11 @@ class Layer(nn.Module):
         """Return the next layer's input, for packed tokens."""
         if self.pre:
             x = x + self.dropout(self.attend(self.attention_norm(x), packing, bias))
-            return x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
+            x = x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
+            return x
         x = self.attention_norm(x + self.dropout(self.attend(x, packing, bias)))
-        return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
+        x = self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
+        return x
 
     def attend(self, x: Tensor, packing: Packing, bias: Tensor | None) -> Tensor:
         """Self-attention over packed tokens; only the scores and patterns are padded."""
@@ -137,11 +144,13 @@ class Layer(nn.Module):
         projected = packing.unpack(attention.project(x))
         projected = projected.view(packing.batch, packing.length, 3, attention.heads, attention.head_dim)
         heads = attention.concat(projected.permute(2, 0, 3, 1, 4), bias)
-        return attention.output(packing.pack(heads))
+        mixed: Tensor = attention.output(packing.pack(heads))
+        return mixed
 
     def feed_forward(self, x: Tensor) -> Tensor:
         """Two linear maps with an activation between."""
-        return self.contract(self.activation(self.expand(x)))
+        x = self.contract(self.activation(self.expand(x)))
+        return x
 
 
 class MaskedLMHead(nn.Module):
@@ -159,7 +168,8 @@ class MaskedLMHead(nn.Module):
 
     def forward(self, x: Float[Tensor, "*token model"]) -> Float[Tensor, "*token vocab"]:
         """Return the logits of every piece of the vocabulary."""
-        return self.decoder(self.norm(self.activation(self.transform(x))))
+        logits: Tensor = self.decoder(self.norm(self.activation(self.transform(x))))
+        return logits
 
 
 class Encoder(nn.Module):
@@ -208,7 +218,7 @@ class Encoder(nn.Module):
         bias = None if packing.real is None else additive(mask, x.dtype)
         for layer in self.layers:
             x = layer(x, packing, bias)
-        return packing.unpack(x if self.final_norm is None else self.final_norm(x))
+        return packing.unpack_zero(x if self.final_norm is None else self.final_norm(x))
 
     def embed(self, pieces: Tensor, packing: Packing, token_types: Tensor | None) -> Float[Tensor, "token model"]:
         """Return the first layer's input for packed tokens."""
@@ -217,8 +227,10 @@ class Encoder(nn.Module):
         if self.token_types is not None:
             zeros = torch.zeros_like(pieces) if token_types is None else token_types
             x = x + self.token_types(packing.pack(zeros))
-        x = self.dropout(self.embedding_norm(x))
-        return x if self.embedding_project is None else self.embedding_project(x)
+        embedded: Tensor = self.dropout(self.embedding_norm(x))
+        if self.embedding_project is not None:
+            embedded = self.embedding_project(embedded)
+        return embedded
 
     def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
         """Run `forward` with its hooks."""

@@ -135,7 +135,7 @@ def watch(
             return
         if block.calls == 0:
             raise HookError(
-                f"{type(model).__name__} made no attention call that headscope can see: it keeps attention code of its own"
+                f"{type(model).__name__} made no attention call that can be seen: it keeps attention code of its own"
             )
         if missing := set(block.layers or ()) - set(range(block.calls)):
             raise HookError(f"layer index {min(missing)} does not exist in this model ({block.calls} layers, from 0)")
@@ -202,7 +202,10 @@ class Record:
 def record(
     model: nn.Module, sites: Sequence[str] = ("pattern",), layers: Collection[int] | None = None
 ) -> Iterator[Record]:
-    """Record the tensors of `sites` while the block runs: `with record(model) as maps: model(**batch)`."""
+    """Record the tensors of `sites` while the block runs.
+
+    >>> with record(model) as maps: model(**batch)  # doctest: +SKIP
+    """
     kept = Record(tuple(sites))
     with watch(model, kept.keep, sites, layers):
         yield kept
@@ -232,7 +235,9 @@ class Ablate:
     def __call__(self, seen: Seen) -> Tensor:
         """Return the head outputs [batch, head, query, head_dim] with this head's replaced."""
         if not 0 <= self.head < seen.tensor.shape[1]:
-            raise HookError(f"head index {self.head} is outside layer {self.layer} ({seen.tensor.shape[1]} heads, from 0)")
+            raise HookError(
+                f"head index {self.head} is outside layer {self.layer} ({seen.tensor.shape[1]} heads, from 0)"
+            )
         changed = seen.tensor.clone()
         changed[:, self.head] = 0 if self.how == "zero" else self._mean(seen)
         return changed
@@ -246,7 +251,9 @@ class Ablate:
 
 @contextmanager
 def intervene(model: nn.Module, *changes: Ablate) -> Iterator[None]:
-    """Apply `changes` to each forward pass of `model` while the block runs: `with intervene(model, Ablate(2, 4)): ...`.
+    """Apply `changes` to each forward pass of `model` while the block runs.
+
+    >>> with intervene(model, Ablate(layer=2, head=4)): model(**batch)  # doctest: +SKIP
 
     Raises HookError after a forward pass in which a layer to be changed was never reached.
     """

@@ -109,12 +109,13 @@ def load_hub_model(folder: str, *, random_seed: int | None = None) -> nn.Module:
     from transformers import AutoConfig, AutoModel
 
     config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    auto: Any = AutoModel
     if random_seed is None:
-        model = AutoModel.from_pretrained(folder, trust_remote_code=False, use_safetensors=True)
+        model = auto.from_pretrained(folder, trust_remote_code=False, use_safetensors=True)
     else:
         with torch.random.fork_rng():
             torch.manual_seed(random_seed)
-            model = AutoModel.from_config(config, trust_remote_code=False)
+            model = auto.from_config(config, trust_remote_code=False)
     encoder = model.get_encoder() if config.is_encoder_decoder else model
     assert isinstance(encoder, nn.Module)
     return encoder.eval()

@@ -16,7 +16,7 @@ SeeMaps = Callable[[int, Tensor], None]
 "Called with the index of a layer and its word-level maps [batch, head, query, key]."
 
 
-class _Done(Exception):
+class _DoneError(Exception):
     """The last layer has been seen; what follows in the forward pass is not needed."""
 
 
@@ -49,11 +49,11 @@ def stream_maps(model: Model, batch: Batch, see: SeeMaps) -> None:
         shown = seen.layer + 1
         see(seen.layer, merge(seen.tensor, batch))
         if seen.layer == model.layers - 1:
-            raise _Done
+            raise _DoneError
 
     try:
         with watch(model.module, look, ["pattern"]):
             model.run(batch.ids, batch.mask)
-    except _Done:
+    except _DoneError:
         return
     raise HookError(f"{model.name} showed {shown} layers, expected {model.layers}")

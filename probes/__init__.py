@@ -1,8 +1,8 @@
 """Questions about heads: corpora, probes, the scorer, baselines and intervals."""
 
 from probes import agreement, coreference, dependency, position  # noqa: F401  # registered by being imported
-from probes.corpora import Corpus
 from probes.conllu_reader import CorpusError
+from probes.corpora import Corpus
 from probes.records import Document, Mention, Sentence
 from probes.registry import Probe, UnknownProbeError, get_probe, probe_names, register
 from probes.results import Split, score_table

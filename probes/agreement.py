@@ -1,4 +1,4 @@
-"""Subject-verb agreement: does a head attend from a finite verb to the subject whose number it carries?"""
+"""Subject-verb agreement: attention from a finite verb to the subject whose number it carries."""
 
 from __future__ import annotations
 
@@ -93,8 +93,7 @@ def agreements(document: Document) -> Iterator[Agreement]:
         number = morphology(feats[subject]).get("Number")
         between = range(min(subject, verb) + 1, max(subject, verb))
         others = (
-            upos[i] in ("NOUN", "PROPN") and number is not None
-            and morphology(feats[i]).get("Number", number) != number
+            upos[i] in ("NOUN", "PROPN") and number is not None and morphology(feats[i]).get("Number", number) != number
             for i in between
         )
         yield Agreement(verb, subject, sum(others))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from probes.records import Document, IntArray
 from probes.registry import Probe
 from probes.scoring import CHUNK, Aligned
 from probes.tally import Question
-from probes.targets import Targets
+from probes.targets import Keys
 
 TASKS = ("gold", "control")
 "What a classifier is asked to tell apart: gold from another candidate, or the control task's key from another one."
@@ -68,7 +69,8 @@ class ControlTask:
     def keys(self, arc: Arc) -> tuple[int, int]:
         """Return the key that counts as right for an arc's query, and another candidate."""
         place = arc.query + self.offset(arc.form)
-        right = min(arc.candidates, key=lambda key: (abs(key - place), key))
+        after = bisect_left(arc.candidates, place)
+        right = min(arc.candidates[max(after - 1, 0) : after + 1], key=lambda key: abs(key - place))
         return right, _pick([key for key in arc.candidates if key != right], arc.draw)
 
 
@@ -113,13 +115,14 @@ def _arcs(
     probe: Probe, document: Document, text: tuple[str, int], number: int, aligned: Aligned, seed: int
 ) -> Iterator[tuple[str, Arc]]:
     """Yield the arcs of one text with their labels."""
-    gone = aligned.pieces[number].missing()
+    gone = set(aligned.pieces[number].missing())
     targets = probe.targets(document)[probe.variants[0]]
-    for item, (query, label) in enumerate(zip(targets.query.tolist(), targets.label, strict=True)):
+    golds, every = _sets(targets.gold, len(targets)), range(len(document))
+    among = [every] * len(targets) if isinstance(targets.candidates, str) else _sets(targets.candidates, len(targets))
+    for query, label, gold, keys in zip(targets.query.tolist(), targets.label, golds, among, strict=True):
         if query in gone:
             continue
-        gold = _keys_of(*targets.gold, item)
-        candidates = [key for key in _candidates(targets, item, len(document)) if key != query and key not in gone]
+        candidates = [key for key in keys if key != query and key not in gone]
         right, wrong = [key for key in candidates if key in gold], [key for key in candidates if key not in gold]
         if right and wrong:
             rank, *draw = draws(seed, text, probe.name, query, label)
@@ -139,14 +142,12 @@ def _arcs(
             )
 
 
-def _candidates(targets: Targets, item: int, words: int) -> Sequence[int]:
-    return range(words) if isinstance(targets.candidates, str) else sorted(_keys_of(*targets.candidates, item))
-
-
-def _keys_of(key: IntArray, of: IntArray, item: int) -> list[int]:
-    first, last = np.searchsorted(of, [item, item + 1])
-    keys: list[int] = key[first:last].tolist()
-    return keys
+def _sets(keys: Keys, items: int) -> list[list[int]]:
+    """Return the keys of each item."""
+    sets: list[list[int]] = [[] for _ in range(items)]
+    for key, item in zip(keys[0].tolist(), keys[1].tolist(), strict=True):
+        sets[item].append(key)
+    return sets
 
 
 def pairs_of(arcs: Sequence[Arc], control: ControlTask) -> IntArray:

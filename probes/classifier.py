@@ -32,6 +32,7 @@ ABOUT = ("probe", "label", "variant", "layer", "head", "name", "baseline")
 COLUMNS = (*ABOUT, *NUMBERS, "n", "clusters", "near_ties", "split", "selected")
 "As `probes.results.score_table` has them."
 
+Columns = dict[str, object]
 Hits = Numbers
 "[task, arc, head] How many of an arc's two pairs each head's classifier tells right, for each of TASKS."
 
@@ -73,8 +74,8 @@ def fit_classifiers(
     ]
     bootstraps = [_bootstrap(one, replicates, seed + number) for number, one in enumerate(seen)]
     frames: list[pd.DataFrame] = []
-    for number, (question, hits) in enumerate(_hits(questions, seen[0], seen[1])):
-        frames.extend(_rows(question, hits, seen, bootstraps, model))
+    for number, (question, numbers) in enumerate(_measure(questions, seen, bootstraps)):
+        frames.extend(_rows(question, numbers, model))
         progress(number + 1, len(questions))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
@@ -113,21 +114,23 @@ class HeadClassifiers:
         return called
 
 
-def _hits(
-    questions: Sequence[Question], select: PairAttention, report: PairAttention
-) -> Iterator[tuple[Question, list[Hits] | None]]:
-    """Yield the hits of every question on both splits; None where it is not asked.
+def _measure(
+    questions: Sequence[Question], seen: Sequence[PairAttention], bootstraps: Sequence[Bootstrap]
+) -> Iterator[tuple[Question, list[Columns]]]:
+    """Yield the measured columns of every question for both splits; empty ones where it is not asked.
 
     Labels that pool the same arcs ("obj" and "obj:*" in a corpus without subtypes) share one fit.
     """
-    known: dict[tuple[Arc, ...], list[Hits]] = {}
+    known: dict[tuple[Arc, ...], list[Columns]] = {(): [{}, {}]}
     for question in questions:
-        if question not in select.arcs:
-            yield question, None
-            continue
-        arcs = (*select.arcs[question], *report.arcs[question])
+        arcs = tuple(arc for one in seen for arc in one.arcs.get(question, ()))
         if arcs not in known:
-            known[arcs] = _fit_and_apply(select.pairs(question), report.pairs(question))
+            hits = _fit_and_apply(*(one.pairs(question) for one in seen))
+            known[arcs] = [
+                {"selected": np.arange(hits[0].shape[2]) == hits[0][0].sum(0).argmax()}
+                | _numbers(one.blocks(question), part, bootstrap)
+                for one, part, bootstrap in zip(seen, hits, bootstraps, strict=True)
+            ]
         yield question, known[arcs]
 
 
@@ -148,34 +151,25 @@ def _bootstrap(seen: PairAttention, replicates: int, seed: int) -> Bootstrap:
     return Bootstrap.draw(tuple(sorted(clusters)), replicates, seed)
 
 
-def _rows(
-    question: Question,
-    hits: list[Hits] | None,
-    seen: Sequence[PairAttention],
-    bootstraps: Sequence[Bootstrap],
-    model: Model,
-) -> Iterator[pd.DataFrame]:
+def _rows(question: Question, numbers: Sequence[Columns], model: Model) -> Iterator[pd.DataFrame]:
     """Yield the rows of one question for both splits."""
     head = np.arange(model.layers * model.heads)
-    best = None if hits is None else int(np.argmax(hits[0][0].sum(0)))
-    rows: dict[str, object] = {"probe": NAME, "label": question[2], "variant": f"{question[0]}/{question[1]}"}
+    rows: Columns = {"probe": NAME, "label": question[2], "variant": f"{question[0]}/{question[1]}"}
     rows |= {"layer": head // model.heads, "head": head % model.heads, "baseline": BASELINE}
     rows["name"] = [f"{one // model.heads + 1}-{one % model.heads + 1}" for one in head.tolist()]
     rows |= dict.fromkeys(NUMBERS, np.full(len(head), np.nan))
-    for number, split in enumerate(SPLITS):
-        rows |= {"n": 0, "clusters": 0, "near_ties": 0, "split": split, "selected": head == best}
-        if hits is not None:
-            rows |= _numbers(seen[number].blocks(question), hits[number], bootstraps[number])
-        yield pd.DataFrame(rows)[list(COLUMNS)]
+    rows |= {"n": 0, "clusters": 0, "near_ties": 0, "selected": False}
+    for split, measured in zip(SPLITS, numbers, strict=True):
+        yield pd.DataFrame(rows | measured | {"split": split})[list(COLUMNS)]
 
 
-def _numbers(blocks: IntArray, hits: Hits, bootstrap: Bootstrap) -> dict[str, object]:
+def _numbers(blocks: IntArray, hits: Hits, bootstrap: Bootstrap) -> Columns:
     """Return what is measured; the margin's interval is paired, as both tasks have the same queries."""
     task, control = (_sums(blocks, part) for part in hits)
     pairs = task.n.sum()
     accuracy, beaten = task.hits.sum(0) / pairs, control.hits.sum(0) / pairs
     low, high = bootstrap.interval(task, task.hits)
-    numbers: dict[str, object] = {"n": int(pairs), "clusters": len(task.clusters), "accuracy": accuracy}
+    numbers: Columns = {"n": int(pairs), "clusters": len(task.clusters), "accuracy": accuracy}
     numbers |= {"ci_low": low, "ci_high": high, "baseline_accuracy": beaten, "margin": accuracy - beaten}
     low, high = bootstrap.interval(task, task.hits - control.hits)
     return numbers | {"margin_low": low, "margin_high": high}

@@ -1,8 +1,8 @@
-"""Coreference: does a head attend from a mention to an antecedent?"""
+"""Coreference: attention from a mention to an antecedent."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,17 +20,19 @@ PRECEDING, MENTIONS, ALL_WORDS = "preceding mention heads", "all mention heads",
 class Coreference:
     """The most attended candidate of a mention's head word is the head word of one of its antecedents.
 
-    One item a head word of a mention with an antecedent in the window. The candidates are a named variant: heads of
-    preceding mentions, heads of all other mentions, or all other words (Clark et al. 2019, section 4.3, whose code was
-    never released, do not say which). Labels go by the head word: pronoun, proper, nominal.
+    One item a mention that has an antecedent in the window: a mention of the same entity with an earlier head word.
+    The candidates are a named variant: heads of preceding mentions, heads of all other mentions, or all other words
+    (Clark et al. 2019, section 4.3, whose code was never released, do not say which). Labels go by the head word:
+    pronoun, proper, nominal.
 
     >>> from probes.records import Document, Mention, Sentence, frozen_ints
-    >>> heads, upos = frozen_ints([1, -1, 1, 2]), ("PROPN", "VERB", "ADV", "PRON")
-    >>> mentions = (Mention((0,), 0, "e1"), Mention((3,), 3, "e1"))
-    >>> text = Document("d", (Sentence("s", ("Ada", "said", "so", "herself"), heads, ("",) * 4, upos, mentions=mentions),))
-    >>> asked = Coreference().targets(text)["all words"]
-    >>> int(asked.query[0]), int(asked.gold[0][0]), asked.label[0]
-    (3, 0, 'pronoun')
+    >>> mentions = (Mention((0,), 0, "e1"), Mention((2, 3), 3, "e2"), Mention((5,), 5, "e1"))
+    >>> words, upos = ("Mary", "saw", "a", "dog", "as", "she", "left"), ("PROPN", "", "", "NOUN", "", "PRON", "")
+    >>> heads = frozen_ints([-1] * 7)
+    >>> text = Document("d", (Sentence("s", words, heads, ("",) * 7, upos, mentions=mentions),))
+    >>> asked = Coreference().targets(text)["preceding mention heads"]
+    >>> int(asked.query[0]), int(asked.gold[0][0]), asked.label[0], asked.candidates[0].tolist()
+    (5, 0, 'pronoun', [0, 3])
     """
 
     name: ClassVar[str] = "coreference"
@@ -41,14 +43,14 @@ class Coreference:
     source: ClassVar[str] = "Clark et al. 2019, section 4.3"
 
     def targets(self, document: Document) -> dict[str, Targets]:
-        """Return one item a mention head that has an antecedent."""
-        anaphors = antecedents(document)
-        query = np.array(list(anaphors), np.int64)
-        label = [mention_kind(document.upos[word]) for word in anaphors]
-        gold = key_sets(list(anaphors.values()))
+        """Return one item a mention that has an antecedent."""
+        found = list(anaphors(document))
+        query = np.array([head for head, _ in found], np.int64)
+        gold = key_sets([antecedents for _, antecedents in found])
+        label = [mention_kind(document.upos[head]) for head, _ in found]
         heads = mention_heads(document)
-        preceding = key_sets([[head for head in heads if head < word] for word in anaphors])
-        others = key_sets([[head for head in heads if head != word] for word in anaphors])
+        preceding = key_sets([[other for other in heads if other < head] for head, _ in found])
+        others = key_sets([[other for other in heads if other != head] for head, _ in found])
         return {
             PRECEDING: Targets(query, gold, label, preceding),
             MENTIONS: Targets(query, gold, label, others),
@@ -65,16 +67,15 @@ def mention_heads(document: Document) -> list[int]:
     return sorted({mention.head for mention in document.mentions})
 
 
-def antecedents(document: Document) -> dict[int, list[int]]:
-    """Return for every mention head with an antecedent in the text the heads of its antecedents, ascending."""
+def anaphors(document: Document) -> Iterator[tuple[int, list[int]]]:
+    """Yield for every mention with an antecedent its head word and the head words of its antecedents, ascending."""
     heads_of: dict[str, list[int]] = {}
-    found: dict[int, set[int]] = {}
     for mention in document.mentions:
-        earlier = [head for head in heads_of.get(mention.entity, []) if head < mention.head]
-        if earlier:
-            found.setdefault(mention.head, set()).update(earlier)
-        heads_of.setdefault(mention.entity, []).append(mention.head)
-    return {head: sorted(gold) for head, gold in sorted(found.items())}
+        before = heads_of.setdefault(mention.entity, [])
+        antecedents = sorted({head for head in before if head < mention.head})
+        if antecedents:
+            yield mention.head, antecedents
+        before.append(mention.head)
 
 
 def mention_kind(upos: str) -> str:

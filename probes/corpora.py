@@ -1,4 +1,4 @@
-"""Corpora: named ones and files, parsed once, kept as memory-mapped Arrow, and given out as texts for a model to read."""
+"""Corpora, named or from files: parsed once, kept as memory-mapped Arrow, given out as texts for a model to read."""
 
 from __future__ import annotations
 
@@ -33,8 +33,12 @@ class Named:
 NAMED = {
     "ewt-train": Named("ud_english_ewt/en_ewt-ud-train.conllu", "UD English EWT, train: trees", "CC BY-SA 4.0"),
     "ewt-dev": Named("ud_english_ewt/en_ewt-ud-dev.conllu", "UD English EWT, dev: trees", "CC BY-SA 4.0"),
-    "gum-train": Named("ud_english_gum/en_gum-ud-train.conllu", "UD English GUM, train: trees, coreference", "CC BY-NC-SA 4.0"),
-    "gum-dev": Named("ud_english_gum/en_gum-ud-dev.conllu", "UD English GUM, dev: trees, coreference", "CC BY-NC-SA 4.0"),
+    "gum-train": Named(
+        "ud_english_gum/en_gum-ud-train.conllu", "UD English GUM, train: trees, coreference", "CC BY-NC-SA 4.0"
+    ),
+    "gum-dev": Named(
+        "ud_english_gum/en_gum-ud-dev.conllu", "UD English GUM, dev: trees, coreference", "CC BY-NC-SA 4.0"
+    ),
     "pud-german": Named("ud_german_pud/de_pud-ud-test.conllu", "UD German PUD: trees", "CC BY-SA 3.0"),
 }
 
@@ -55,10 +59,12 @@ def corpus_path(name: str) -> Path:
     if name not in NAMED:
         near = difflib.get_close_matches(name, [*NAMED, "grammar"], 1)
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join([*NAMED, 'grammar'])}"
-        raise CorpusError(f"unknown corpus {name!r}; {hint} (a file is given as path = \"...\")")
+        raise CorpusError(f'unknown corpus {name!r}; {hint} (a file is given as path = "...")')
     path = data_folder() / NAMED[name].path
     if not path.is_file():
-        raise CorpusError(f"corpus {name!r} is not at {path}; set HEADSCOPE_DATA to the folder that holds {NAMED[name].path}")
+        raise CorpusError(
+            f"corpus {name!r} is not at {path}; set HEADSCOPE_DATA to the folder that holds {NAMED[name].path}"
+        )
     return path
 
 
@@ -92,6 +98,7 @@ class Corpus:
         for document in held:
             digest.update(repr((document.id, document.words, document.heads.tolist(), document.deprels)).encode())
             digest.update(repr((document.upos, document.feats, document.mentions)).encode())
+            digest.update(repr([(sentence.id, len(sentence)) for sentence in document.sentences]).encode())
         return cls(name, lambda: iter(held), digest.hexdigest())
 
     @classmethod
@@ -166,12 +173,15 @@ class MemoryTexts(Texts):
     """Texts held in memory."""
 
     def __init__(self, texts: Sequence[Document]) -> None:
+        """Hold `texts`."""
         self._texts = texts
 
     def __len__(self) -> int:
+        """Return the number of texts."""
         return len(self._texts)
 
     def take(self, chosen: Sequence[int]) -> list[Document]:
+        """Return the texts at these indices."""
         return [self._texts[i] for i in chosen]
 
 
@@ -179,6 +189,7 @@ class ArrowTexts(Texts):
     """Texts in an Arrow file that is mapped into memory."""
 
     def __init__(self, path: Path) -> None:
+        """Open the file."""
         from datasets import Dataset
 
         self._rows = Dataset.from_file(str(path))
@@ -187,12 +198,14 @@ class ArrowTexts(Texts):
         return len(self._rows)
 
     def size(self) -> dict[str, int]:
+        """Return the numbers of documents, sentences and words."""
         columns = self._rows.select_columns(["id", "lengths"])
         ids, lengths = columns["id"][:], columns["lengths"][:]
         sentences, words = sum(map(len, lengths)), sum(map(sum, lengths))
         return {"documents": len(set(ids)), "sentences": sentences, "words": words}
 
     def take(self, chosen: Sequence[int]) -> list[Document]:
+        """Return the texts at these indices."""
         columns = self._rows[list(chosen)]
         names = list(columns)
         return [_document(dict(zip(names, row, strict=True))) for row in zip(*columns.values(), strict=True)]

@@ -1,4 +1,4 @@
-"""Dependency relations: does a head attend from a word to its syntactic head, or from a head to its dependents?"""
+"""Dependency relations: attention from a word to its syntactic head, or from a head to its dependents."""
 
 from __future__ import annotations
 

@@ -43,13 +43,10 @@ def choose_heads(scores: pd.DataFrame, count: int) -> list[Choice]:
     rows = rows.assign(relation=rows.label.str.replace(r"[:=>].*$", "", regex=True))
     rows = rows.sort_values(["margin", "probe", "label", "variant"], ascending=[False, True, True, True])
     rows = rows.drop_duplicates(["probe", "relation", "variant"])
-    chosen, taken = [], {name: 0 for name in rows.probe.unique()}
-    share = -(-count // max(len(taken), 1))
-    for row in rows.itertuples():
-        if taken[row.probe] < share and len(chosen) < count:
-            taken[row.probe] += 1
-            chosen.append(Choice((row.probe, row.variant, row.label), int(row.layer), int(row.head)))
-    return chosen
+    share = -(-count // max(rows.probe.nunique(), 1))
+    rows = rows[rows.groupby("probe").cumcount() < share].head(count)
+    columns = (rows[name].tolist() for name in ("probe", "variant", "label", "layer", "head"))
+    return [Choice((probe, variant, label), *place) for probe, variant, label, *place in zip(*columns, strict=True)]
 
 
 def example_arcs(
@@ -89,9 +86,7 @@ def _short_texts(texts: Texts, most: int = 2000) -> list[Document]:
     return sorted(short, key=lambda text: zlib.crc32(" ".join(text.words).encode()))
 
 
-def head_map(
-    model: Model, text: Document, layer: int, head: int, settings: Settings
-) -> npt.NDArray[np.float32] | None:
+def head_map(model: Model, text: Document, layer: int, head: int, settings: Settings) -> npt.NDArray[np.float32] | None:
     """Return one head's word-level map [query, key] of a text, None where the model cannot read the text whole."""
     pieces = align(model.tokenizer, [text.words])[0]
     if len(pieces) > model.max_pieces or pieces.missing():

@@ -1,4 +1,4 @@
-"""Position: does a head attend to the previous or next word, to itself, to the ends, to special tokens, or broadly?"""
+"""Position: attention to the previous or next word, the word itself, the ends, special tokens, or to everything."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BROAD = "no key above a tenth"
 "The variant of the broad label: right if no key of the row gets more than a tenth of the attention."
 
 BROAD_KEYS = 20
-"Texts with fewer keys (words and two special tokens) are not asked whether a head is broad: a tenth is too little there."
+"Texts with fewer keys (words and two special tokens) are not asked whether a head is broad: a tenth is too little."
 
 
 @register

@@ -24,7 +24,7 @@ class Mention:
     """One mention of an entity: its words (which need not be contiguous), its head word and its entity."""
 
     words: tuple[int, ...]
-    "Indices of the words, ascending; within the sentence in `Sentence.mentions`, within the document in `Document.mentions`."
+    "Indices of the words, ascending: in the sentence for `Sentence.mentions`, in the document for `Document.mentions`."
     head: int
     "Index of the syntactic head, one of `words`."
     entity: str

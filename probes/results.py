@@ -13,10 +13,15 @@ from probes.baselines import LEXICAL
 from probes.registry import Probe
 from probes.scoring import Outcome
 from probes.statistics import Bootstrap
-from probes.tally import Numbers, Question, Sums
+from probes.tally import Question, Sums
 
 SPLITS = ("select", "report")
 
+KEY = ("probe", "label", "variant", "layer", "head", "name", "split")
+NUMBERS = ("accuracy", "ci_low", "ci_high", "mass", "coverage", "share")
+MARGINS = ("baseline_accuracy", "margin", "margin_low", "margin_high", "lexical_accuracy")
+COLUMNS = (*KEY, "n", "clusters", *NUMBERS, "baseline", *MARGINS, "near_ties", "selected")
+"The columns of a run folder that are told here, in their order."
 
 Pooled = Mapping[Question, Sums]
 
@@ -24,8 +29,8 @@ Pooled = Mapping[Question, Sums]
 def pooled_sums(outcome: Outcome, probes: Sequence[Probe]) -> tuple[Pooled, dict[str, Pooled]]:
     """Return the sums by question with pooled labels: of the heads, and of each baseline."""
     by_name = {probe.name: probe for probe in probes}
-    heads = dict(outcome.heads.pooled(lambda question: by_name[question[0]].pool(question[2])))
-    baselines = {
+    heads: Pooled = dict(outcome.heads.pooled(lambda question: by_name[question[0]].pool(question[2])))
+    baselines: dict[str, Pooled] = {
         name: dict(tally.pooled(lambda question: (question[2],))) for name, tally in outcome.baselines.items()
     }
     return heads, baselines
@@ -61,10 +66,8 @@ class Split:
     baselines: dict[str, Pooled]
 
 
-def score_table(
-    select: Split, report: Split, *, shape: tuple[int, int], replicates: int, seed: int
-) -> pd.DataFrame:
-    """Return one row a question, head and split, in the columns of a run folder from `probe` to `selected`.
+def score_table(select: Split, report: Split, *, shape: tuple[int, int], replicates: int, seed: int) -> pd.DataFrame:
+    """Return one row a question, head and split, in COLUMNS.
 
     `shape` is (layers, heads). The baseline of a question is the one with the highest accuracy on the selection split,
     its head the one with the highest accuracy there. Intervals are percentile bootstraps over clusters.
@@ -80,7 +83,7 @@ def score_table(
             rows = _rows(split, question, baseline, bootstrap, shape)
             head = np.arange(shape[0] * shape[1])
             frames.append(rows.assign(split=name, selected=head == chosen if chosen is not None else False))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    return pd.concat(frames, ignore_index=True)[[*COLUMNS]] if frames else pd.DataFrame(columns=[*COLUMNS])
 
 
 def questions(select: Split, report: Split) -> list[Question]:
@@ -126,13 +129,10 @@ def _rows(
     return pd.DataFrame(columns | _numbers(split, question, baseline, bootstrap, count))
 
 
-def _numbers(
-    split: Split, question: Question, baseline: str, bootstrap: Bootstrap, count: int
-) -> dict[str, object]:
+def _numbers(split: Split, question: Question, baseline: str, bootstrap: Bootstrap, count: int) -> dict[str, object]:
     missing = np.full(count, np.nan)
-    names = ("accuracy", "ci_low", "ci_high", "mass", "coverage", "share", "baseline_accuracy")
-    names += ("margin", "margin_low", "margin_high", "lexical_accuracy")
-    numbers: dict[str, object] = dict.fromkeys(names, missing) | {"n": 0, "clusters": 0, "near_ties": 0}
+    numbers: dict[str, object] = dict.fromkeys((*NUMBERS, *MARGINS), missing)
+    numbers |= {"n": 0, "clusters": 0, "near_ties": 0}
     sums = split.heads.get(question)
     if sums is None:
         return numbers

@@ -49,8 +49,10 @@ class Top:
         near, ties = self.near, self.ties
         if near is not None or bool(close.any()):
             near = close if near is None else close | (near & (self.best >= value))
+        tied = close & (value == self.best)
+        if ties is not None or bool(tied.any()):
             ties = torch.ones_like(best) if ties is None else ties
-            ties = torch.where(value > self.best, 1, ties + (value == self.best))
+            ties = torch.where(value > self.best, 1, ties + tied)
         return Top(best, self.coverage + value, near, ties)
 
     def fields(self) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
@@ -61,24 +63,36 @@ class Top:
 
 def top_of(values: Tensor, dim: int) -> Top:
     """Return the top along `dim` of attention values; a value below TINY is no candidate."""
-    best = values.amax(dim)
-    close = values >= (best - NEAR_TIE).clamp_(min=TINY).unsqueeze(dim)
-    near = ties = None
-    if int(torch.count_nonzero(close)) > int(torch.count_nonzero(best >= TINY)):
-        near = close.sum(dim, dtype=torch.int32) > 1
-        ties = (values == best.unsqueeze(dim)).sum(dim).to(best.dtype)
-    return Top(best, values.sum(dim), near, ties)
+    best, second = top_two(values, dim)
+    close = second >= (best - NEAR_TIE).clamp_(min=TINY)
+    tied = second >= best.clamp(min=TINY)
+    ties = (values == best.unsqueeze(dim)).sum(dim).to(best.dtype) if bool(tied.any()) else None
+    return Top(best, values.sum(dim), close if bool(close.any()) else None, ties)
+
+
+def top_two(values: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """Return the greatest and the second greatest value along `dim`, equal where they tie; -1 where there is no second.
+
+    One slice after the other: slices are long stretches of memory, which `amax` and comparisons use less well.
+    """
+    first, *others = values.unbind(dim)
+    best, second, beaten = first.clone(), torch.full_like(first, -1), torch.empty_like(first)
+    for value in others:
+        torch.minimum(best, value, out=beaten)
+        torch.maximum(second, beaten, out=second)
+        torch.maximum(best, value, out=best)
+    return best, second
 
 
 def joined_tops(tops: Sequence[Top]) -> Top:
     """Return the rows of several tops one after the other."""
     fields = [top.fields() for top in tops]
-    best, coverage = (torch.cat([one[i] for one in fields]) for i in (0, 1))
+    best, coverage = torch.cat([one[0] for one in fields]), torch.cat([one[1] for one in fields])
     near = ties = None
     if any(one[2] is not None for one in fields):
-        empty = [(torch.zeros_like(one[0], dtype=torch.bool), torch.ones_like(one[0])) for one in fields]
-        near = torch.cat([other[0] if one[2] is None else one[2] for one, other in zip(fields, empty, strict=True)])
-        ties = torch.cat([other[1] if one[3] is None else one[3] for one, other in zip(fields, empty, strict=True)])
+        near = torch.cat([torch.zeros_like(one[0], dtype=torch.bool) if one[2] is None else one[2] for one in fields])
+    if any(one[3] is not None for one in fields):
+        ties = torch.cat([torch.ones_like(one[0]) if one[3] is None else one[3] for one in fields])
     return Top(best, coverage, near, ties)
 
 
@@ -143,24 +157,27 @@ class BatchScorer:
         memory = maps.permute(2, 3, 0, 1).contiguous()
         cells = memory.view(-1, maps.shape[1])
         top = self._tops(memory, cells)
-        gold = cells[self.gold]
-        hits = (gold >= top.best.clamp(min=TINY)[self.gold_place]).to(gold.dtype)
+        gold = cells.index_select(0, self.gold)
+        winner = top.best.clamp(min=TINY).index_select(0, self.gold_place)
+        hits = torch.ge(gold, winner, out=winner)
         if top.ties is not None:
-            hits = hits / top.ties[self.gold_place]
-        sums = torch.zeros(segments, len(MEASURES), maps.shape[1], dtype=torch.float64)
-        pair_sums = torch.stack([hits, gold], 1).double()
-        sums[:, :2].index_add_(0, segment[self.gold_item], pair_sums)
-        sums[:, 2].index_add_(0, segment, top.coverage[self.place].double())
+            hits = hits / top.ties.index_select(0, self.gold_place)
+        heads = maps.shape[1]
+        of_pairs = torch.zeros(segments, 2 * heads, dtype=torch.float64)
+        of_pairs.index_add_(0, segment[self.gold_item], torch.cat([hits, gold], 1).double())
+        of_items = torch.zeros(segments, heads, dtype=torch.float64)
+        of_items.index_add_(0, segment, top.coverage.index_select(0, self.place).double())
+        near_ties = torch.zeros_like(of_items)
         if top.near is not None:
-            sums[:, 3].index_add_(0, segment, top.near[self.place].double())
+            near_ties.index_add_(0, segment, top.near.index_select(0, self.place).double())
+        sums = torch.cat([of_pairs, of_items, near_ties], 1).view(segments, len(MEASURES), heads)
         if len(self.spread):
             self._add_spread(sums, top, segment[self.spread])
         return sums
 
     def _add_spread(self, sums: Tensor, top: Top, segment: Tensor) -> None:
         """Add hits, mass and near-ties of broad items, which follow from the greatest attention of their rows."""
-        peak = top.best[self.place[self.spread]].double()
-        measures = _spread_measures(peak)
+        measures = _spread_measures(top.best[self.place[self.spread]]).double()
         if top.near is not None:
             measures[:, 3] -= top.near[self.place[self.spread]].double()
         sums.index_add_(0, segment, measures)

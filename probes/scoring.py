@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from mha.batches import collate, plan
 from mha.maps import stream_maps
 from mha.models import Model
+from mha.parallel import in_order
 from mha.pieces import Pieces, align
 from probes.baselines import BASELINES, LEXICAL, Baseline, LexicalTable, Shown
 from probes.corpora import Texts
@@ -36,8 +38,15 @@ class Dropped:
         """Count something that was left out."""
         self.counts[reason] = self.counts.get(reason, 0) + count
         names = self.examples.setdefault(reason, [])
-        if len(names) < 3:
+        if len(names) < 3 and name not in names:
             names.append(name)
+
+    def update(self, other: Dropped) -> None:
+        """Count what another one counted."""
+        for reason, count in other.counts.items():
+            self.counts[reason] = self.counts.get(reason, 0) + count
+            names = self.examples.get(reason, [])
+            self.examples[reason] = list(dict.fromkeys(names + other.examples[reason]))[:3]
 
 
 @dataclass(frozen=True)
@@ -57,8 +66,12 @@ class Outcome:
 class Settings:
     """How maps are read."""
 
-    batch_pieces: int = 2048
+    batch_pieces: int = 4096
+    "Pieces a batch, padding included."
     reduce: str = "mean"
+    "How the pieces of a word are reduced as queries, one of `mha.batches.REDUCTIONS`."
+    workers: int = 0
+    "Batches that are scored at the same time, on one thread each; 0 for the number of threads of torch."
 
 
 @dataclass(frozen=True)
@@ -72,12 +85,14 @@ class Aligned:
     "Of the kept texts."
     names: list[str]
     "Document ids of the kept texts."
+    keys: list[str]
+    "Ids of document and first sentence of the kept texts: they order texts of the same pieces."
     dropped: Dropped
 
     @classmethod
     def of(cls, model: Model, texts: Texts) -> Aligned:
         """Cut texts into pieces; leave out, and count, what is empty or longer than the model."""
-        aligned = cls(texts, [], [], [], Dropped())
+        aligned = cls(texts, [], [], [], [], Dropped())
         number = 0
         for chunk in texts.chunks(CHUNK):
             for text, cut in zip(chunk, align(model.tokenizer, [text.words for text in chunk]), strict=True):
@@ -89,12 +104,13 @@ class Aligned:
                     aligned.kept.append(number)
                     aligned.pieces.append(cut)
                     aligned.names.append(text.id)
+                    aligned.keys.append(f"{text.id} {name_of(text)}")
                 number += 1
         return aligned
 
     def batches(self, budget: int) -> list[list[int]]:
         """Return batches of indices into `kept`, a function of the set of texts alone."""
-        return plan(self.pieces, self.names, budget)
+        return plan(self.pieces, self.keys, budget)
 
     def blocks(self) -> dict[str, int]:
         """Return the cluster block of every document id."""
@@ -121,21 +137,50 @@ def score_corpus(
     aligned = Aligned.of(model, texts)
     heads = Tally(model.layers * model.heads)
     tallies = {name: Tally(1) for name in baselines}
-    words = pieces = 0
-    block_of = aligned.blocks()
-    for chosen in aligned.batches(settings.batch_pieces):
-        documents = texts.take([aligned.kept[i] for i in chosen])
-        cut = [aligned.pieces[i] for i in chosen]
-        groups = ask(probes, documents, cut, aligned.dropped)
-        blocks = np.array([block_of[document.id] for document in documents], np.int64)
-        if groups:
-            segments = Segments.of(groups, blocks)
-            heads.add(segments, _score_heads(model, groups, segments, cut, settings))
-            _score_baselines(groups, Shown(documents), blocks, probes, baselines, tallies)
-        words += sum(piece.words for piece in cut)
-        pieces += sum(map(len, cut))
+    work = _Work(model, aligned, probes, baselines, settings, aligned.blocks())
+    batches = aligned.batches(settings.batch_pieces)
+    for chosen, scored in zip(batches, in_order(work.score, batches, settings.workers), strict=True):
+        for segments, sums in scored.heads:
+            heads.add(segments, sums)
+        for name, segments, outcome in scored.baselines:
+            tallies[name].add_items(segments, outcome)
+        aligned.dropped.update(scored.dropped)
         progress(len(chosen))
+    words, pieces = sum(cut.words for cut in aligned.pieces), sum(map(len, aligned.pieces))
     return Outcome(heads, tallies, aligned.dropped, len(aligned.kept), words, pieces)
+
+
+@dataclass
+class _Scored:
+    """What one batch contributes."""
+
+    dropped: Dropped = field(default_factory=Dropped)
+    heads: list[tuple[Segments, Numbers]] = field(default_factory=list)
+    baselines: list[tuple[str, Segments, npt.NDArray[np.float32]]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Scores one batch after the other; several at the same time do not disturb each other."""
+
+    model: Model
+    aligned: Aligned
+    probes: Sequence[Probe]
+    baselines: Mapping[str, Baseline]
+    settings: Settings
+    block_of: Mapping[str, int]
+
+    def score(self, chosen: list[int]) -> _Scored:
+        scored = _Scored()
+        documents = self.aligned.texts.take([self.aligned.kept[i] for i in chosen])
+        cut = [self.aligned.pieces[i] for i in chosen]
+        groups = ask(self.probes, documents, cut, scored.dropped)
+        if groups:
+            blocks = np.array([self.block_of[document.id] for document in documents], np.int64)
+            segments = Segments.of(groups, blocks)
+            scored.heads.append((segments, _score_heads(self.model, groups, segments, cut, self.settings)))
+            scored.baselines.extend(_score_baselines(groups, Shown(documents), blocks, self.probes, self.baselines))
+        return scored
 
 
 def _score_heads(
@@ -160,15 +205,17 @@ def _score_baselines(
     blocks: IntArray,
     probes: Sequence[Probe],
     baselines: Mapping[str, Baseline],
-    tallies: Mapping[str, Tally],
-) -> None:
+) -> Iterator[tuple[str, Segments, npt.NDArray[np.float32]]]:
+    """Yield name, segments and MEASURES [item, measure, 1] of every baseline on every group, labels pooled."""
     by_name = {probe.name: probe for probe in probes}
     for group in groups:
         probe = by_name[group.probe]
-        items = group.pooled(probe.pool)
-        segments = Segments.of([items], blocks)
-        for name in applicable(probe, baselines):
-            tallies[name].add_items(segments, score_rows(baselines[name].rows(items, shown), items, shown.words))
+        names = applicable(probe, baselines)
+        if names:
+            items = group.pooled(probe.pool)
+            segments = Segments.of([items], blocks)
+            for name in names:
+                yield name, segments, score_rows(baselines[name].rows(items, shown), items, shown.words)
 
 
 def applicable(probe: Probe, baselines: Iterable[str]) -> list[str]:
@@ -187,16 +234,15 @@ def learn_baselines(
     for documents in texts.chunks(CHUNK):
         shown = Shown(documents)
         for probe in probes:
-            for items in _groups(probe, [probe.targets(document) for document in documents]):
+            names = applicable(probe, baselines)
+            for items in _groups(probe, [probe.targets(document) for document in documents]) if names else ():
                 pooled = items.pooled(probe.pool)
-                for name in applicable(probe, baselines):
+                for name in names:
                     baselines[name].learn(pooled, shown)
     return baselines
 
 
-def ask(
-    probes: Sequence[Probe], documents: Sequence[Document], cut: Sequence[Pieces], dropped: Dropped
-) -> list[Items]:
+def ask(probes: Sequence[Probe], documents: Sequence[Document], cut: Sequence[Pieces], dropped: Dropped) -> list[Items]:
     """Return the questions about a batch; those about words without pieces are left out and counted."""
     missing = {i: gone for i, pieces in enumerate(cut) if (gone := pieces.missing())}
     groups: list[Items] = []

@@ -30,11 +30,18 @@ def test_every_text_is_in_one_batch_and_batches_keep_to_the_budget(texts: list[P
 
 
 def test_a_batch_is_filled_before_the_next_one_begins() -> None:
-    texts = [text_of(1), text_of(1), text_of(1, 1), text_of(1, 1, 1)]
-    assert [len(batch) for batch in plan(texts, list("abcd"), 12)] == [3, 1]
-    assert [len(batch) for batch in plan(texts, list("abcd"), 20)] == [4]
-    assert [len(batch) for batch in plan(texts, list("abcd"), 1)] == [1, 1, 1, 1]
+    texts = [text_of(1)] * 5
+    assert [len(batch) for batch in plan(texts, list("abcde"), 7)] == [2, 2, 1]
+    assert [len(batch) for batch in plan(texts, list("abcde"), 15)] == [5]
+    assert [len(batch) for batch in plan(texts, list("abcde"), 1)] == [1] * 5
     assert plan([], [], 10) == []
+
+
+def test_a_batch_takes_longer_texts_only_until_it_is_half_full() -> None:
+    texts = [text_of(1), text_of(1), text_of(1, 1), text_of(1, 1, 1)]
+    assert [len(batch) for batch in plan(texts, list("abcd"), 12)] == [2, 2]
+    assert [len(batch) for batch in plan(texts, list("abcd"), 14)] == [3, 1]
+    assert [len(batch) for batch in plan(texts, list("abcd"), 30)] == [4]
 
 
 @given(TEXTS, st.randoms(use_true_random=False), st.integers(1, 60))

@@ -143,7 +143,7 @@ def test_a_near_miss_of_a_name_is_told_what_was_meant() -> None:
 
 def test_a_folder_that_does_not_exist_is_told_the_known_names(tmp_path: Path) -> None:
     for wrong in (str(tmp_path / "nothing"), "./nothing-here"):
-        with pytest.raises(ModelError, match="unknown model .*nothing.*known by name: minilm"):
+        with pytest.raises(ModelError, match=r"unknown model .*nothing.*known by name: minilm"):
             load_model(wrong)
 
 

@@ -30,6 +30,12 @@ def _tokenizer() -> Tokenizer:
     return tokenizer
 
 
+@pytest.fixture(autouse=True)
+def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep parsed corpora out of the user's cache."""
+    monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
 @pytest.fixture(scope="session")
 def tokenizer() -> Tokenizer:
     """Return a WordPiece tokenizer that cuts the words of SPLIT into pieces and keeps those of WHOLE."""

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from probes.grammar import generate
-from probes.lexicon import GENERAL, NAMES, NOUNS, RELATIVES
-from probes.phrases import PRONOUNS
+from probes.grammar.lexicon import GENERAL, NAMES, NOUNS, RELATIVES
+from probes.grammar.phrases import PRONOUNS
 from probes.records import Document, Mention, Sentence
 
 LIMIT = 0.7
@@ -195,7 +195,7 @@ def test_every_pronoun_agrees_with_exactly_one_entity_mentioned_shortly_before(d
                     kind = paradigm(sentence.words[mention.head], feats)
                     fitting = {entity for entity in before | now if kind in kinds[entity]}
                     if feature(feats, "Reflex"):  # means the subject, however many agree
-                        fitting &= entities_of_subject(sentence, mention.head)
+                        fitting &= {entity_of_subject(sentence, mention.head)}
                     assert fitting == {mention.entity}, sentence.words
                     asked += 1
                 kinds[mention.entity] &= readings(sentence, mention)
@@ -204,12 +204,12 @@ def test_every_pronoun_agrees_with_exactly_one_entity_mentioned_shortly_before(d
     assert asked > 1000
 
 
-def entities_of_subject(sentence: Sentence, argument: int) -> set[str]:
-    """Return the entities that the subject of an argument's verb heads, for a relative pronoun those of its noun."""
+def entity_of_subject(sentence: Sentence, argument: int) -> str:
+    """Return the entity of the whole subject of an argument's verb, for a relative pronoun that of its noun."""
     verb = int(sentence.heads[argument])
     (subject,) = (i for i, head in enumerate(sentence.heads) if head == verb and sentence.deprels[i] == "nsubj")
     named = int(sentence.heads[verb]) if sentence.feats[subject] == "PronType=Rel" else subject
-    return {mention.entity for mention in sentence.mentions if mention.head == named}
+    return max((len(mention.words), mention.entity) for mention in sentence.mentions if mention.head == named)[1]
 
 
 def first_word(mention: Mention) -> tuple[int, int]:

@@ -173,14 +173,6 @@ def test_sums_over_segments_are_sums_of_items(case, data: st.DataObject) -> None
         np.testing.assert_allclose(sums, expected, rtol=0, atol=1e-5)
 
 
-@given(cases())
-def test_no_head_gets_more_than_one_hit_an_item(case) -> None:
-    maps, words, groups = *case[:2], groups_of(case[2])
-    if groups:
-        hits = BatchScorer(groups, np.array(words)).score(maps)[:, HITS]
-        assert bool(((hits >= 0) & (hits <= 1)).all())
-
-
 def score(maps: Sequence[Sequence[Sequence[float]]], items: Items) -> list[list[float]]:
     """The MEASURES of one head on every item; `maps` is a map a text, columns [SEP] and [CLS] last."""
     width = max(map(len, maps))

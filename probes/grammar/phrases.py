@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from probes.lexicon import Noun, Verb
+from probes.grammar.lexicon import Noun, Verb
 from probes.records import Mention, Sentence
 
 PRONOUNS = {

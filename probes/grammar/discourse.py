@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
 
-from probes.lexicon import GENERAL, NAMES, NOUNS, RELATIVES, Noun
-from probes.phrases import Phrase
+from probes.grammar.lexicon import GENERAL, NAMES, NOUNS, RELATIVES, Noun
+from probes.grammar.phrases import Phrase
 
 T = TypeVar("T")
 _BY_KIND = {kind: tuple(noun for noun in NOUNS if noun.kind == kind) for kind in {noun.kind for noun in NOUNS}}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from probes.discourse import Discourse, Entity
-from probes.lexicon import ATTRIBUTIVE, PREPOSITIONS, Noun
-from probes.phrases import Phrase, Word, noun, prepositional, pronoun
+from probes.grammar.discourse import Discourse, Entity
+from probes.grammar.lexicon import ATTRIBUTIVE, PREPOSITIONS, Noun
+from probes.grammar.phrases import Phrase, Word, noun, prepositional, pronoun
 
 RelativeClause = Callable[[Entity, frozenset[Entity]], Phrase]
 _PLURAL_DETERMINERS = ("the", "the", "the", "two", "three", "some", "many", "several")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from probes import lexicon
-from probes.discourse import Discourse, Entity
-from probes.nominals import Nominals
-from probes.phrases import Phrase, Time, Word, adverb, be, verb_group
-from probes.predicates import UNDERGOING, VERBS, Part, Predicate, Predicates
+from probes.grammar import lexicon
+from probes.grammar.discourse import Discourse, Entity
+from probes.grammar.nominals import Nominals
+from probes.grammar.phrases import Phrase, Time, Word, adverb, be, verb_group
+from probes.grammar.predicates import UNDERGOING, VERBS, Part, Predicate, Predicates
 
 
 class Clauses:
@@ -63,10 +63,10 @@ class Clauses:
         front = [] if phrase.head.upos != "PROPN" and discourse.chance(0.25) else [(own, "obj")]
         return self.assembled(phrase, subject, predicate, self.time(predicate, embedded=True), front=front, busy=busy)
 
-    def shared(self, subject: Entity) -> Phrase:
-        """Return a second verb phrase for a subject that the first one has named ("and opens the door")."""
-        verb = self.discourse.pick(VERBS["affects", subject.kind])
-        [], main = verb_group(verb, subject.plural, Time(self.tense), support=False)
+    def shared(self, subject: Entity, first: Predicate) -> Phrase:
+        """Return a second verb phrase, unlike the first, for the subject that it has named ("and opens the door")."""
+        verb = self.discourse.pick([verb for verb in VERBS["affects", subject.kind] if verb is not first.verb])
+        _, main = verb_group(verb, subject.plural, Time(self.tense), support=False)
         words = [Word("and", "CCONJ").under(main, "cc"), main]
         for phrase, deprel in self.predicates.complements(subject, Predicate("affects", verb), frozenset((subject,))):
             words += phrase.under(main, deprel)

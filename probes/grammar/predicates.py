@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from probes import lexicon
-from probes.discourse import Discourse, Entity
-from probes.lexicon import Verb
-from probes.nominals import Nominals
-from probes.phrases import Phrase, Word, prepositional
+from probes.grammar import lexicon
+from probes.grammar.discourse import Discourse, Entity
+from probes.grammar.lexicon import Verb
+from probes.grammar.nominals import Nominals
+from probes.grammar.phrases import Phrase, Word, prepositional
 
 Part = tuple[Phrase, str]
 "A phrase and its relation to the verb."
@@ -95,14 +95,15 @@ class Predicates:
         verb = predicate.verb
         if verb is None:
             return []
-        return {
+        make: dict[str, Callable[[], list[Part]]] = {
             "affects": lambda: self.affected(verb, busy),
             "gives": lambda: self.given(verb, busy),
             "claims": self.claimed,
             "tries": lambda: self.tried(subject, busy),
             "self": lambda: [(self.nominals.reflexive(subject), "obj")],
             "undergoes": lambda: self.agent(busy),
-        }.get(predicate.frame, list)()
+        }
+        return make[predicate.frame]() if predicate.frame in make else []
 
     def affected(self, verb: Verb, busy: frozenset[Entity]) -> list[Part]:
         """Return the object of a verb."""

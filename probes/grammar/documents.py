@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from probes.clauses import Clauses
-from probes.discourse import Discourse, Entity
-from probes.phrases import Phrase, Word, sentence
-from probes.predicates import VERBS, Predicate
+from probes.grammar.clauses import Clauses
+from probes.grammar.discourse import Discourse, Entity
+from probes.grammar.phrases import Phrase, Word, sentence
+from probes.grammar.predicates import VERBS, Predicate
 from probes.records import Document
 
 _SUBJECTS = ("person",) * 7 + ("animal", "object", "text", "place", "vehicle", "furniture", "food")
@@ -121,5 +121,6 @@ def _shared(clauses: Clauses) -> tuple[Phrase, str]:
     """Return two verb phrases with one subject."""
     discourse = clauses.discourse
     subject = discourse.choose(("person",), (), fresh=0.2)
-    first = clauses.clause(subject, Predicate("affects", discourse.pick(VERBS["affects", "person"])))
-    return Phrase([*first.words, *clauses.shared(subject).under(first.head, "conj")], first.head), "."
+    predicate = Predicate("affects", discourse.pick(VERBS["affects", "person"]))
+    first = clauses.clause(subject, predicate)
+    return Phrase([*first.words, *clauses.shared(subject, predicate).under(first.head, "conj")], first.head), "."

@@ -1,0 +1,171 @@
+"""What every registered probe promises, on texts of all shapes."""
+
+import doctest
+import inspect
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from mha.pieces import CLS, SEP
+from probes import get_probe, probe_names
+from probes.baselines import BASELINES
+from probes.records import Document, Mention, Sentence
+from probes.registry import Probe
+from probes.targets import OTHERS, TOKENS, WORDS, Keys, Targets, gather
+from probes.windows import windows
+
+NAMED = (OTHERS, WORDS, TOKENS)
+
+
+@pytest.fixture(params=probe_names())
+def probe(request: pytest.FixtureRequest) -> Probe:
+    return get_probe(request.param)
+
+
+@pytest.fixture(scope="session")
+def documents(random_documents: Callable[..., list[Document]]) -> list[Document]:
+    """Sentences, windows of sentences that are cut at their borders, whole documents, and next to nothing."""
+    many = random_documents(20, sentences=5, longest=14)
+    alone = Sentence("one", ("w",), np.array([-1]), ("root",), ("NOUN",), ("Number=Sing",), (Mention((0,), 0, "e"),))
+    bare = Sentence("bare", ("w", "w", "w"), np.full(3, -1), ("",) * 3)
+    edge = [Document("none", ()), Document("one", (alone,)), Document("bare", (bare,)), Document("long", (bare,) * 30)]
+    sentences = [one for document in many for one in document.split_sentences()]
+    return [*edge, *sentences, *(window for document in many for window in windows(document, 11)), *many]
+
+
+def by_item(keys: Keys, items: int) -> list[list[int]]:
+    return [keys[0][keys[1] == i].tolist() for i in range(items)]
+
+
+def candidates_of(targets: Targets, item: int, words: int) -> set[int]:
+    if not isinstance(targets.candidates, str):
+        return set(targets.candidates[0][targets.candidates[1] == item].tolist())
+    query = int(targets.query[item])
+    named = {WORDS: set(range(words)), OTHERS: set(range(words)) - {query}, TOKENS: {*range(words), CLS, SEP}}
+    return named[targets.candidates]
+
+
+def told(targets: Targets) -> object:
+    """Everything that targets say."""
+    items = len(targets)
+    listed = targets.candidates if isinstance(targets.candidates, str) else by_item(targets.candidates, items)
+    gold = by_item(targets.gold, items)
+    return targets.query.tolist(), gold, list(targets.label), listed, targets.by_column, targets.spread
+
+
+def test_it_says_what_it_is(probe: Probe) -> None:
+    assert probe.scope in ("sentence", "window")
+    assert probe.needs in ("words", "trees", "mentions")
+    assert set(probe.baselines) <= set(BASELINES)
+    assert len(probe.source) > 10
+    assert len(set(probe.variants)) == len(probe.variants) > 0
+    assert isinstance(probe, Probe)
+
+
+def test_it_is_documented_by_an_example_that_runs(probe: Probe) -> None:
+    kind = type(probe)
+    assert kind.__doc__
+    assert kind.__doc__.splitlines()[0].endswith(".")
+    tests = doctest.DocTestFinder(recurse=False).find(kind, globs=vars(inspect.getmodule(kind)))
+    assert sum(len(test.examples) for test in tests) >= 2
+    runner = doctest.DocTestRunner()
+    for test in tests:
+        runner.run(test)
+    assert runner.failures == 0
+
+
+def test_every_variant_is_answered_and_something_is_asked(probe: Probe, documents: list[Document]) -> None:
+    asked = dict.fromkeys(probe.variants, 0)
+    for document in documents:
+        found = probe.targets(document)
+        assert set(found) == set(probe.variants)
+        for variant, targets in found.items():
+            asked[variant] += len(targets)
+    assert min(asked.values()) > 10
+
+
+def test_targets_are_words_of_the_text_and_gold_is_among_the_candidates(
+    probe: Probe, documents: list[Document]
+) -> None:
+    for document in documents:
+        for targets in probe.targets(document).values():
+            n = len(document)
+            assert targets.query.dtype == targets.gold[0].dtype == targets.gold[1].dtype == np.int64
+            assert bool(((targets.query >= 0) & (targets.query < n)).all())
+            assert isinstance(targets.candidates, tuple) or targets.candidates in NAMED
+            for item, gold in enumerate(by_item(targets.gold, len(targets))):
+                assert len(set(gold)) == len(gold)
+                assert set(gold) <= candidates_of(targets, item, n)
+                assert bool(gold) != targets.spread
+                assert not targets.by_column or min(gold) >= 0
+
+
+def test_keys_are_given_item_by_item(probe: Probe, documents: list[Document]) -> None:
+    for document in documents:
+        for targets in probe.targets(document).values():
+            listed = [targets.gold] if isinstance(targets.candidates, str) else [targets.gold, targets.candidates]
+            for _, item in listed:
+                assert bool((np.diff(item) >= 0).all())
+                assert targets.spread or set(item.tolist()) == set(range(len(targets)))
+
+
+def test_a_query_is_its_own_answer_only_where_all_words_are_candidates(probe: Probe, documents: list[Document]) -> None:
+    for document in documents:
+        for targets in probe.targets(document).values():
+            for item, gold in enumerate(by_item(targets.gold, len(targets))):
+                assert int(targets.query[item]) not in gold or targets.label[item] == "same"
+
+
+def test_labels_are_words_and_counted_as_the_pool_says(probe: Probe, documents: list[Document]) -> None:
+    for document in documents:
+        for targets in probe.targets(document).values():
+            assert len(targets.label) == len(targets)
+            for label in set(targets.label):
+                pool = list(probe.pool(label))
+                assert label
+                assert pool == list(probe.pool(label))
+                assert len(set(pool)) == len(pool) > 0
+                assert all(pool)
+                assert pool[0] == label or label not in pool
+
+
+def test_the_same_text_gives_the_same_targets_and_stays_as_it_was(probe: Probe, documents: list[Document]) -> None:
+    again = get_probe(probe.name)
+    for document in documents:
+        before = [(s.words, s.heads.tolist(), s.deprels, s.mentions) for s in document.sentences]
+        first = {variant: told(targets) for variant, targets in probe.targets(document).items()}
+        assert first == {variant: told(targets) for variant, targets in again.targets(document).items()}
+        assert [(s.words, s.heads.tolist(), s.deprels, s.mentions) for s in document.sentences] == before
+
+
+@pytest.mark.parametrize("name", ["none", "one"])
+def test_a_text_of_no_or_one_word_is_asked_nothing_about_other_words(
+    name: str, probe: Probe, documents: list[Document]
+) -> None:
+    (document,) = (document for document in documents if document.id == name)
+    for targets in probe.targets(document).values():
+        assert len(targets) == 0 or (name == "one" and targets.candidates in (WORDS, TOKENS))
+
+
+def test_targets_of_texts_can_be_joined_in_a_batch(probe: Probe, documents: list[Document]) -> None:
+    for variant in probe.variants:
+        parts = [probe.targets(document)[variant] for document in documents]
+        items = gather(probe.name, variant, parts)
+        assert len(items) == sum(map(len, parts))
+        assert items.query.tolist() == [query for part in parts for query in part.query.tolist()]
+        labels = [label for part in parts for label in part.label]
+        assert [items.labels[i] for i in items.label] == labels
+        pooled = items.pooled(probe.pool)
+        assert len(pooled) == sum(len(probe.pool(label)) for label in labels)
+
+
+def test_variants_ask_the_same_way_in_every_text(probe: Probe, documents: list[Document]) -> None:
+    """A batch has one kind of candidates and one direction a variant."""
+    for variant in probe.variants:
+        ways = set()
+        for document in documents:
+            targets = probe.targets(document)[variant]
+            listed = targets.candidates if isinstance(targets.candidates, str) else "listed"
+            ways.add((listed, targets.by_column, targets.spread))
+        assert len(ways) == 1

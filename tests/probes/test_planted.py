@@ -1,0 +1,139 @@
+"""Heads whose role is known, because it was built into their weights, found again from real text."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from mha import Encoder, EncoderConfig, Model
+from probes import get_probe
+from probes.corpora import Corpus
+from probes.records import Document
+from probes.results import Split, pooled_sums, score_table
+from probes.scoring import Outcome, Settings, learn_baselines, score_corpus
+
+PIECES, POSITIONS, LAYERS, HEADS = 27, 60, 2, 2
+PLACES = {"previous": -1, "next": 1}
+
+Build = Callable[..., Model]
+
+
+def plant(encoder: Encoder, layer: int, head: int, shift: int) -> None:
+    """Make a head of position codes attend from every piece to the one `shift` pieces further on.
+
+    The first POSITIONS entries of a vector are its position, one-hot: W_K leaves it, W_Q moves it.
+    """
+    attention = encoder.layers[layer].attention
+    attention.W_K[head].zero_()[:POSITIONS, :POSITIONS] = torch.eye(POSITIONS)
+    moved = torch.diag(torch.ones(POSITIONS - abs(shift)), shift)
+    attention.W_Q[head].zero_()[:POSITIONS, :POSITIONS] = 6 * moved
+    attention.bias(0)[head], attention.bias(1)[head] = 0, 0
+
+
+@pytest.fixture
+def build(tmp_path: Path, save_model: Callable[[Encoder, Path], Model]) -> Build:
+    """Return the function that builds a model with planted heads, {(layer, head): shift}, and loads it from disk."""
+
+    def build(planted: dict[tuple[int, int], int]) -> Model:
+        size = 64 * HEADS
+        sizes = {"layers": LAYERS, "heads": HEADS, "model": size, "feed_forward": 16, "positions": POSITIONS}
+        torch.manual_seed(0)
+        encoder = Encoder(EncoderConfig(vocab=PIECES, **sizes))
+        with torch.no_grad():
+            for part in (encoder.pieces, encoder.token_types):
+                part.weight[:, :POSITIONS] = 0
+            encoder.pieces.weight.mul_(10)
+            encoder.positions.weight.zero_()[:, :POSITIONS] = torch.eye(POSITIONS)
+            for layer in encoder.layers:  # nothing is added to the residual stream, so positions reach every layer
+                layer.attention.output.weight.zero_()
+                layer.contract.weight.zero_()
+                layer.attention.project.weight.mul_(20)
+            for (layer, head), shift in planted.items():
+                plant(encoder, layer, head, shift)
+        return save_model(encoder, tmp_path)
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def corpora(random_documents: Callable[..., list[Document]]) -> list[Corpus]:
+    """Return a selection and a report split of sentences of 1 to 12 words of 1 to 3 pieces."""
+    return [Corpus.of(random_documents(25, seed=seed, sentences=2, longest=12)) for seed in (1, 2)]
+
+
+def scores_of(model: Model, corpora: list[Corpus], **settings: object) -> pd.DataFrame:
+    """The table of a run with the position probe."""
+    probes = [get_probe("position")]
+    baselines = learn_baselines(corpora[0].sentences(), probes, ["uniform"])
+    outcomes: list[Outcome] = [
+        score_corpus(model, corpus.sentences(), probes, baselines, Settings(**settings)) for corpus in corpora
+    ]
+    splits = [Split(*pooled_sums(outcome, probes)) for outcome in outcomes]
+    return score_table(*splits, shape=(LAYERS, HEADS), replicates=50, seed=0)
+
+
+def rows_of(scores: pd.DataFrame, label: str) -> pd.DataFrame:
+    """The rows of a label, with an index of (layer, head, split)."""
+    return scores[scores.label == label].set_index(["layer", "head", "split"])
+
+
+@pytest.mark.parametrize("batch_pieces", [1, 100, 2048])
+@pytest.mark.parametrize("place", [(0, 0), (1, 1)])
+@pytest.mark.parametrize("label", PLACES)
+def test_a_planted_head_is_found_and_no_other(
+    label: str, place: tuple[int, int], batch_pieces: int, build: Build, corpora: list[Corpus]
+) -> None:
+    scores = scores_of(build({place: PLACES[label]}), corpora, batch_pieces=batch_pieces)
+    rows = rows_of(scores, label)
+    for split in ("select", "report"):
+        found = rows.xs(split, level="split")
+        assert found.loc[place, "accuracy"] == 1.0
+        assert found.loc[place, "near_ties"] == 0
+        assert found.accuracy.drop(place).max() < 0.6
+        assert found.index[found.selected].tolist() == [place]
+        assert found.loc[place, "margin"] > 0.4
+        assert found.loc[place, "margin_low"] > 0.3
+    opposite = rows_of(scores, "next" if label == "previous" else "previous")
+    assert opposite.accuracy.xs(place, level=(0, 1)).max() < 0.3
+
+
+def test_two_planted_heads_are_told_apart(build: Build, corpora: list[Corpus]) -> None:
+    scores = scores_of(build({(0, 1): -1, (1, 0): 1}), corpora)
+    for label, place in (("previous", "1-2"), ("next", "2-1")):
+        rows = scores[(scores.label == label) & scores.selected]
+        assert rows.name.tolist() == [place] * 2
+        assert rows.accuracy.tolist() == [1.0] * 2
+
+
+def test_the_words_of_the_test_have_several_pieces_and_the_mass_shows_it(build: Build, corpora: list[Corpus]) -> None:
+    """Of a word of k pieces the first attends to the previous word, the others to the word itself: a mass of 1 / k."""
+    model = build({(0, 0): -1})
+    pieces = [model.tokenizer.encode([word], is_pretokenized=True) for word in ("unsinkable", "harbour", "ship")]
+    assert [len(one.ids) - 2 for one in pieces] == [3, 2, 1]
+    asked = [word for text in corpora[1].stream() for sentence in text.sentences for word in sentence.words[1:]]
+    lengths = [len(model.tokenizer.encode([word], is_pretokenized=True).ids) - 2 for word in asked]
+    row = rows_of(scores_of(model, corpora), "previous").loc[0, 0, "report"]
+    assert row.n == len(asked)
+    assert row.mass == pytest.approx(np.mean([1 / length for length in lengths]), abs=1e-3)
+    assert row.share == pytest.approx(1, abs=1e-3)
+
+
+def test_the_first_piece_alone_sees_the_previous_word_but_of_long_words_not_the_next(
+    build: Build, corpora: list[Corpus]
+) -> None:
+    """So the way in which pieces are reduced is really used."""
+    previous = rows_of(scores_of(build({(0, 0): -1}), corpora, reduce="first"), "previous").loc[0, 0, "report"]
+    assert (previous.accuracy, previous.mass) == (1.0, pytest.approx(1, abs=1e-3))
+    following = rows_of(scores_of(build({(0, 0): 1}), corpora, reduce="first"), "next").loc[0, 0, "report"]
+    assert following.accuracy < 0.95
+    assert following.mass < 0.9
+
+
+def test_a_head_that_stays_where_it_is_is_found_among_all_words(build: Build, corpora: list[Corpus]) -> None:
+    same = rows_of(scores_of(build({(1, 0): 0}), corpora), "same")
+    assert same.loc[1, 0, "report"].accuracy == 1.0
+    assert same.loc[1, 0, "report"].mass == pytest.approx(1, abs=1e-3)
+    assert same.accuracy.xs("report", level="split").drop((1, 0)).max() < 0.6

@@ -1,0 +1,220 @@
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from probes.baselines import LEXICAL
+from probes.dependency import Dependency
+from probes.results import Split, best_head, control_sums, pooled_sums, score_table, strongest
+from probes.scoring import Dropped, Outcome
+from probes.tally import Question, Segments, Sums, Tally
+from probes.targets import OTHERS, Items
+from reports import SCORE_COLUMNS
+
+A: Question = ("dependency", "v", "a")
+B: Question = ("dependency", "v", "b")
+SHAPE = (2, 2)
+"Layers and heads, so four columns of sums."
+
+
+def sums_of(n: Sequence[float], hits: Sequence[Sequence[float]], **others: object) -> Sums:
+    """Sums over clusters 0, 1, ..; `hits` has a row a cluster and a column a head."""
+    columns = np.array(hits, np.float64)
+    parts = {name: np.array(others.get(name, columns), np.float64) for name in ("mass", "coverage", "near_ties")}
+    return Sums(tuple(range(len(n))), np.array(n, np.float64), columns, **parts)
+
+
+def one(hits: Sequence[float], n: Sequence[float]) -> Sums:
+    """Sums of one baseline."""
+    return sums_of(n, [[hit] for hit in hits])
+
+
+def split(heads: Mapping[Question, Sums], **baselines: Sums) -> Split:
+    """A split whose baselines answer question A."""
+    return Split(heads, {name: {A: sums} for name, sums in baselines.items()})
+
+
+def table(select: Split, report: Split, **changes: int) -> pd.DataFrame:
+    return score_table(select, report, shape=SHAPE, **{"replicates": 200, "seed": 0, **changes})
+
+
+SELECT = sums_of([10, 10], [[4, 9, 1, 9], [4, 8, 2, 9]])
+"Accuracies 0.4, 0.85, 0.15 and 0.9."
+REPORT = sums_of(
+    [10, 30],
+    [[8, 5, 0, 3], [24, 9, 0, 9]],
+    mass=[[4, 5, 0, 1], [8, 9, 0, 3]],
+    coverage=[[8, 5, 0, 10], [16, 9, 0, 30]],
+    near_ties=[[0, 1, 2, 3], [0, 0, 1, 1]],
+)
+"Accuracies 0.8, 0.35, 0 and 0.3."
+
+
+def test_there_is_a_row_for_each_question_head_and_split_in_the_columns_of_a_run_folder() -> None:
+    scores = table(split({A: SELECT, B: SELECT}), split({A: REPORT, B: REPORT}))
+    assert len(scores) == 2 * 4 * 2
+    expected = [*SCORE_COLUMNS][[*SCORE_COLUMNS].index("probe") : [*SCORE_COLUMNS].index("selected") + 1]
+    assert list(scores.columns) == expected
+    assert not scores.duplicated(["label", "layer", "head", "split"]).any()
+    first = scores[(scores.label == "a") & (scores.split == "select")]
+    assert first.name.tolist() == ["1-1", "1-2", "2-1", "2-2"]
+    assert list(zip(first.layer, first["head"], strict=True)) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert set(scores.probe) == {"dependency"}
+    assert set(scores.variant) == {"v"}
+
+
+def test_numbers_are_sums_over_clusters_divided_by_items() -> None:
+    scores = table(split({A: SELECT}), split({A: REPORT}))
+    report = scores[scores.split == "report"]
+    assert report.accuracy.tolist() == pytest.approx([0.8, 0.35, 0, 0.3])
+    assert report.mass.tolist() == pytest.approx([0.3, 0.35, 0, 0.1])
+    assert report.coverage.tolist() == pytest.approx([0.6, 0.35, 0, 1])
+    assert report.share.tolist() == pytest.approx([0.5, 1, np.nan, 0.1], nan_ok=True)
+    assert report.near_ties.tolist() == [0, 1, 3, 4]
+    assert report.n.tolist() == [40] * 4
+    assert report.clusters.tolist() == [2] * 4
+    select = scores[scores.split == "select"]
+    assert select.accuracy.tolist() == pytest.approx([0.4, 0.85, 0.15, 0.9])
+    assert bool(((report.ci_low <= report.accuracy) & (report.accuracy <= report.ci_high)).all())
+
+
+def test_the_head_is_chosen_on_the_selection_split_and_flagged_in_both() -> None:
+    scores = table(split({A: SELECT}), split({A: REPORT}))
+    for name in ("select", "report"):
+        assert scores[scores.split == name].selected.tolist() == [False, False, False, True]
+    assert scores.selected.dtype == bool
+
+
+def test_of_equal_heads_the_first_is_chosen() -> None:
+    assert best_head(sums_of([4], [[1, 3, 3, 2]])) == 1
+
+
+def test_numbers_of_the_report_split_choose_neither_head_nor_baseline() -> None:
+    select = split({A: SELECT}, offset=one([5, 5], [10, 10]), uniform=one([1, 1], [10, 10]))
+    report = split({A: REPORT}, offset=one([2, 2], [10, 30]), uniform=one([9, 28], [10, 30]))
+    turned = split({A: SELECT}, offset=one([9, 9], [10, 10]), uniform=one([0, 0], [10, 10]))
+    scores, again = table(select, report), table(select, turned)
+    assert set(scores.baseline) == set(again.baseline) == {"offset"}
+    assert scores.selected.tolist() == again.selected.tolist()
+    in_select = scores.split == "select"
+    pd.testing.assert_frame_equal(scores[in_select], again[in_select])
+
+
+def test_the_baseline_is_the_strongest_one_of_the_selection_split() -> None:
+    select = split(
+        {A: SELECT}, offset=one([5, 5], [10, 10]), uniform=one([1, 1], [10, 10]), **{LEXICAL: one([9, 9], [10, 10])}
+    )
+    report = split({A: REPORT}, offset=one([2, 10], [10, 30]), **{LEXICAL: one([9, 23], [10, 30])})
+    scores = table(select, report)
+    selected, told = (scores[scores.split == name] for name in ("select", "report"))
+    assert set(scores.baseline) == {"offset"}
+    assert selected.baseline_accuracy.tolist() == pytest.approx([0.5] * 4)
+    assert told.baseline_accuracy.tolist() == pytest.approx([0.3] * 4)
+    assert told.margin.tolist() == pytest.approx([0.5, 0.05, -0.3, 0])
+    assert told.lexical_accuracy.tolist() == pytest.approx([0.8] * 4)
+    assert selected.lexical_accuracy.tolist() == pytest.approx([0.9] * 4)
+
+
+def test_of_equal_baselines_the_first_by_name_is_taken() -> None:
+    select = split({A: SELECT}, uniform=one([5, 5], [10, 10]), offset=one([5, 5], [10, 10]))
+    assert strongest(select, A) == "offset"
+    assert strongest(select, B) == ""
+
+
+def test_intervals_of_margins_are_paired() -> None:
+    """A head that is right three times more in ten has a margin of 0.3 whatever is drawn."""
+    heads = sums_of([10, 20, 30], [[4, 0, 0, 0], [21 / 2, 0, 0, 0], [9, 0, 0, 0]])
+    part = split({A: heads}, offset=one([1, 9 / 2, 0], [10, 20, 30]))
+    first = table(part, part).iloc[0]
+    assert (first.margin, first.margin_low, first.margin_high) == pytest.approx((0.3, 0.3, 0.3))
+    assert first.ci_high - first.ci_low > 0.05
+
+
+def test_what_is_missing_in_a_split_is_nan_with_no_items() -> None:
+    select, report = split({A: SELECT}, offset=one([5, 5], [10, 10])), Split({B: REPORT}, {"offset": {}})
+    scores = table(select, report)
+    assert len(scores) == 16
+    numbers = [c for c in scores if scores[c].dtype == float]
+    assert len(numbers) == 11
+    for label, name in (("a", "report"), ("b", "select")):
+        rows = scores[(scores.label == label) & (scores.split == name)]
+        assert len(rows) == 4
+        assert bool(rows[numbers].isna().all(axis=None))
+        assert not rows[["n", "clusters", "near_ties"]].any(axis=None)
+    assert scores[scores.label == "a"].selected.sum() == 2
+    assert not scores[scores.label == "b"].selected.any()
+    assert set(scores[scores.label == "b"].baseline) == {""}
+    assert scores[scores.label == "b"].margin.isna().all()
+    assert scores[(scores.label == "b") & (scores.split == "report")].accuracy.notna().all()
+
+
+def test_one_cluster_has_an_accuracy_and_no_interval() -> None:
+    part = split({A: sums_of([10], [[1, 2, 3, 4]])}, offset=one([2], [10]))
+    scores = table(part, part)
+    assert scores.accuracy.tolist() == pytest.approx([0.1, 0.2, 0.3, 0.4] * 2)
+    assert scores.margin.tolist() == pytest.approx([-0.1, 0, 0.1, 0.2] * 2)
+    assert bool(scores[["ci_low", "ci_high", "margin_low", "margin_high"]].isna().all(axis=None))
+
+
+def test_a_table_of_nothing_has_the_columns_and_no_row() -> None:
+    full = table(split({A: SELECT}), split({A: REPORT}))
+    empty = table(Split({}, {}), Split({}, {}))
+    assert len(empty) == 0
+    assert list(empty.columns) == list(full.columns)
+
+
+def test_tables_follow_the_seed() -> None:
+    random = np.random.default_rng(0)
+    n = random.integers(1, 20, 30).astype(float)
+    splits = [split({A: sums_of(n.tolist(), random.uniform(0, n[:, None], (30, 4)).tolist())})] * 2
+    pd.testing.assert_frame_equal(table(*splits), table(*splits))
+    assert not table(*splits).equals(table(*splits, seed=1))
+
+
+def test_a_relation_without_subtypes_is_told_once() -> None:
+    def questions(*labels: str) -> list[str]:
+        part = Split({("dependency", "v", label): SELECT for label in labels}, {})
+        return sorted(set(table(part, part).label))
+
+    assert questions("det", "det:*", "all") == ["all", "det"]
+    assert questions("nsubj", "nsubj:pass", "nsubj:*") == ["nsubj", "nsubj:*", "nsubj:pass"]
+    assert questions("aux:pass", "aux:*") == ["aux:pass"]
+    assert questions("acl:relcl", "acl:cleft", "acl:*") == ["acl:*", "acl:cleft", "acl:relcl"]
+
+
+def test_a_control_model_answers_with_its_own_head_of_the_selection_split() -> None:
+    select, report = control_sums({A: SELECT}, {A: REPORT, B: REPORT})
+    assert list(select) == list(report) == [A]
+    assert select[A].hits.tolist() == [[9], [9]]
+    assert report[A].hits.tolist() == [[3], [9]]
+    assert report[A].mass.tolist() == [[1], [3]]
+    assert report[A].coverage.tolist() == [[10], [30]]
+    assert report[A].near_ties.tolist() == [[3], [1]]
+    assert report[A].n.tolist() == [10, 30]
+
+
+def test_pooled_labels_are_sums_of_their_parts() -> None:
+    """Heads are counted by label and pooled at the end; baselines are counted with pooled labels."""
+    labels = ("nsubj", "nsubj:pass", "obj")
+    label = np.array([0, 0, 1, 2, 2, 2])
+    zeros = np.zeros(6, np.int64)
+    items = Items("dependency", "v", zeros, zeros, label, labels, (zeros, np.arange(6)), OTHERS)
+    outcome = np.random.default_rng(0).integers(0, 2, (6, 4, 3)).astype(np.float32)
+    heads, offset, blocks = Tally(3), Tally(3), np.zeros(1, np.int64)
+    heads.add_items(Segments.of([items], blocks), outcome)
+    pooled = items.pooled(Dependency().pool)
+    offset.add_items(Segments.of([pooled], blocks), np.repeat(outcome, 3, axis=0))
+    result = Outcome(heads, {"offset": offset}, Dropped(), texts=1, words=6, pieces=8)
+    of_heads, of_baselines = pooled_sums(result, [Dependency()])
+    sums = {question[2]: sums for question, sums in of_heads.items()}
+    assert set(sums) == {"all", "nsubj", "nsubj:*", "nsubj:pass", "obj", "obj:*"}
+    for name, parts in {"nsubj:*": labels[:2], "all": labels, "obj:*": ("obj",)}.items():
+        assert sums[name].n == sum(sums[part].n for part in parts)
+        for measure in ("hits", "mass", "coverage", "near_ties"):
+            together = sum(getattr(sums[part], measure) for part in parts)
+            assert np.array_equal(getattr(sums[name], measure), together)
+    assert list(of_baselines) == ["offset"]
+    for question, expected in of_heads.items():
+        assert np.array_equal(of_baselines["offset"][question].hits, expected.hits)
+        assert np.array_equal(of_baselines["offset"][question].n, expected.n)

