@@ -52,7 +52,7 @@ def main() -> None:
     print(f"ratio {memory[20_000] / memory[2_000]:.2f} (goal {MEMORY_GOAL:.2f})")
     record: dict[str, Any] = {
         "commit": git_commit(),
-        "machine": platform.platform(),
+        "machine": f"{platform.system()} {platform.machine()}",
         "threads": torch.get_num_threads(),
     }
     record |= {"seconds": raw, "memory_mb": memory, "sentences": options.sentences, "torch": torch.__version__}

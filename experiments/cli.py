@@ -18,7 +18,15 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-errors = Console(stderr=True, highlight=False, soft_wrap=True)
+errors = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)  # else "file:100:" becomes a picture
+
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+"Of click, which typer brings along under a name of its own."
+
+
+class ReportError(ValueError):
+    """A run folder that no page can be made from."""
+
 
 Out = Annotated[Path, typer.Option("--out", help="Folder in which the run folder is made.")]
 ModelName = Annotated[str, typer.Option("--model", help="A short name, a folder, or a hub id.")]
@@ -49,7 +57,12 @@ def report(
     """Make the page of a run folder anew from its numbers."""
     from reports import write_report
 
-    page = write_report(folder)
+    try:
+        page = write_report(folder)
+    except ValueError as error:
+        if str(error).startswith(str(folder)):  # the folder's fault, not ours
+            raise ReportError(str(error)) from error
+        raise
     typer.echo(f"page: {page}")
     if show:
         typer.launch(str(page))
@@ -102,16 +115,26 @@ def _shown() -> Iterator[Callable[[str, int, int], None]]:
 def main() -> None:
     """Run the command line; mistakes of the user end with one line and exit code 2."""
     try:
-        app()
-    except (ValueError, FileNotFoundError, NotADirectoryError, PermissionError, ModuleNotFoundError) as error:
+        sys.exit(app(sys.argv[1:] or ["--help"], standalone_mode=False))
+    except (ValueError, OSError, UsageError) as error:
         if not _is_mistake(error):
             raise
-        errors.print(f"headscope: {' '.join(str(error).split())}", style="red", markup=False)
+        errors.print(f"headscope: {_one_line(error)}", style="red", markup=False)
         sys.exit(2)
+
+
+def _one_line(error: Exception) -> str:
+    """Return the message of an error in one line; that of a file that cannot be used begins with the file."""
+    message = str(error)
+    if isinstance(error, UsageError):
+        message = f"{error.format_message()} (headscope --help says more)"  # type: ignore[attr-defined]  # click's
+    elif isinstance(error, OSError) and error.filename and error.strerror:
+        message = f"{error.filename2 or error.filename}: {error.strerror}"
+    return " ".join(message.split())
 
 
 def _is_mistake(error: Exception) -> bool:
     """Return whether an error is one of those that headscope raises for people, not a fault of its own."""
-    if isinstance(error, OSError):
+    if isinstance(error, OSError | UsageError):
         return True
     return type(error).__module__.partition(".")[0] in ("mha", "probes", "reports", "experiments")

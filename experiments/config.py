@@ -11,8 +11,13 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from mha.batches import REDUCTIONS
-from mha.models import SOURCES
+from mha.models import NAMED, SOURCES
 from probes import get_probe
+from probes.corpora import NAMED as CORPORA
+from probes.corpora import corpus_path
+
+GRAMMAR = "grammar"
+"Name of the embedded corpus, which is generated."
 
 
 class ConfigError(ValueError):
@@ -52,6 +57,17 @@ class CorpusPart(Section):
     def _one_place(self) -> Self:
         if (self.name is None) == (self.path is None):
             raise ValueError("a corpus has either a name or a path")
+        if self.name not in (None, GRAMMAR, *CORPORA):
+            corpus_path(str(self.name))  # says which name was meant
+        return self
+
+    @model_validator(mode="after")
+    def _nothing_unheard(self) -> Self:
+        unheard = ("first",) if self.name == GRAMMAR else ("documents", "seed")
+        for key in unheard:
+            if getattr(self, key) != CorpusPart.model_fields[key].default:
+                kind = "a file; the grammar takes documents" if key == "first" else "the grammar; a file takes first"
+                raise ValueError(f"{key!r} is for {kind}")
         return self
 
 
@@ -66,7 +82,7 @@ class CorpusSection(Section):
 class ProbesSection(Section):
     """What is asked."""
 
-    names: tuple[str, ...] = ("position", "dependency", "agreement", "coreference")
+    names: tuple[str, ...] = Field(default=("position", "dependency", "agreement", "coreference"), min_length=1)
     trained: bool = False
     "Whether a logistic regression is trained for each head and relation, beside a control task."
     trained_pairs: int = Field(default=500, ge=20)
@@ -76,6 +92,8 @@ class ProbesSection(Section):
     def _known(self) -> Self:
         for name in self.names:
             get_probe(name)
+            if self.names.count(name) > 1:
+                raise ValueError(f"probe {name!r} is named twice")
         return self
 
 
@@ -113,7 +131,8 @@ class Config(Section):
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     "Name of the run folder."
-    seed: int = 0
+    seed: int = Field(default=0, ge=0, lt=2**32)
+    "Of controls, bootstrap and trained probes."
     model: ModelSection = ModelSection()
     corpus: CorpusSection
     probes: ProbesSection = ProbesSection()
@@ -134,8 +153,9 @@ def load_config(path: Path, changes: Sequence[str] = ()) -> Config:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        shipped = [file.name for file in (Path(__file__).parent / "configs").glob("*.toml")]
-        raise ConfigError(f"{path}: no such config; headscope comes with {', '.join(sorted(shipped))}") from None
+        folder = Path(__file__).parent / "configs"
+        shipped = ", ".join(sorted(file.name for file in folder.glob("*.toml")))
+        raise ConfigError(f"{path}: no such config; headscope comes with {shipped} in {folder}") from None
     except (IsADirectoryError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not a text file ({type(error).__name__})") from None
     except tomllib.TOMLDecodeError as error:
@@ -166,14 +186,15 @@ def _apply(found: dict[str, Any], change: str) -> None:
 
 
 def _resolve_paths(found: dict[str, Any], folder: Path) -> None:
-    """Make paths relative to the config file absolute: corpora by path, and models by folder."""
+    """Make paths absolute: of corpora, relative to the config file; of models, to it or else to the current folder."""
     corpus = found.get("corpus")
     for part in corpus.values() if isinstance(corpus, dict) else ():
         if isinstance(part, dict) and isinstance(part.get("path"), str):
             part["path"] = str((folder / Path(part["path"]).expanduser()).resolve())
     model = found.get("model")
-    if isinstance(model, dict) and isinstance(name := model.get("name"), str) and (folder / name).is_dir():
-        model["name"] = str((folder / name).resolve())
+    if isinstance(model, dict) and isinstance(name := model.get("name"), str) and name not in NAMED:
+        places = [place for place in (folder / Path(name).expanduser(), Path(name)) if place.is_dir()]
+        model["name"] = str(places[0].resolve()) if places else name
 
 
 def _one_line(error: ValidationError) -> str:
@@ -186,6 +207,8 @@ def _one_line(error: ValidationError) -> str:
         return f"unknown key {place!r}; {hint}"
     if first["type"] == "missing":
         return f"{place!r} is missing"
+    if first["type"] == "model_type":
+        return f"{place}: expected a table with {', '.join(_known_keys(first['loc']))}; got {first['input']!r}"
     message = first["msg"].removeprefix("Value error, ")
     return f"{place}: {message}" if place else message
 

@@ -78,7 +78,7 @@ def print_list(what: str, *, as_json: bool) -> None:
         near = difflib.get_close_matches(what, LISTS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(LISTS)}"
         raise ListError(f"no list of {what!r}; {hint}")
-    rows, console = LISTS[what](), Console(highlight=False)
+    rows, console = LISTS[what](), Console(highlight=False, emoji=False)
     if as_json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
         return

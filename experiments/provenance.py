@@ -31,7 +31,7 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
         "peak_memory_mb": peak_memory_mb(),
         "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
         "python": platform.python_version(),
-        "platform": platform.platform(),
+        "platform": f"{platform.system()} {platform.machine()}",
         "git_commit": git_commit(),
         "seed": config.seed,
         "device": "cpu",
@@ -67,6 +67,7 @@ def git_commit() -> str | None:
     """Return the commit of headscope's own checkout, with "+" where it has changes; None where it is installed."""
     folder = Path(__file__).parent
     try:
+        _git(folder, "ls-files", "--error-unmatch", Path(__file__).name)  # else the repository is somebody else's
         commit = _git(folder, "rev-parse", "HEAD")
         return commit + ("+" if _git(folder, "status", "--porcelain", "--untracked-files=no") else "")
     except (OSError, subprocess.CalledProcessError):

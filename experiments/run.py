@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +26,10 @@ from reports import EXAMPLE_COLUMNS, SCORE_COLUMNS, write_examples, write_report
 
 Progress = Callable[[str, int, int], None]
 "Called with what is done, how many texts of it are done, and how many there are."
+
+
+class RunError(ValueError):
+    """A run that cannot give any number."""
 
 
 def silent(what: str, done: int, of: int) -> None:
@@ -66,7 +69,8 @@ class Journal:
 def run(config: Config, out: Path, *, overwrite: bool = False, progress: Progress = silent) -> Path:
     """Do what `config` says and return the run folder `out`/<name>, which appears only when it is whole.
 
-    A folder that holds a run of the same config is replaced; one of another config only with `overwrite`.
+    A folder that holds a run of the same config is replaced; one of another config only with `overwrite`. Raises
+    RunError where the probes find no question in the corpora, so that there is no number to report.
     """
     folder = out / config.name
     check_free(folder, config, overwrite)
@@ -79,19 +83,19 @@ def run(config: Config, out: Path, *, overwrite: bool = False, progress: Progres
         _work(config, unfinished, journal, started, progress)
         write_report(unfinished)
         if folder.exists():
-            shutil.move(folder, Path(temporary) / "replaced")
-        shutil.move(unfinished, folder)
+            folder.rename(Path(temporary) / "replaced")
+        unfinished.rename(folder)
     return folder
 
 
 def check_free(folder: Path, config: Config, overwrite: bool) -> None:
     """Raise ConfigError where `folder` holds something that this run must not replace."""
-    if not folder.exists() or overwrite:
+    if not folder.exists():
         return
     before = folder / "config.toml"
-    if not before.is_file():
+    if not (before.is_file() and (folder / "scores.parquet").is_file()):
         raise ConfigError(f"{folder} exists and is not a run folder; choose another --out or name")
-    if before.read_text(encoding="utf-8") != tomli_w.dumps(resolved(config)):
+    if not overwrite and before.read_text(encoding="utf-8") != tomli_w.dumps(resolved(config)):
         raise ConfigError(f"{folder} holds a run of another config; choose another --out or name, or add --overwrite")
 
 
@@ -102,22 +106,50 @@ def _work(config: Config, folder: Path, journal: Journal, started: float, progre
         corpora = open_corpora(config)
     probes = [get_probe(name) for name in config.probes.names]
     frames, examples = [], []
+    to_show, to_ask = config.page.examples, len(probes)
     for scope in ("sentence", "window"):
         asked = [probe for probe in probes if probe.scope == scope]
-        if asked:
-            part = Part(config, model, scope, asked, [_texts(corpus, scope, config) for corpus in corpora])
-            frames.extend(part.score(journal, progress))
-            with journal.stage("examples"):
-                share = max(config.page.examples * len(asked) // len(probes), 1) if config.page.examples else 0
-                chosen = choose_heads(frames[-2 if config.probes.trained else -1], share)
-                examples.append(example_arcs(model, part.texts[1], asked, chosen, part.settings))
+        if not asked:
+            continue
+        part = Part(config, model, scope, asked, [_texts(corpus, scope, config) for corpus in corpora])
+        if scope == "window":
+            _count_borders(corpora, config.scoring.window_words, journal)
+        scores, *trained = part.score(journal, progress)
+        frames += [scores, *trained]
+        share = -(-to_show * len(asked) // to_ask)
+        to_show, to_ask = to_show - share, to_ask - len(asked)
+        with journal.stage("examples"):
+            chosen = choose_heads(scores, share)
+            examples.append(example_arcs(model, part.texts[1], asked, chosen, part.settings))
     names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
+    _refuse_nothing(frames, names, journal)
+    frames = [frame for frame in frames if len(frame)]
     write_scores(_complete(pd.concat(frames, ignore_index=True), config, names), folder)
     write_examples(_renumbered(examples), folder)
     (folder / "config.toml").write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
     record = machine_record(config, model, corpora, started) | journal.record
     (folder / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
+def _count_borders(corpora: Sequence[Corpus], window_words: int, journal: Journal) -> None:
+    """Note the mentions that lie across the border of two windows, which no probe is shown."""
+    for split, corpus in zip(SPLITS, corpora, strict=True):
+        _, mentions = corpus.border_losses(window_words)
+        if mentions:
+            dropped = {"split": split, "scope": "window", "reason": f"mention across a border of {window_words} words"}
+            journal.record["dropped"].append(dropped | {"count": mentions, "examples": []})
+
+
+def _refuse_nothing(frames: Sequence[pd.DataFrame], names: dict[str, str], journal: Journal) -> None:
+    """Raise RunError, which says why, where a split has nothing that any head was asked."""
+    for split, name in names.items():
+        if not any((frame.n[frame.split == split] > 0).any() for frame in frames if len(frame)):
+            lost = [part for part in journal.record["dropped"] if part["split"] == split]
+            why = [*journal.record["notes"], *(f"{part['count']} dropped, {part['reason']}" for part in lost)]
+            if not any(journal.record["scored"][split][scope]["windows"] for scope in journal.record["scored"][split]):
+                why.append("no text that the model can read")
+            raise RunError(f"nothing to score on the {split} split, {name}: {'; '.join(why)}")
 
 
 @dataclass(frozen=True)
@@ -147,6 +179,7 @@ class Part:
             with journal.stage(f"score {split}"):
                 step = self._counter(progress, split, len(texts))
                 outcome = score_corpus(self.model, texts, self.probes, baselines, self.settings, step)
+                step(len(texts) - outcome.texts)
             journal.count(split, self.scope, outcome)
             splits.append(Split(*pooled_sums(outcome, self.probes)))
         for source in ("random", "shuffled"):
@@ -156,6 +189,11 @@ class Part:
         with journal.stage("intervals"):
             shape, replicates = (self.model.layers, self.model.heads), config.scoring.replicates
             frames = [score_table(*splits, shape=shape, replicates=replicates, seed=config.seed)]
+        for probe in self.probes:
+            if probe.name not in set(frames[0].probe):
+                journal.record["notes"].append(
+                    f"{probe.name}: the corpora have no question for it, it needs {probe.needs}"
+                )
         if config.probes.trained:
             with journal.stage("trained probes"):
                 frames.append(self._trained(progress))
@@ -177,6 +215,7 @@ class Part:
         for split, texts in zip(SPLITS, self.texts, strict=True):
             step = self._counter(progress, f"{split}, {source} weights", len(texts))
             outcome = score_corpus(control, texts, self.probes, {}, self.settings, step)
+            step(len(texts) - outcome.texts)
             pooled.append(pooled_sums(outcome, self.probes)[0])
         for scored, sums in zip(splits, control_sums(pooled[0], pooled[1]), strict=True):
             scored.baselines[f"{source} weights"] = sums
@@ -194,6 +233,7 @@ class Part:
             pairs=self.config.probes.trained_pairs,
             replicates=self.config.scoring.replicates,
             seed=self.config.seed,
+            progress=lambda done, of: progress(f"trained probes ({self.scope}s)", done, of),
         )
 
 

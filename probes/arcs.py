@@ -32,7 +32,7 @@ class Arc:
     query: int
     gold: int
     wrong: int
-    "A candidate that is not right."
+    "A candidate that is not right in this item nor in another one of the same query."
     candidates: tuple[int, ...]
     "Words, ascending; without the query and without words that have no pieces."
     form: str
@@ -118,12 +118,15 @@ def _arcs(
     gone = set(aligned.pieces[number].missing())
     targets = probe.targets(document)[probe.variants[0]]
     golds, every = _sets(targets.gold, len(targets)), range(len(document))
+    right_of: dict[int, set[int]] = {}
+    for query, gold in zip(targets.query.tolist(), golds, strict=True):
+        right_of.setdefault(query, set()).update(gold)
     among = [every] * len(targets) if isinstance(targets.candidates, str) else _sets(targets.candidates, len(targets))
     for query, label, gold, keys in zip(targets.query.tolist(), targets.label, golds, among, strict=True):
         if query in gone:
             continue
         candidates = [key for key in keys if key != query and key not in gone]
-        right, wrong = [key for key in candidates if key in gold], [key for key in candidates if key not in gold]
+        right, wrong = [key for key in candidates if key in gold], [k for k in candidates if k not in right_of[query]]
         if right and wrong:
             rank, *draw = draws(seed, text, probe.name, query, label)
             yield (

@@ -15,7 +15,7 @@ from probes.corpora import Texts
 from probes.pair_attention import PairAttention
 from probes.records import IntArray
 from probes.registry import Probe
-from probes.results import SPLITS
+from probes.results import COLUMNS, SPLITS
 from probes.scoring import Aligned, Settings
 from probes.statistics import Bootstrap
 from probes.tally import Numbers, Question, Sums
@@ -28,9 +28,6 @@ FEWEST = 20
 MEASURED = ("accuracy", "ci_low", "ci_high")
 COMPARED = ("baseline_accuracy", "margin", "margin_low", "margin_high")
 NUMBERS = (*MEASURED, "mass", "coverage", "share", *COMPARED, "lexical_accuracy")
-ABOUT = ("probe", "label", "variant", "layer", "head", "name", "baseline")
-COLUMNS = (*ABOUT, *NUMBERS, "n", "clusters", "near_ties", "split", "selected")
-"As `probes.results.score_table` has them."
 
 Columns = dict[str, object]
 Hits = Numbers

@@ -37,11 +37,11 @@ class Choice:
 
 
 def choose_heads(scores: pd.DataFrame, count: int) -> list[Choice]:
-    """Return the selected heads with the greatest margins on the report split, one label of each relation."""
+    """Return the selected heads with the largest sure margins on the report split, one label of each relation."""
     rows = scores[scores.selected & (scores.split == "report") & (scores.n >= 20)]
-    rows = rows[(rows.variant != "no key above a tenth") & rows.margin.notna()]
+    rows = rows[(rows.variant != "no key above a tenth") & rows.margin_low.notna()]
     rows = rows.assign(relation=rows.label.str.replace(r"[:=>].*$", "", regex=True))
-    rows = rows.sort_values(["margin", "probe", "label", "variant"], ascending=[False, True, True, True])
+    rows = rows.sort_values(["margin_low", "probe", "label", "variant"], ascending=[False, True, True, True])
     rows = rows.drop_duplicates(["probe", "relation", "variant"])
     share = -(-count // max(rows.probe.nunique(), 1))
     rows = rows[rows.groupby("probe").cumcount() < share].head(count)

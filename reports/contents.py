@@ -35,12 +35,12 @@ class ProbePart:
 
     @property
     def first_maps(self) -> tuple[dict[str, Any], ...]:
-        """The maps of the four labels with the largest margins, for static figures."""
+        """The maps of the four relations with the largest sure margins, for static figures."""
         by_pair = {(one["label"], one["variant"]): one for one in self.heat["maps"]}
         seen: dict[str, dict[str, Any]] = {}
         for row in self.best:
             if (row.label, row.variant) in by_pair:
-                seen.setdefault(row.label, by_pair[row.label, row.variant])
+                seen.setdefault(row.label.partition(":")[0], by_pair[row.label, row.variant])
         return tuple(seen.values())[:4]
 
 

@@ -12,6 +12,10 @@ from reports.tables import CLASSIFIER, FEW_CLUSTERS, BestHead
 Best = Mapping[str, Sequence[BestHead]]
 
 
+MOST_OF_ONE_PROBE = 2
+"Leaders that one probe may have, so that positions do not fill the list."
+
+
 @dataclass(frozen=True)
 class Summary:
     """A few sentences and the heads with the largest margins."""
@@ -94,11 +98,13 @@ def _warnings(rows: Sequence[BestHead]) -> list[str]:
 
 
 def _leaders(rows: Sequence[BestHead]) -> tuple[BestHead, ...]:
-    """The five labels with the largest margins, each once."""
+    """The five relations with the largest sure margins, each once and at most two of one probe."""
     ranked = sorted((row for row in rows if row.margin > 0 and not row.has_few_clusters), key=lambda row: row.order)
     leaders: dict[tuple[str, str], BestHead] = {}
     for row in ranked:
-        leaders.setdefault((row.probe, row.label), row)
+        of_probe = sum(probe == row.probe for probe, _ in leaders)
+        if of_probe < MOST_OF_ONE_PROBE:
+            leaders.setdefault((row.probe, row.label.partition(":")[0]), row)
     return tuple(leaders.values())[:5]
 
 

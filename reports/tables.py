@@ -64,9 +64,9 @@ class BestHead:
 
     @property
     def order(self) -> tuple[bool, bool, float, float, str, str]:
-        """Sort key: trusted intervals first, then the largest margin, then the highest accuracy; missing last."""
+        """Sort key: trusted intervals first, then the largest margin that is sure (its lower end); missing last."""
         untrusted = self.has_few_clusters or math.isnan(self.accuracy)
-        margin = math.inf if math.isnan(self.margin) else -self.margin
+        margin = math.inf if math.isnan(self.margin_low) else -self.margin_low
         accuracy = math.inf if math.isnan(self.accuracy) else -self.accuracy
         return untrusted, math.isnan(self.accuracy), margin, accuracy, self.label, self.variant
 

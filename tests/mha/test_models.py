@@ -61,9 +61,9 @@ def test_a_folder_is_loaded_with_what_a_run_has_to_know(folder: Path) -> None:
 
 
 def test_what_the_tokenizer_file_says_of_truncation_and_padding_is_switched_off(folder: Path) -> None:
-    (pieces,) = align(load_model(str(folder)).tokenizer, [WORDS * 5])
-    assert len(pieces) == 27
-    assert pieces.missing() == []
+    long, short = align(load_model(str(folder)).tokenizer, [WORDS * 5, ["ship"]])
+    assert (len(long), len(short)) == (27, 3)
+    assert long.missing() == []
 
 
 def test_running_a_model_gives_the_vectors_of_its_encoder(folder: Path) -> None:

@@ -69,12 +69,15 @@ def test_resamples_without_an_item_of_the_label_are_left_out(level: float) -> No
 
 
 def test_clusters_are_found_by_their_number_and_not_by_their_place() -> None:
-    """Drawn clusters that are given in another order, and a label that only later ones have, keep their weights."""
-    sums = sums_of((5, 9), [4, 2], [1, 2])
-    one = Bootstrap.draw((9, 2, 5), 50, 0)
-    weights = one.weights[:, 1:]
-    ratios = [(w @ [1, 2]) / (w @ [4, 2]) for w in weights if (w @ [4, 2]) > 0]
-    np.testing.assert_allclose(one.interval(sums, sums.hits)[:, 0], np.quantile(ratios, [0.025, 0.975]))
+    """A label that only some clusters have is resampled as they are, so that labels stay paired."""
+    n, hits = [5, 3, 7], [1, 2, 3]
+    sums = sums_of((5, 9, 11), n, hits)
+    bootstrap = Bootstrap.draw((11, 9, 2, 5, 4), 31, 0, level=0.5)
+    weights = bootstrap.weights[:, 2:]
+    ratios = [(w @ hits) / (w @ n) for w in weights if w.any()]
+    np.testing.assert_allclose(bootstrap.interval(sums, sums.hits)[:, 0], np.quantile(ratios, [0.25, 0.75]))
+    others = [(w @ hits) / (w @ n) for w in bootstrap.weights[:, :3] if w.any()]
+    assert not np.allclose(np.quantile(others, [0.25, 0.75]), np.quantile(ratios, [0.25, 0.75]))
 
 
 def test_one_cluster_gives_no_interval() -> None:

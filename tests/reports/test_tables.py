@@ -34,9 +34,9 @@ def test_labels_that_only_the_selection_split_has_are_listed(scores: pd.DataFram
     assert sum(row.label == "obj" and row.n == 0 for row in best_heads(frame, "dependency")) == 3
 
 
-def test_rows_are_ordered_by_margin_with_few_clusters_last(scores: pd.DataFrame):
+def test_rows_are_ordered_by_the_sure_margin_with_few_clusters_last(scores: pd.DataFrame):
     best = best_heads(scores, "dependency")
-    trusted = [row.margin for row in best if row.clusters >= 20]
+    trusted = [row.margin_low for row in best if row.clusters >= 20]
     assert trusted == sorted(trusted, reverse=True)
     assert [row.clusters >= 20 for row in best] == sorted((row.clusters >= 20 for row in best), reverse=True)
     assert {row.label for row in best if row.has_few_clusters} == {"vocative"}

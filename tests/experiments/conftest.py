@@ -1,0 +1,157 @@
+"""A model and corpora so small that a whole run takes a second, and configs that name them."""
+
+import sys
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+from experiments.cli import main
+from experiments.config import load_config
+from experiments.run import run
+from mha import Encoder, EncoderConfig, export_encoder
+from probes.grammar import generate
+from probes.records import Sentence
+from reports import Run
+
+
+class Said(NamedTuple):
+    """What a command ended with."""
+
+    code: int
+    out: str
+    err: str
+
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
+LETTERS = "abcdefghijklmnopqrstuvwxyz'"
+
+
+@pytest.fixture(autouse=True)
+def _surroundings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep parsed corpora out of the user's cache, and named corpora out of reach."""
+    monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+    monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path_factory.getbasetemp() / "no data"))
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a BERT of 2 layers x 2 heads and at most 48 pieces, which cuts rare words into letters."""
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    words = sorted({word.lower() for document in generate(3, 1) for word in document.words})
+    vocabulary = {piece: i for i, piece in enumerate((*SPECIAL, *words, *(f"##{letter}" for letter in LETTERS)))}
+    vocabulary |= {letter: len(vocabulary) + i for i, letter in enumerate(sorted(set(LETTERS) - set(vocabulary)))}
+    encoder = Encoder(EncoderConfig(vocab=len(vocabulary), layers=2, heads=2, model=16, feed_forward=16, positions=48))
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for name, parameter in encoder.named_parameters():
+            parameter.normal_(0, 0.4, generator=generator)
+            if parameter.ndim == 1 and name.endswith("weight"):
+                parameter += 1
+    export_encoder(encoder, folder)
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    ends = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return folder
+
+
+def conllu(sentence: Sentence) -> str:
+    """Return a sentence in CoNLL-U, without its mentions."""
+    columns = zip(sentence.words, sentence.upos, sentence.feats, sentence.heads, sentence.deprels, strict=True)
+    rows = [
+        f"{i + 1}\t{word}\t_\t{upos}\t_\t{feats or '_'}\t{head + 1}\t{deprel}\t_\t_"
+        for i, (word, upos, feats, head, deprel) in enumerate(columns)
+    ]
+    return "\n".join([f"# sent_id = {sentence.id}", *rows, "", ""])
+
+
+@pytest.fixture(scope="session")
+def sentences() -> list[str]:
+    """Return 60 annotated sentences in CoNLL-U."""
+    return [conllu(sentence) for document in generate(20, 5) for sentence in document.sentences][:60]
+
+
+@pytest.fixture(scope="session")
+def write_corpus() -> Callable[[Path, Iterable[str]], Path]:
+    """Return the function that writes blocks of CoNLL-U to a file."""
+
+    def write(path: Path, blocks: Iterable[str]) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(blocks), encoding="utf-8")
+        return path
+
+    return write
+
+
+BASE = """
+name = "quick"
+model = {{ name = "{model}" }}
+corpus.select = {{ name = "grammar", documents = 6, seed = 1 }}
+corpus.report = {{ name = "grammar", documents = 6, seed = 2 }}
+probes.names = ["position", "dependency"]
+scoring.replicates = 10
+controls = {{ random = false, shuffled = false }}
+page.examples = 0
+"""
+
+
+@pytest.fixture(scope="session")
+def base(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a config file of the tiny model on 6 + 6 documents of the grammar, without controls or examples."""
+    path = tmp_path_factory.mktemp("configs") / "base.toml"
+    path.write_text(BASE.format(model=tiny), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def scored(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Run]:
+    """Return the function that runs `base` with changes as of --set, without a page; the same changes run once."""
+
+    @cache
+    def score(*changes: str) -> Run:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("experiments.run.write_report", lambda folder: folder)
+            return Run.open(run(load_config(base, changes), tmp_path_factory.mktemp("runs")))
+
+    return score
+
+
+WHOLE = (
+    'name="whole"',
+    "corpus.select.documents=9",
+    "corpus.report.documents=9",
+    'probes.names=["position", "dependency", "agreement", "coreference"]',
+    "probes.trained=true",
+    "probes.trained_pairs=20",
+    "scoring.window_words=20",
+    "controls={random=true, shuffled=true}",
+    "page.examples=3",
+)
+
+
+@pytest.fixture(scope="session")
+def whole(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a run with everything turned on, its page included; not to be changed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADSCOPE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+        return run(load_config(base, WHOLE), tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture
+def headscope(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Said]:
+    """Return the function that runs the command line in this process."""
+
+    def call(*words: object) -> Said:
+        monkeypatch.setattr(sys, "argv", ["headscope", *map(str, words)])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        return Said(int(exit_.value.code or 0), *capfd.readouterr())
+
+    return call

@@ -1,0 +1,66 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from experiments.listing import LISTS, ListError, print_list
+from mha.models import NAMED as MODELS
+from probes import get_probe, probe_names
+from probes.corpora import NAMED as CORPORA
+
+
+@pytest.mark.parametrize("what", LISTS)
+def test_json_and_table_tell_the_same_names(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    print_list(what, as_json=True)
+    rows = json.loads(capsys.readouterr().out)
+    print_list(what, as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert rows
+    assert [next(iter(row.values())) for row in rows] == [line for line in lines if line and not line.startswith(" ")]
+    assert len({tuple(row) for row in rows}) == 1, "every row has the same keys"
+    assert all(isinstance(value, str) and value for row in rows for value in row.values())
+
+
+def test_every_probe_is_listed_with_its_variants_and_source() -> None:
+    rows = {row["name"]: row for row in LISTS["probes"]()}
+    assert list(rows) == probe_names()
+    for name, row in rows.items():
+        assert row["variants"].split(", ") == list(get_probe(name).variants)
+        assert row["source"] == get_probe(name).source
+
+
+def test_corpora_say_where_they_lie_or_that_they_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path))
+    file = tmp_path / CORPORA["ewt-dev"].path
+    file.parent.mkdir()
+    file.touch()
+    at = {row["name"]: row["at"] for row in LISTS["corpora"]()}
+    assert list(at) == ["grammar", *CORPORA]
+    assert at["grammar"] == "embedded"
+    assert at["ewt-dev"] == str(file)
+    assert at["gum-dev"] == f"missing: {CORPORA['gum-dev'].path} under HEADSCOPE_DATA"
+
+
+def test_models_with_a_short_name_are_listed_and_the_other_kinds_named() -> None:
+    names = [row["name"] for row in LISTS["models"]()]
+    assert names[:-1] == list(MODELS)
+    assert "FOLDER" in names[-1]
+
+
+def test_findings_name_a_probe_that_exists() -> None:
+    rows = LISTS["findings"]()
+    assert len({row["id"] for row in rows}) == len(rows)
+    assert {row["where"].partition(":")[0] for row in rows} <= set(probe_names())
+
+
+@pytest.mark.parametrize(("what", "hint"), [("probe", "did you mean 'probes'"), ("heads", "there are probes, corpora")])
+def test_another_list_is_refused_with_those_that_exist(what: str, hint: str) -> None:
+    with pytest.raises(ListError, match=f"no list of '{what}'; {hint}"):
+        print_list(what, as_json=False)
+
+
+def test_the_table_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"name": "[odd] name", "at": "file:100: [red] :smile:"}
+    monkeypatch.setitem(LISTS, "probes", lambda: [row])
+    print_list("probes", as_json=False)
+    assert " ".join(capsys.readouterr().out.split()) == "[odd] name at file:100: [red] :smile:"
