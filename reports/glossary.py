@@ -39,8 +39,9 @@ MEANING: Final = (
     ),
     (
         "baseline",
-        "What needs no attention: always the same offset, the nearest candidate, the same head word, uniform rows."
-        " Whatever a baseline learns, it learns on the selection split. The one shown is the strongest there.",
+        "What needs no trained attention: one fixed offset, the nearest mention, the same head word, uniform rows, and,"
+        " where the run has controls, the best head of the model with fresh or with shuffled weights. Whatever a"
+        " baseline learns, it learns on the selection split. The one shown is the strongest there.",
     ),
     (
         "margin",

@@ -155,7 +155,7 @@ def test_a_broken_corpus_is_told_with_file_and_line_and_leaves_nothing(
             "corpus.select={name='ewt-dv'}",
             r".*\.toml: corpus.select: unknown corpus 'ewt-dv'; did you mean 'ewt-dev'.*",
         ),
-        ("model.name='minilmm'", "unknown model 'minilmm'; did you mean 'minilm'?"),
+        ("model.name='minilmm'", r"unknown model 'minilmm'; did you mean 'minilm'\?"),
         ("model.name='./nowhere'", r"unknown model '\./nowhere'; known by name: minilm"),
         ("probes.names=['agrement']", r".*\.toml: probes: unknown probe 'agrement'; did you mean 'agreement'\?"),
         ("scoring.replicats=20", r".*\.toml: unknown key 'scoring.replicats'; did you mean 'replicates'\?"),
@@ -242,7 +242,7 @@ def test_messages_are_printed_as_they_are(
     odd.parent.mkdir()
     odd.touch()
     said = mistake("run", base, "--out", tmp_path / "out", "--set", f"corpus.select={{path='{odd}'}}")
-    assert said == f"{odd}: no sentence in the file (0 bytes)".replace("long  ", "long ").replace(" /a", " /a")
+    assert said == f"{odd}: no sentence in the file (0 bytes)"
 
 
 # --- not the user's

@@ -1,0 +1,53 @@
+"""Batches side by side."""
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from mha.parallel import in_order
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_results_come_in_the_order_of_the_tasks(workers: int) -> None:
+    def slow_when_early(task: int) -> int:
+        time.sleep(0.002 * (8 - task))
+        return task * task
+
+    assert list(in_order(slow_when_early, range(8), workers)) == [task * task for task in range(8)]
+
+
+def test_tasks_are_worked_on_at_the_same_time_on_one_thread_each() -> None:
+    meet = threading.Barrier(2, timeout=10)
+    before = torch.get_num_threads()
+
+    def wait(_: int) -> int:
+        meet.wait()  # breaks where the other task does not run as well
+        return torch.get_num_threads()
+
+    assert list(in_order(wait, range(2), 2)) == [1, 1]
+    assert torch.get_num_threads() == before
+
+
+def test_few_tasks_wait_for_whoever_takes_the_results() -> None:
+    taken: list[int] = []
+
+    def tasks() -> Iterator[int]:
+        for task in range(50):
+            taken.append(task)
+            yield task
+
+    results = in_order(lambda task: task, tasks(), 2)
+    assert next(results) == 0
+    assert len(taken) <= 3
+    assert list(results) == list(range(1, 50))
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_failure_is_raised_and_the_threads_are_given_back(workers: int) -> None:
+    before = torch.get_num_threads()
+    with pytest.raises(ZeroDivisionError):
+        list(in_order(lambda task: 1 // (task - 3), range(10), workers))
+    assert torch.get_num_threads() == before

@@ -1,0 +1,88 @@
+"""Heads at work."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mha import CLS, SEP, Model
+from probes import get_probe
+from probes.corpora import MemoryTexts
+from probes.examples import Choice, choose_heads, example_arcs, head_map
+from probes.records import Document
+from probes.scoring import Settings
+
+PROBES = [get_probe("position"), get_probe("dependency")]
+
+
+def row(**changes: object) -> dict[str, object]:
+    likely = {"probe": "dependency", "label": "obj", "variant": "dependent->head", "layer": 1, "head": 2, "n": 50}
+    return likely | {"selected": True, "split": "report", "margin_low": 0.1} | changes
+
+
+def test_chosen_are_the_selected_heads_with_the_largest_sure_margins() -> None:
+    scores = pd.DataFrame(
+        [
+            row(label="det", margin_low=0.3),
+            row(label="case", margin_low=0.2),
+            row(label="case", margin_low=0.9, selected=False),
+            row(label="cop", margin_low=0.9, split="select"),
+            row(label="vocative", margin_low=0.9, n=3),
+            row(label="mark", margin_low=np.nan),
+            row(probe="position", variant="other words", label="next", layer=0, head=1, margin_low=0.8),
+        ]
+    )
+    chosen = choose_heads(scores, 4)
+    assert [(one.question[2], one.layer, one.head) for one in chosen] == [("next", 0, 1), ("det", 1, 2), ("case", 1, 2)]
+
+
+def test_one_relation_is_shown_once_with_all_its_subtypes() -> None:
+    scores = pd.DataFrame([row(label="nsubj:*", margin_low=0.3), row(label="nsubj"), row(label="nsubj:pass")])
+    assert [one.question[2] for one in choose_heads(scores, 5)] == ["nsubj:*"]
+
+
+def test_no_examples_are_chosen_where_none_are_wanted() -> None:
+    assert choose_heads(pd.DataFrame([row()]), 0) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "column"),
+    [
+        (("dependency", "dependent->head", "all"), False),
+        (("dependency", "head<-dependent", "all"), True),
+        (("position", "all tokens", "[CLS]"), False),
+    ],
+)
+def test_arcs_are_the_strongest_of_the_head_and_gold_is_marked(
+    question: tuple[str, str, str], column: bool, model: Model, random_documents: Callable[..., list[Document]]
+) -> None:
+    texts = [text for document in random_documents(30, longest=9) for text in document.split_sentences()]
+    arcs = example_arcs(model, MemoryTexts(texts), PROBES, [Choice(question, 1, 2)], Settings())
+    assert set(arcs.example) == {0, 1}
+    assert set(arcs.name) == {"2-3"}
+    for _, shown in arcs.groupby("example"):
+        text = next(one for one in texts if one.sentences[0].id == shown.source.iloc[0])
+        weights = head_map(model, text, 1, 2, Settings())
+        assert weights is not None
+        for arc in shown.itertuples():
+            assert arc.weight == pytest.approx(float(weights[arc.query, arc.key]))
+            if question[0] == "dependency":
+                dependent, head = (arc.key, arc.query) if column else (arc.query, arc.key)
+                assert arc.gold == (dependent >= 0 and text.heads[dependent] == head)
+            else:
+                assert arc.gold == (arc.key == CLS)
+        end = "key" if column else "query"
+        for place, of_one in shown.groupby(end):
+            seen = weights[:, place] if column else weights[place]
+            assert of_one.weight.max() == pytest.approx(float(seen.max()))
+            assert len(of_one) == (min(3, len(seen)) if of_one.asked.iloc[0] else 1)
+        assert shown.key.min() >= (0 if column else SEP)
+
+
+def test_a_text_that_the_model_cannot_read_whole_has_no_map(
+    model: Model, random_documents: Callable[..., list[Document]]
+) -> None:
+    long = random_documents(1, sentences=12, longest=9)[0]
+    assert len(long) > model.max_pieces
+    assert head_map(model, long, 0, 0, Settings()) is None
