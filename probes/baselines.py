@@ -147,7 +147,9 @@ class Offset:
             first = np.unique(question[order], return_index=True)[1]
             self._best = dict(zip(question[order][first].tolist(), offset[order][first].tolist(), strict=True))
         question = self.seen.codes(items, np.arange(len(items)), np.zeros(len(items), np.int64)) >> 32
-        return np.array([self._best.get(q, 0) for q in question.tolist()], np.int64)
+        distinct, inverse = np.unique(question, return_inverse=True)
+        best: IntArray = np.array([self._best.get(q, 0) for q in distinct.tolist()], np.int64)[inverse]
+        return best
 
     def rows(self, items: Items, shown: Shown) -> Rows:
         """One key a row; none where the offset leads out of the text."""
