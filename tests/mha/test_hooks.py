@@ -130,7 +130,7 @@ def test_an_unknown_site_is_an_error(encoder: Encoder) -> None:
 
 def test_a_model_without_attention_is_an_error() -> None:
     model = nn.Sequential(nn.Linear(2, 2))
-    with pytest.raises(HookError, match="Sequential made no attention call that headscope can see"), record(model):
+    with pytest.raises(HookError, match="Sequential made no attention call that can be seen"), record(model):
         model(torch.zeros(1, 2))
 
 
