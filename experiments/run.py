@@ -82,9 +82,15 @@ def run(config: Config, out: Path, *, overwrite: bool = False, progress: Progres
         unfinished.mkdir()
         _work(config, unfinished, journal, started, progress)
         write_report(unfinished)
+        replaced = Path(temporary) / "replaced"
         if folder.exists():
-            folder.rename(Path(temporary) / "replaced")
-        unfinished.rename(folder)
+            folder.rename(replaced)
+        try:
+            unfinished.rename(folder)
+        except OSError:
+            if replaced.exists():
+                replaced.rename(folder)
+            raise
     return folder
 
 

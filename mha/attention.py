@@ -41,6 +41,8 @@ def attend(
     and is not implemented here (soft caps, sinks, position biases) raises AttentionError.
     """
     _refuse_unknown(module, others)
+    if attention_mask is not None and not attention_mask.is_floating_point():
+        raise AttentionError("attention_mask is added to scores: turn a boolean one into numbers with `additive`")
     groups = query.shape[1] // key.shape[1]
     if groups > 1:
         key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)

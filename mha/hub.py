@@ -104,18 +104,19 @@ def _heads(module: nn.Module, model: nn.Module) -> int:
 def load_hub_model(folder: str, *, random_seed: int | None = None) -> nn.Module:
     """Load the encoder of a model folder or hub id (safetensors only, no remote code), in evaluation mode.
 
-    Of an encoder-decoder the encoder is returned. With `random_seed` the architecture is built with fresh weights.
+    Of an encoder-decoder the encoder is returned, always in float32. With `random_seed` the architecture is built with
+    fresh weights.
     """
     from transformers import AutoConfig, AutoModel
 
     config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
     auto: Any = AutoModel
     if random_seed is None:
-        model = auto.from_pretrained(folder, trust_remote_code=False, use_safetensors=True)
+        model = auto.from_pretrained(folder, trust_remote_code=False, use_safetensors=True, dtype=torch.float32)
     else:
         with torch.random.fork_rng():
             torch.manual_seed(random_seed)
-            model = auto.from_config(config, trust_remote_code=False)
+            model = auto.from_config(config, trust_remote_code=False, dtype=torch.float32)
     encoder = model.get_encoder() if config.is_encoder_decoder else model
     assert isinstance(encoder, nn.Module)
     return encoder.eval()

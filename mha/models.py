@@ -107,7 +107,10 @@ def load_model(name: str, source: str = "pretrained", seed: int = 0) -> Model:
 
 def _load(folder: Path, config: dict[str, Any], random_seed: int | None) -> nn.Module:
     if config.get("model_type") not in FAMILIES:
-        return load_hub_model(str(folder), random_seed=random_seed)
+        try:
+            return load_hub_model(str(folder), random_seed=random_seed)
+        except Exception as error:  # transformers, safetensors and torch each have errors of their own
+            raise ModelError(f"{folder}: transformers cannot load it: {str(error).splitlines()[0]}") from error
     encoder = load_encoder(folder)
     if random_seed is None:
         return encoder
@@ -145,7 +148,10 @@ def load_tokenizer(folder: Path, config: dict[str, Any]) -> Any:
         raise ModelError(f"{folder}: no tokenizer, expected one of {', '.join(TOKENIZER_FILES)}")
     path = folder / "tokenizer.json"
     if path.is_file() and config.get("model_type") in ("bert", "electra", "distilbert"):
-        tokenizer = Tokenizer.from_file(str(path))
+        try:
+            tokenizer = Tokenizer.from_file(str(path))
+        except Exception as error:  # tokenizers raises plain Exception
+            raise ModelError(f"{path}: not a tokenizer: {error}") from error
     else:
         tokenizer = _hub_tokenizer(folder)
     tokenizer.no_truncation()

@@ -24,7 +24,9 @@ MEANING: Final = (
     ),
     (
         "coverage",
-        "Mean attention that lands on any candidate, right or wrong. The rest goes to special tokens and others.",
+        "Mean attention that lands on any candidate, right or wrong. The rest goes to special tokens and others. For"
+        " head<-dependent mass and coverage are what the word receives; columns need not sum to 1, so that coverage"
+        " can pass 100 %.",
     ),
     (
         "share",

@@ -196,3 +196,9 @@ def test_attention_does_not_change_its_inputs(mask: Tensor) -> None:
         attention(x, x, x, mask)
     assert torch.equal(x, before[0])
     assert torch.equal(mask, before[1])
+
+
+def test_a_boolean_mask_is_refused_since_both_paths_would_read_it_differently() -> None:
+    heads = torch.randn(1, 2, 3, 4)
+    with pytest.raises(AttentionError, match="added to scores"):
+        attend(torch.nn.Identity(), heads, heads, heads, torch.ones(1, 1, 3, 3, dtype=torch.bool))

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from mha import Encoder, Model, ModelError, align, export_encoder, load_model
 from mha.attention import MultiHeadAttention
+from mha.hub import load_hub_model
 from mha.models import DESCRIPTIONS, MINILM_SHA256, NAMED, SOURCES, shuffle_weights
 from mha.weights import WeightsError
 
@@ -209,3 +210,19 @@ def test_a_vocabulary_in_plain_text_is_enough_for_a_tokenizer(folder: Path) -> N
     (pieces,) = align(load_model(str(folder)).tokenizer, [WORDS])
     assert pieces.ids.tolist() == expected.ids.tolist()
     assert pieces.word.tolist() == expected.word.tolist()
+
+
+def test_half_precision_checkpoints_are_scored_in_float32(tmp_path: Path) -> None:
+    from transformers import LlamaConfig, LlamaModel
+
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
+    LlamaModel(LlamaConfig(vocab_size=20, **sizes)).bfloat16().save_pretrained(tmp_path)
+    assert {parameter.dtype for parameter in load_hub_model(str(tmp_path)).parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize("config", ['{"model_type": "foo"}', '{"vocab_size": 3}'])
+def test_a_folder_that_transformers_cannot_load_is_told_in_one_line(tmp_path: Path, config: str) -> None:
+    (tmp_path / "config.json").write_text(config)
+    with pytest.raises(ModelError, match="transformers cannot load it: ") as error:
+        load_model(str(tmp_path))
+    assert "\n" not in str(error.value)
