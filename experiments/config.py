@@ -106,8 +106,10 @@ class ScoringSection(Section):
     "How the pieces of a word are reduced as queries."
     window_words: int = Field(default=100, ge=2)
     "Words a window for probes that look beyond the sentence."
-    replicates: int = Field(default=1000, ge=10)
+    replicates: int = Field(default=2000, ge=10)
     "Resamples of the bootstrap."
+    flips: int = Field(default=9999, ge=19)
+    "Random signs of the tests; p cannot be below 1 / (flips + 1)."
 
 
 class ControlsSection(Section):
@@ -117,6 +119,15 @@ class ControlsSection(Section):
     "Fresh weights of the same architecture."
     shuffled: bool = True
     "The model's weights shuffled within each matrix."
+
+
+class VerdictSection(Section):
+    """When a head is called specialised in a label, see `probes.statistics.Rule`."""
+
+    alpha: float = Field(default=0.05, gt=0, lt=1)
+    "The corrected p must be below this."
+    margin: float = Field(default=0.1, ge=0, le=1)
+    "The margin over the strongest of the baselines and controls must be at least this."
 
 
 class PageSection(Section):
@@ -138,6 +149,7 @@ class Config(Section):
     probes: ProbesSection = ProbesSection()
     scoring: ScoringSection = ScoringSection()
     controls: ControlsSection = ControlsSection()
+    verdict: VerdictSection = VerdictSection()
     page: PageSection = PageSection()
 
 

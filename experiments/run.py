@@ -19,9 +19,11 @@ from experiments.provenance import machine_record
 from mha import Model, load_model
 from probes import Corpus, Probe, get_probe
 from probes.corpora import Texts, corpus_path
+from probes.evidence import Effort
 from probes.examples import choose_heads, example_arcs
-from probes.results import SPLITS, Split, control_sums, pooled_sums, score_table
+from probes.results import SPLITS, Split, add_verdicts, control_sums, pooled_sums, score_table
 from probes.scoring import Outcome, Settings, learn_baselines, score_corpus
+from probes.statistics import Rule
 from reports import EXAMPLE_COLUMNS, SCORE_COLUMNS, write_examples, write_report, write_scores
 
 Progress = Callable[[str, int, int], None]
@@ -130,7 +132,8 @@ def _work(config: Config, folder: Path, journal: Journal, started: float, progre
     names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
     _refuse_nothing(frames, names, journal)
     frames = [frame for frame in frames if len(frame)]
-    write_scores(_complete(pd.concat(frames, ignore_index=True), config, names), folder)
+    scores = add_verdicts(pd.concat(frames, ignore_index=True), Rule(config.verdict.alpha, config.verdict.margin))
+    write_scores(_complete(scores, config, names), folder)
     write_examples(_renumbered(examples), folder)
     (folder / "config.toml").write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
@@ -192,9 +195,9 @@ class Part:
             if getattr(config.controls, source):
                 with journal.stage(f"control: {source} weights"):
                     self._add_control(source, splits, progress)
-        with journal.stage("intervals"):
-            shape, replicates = (self.model.layers, self.model.heads), config.scoring.replicates
-            frames = [score_table(*splits, shape=shape, replicates=replicates, seed=config.seed)]
+        with journal.stage("statistics"):
+            shape, scoring = (self.model.layers, self.model.heads), config.scoring
+            frames = [score_table(*splits, shape=shape, effort=Effort(scoring.replicates, scoring.flips, config.seed))]
         for probe in self.probes:
             if probe.name not in set(frames[0].probe):
                 journal.record["notes"].append(

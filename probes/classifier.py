@@ -15,7 +15,7 @@ from probes.corpora import Texts
 from probes.pair_attention import PairAttention
 from probes.records import IntArray
 from probes.registry import Probe
-from probes.results import COLUMNS, SPLITS
+from probes.results import COLUMNS, MARGINS, NUMBERS, SPLITS, TABLE, TESTS, VERDICTS
 from probes.scoring import Aligned, Settings
 from probes.statistics import Bootstrap
 from probes.tally import Numbers, Question, Sums
@@ -24,10 +24,6 @@ NAME, BASELINE = "classifier", "control task"
 
 FEWEST = 20
 "A label with fewer arcs than this on either split is not asked."
-
-MEASURED = ("accuracy", "ci_low", "ci_high")
-COMPARED = ("baseline_accuracy", "margin", "margin_low", "margin_high")
-NUMBERS = (*MEASURED, "mass", "coverage", "share", *COMPARED, "lexical_accuracy")
 
 Columns = dict[str, object]
 Hits = Numbers
@@ -154,8 +150,8 @@ def _rows(question: Question, numbers: Sequence[Columns], model: Model) -> Itera
     rows: Columns = {"probe": NAME, "label": question[2], "variant": f"{question[0]}/{question[1]}"}
     rows |= {"layer": head // model.heads, "head": head % model.heads, "baseline": BASELINE}
     rows["name"] = [f"{one // model.heads + 1}-{one % model.heads + 1}" for one in head.tolist()]
-    rows |= dict.fromkeys(NUMBERS, np.full(len(head), np.nan))
-    rows |= {"n": 0, "clusters": 0, "near_ties": 0, "selected": False}
+    rows |= dict.fromkeys((*NUMBERS, *MARGINS, *TABLE, *TESTS), np.full(len(head), np.nan))
+    rows |= {"n": 0, "clusters": 0, "near_ties": 0} | dict.fromkeys(VERDICTS, False)
     for split, measured in zip(SPLITS, numbers, strict=True):
         yield pd.DataFrame(rows | measured | {"split": split})[list(COLUMNS)]
 
@@ -165,10 +161,12 @@ def _numbers(blocks: IntArray, hits: Hits, bootstrap: Bootstrap) -> Columns:
     task, control = (_sums(blocks, part) for part in hits)
     pairs = task.n.sum()
     accuracy, beaten = task.hits.sum(0) / pairs, control.hits.sum(0) / pairs
-    low, high = bootstrap.interval(task, task.hits)
+    resamples = bootstrap.of(task.clusters, task.n)
+    means, others = resamples.means(task.hits), resamples.means(control.hits)
+    low, high = resamples.interval(means)
     numbers: Columns = {"n": int(pairs), "clusters": len(task.clusters), "accuracy": accuracy}
     numbers |= {"ci_low": low, "ci_high": high, "baseline_accuracy": beaten, "margin": accuracy - beaten}
-    low, high = bootstrap.interval(task, task.hits - control.hits)
+    low, high = resamples.interval(means - others)
     return numbers | {"margin_low": low, "margin_high": high}
 
 

@@ -1,29 +1,31 @@
-"""Scores of heads as a table: accuracy, interval, baseline and margin, chosen on one split and told on the other."""
+"""Scores of heads as a table: numbers, margins, tests and verdicts, chosen on one split and told on the other."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from probes.baselines import LEXICAL
+from probes.evidence import Draws, Effort, Evidence, weigh
 from probes.registry import Probe
 from probes.scoring import Outcome
-from probes.statistics import Bootstrap
-from probes.tally import Question, Sums
+from probes.statistics import Rule, adjust
+from probes.tally import Pooled, Question, Sums
 
 SPLITS = ("select", "report")
 
 KEY = ("probe", "label", "variant", "layer", "head", "name", "split")
-NUMBERS = ("accuracy", "ci_low", "ci_high", "mass", "coverage", "share")
-MARGINS = ("baseline_accuracy", "margin", "margin_low", "margin_high", "lexical_accuracy")
-COLUMNS = (*KEY, "n", "clusters", *NUMBERS, "baseline", *MARGINS, "near_ties", "selected")
+NUMBERS = ("accuracy", "ci_low", "ci_high", "mass", "mass_low", "mass_high", "coverage", "share")
+MARGINS = ("baseline_accuracy", "margin", "margin_low", "margin_high")
+TABLE = ("lexical_accuracy", "lexical_margin_low", "lexical_margin_high")
+TESTS = ("p", "p_label", "p_adjusted", "stability")
+VERDICTS = ("selected", "specialised", "beyond_lexical")
+COLUMNS = (*KEY, "n", "clusters", *NUMBERS, "baseline", *MARGINS, *TABLE, "near_ties", *TESTS, *VERDICTS)
 "The columns of a run folder that are told here, in their order."
-
-Pooled = Mapping[Question, Sums]
 
 
 def pooled_sums(outcome: Outcome, probes: Sequence[Probe]) -> tuple[Pooled, dict[str, Pooled]]:
@@ -65,25 +67,60 @@ class Split:
     heads: Pooled
     baselines: dict[str, Pooled]
 
+    @property
+    def clusters(self) -> tuple[int, ...]:
+        """The clusters that have an item of any question."""
+        return tuple(sorted({cluster for sums in self.heads.values() for cluster in sums.clusters}))
 
-def score_table(select: Split, report: Split, *, shape: tuple[int, int], replicates: int, seed: int) -> pd.DataFrame:
-    """Return one row a question, head and split, in COLUMNS.
+    def weigh(self, question: Question, draws: Draws, *, test: bool) -> Evidence | None:
+        """Return the evidence on one question; None where the split has no item of it."""
+        if question not in self.heads:
+            return None
+        found = {name: pooled[question] for name, pooled in self.baselines.items() if question in pooled}
+        table = found.pop(LEXICAL, None)
+        return weigh(self.heads[question], found, table, draws, test=test)
 
-    `shape` is (layers, heads). The baseline of a question is the one with the highest accuracy on the selection split,
-    its head the one with the highest accuracy there. Intervals are percentile bootstraps over clusters.
+
+def score_table(select: Split, report: Split, *, shape: tuple[int, int], effort: Effort) -> pd.DataFrame:
+    """Return one row a question, head and split, in COLUMNS; `shape` is (layers, heads).
+
+    The head of a question is the one with the highest accuracy on the selection split, and its stability that of this
+    choice. Tests are made on the report split. What depends on all questions of a run is left to `add_verdicts`.
     """
-    bootstraps = [
-        Bootstrap.draw(_clusters(split), replicates, seed + number) for number, split in enumerate((select, report))
-    ]
+    splits = (select, report)
+    draws = [Draws.of(split.clusters, effort, number) for number, split in enumerate(splits)]
     frames = []
     for question in questions(select, report):
-        chosen = best_head(select.heads[question]) if question in select.heads else None
-        baseline = strongest(select, question)
-        for name, split, bootstrap in zip(SPLITS, (select, report), bootstraps, strict=True):
-            rows = _rows(split, question, baseline, bootstrap, shape)
-            head = np.arange(shape[0] * shape[1])
-            frames.append(rows.assign(split=name, selected=head == chosen if chosen is not None else False))
+        evidence = [
+            split.weigh(question, drawn, test=name == "report")
+            for name, split, drawn in zip(SPLITS, splits, draws, strict=True)
+        ]
+        chosen = evidence[0]
+        for name, found in zip(SPLITS, evidence, strict=True):
+            rows = _named(question, shape) | _columns(found, shape[0] * shape[1]) | {"split": name}
+            rows["selected"] = False if chosen is None else np.arange(len(chosen.accuracy)) == chosen.accuracy.argmax()
+            rows["stability"] = np.nan if chosen is None else chosen.stability
+            frames.append(pd.DataFrame(rows | {"p_adjusted": np.nan, "specialised": False, "beyond_lexical": False}))
     return pd.concat(frames, ignore_index=True)[[*COLUMNS]] if frames else pd.DataFrame(columns=[*COLUMNS])
+
+
+def add_verdicts(scores: pd.DataFrame, rule: Rule) -> pd.DataFrame:
+    """Return the scores of a whole run with `p_adjusted`, `specialised` and `beyond_lexical`.
+
+    A head is beyond the lexical table if it is specialised and the interval of its margin over the table lies above 0.
+    """
+    scores = scores.copy()
+    tested = scores.p_label.notna()
+    labels = scores[tested].groupby(["probe", "variant", "label", "split"], sort=True).indices
+    rows = [np.flatnonzero(tested)[places] for places in labels.values()]
+    p_label = scores.p_label.to_numpy()
+    p_adjusted = np.full(len(scores), np.nan)
+    for place, adjusted in zip(rows, adjust([p_label[place] for place in rows]), strict=True):
+        p_adjusted[place] = adjusted
+    scores["p_adjusted"] = p_adjusted
+    scores["specialised"] = rule.specialised(p_adjusted, scores.margin.to_numpy(np.float64))
+    scores["beyond_lexical"] = scores.specialised & (scores.lexical_margin_low > 0)
+    return scores
 
 
 def questions(select: Split, report: Split) -> list[Question]:
@@ -97,57 +134,40 @@ def questions(select: Split, report: Split) -> list[Question]:
     )
 
 
-def _clusters(split: Split) -> tuple[int, ...]:
-    return tuple(sorted({cluster for sums in split.heads.values() for cluster in sums.clusters}))
-
-
-def strongest(select: Split, question: Question) -> str:
-    """Return the name of the baseline with the highest accuracy on the selection split; "" where there is none."""
-    found = {
-        name: float(pooled[question].hits.sum() / pooled[question].n.sum())
-        for name, pooled in select.baselines.items()
-        if name != LEXICAL and question in pooled
-    }
-    return max(sorted(found), key=found.__getitem__, default="")
-
-
-def _rows(
-    split: Split, question: Question, baseline: str, bootstrap: Bootstrap, shape: tuple[int, int]
-) -> pd.DataFrame:
-    layers, heads = shape
-    count = layers * heads
-    layer, head = np.divmod(np.arange(count), heads)
-    columns: dict[str, object] = {
+def _named(question: Question, shape: tuple[int, int]) -> dict[str, object]:
+    layer, head = np.divmod(np.arange(shape[0] * shape[1]), shape[1])
+    return {
         "probe": question[0],
         "label": question[2],
         "variant": question[1],
         "layer": layer,
         "head": head,
         "name": [f"{one + 1}-{other + 1}" for one, other in zip(layer, head, strict=True)],
-        "baseline": baseline,
     }
-    return pd.DataFrame(columns | _numbers(split, question, baseline, bootstrap, count))
 
 
-def _numbers(split: Split, question: Question, baseline: str, bootstrap: Bootstrap, count: int) -> dict[str, object]:
-    missing = np.full(count, np.nan)
-    numbers: dict[str, object] = dict.fromkeys((*NUMBERS, *MARGINS), missing)
-    numbers |= {"n": 0, "clusters": 0, "near_ties": 0}
-    sums = split.heads.get(question)
-    if sums is None:
-        return numbers
-    n = sums.n.sum()
-    accuracy, mass, coverage = (part.sum(0) / n for part in (sums.hits, sums.mass, sums.coverage))
-    low, high = bootstrap.interval(sums, sums.hits)
-    numbers |= {"n": int(n), "clusters": len(sums.clusters), "near_ties": sums.near_ties.sum(0).astype(np.int64)}
-    numbers |= {"accuracy": accuracy, "ci_low": low, "ci_high": high, "mass": mass, "coverage": coverage}
-    numbers["share"] = np.divide(mass, coverage, out=np.full(count, np.nan), where=coverage > 0)
-    other = split.baselines.get(baseline, {}).get(question)
-    if other is not None:
-        beaten = float(other.hits.sum() / n)
-        low, high = bootstrap.interval(sums, sums.hits - other.hits)
-        numbers |= {"baseline_accuracy": beaten, "margin": accuracy - beaten, "margin_low": low, "margin_high": high}
-    table = split.baselines.get(LEXICAL, {}).get(question)
-    if table is not None:
-        numbers["lexical_accuracy"] = float(table.hits.sum() / n)
-    return numbers
+def _columns(found: Evidence | None, count: int) -> dict[str, object]:
+    """Return the measured columns; NaN and n = 0 where nothing was asked."""
+    if found is None:
+        missing = dict.fromkeys((*NUMBERS, *MARGINS, *TABLE, *TESTS), np.full(count, np.nan))
+        return {**missing, "n": 0, "clusters": 0, "near_ties": 0, "baseline": ""}
+    share = np.divide(found.mass, found.coverage, out=np.full(count, np.nan), where=found.coverage > 0)
+    return {
+        "n": found.n,
+        "clusters": found.clusters,
+        "accuracy": found.accuracy,
+        **dict(zip(("ci_low", "ci_high"), found.accuracy_interval, strict=True)),
+        "mass": found.mass,
+        **dict(zip(("mass_low", "mass_high"), found.mass_interval, strict=True)),
+        "coverage": found.coverage,
+        "share": share,
+        "baseline": found.baseline,
+        "baseline_accuracy": found.baseline_accuracy,
+        "margin": found.margin,
+        **dict(zip(("margin_low", "margin_high"), found.margin_interval, strict=True)),
+        "lexical_accuracy": found.lexical_accuracy,
+        **dict(zip(("lexical_margin_low", "lexical_margin_high"), found.lexical_interval, strict=True)),
+        "near_ties": found.near_ties.astype(np.int64),
+        "p": found.p,
+        "p_label": found.p_label,
+    }

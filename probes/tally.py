@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from probes.records import IntArray
 from probes.targets import Items
 
 BLOCKS = 1000
-"Where there are more clusters than this they share blocks (by a hash of their ids), so that sums stop growing."
+"Where there are more clusters than this they share blocks, so that sums stop growing."
 
 Numbers = npt.NDArray[np.float64]
 Question = tuple[str, str, str]
@@ -36,6 +36,10 @@ class Sums:
     "[cluster, scored]"
     near_ties: Numbers
     "[cluster, scored]"
+
+
+Pooled = Mapping[Question, Sums]
+"The sums of every question, pooled labels included."
 
 
 @dataclass(frozen=True)
@@ -113,10 +117,6 @@ class Tally:
             self._n = np.concatenate([self._n, np.zeros(more)])
             self._sums = np.concatenate([self._sums, np.zeros((more, 4, self.scored))])
 
-    def questions(self) -> list[Question]:
-        """Return the questions of which an item was counted, sorted."""
-        return sorted(self._questions)
-
     def pooled(self, pool: Callable[[Question], Sequence[str]]) -> Iterator[tuple[Question, Sums]]:
         """Yield the sums of every label, pooled labels included; `pool` says which labels a question counts towards."""
         parts: dict[Question, list[int]] = {}
@@ -137,8 +137,12 @@ class Tally:
 
 
 def cluster_blocks(ids: Iterable[str]) -> dict[str, int]:
-    """Return the block of every cluster id: a number of its own each, or a shared one where there are over BLOCKS."""
+    """Return the block of every cluster id: a number of its own each, or a shared one where there are over BLOCKS.
+
+    Which ids share one is as good as random (their order by hash); blocks have equally many, give or take one.
+    """
     unique = sorted(set(ids))
     if len(unique) <= BLOCKS:
         return {cluster: number for number, cluster in enumerate(unique)}
-    return {cluster: zlib.crc32(cluster.encode()) % BLOCKS for cluster in unique}
+    shuffled = sorted(unique, key=lambda cluster: (zlib.crc32(cluster.encode()), cluster))
+    return {cluster: place * BLOCKS // len(unique) for place, cluster in enumerate(shuffled)}

@@ -29,6 +29,8 @@ SCORE_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
         "ci_low": "float64",
         "ci_high": "float64",
         "mass": "float64",
+        "mass_low": "float64",
+        "mass_high": "float64",
         "coverage": "float64",
         "share": "float64",
         "baseline": "str",
@@ -37,8 +39,16 @@ SCORE_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
         "margin_low": "float64",
         "margin_high": "float64",
         "lexical_accuracy": "float64",
+        "lexical_margin_low": "float64",
+        "lexical_margin_high": "float64",
         "near_ties": "int64",
+        "p": "float64",
+        "p_label": "float64",
+        "p_adjusted": "float64",
+        "stability": "float64",
         "selected": "bool",
+        "specialised": "bool",
+        "beyond_lexical": "bool",
     }
 )
 "Column -> dtype of scores.parquet, in order. Layer and head count from 0, `name` from 1; fractions lie in [0, 1]."
@@ -70,7 +80,10 @@ ROW_KEY: Final = ("model", "step", "corpus", "maps", "probe", "label", "variant"
 SPLITS: Final = ("select", "report")
 "Heads are chosen on `select`; their numbers are quoted on `report`."
 
-_FRACTIONS = ("accuracy", "ci_low", "ci_high", "mass", "share", "baseline_accuracy", "lexical_accuracy")
+_FRACTIONS = (
+    *("accuracy", "ci_low", "ci_high", "mass", "share", "baseline_accuracy", "lexical_accuracy"),
+    *("p", "p_label", "p_adjusted", "stability"),
+)
 _SLACK = 1e-6
 
 
