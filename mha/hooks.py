@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import torch
@@ -219,6 +219,8 @@ class Ablate:
     given the mean over the batch at hand, padding left out.
     """
 
+    site: ClassVar[str] = "head_output"
+
     layer: int
     "Index of the layer, from 0."
     head: int
@@ -234,10 +236,7 @@ class Ablate:
 
     def __call__(self, seen: Seen) -> Tensor:
         """Return the head outputs [batch, head, query, head_dim] with this head's replaced."""
-        if not 0 <= self.head < seen.tensor.shape[1]:
-            raise HookError(
-                f"head index {self.head} is outside layer {self.layer} ({seen.tensor.shape[1]} heads, from 0)"
-            )
+        _check_head(self, seen)
         changed = seen.tensor.clone()
         changed[:, self.head] = 0 if self.how == "zero" else self._mean(seen)
         return changed
@@ -249,21 +248,57 @@ class Ablate:
         return (own if real is None else own[real]).flatten(0, -2).mean(0)
 
 
+@dataclass(frozen=True)
+class Attend:
+    """Let one head attend as told: rows of its pattern are replaced, and everything after them follows."""
+
+    site: ClassVar[str] = "pattern"
+
+    layer: int
+    "Index of the layer, from 0."
+    head: int
+    "Index of the head, from 0."
+    pattern: Tensor
+    "[batch, query, key] What the head is to attend to; a row of zeros leaves the head's own."
+
+    def __call__(self, seen: Seen) -> Tensor:
+        """Return the patterns [batch, head, query, key] with this head's replaced."""
+        _check_head(self, seen)
+        own = seen.tensor[:, self.head]
+        if own.shape != self.pattern.shape:
+            raise HookError(
+                f"the pattern for layer {self.layer}, head {self.head} is {tuple(self.pattern.shape)}, "
+                f"expected {tuple(own.shape)}"
+            )
+        given = self.pattern.to(own)
+        changed = seen.tensor.clone()
+        changed[:, self.head] = torch.where(given.any(-1, keepdim=True), given, own)
+        return changed
+
+
+def _check_head(change: Ablate | Attend, seen: Seen) -> None:
+    if not 0 <= change.head < seen.tensor.shape[1]:
+        raise HookError(
+            f"head index {change.head} is outside layer {change.layer} ({seen.tensor.shape[1]} heads, from 0)"
+        )
+
+
 @contextmanager
-def intervene(model: nn.Module, *changes: Ablate) -> Iterator[None]:
+def intervene(model: nn.Module, *changes: Ablate | Attend) -> Iterator[None]:
     """Apply `changes` to each forward pass of `model` while the block runs.
 
     >>> with intervene(model, Ablate(layer=2, head=4)): model(**batch)  # doctest: +SKIP
 
-    Raises HookError after a forward pass in which a layer to be changed was never reached.
+    Changes of one layer and site are applied in the order given. Raises HookError after a forward pass in which a layer
+    to be changed was never reached.
     """
 
     def apply(seen: Seen) -> Tensor:
         tensor = seen.tensor
         for change in changes:
-            if change.layer == seen.layer:
+            if (change.layer, change.site) == (seen.layer, seen.site):
                 tensor = change(Seen(seen.site, seen.layer, tensor, seen.bias))
         return tensor
 
-    with watch(model, apply, ["head_output"], {change.layer for change in changes}):
+    with watch(model, apply, {change.site for change in changes}, {change.layer for change in changes}):
         yield
