@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -236,7 +236,7 @@ class Ablate:
 
     def __call__(self, seen: Seen) -> Tensor:
         """Return the head outputs [batch, head, query, head_dim] with this head's replaced."""
-        _check_head(self, seen)
+        _check_head(self.layer, self.head, seen)
         changed = seen.tensor.clone()
         changed[:, self.head] = 0 if self.how == "zero" else self._mean(seen)
         return changed
@@ -250,41 +250,41 @@ class Ablate:
 
 @dataclass(frozen=True)
 class Attend:
-    """Let one head attend as told: rows of its pattern are replaced, and everything after them follows."""
+    """Let heads of one layer attend as told: rows of their patterns are replaced, and everything after them follows."""
 
     site: ClassVar[str] = "pattern"
 
     layer: int
     "Index of the layer, from 0."
-    head: int
-    "Index of the head, from 0."
-    pattern: Tensor
-    "[batch, query, key] What the head is to attend to; a row of zeros leaves the head's own."
+    patterns: Mapping[int, Tensor]
+    "For each head (index from 0) [batch, query, key], what it is to attend to; a row of zeros leaves the head's own."
 
     def __call__(self, seen: Seen) -> Tensor:
-        """Return the patterns [batch, head, query, key] with this head's replaced."""
-        _check_head(self, seen)
-        own = seen.tensor[:, self.head]
-        if own.shape != self.pattern.shape:
-            raise HookError(
-                f"the pattern for layer {self.layer}, head {self.head} is {tuple(self.pattern.shape)}, "
-                f"expected {tuple(own.shape)}"
-            )
-        given = self.pattern.to(own)
+        """Return the patterns [batch, head, query, key] with those of the heads replaced."""
         changed = seen.tensor.clone()
-        changed[:, self.head] = torch.where(given.any(-1, keepdim=True), given, own)
+        for head, pattern in self.patterns.items():
+            _check_head(self.layer, head, seen)
+            own, given = changed[:, head], pattern.to(changed)
+            if own.shape != given.shape:
+                raise HookError(
+                    f"the pattern for layer index {self.layer}, head index {head} is {tuple(given.shape)}, "
+                    f"expected {tuple(own.shape)}"
+                )
+            own.copy_(torch.where(given.any(-1, keepdim=True), given, own))
         return changed
 
 
-def _check_head(change: Ablate | Attend, seen: Seen) -> None:
-    if not 0 <= change.head < seen.tensor.shape[1]:
-        raise HookError(
-            f"head index {change.head} is outside layer {change.layer} ({seen.tensor.shape[1]} heads, from 0)"
-        )
+def _check_head(layer: int, head: int, seen: Seen) -> None:
+    if not 0 <= head < seen.tensor.shape[1]:
+        raise HookError(f"head index {head} is outside layer {layer} ({seen.tensor.shape[1]} heads, from 0)")
+
+
+Change = Ablate | Attend
+"What `intervene` takes."
 
 
 @contextmanager
-def intervene(model: nn.Module, *changes: Ablate | Attend) -> Iterator[None]:
+def intervene(model: nn.Module, *changes: Change) -> Iterator[None]:
     """Apply `changes` to each forward pass of `model` while the block runs.
 
     >>> with intervene(model, Ablate(layer=2, head=4)): model(**batch)  # doctest: +SKIP

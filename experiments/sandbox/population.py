@@ -1,0 +1,200 @@
+"""The population of the sandbox: a model whose heads' roles are known, and its counts on a corpus of the grammar."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from mha.models import Model
+from mha.planted import word_model
+from probes import Corpus, Probe, get_probe
+from probes.control_arcs import ControlArcs
+from probes.planted import Follows, Head, Knows, Planted, RandomGold, planted_changes
+from probes.registry import CONTROL_ARCS, RANDOM
+from probes.results import pooled_sums
+from probes.scoring import Outcome, Settings, learn_baselines, score_corpus
+from probes.simulation import Pool, stacked
+from probes.tally import Pooled, Question, Tally
+
+ROLES: dict[str, Question] = {
+    "previous word": ("position", "other words", "previous"),
+    "subject of the verb": ("agreement", "verb->subject", "all"),
+    "object's verb": ("dependency", "dependent->head", "obj"),
+    "antecedent": ("coreference", "preceding mention heads", "all"),
+}
+"What planted heads know, and the question that should find them."
+
+DECOYED = ("det", "amod", "nsubj", "obj", "case", "aux")
+"Relations (dependent->head) whose best offset is followed by decoys."
+
+MARGINS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3)
+"Margins over the strongest baseline or control at which heads are planted, where accuracy allows."
+
+FAITHFUL = (1.0, 0.9, 0.75)
+"Shares of words in which decoys follow their offset; in the others they attend to a random word."
+
+BYSTANDERS = 24
+"Heads of random weights in the planted model."
+
+LAYERS, WIDTH, POSITIONS = 4, 17, 130
+
+QUESTIONS: tuple[Question, ...] = (
+    *ROLES.values(),
+    *(("dependency", "dependent->head", label) for label in (*DECOYED, "obl", "nmod", "advmod") if label != "obj"),
+)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which head of the sandbox model does what; numbers are flat indices."""
+
+    planted: dict[tuple[str, float], int]
+    "(role, margin) -> head."
+    decoys: tuple[int, ...]
+    roles: dict[int, Knows | Follows]
+
+    @property
+    def bystanders(self) -> tuple[int, ...]:
+        """Heads of random weights."""
+        return tuple(range(BYSTANDERS))
+
+    @property
+    def by_head(self) -> Planted:
+        """Layer and head -> role."""
+        return {head_of(number): role for number, role in self.roles.items()}
+
+
+def head_of(number: int) -> Head:
+    """Return layer and head of a flat index."""
+    return number // WIDTH, number % WIDTH
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """A corpus, two models of random weights, and the layout of the heads that are planted into the first."""
+
+    corpus: Corpus
+    model: Model
+    other: Model
+    "The control with random weights."
+    layout: Layout
+    documents: int
+    seed: int
+
+    @classmethod
+    def build(cls, documents: int, seed: int) -> Sandbox:
+        """Plant heads at MARGINS for every role, and decoys; what strength that takes is measured on the corpus."""
+        corpus = Corpus.generated(documents, seed)
+        words = {word for text in corpus.stream() for word in text.words}
+        model, other = (
+            word_model(words, layers=LAYERS, heads=WIDTH, head_dim=8, positions=POSITIONS, seed=seed + number)
+            for number in range(2)
+        )
+        blank = cls(corpus, model, other, Layout({}, (), {}), documents, seed)
+        return replace(blank, layout=_layout(blank))
+
+    def pool(self) -> Pool:
+        """Return the counts of every head on QUESTIONS."""
+        parts = [self._read([probe]) for probe in _probes()]
+        return _joined(parts).only(QUESTIONS)
+
+    def random_pool(self, drawings: int) -> Pool:
+        """Return the counts on the questions of the roles with random right answers, drawn so many times."""
+        return stacked([_joined([self._read([probe]) for probe in _random_probes(n)]) for n in range(drawings)])
+
+    def offsets(self) -> dict[str, int]:
+        """Return the best offset of every relation in DECOYED."""
+        seen: dict[str, Counter[int]] = {label: Counter() for label in DECOYED}
+        for text in self.corpus.stream():
+            for word, (head, label) in enumerate(zip(text.heads.tolist(), text.deprels, strict=True)):
+                if label in seen:
+                    seen[label][head - word] += 1
+        return {label: counts.most_common(1)[0][0] for label, counts in seen.items()}
+
+    def _read(self, probes: Sequence[Probe]) -> Pool:
+        """Return the counts of probes of one scope."""
+        texts = self.corpus.sentences() if probes[0].scope == "sentence" else self.corpus.windows(100)
+        arcs = ControlArcs(self.seed) if any(CONTROL_ARCS in probe.controls for probe in probes) else None
+        names = sorted({name for probe in probes for name in probe.baselines})
+        baselines = learn_baselines(texts, probes, names, arcs=arcs)
+        changes = partial(planted_changes, self.layout.by_head)
+        outcome = score_corpus(self.model, texts, probes, baselines, Settings(), arcs=arcs, changes=changes)
+        others = score_corpus(self.other, texts, probes, {}, Settings())
+        heads, beaten = pooled_sums(outcome, probes)
+        controls = {RANDOM: _pooled(others.heads, probes)}
+        return _named(Pool(self.documents, heads, beaten, _on_arcs(outcome, probes), controls))
+
+
+def _layout(blank: Sandbox) -> Layout:
+    """Return heads for all roles and margins; a head that knows nothing tells what guessing achieves."""
+    guesses = {name: BYSTANDERS + number for number, name in enumerate(ROLES)}
+    roles: dict[int, Knows | Follows] = {guesses[name]: Knows(question, 0) for name, question in ROLES.items()}
+    pool = replace(blank, layout=Layout({}, (), roles)).pool()
+    planted: dict[tuple[str, float], int] = {}
+    roles = {}
+    for name, question in ROLES.items():
+        truth = pool.truth(question)
+        guessed = truth.accuracy[guesses[name]]
+        strongest = guessed - truth.margin[guesses[name]]
+        for margin in MARGINS:
+            strength = min((strongest + margin - guessed) / (1 - guessed), 1)
+            planted[name, margin] = number = BYSTANDERS + len(roles)
+            roles[number] = Knows(question, round(float(strength), 4), seed=number)
+    first = BYSTANDERS + len(roles)
+    followed = [(offset, share) for offset in sorted(set(blank.offsets().values())) for share in FAITHFUL]
+    decoys = range(first, first + len(followed))
+    roles |= {number: Follows(*how, seed=number) for number, how in zip(decoys, followed, strict=True)}
+    assert decoys.stop <= LAYERS * WIDTH
+    return Layout(planted, tuple(decoys), roles)
+
+
+def _probes() -> list[Probe]:
+    return [get_probe(name) for name in dict.fromkeys(probe for probe, _, _ in QUESTIONS)]
+
+
+def _random_probes(drawing: int) -> list[Probe]:
+    return [RandomGold.of(get_probe(probe), variant, drawing) for probe, variant, _ in ROLES.values()]
+
+
+def _on_arcs(outcome: Outcome, probes: Sequence[Probe]) -> Pooled:
+    return {} if outcome.arcs is None else _pooled(outcome.arcs, probes)
+
+
+def _pooled(tally: Tally, probes: Sequence[Probe]) -> Pooled:
+    by_name = {probe.name: probe for probe in probes}
+    return dict(tally.pooled(lambda question: by_name[question[0]].pool(question[2])))
+
+
+def _named(pool: Pool) -> Pool:
+    """Return the pool with the probes' own names where right answers are random."""
+
+    def renamed(pooled: Pooled) -> Pooled:
+        return {(question[0].partition(",")[0], *question[1:]): sums for question, sums in pooled.items()}
+
+    return Pool(
+        pool.documents,
+        renamed(pool.heads),
+        {name: renamed(pooled) for name, pooled in pool.baselines.items()},
+        renamed(pool.arcs),
+        {name: renamed(pooled) for name, pooled in pool.controls.items()},
+    )
+
+
+def _joined(pools: Sequence[Pool]) -> Pool:
+    """Return the pool of the questions of all, which are counts on the same documents."""
+
+    def join(parts: Sequence[Pooled]) -> Pooled:
+        return {question: sums for part in parts for question, sums in part.items()}
+
+    names = {name for pool in pools for name in pool.baselines}
+    return Pool(
+        max(pool.documents for pool in pools),
+        join([pool.heads for pool in pools]),
+        {name: join([pool.baselines.get(name, {}) for pool in pools]) for name in sorted(names)},
+        join([pool.arcs for pool in pools]),
+        {RANDOM: join([pool.controls[RANDOM] for pool in pools])},
+    )
