@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -36,12 +36,15 @@ class Seen:
     [batch, head, query, head_dim]; head_write [batch, head, query, model]."""
     bias: Tensor | None
     "The additive attention mask of the call, or None where every key may be attended to."
+    crossed: bool = False
+    "Whether keys are other pieces than queries (cross-attention, a cache of keys); `bias` is then silent on queries."
 
     def real_keys(self) -> Tensor | None:
         """Return [batch, key], True where a key may be attended to by some query; None where all may."""
         if self.bias is None:
             return None
-        return (self.bias > torch.finfo(self.bias.dtype).min / 2).flatten(1, 2).any(1)
+        real = (self.bias > torch.finfo(self.bias.dtype).min / 2).flatten(1, 2).any(1)
+        return real.expand(len(self.tensor), -1)
 
 
 @dataclass(eq=False)
@@ -65,6 +68,8 @@ class Call:
 
     module: nn.Module
     watches: tuple[tuple[_Watch, int], ...] = ()
+    crossed: bool = False
+    "As in `Seen`."
 
     def wants(self, *sites: str) -> bool:
         """Return whether any block asks for one of the sites."""
@@ -72,9 +77,12 @@ class Call:
 
     def show(self, site: str, tensor: Tensor, bias: Tensor | None) -> Tensor:
         """Show `tensor` to every block that asks for the site, outermost first; return what they make of it."""
+        from mha.hub import is_cross_attention
+
         for watch, layer in self.watches:
             if watch.wants(site, layer):
-                changed = watch.see(Seen(site, layer, tensor, bias))
+                crossed = self.crossed or is_cross_attention(watch.modules[self.module])
+                changed = watch.see(Seen(site, layer, tensor, bias, crossed))
                 if changed is not None and changed.shape != tensor.shape:
                     raise HookError(f"a hook on {site} returned {tuple(changed.shape)}, expected {tuple(tensor.shape)}")
                 tensor = tensor if changed is None else changed
@@ -91,22 +99,17 @@ class Call:
 _watches: ContextVar[tuple[_Watch, ...]] = ContextVar("headscope_watches", default=())
 
 
-def call_of(module: nn.Module) -> Call:
-    """Count an attention call of `module` in every open block that watches it."""
+def call_of(module: nn.Module, crossed: bool = False) -> Call:
+    """Count an attention call of `module` in every open block that watches it; `crossed` as in `Seen`."""
     open_blocks = _watches.get()
     if not open_blocks:
-        return Call(module)
+        return Call(module, (), crossed)
     numbered = []
     for watch in open_blocks:
         if module in watch.modules:
             numbered.append((watch, watch.calls))
             watch.calls += 1
-    return Call(module, tuple(numbered))
-
-
-def watched(model: nn.Module) -> bool:
-    """Return whether a block that watches `model` is open in this context."""
-    return any(watch.model is model for watch in _watches.get())
+    return Call(module, tuple(numbered), crossed)
 
 
 @contextmanager
@@ -216,7 +219,8 @@ class Ablate:
     """Switch one head off: replace its output before W_O by zero, or by its mean (Michel et al. 2019, section 2.2).
 
     The mean is pooled over examples and positions: `mean`, a [head_dim] vector (say from a corpus), or where it is not
-    given the mean over the batch at hand, padding left out.
+    given the mean over the batch at hand, padding left out. In cross-attention nothing says which queries are padding,
+    so there `mean` must be given.
     """
 
     layer: int
@@ -245,6 +249,11 @@ class Ablate:
     def _mean(self, seen: Seen) -> Tensor:
         if self.mean is not None:
             return self.mean.to(seen.tensor)
+        if seen.crossed:
+            raise HookError(
+                f"layer index {self.layer} attends to other pieces than its queries (cross-attention or a cache), and "
+                "its mask does not say which queries are padding: give the vector to write, Ablate(..., mean=)"
+            )
         own, real = seen.tensor[:, self.head], seen.real_keys()
         return (own if real is None else own[real]).flatten(0, -2).mean(0)
 
@@ -262,7 +271,7 @@ def intervene(model: nn.Module, *changes: Ablate) -> Iterator[None]:
         tensor = seen.tensor
         for change in changes:
             if change.layer == seen.layer:
-                tensor = change(Seen(seen.site, seen.layer, tensor, seen.bias))
+                tensor = change(replace(seen, tensor=tensor))
         return tensor
 
     with watch(model, apply, ["head_output"], {change.layer for change in changes}):

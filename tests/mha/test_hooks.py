@@ -8,8 +8,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from mha.attention import MultiHeadAttention
 from mha.encoder import Encoder
-from mha.hooks import SITES, Ablate, HookError, Record, Seen, intervene, record, watch, watched
+from mha.hooks import SITES, Ablate, HookError, Record, Seen, call_of, intervene, record, watch
 
 
 def test_recorded_rows_sum_to_one_and_padding_gets_nothing(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
@@ -159,7 +160,7 @@ def test_a_pass_that_breaks_off_is_not_mixed_with_the_one_before(encoder: Encode
 @pytest.mark.parametrize("where", ["hook", "model"])
 def test_nothing_remains_after_an_exception(where: str, encoder: Encoder, pieces: Tensor) -> None:
     def see(seen: Seen) -> None:
-        assert watched(encoder)
+        assert call_of(encoder).watches
         if where == "hook":
             raise ZeroDivisionError
 
@@ -167,7 +168,7 @@ def test_nothing_remains_after_an_exception(where: str, encoder: Encoder, pieces
     error = ZeroDivisionError if where == "hook" else IndexError
     with pytest.raises(error), record(encoder), intervene(encoder, Ablate(0, 0)), watch(encoder, see):
         encoder(pieces if where == "hook" else pieces + 1000)
-    assert not watched(encoder)
+    assert not call_of(encoder).watches
     assert not any(m._forward_hooks or m._forward_pre_hooks for m in encoder.modules())
     assert torch.equal(encoder(pieces), before)
 
@@ -187,7 +188,7 @@ def test_a_block_in_one_thread_does_not_see_the_passes_of_another(encoder: Encod
     thread = threading.Thread(target=there)
     thread.start()
     assert inside.wait(20)
-    assert not watched(encoder)
+    assert not call_of(encoder).watches
     output = encoder(pieces)
     with record(encoder) as maps:
         encoder(pieces)
@@ -230,6 +231,31 @@ def test_ablating_by_mean_writes_the_mean_over_real_pieces_everywhere(
         with intervene(encoder, change):
             torch.testing.assert_close(encoder(pieces, mask), expected, rtol=0, atol=1e-5)
     assert torch.equal(encoder(pieces, mask), before)
+
+
+@pytest.mark.parametrize("keys", [4, 6])
+def test_the_mean_over_a_batch_is_refused_where_keys_are_other_pieces_than_queries(keys: int) -> None:
+    """The mask is of keys: taken for one of queries it would leave real queries out of the mean."""
+    attention, query = MultiHeadAttention(16, 2), torch.randn(2, 4, 16, generator=torch.Generator().manual_seed(0))
+    mask = torch.arange(keys) < torch.tensor([keys, 2])[:, None]
+    change, given = Ablate(0, 1, how="mean"), Ablate(0, 1, how="mean", mean=torch.ones(8))
+    message = r"layer index 0 attends to other pieces .* Ablate\(\.\.\., mean=\)"
+    with pytest.raises(HookError, match=message), intervene(attention, change):
+        attention(query, torch.ones(2, keys, 16), mask=mask)
+    with intervene(attention, given), record(attention, ["head_output"]) as seen:
+        attention(query, torch.ones(2, keys, 16), mask=mask)
+    assert bool((seen["head_output"][0][:, 1] == 1).all())
+    for alone in ((query,), (query, query)):
+        with intervene(attention, change), record(attention, ["head_output"]) as seen:
+            attention(*alone, mask=mask[:, :4])
+        assert not bool((seen["head_output"][0][:, 1] == 1).any())
+
+
+def test_a_mask_for_the_whole_batch_says_which_keys_are_real_in_each_text(encoder: Encoder) -> None:
+    bias = torch.zeros(1, 1, 3, 3).masked_fill_(torch.tensor([True, True, False]).logical_not(), -torch.inf)
+    real = Seen("head_output", 0, torch.zeros(5, 2, 3, 8), bias).real_keys()
+    assert real is not None
+    assert real.tolist() == [[True, True, False]] * 5
 
 
 def test_several_heads_are_ablated_at_once(encoder: Encoder, pieces: Tensor) -> None:

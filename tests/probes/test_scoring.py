@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from mha import Encoder, EncoderConfig, Model, align, load_model
-from mha.hooks import record, watched
+from mha.hooks import call_of, record
 from probes import get_probe
 from probes.baselines import BASELINES, LEXICAL
 from probes.corpora import Corpus, Texts
@@ -332,7 +332,7 @@ def test_the_texts_and_probes_stay_as_they_were(model: Model, documents: list[Do
 
 def test_no_hook_is_left_after_scoring(model: Model, texts: Texts) -> None:
     score(model, texts)
-    assert not watched(model.module)
+    assert not call_of(model.module).watches
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.module.modules())
 
 
