@@ -15,13 +15,13 @@ from torch import Tensor
 from mha.batches import collate
 from mha.maps import stream_maps
 from mha.models import Model
-from mha.pieces import Pieces, align
+from mha.pieces import CLS, SEP, Pieces, align
 from probes.corpora import Texts
 from probes.records import Document
 from probes.registry import Probe
 from probes.scoring import Settings, name_of
 from probes.tally import Question
-from probes.targets import Targets
+from probes.targets import OTHERS, TOKENS, Keys, Targets
 
 LENGTHS = range(5, 17)
 "Number of words of a sentence that is shown; windows of several sentences may be longer."
@@ -109,19 +109,38 @@ def word_level(model: Model, pieces: Pieces, settings: Settings) -> npt.NDArray[
 
 
 def _arcs(weights: npt.NDArray[np.float32], targets: Targets, chosen: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Yield the top arc of every query and the top three of those that are asked."""
-    gold: dict[int, set[int]] = {int(targets.query[i]): set() for i in chosen}
-    for key, item in zip(targets.gold[0].tolist(), targets.gold[1].tolist(), strict=True):
-        if item in set(chosen):
-            gold[int(targets.query[item])].add(key)
+    """Yield the top arc of every query and, of those that are asked, the top three candidates.
+
+    Only arcs to candidates are answers, and only these are marked as asked.
+    """
     words = len(weights)
+    gold = _keys_of(targets, targets.gold, chosen)
+    candidates = _candidates_of(targets, chosen, words)
     view = weights[:, :words].T if targets.by_column else np.roll(weights, 2, axis=1)
     first = 0 if targets.by_column else -2
     for query in range(words):
-        order = np.argsort(-view[query], kind="stable")[: 3 if query in gold else 1]
-        for place in order.tolist():
-            key = place + first
-            right = key in gold.get(query, ())
+        order = (np.argsort(-view[query], kind="stable") + first).tolist()
+        answers = [key for key in order if key in candidates.get(query, ())][:3]
+        for key in answers if order[0] in answers else [order[0], *answers]:
             ends = (key, query) if targets.by_column else (query, key)
-            weight = float(view[query, place])
-            yield {"query": ends[0], "key": ends[1], "weight": weight, "gold": right, "asked": query in gold}
+            told = {"gold": key in answers and key in gold[query], "asked": key in answers}
+            yield {"query": ends[0], "key": ends[1], "weight": float(view[query, key - first])} | told
+
+
+def _keys_of(targets: Targets, keys: Keys, chosen: Sequence[int]) -> dict[int, set[int]]:
+    """Return the keys of every query that the chosen items ask about."""
+    found: dict[int, set[int]] = {int(targets.query[i]): set() for i in chosen}
+    asked = set(chosen)
+    for key, item in zip(keys[0].tolist(), keys[1].tolist(), strict=True):
+        if item in asked:
+            found[int(targets.query[item])].add(key)
+    return found
+
+
+def _candidates_of(targets: Targets, chosen: Sequence[int], words: int) -> dict[int, set[int]]:
+    """Return the candidates of every query that the chosen items ask about."""
+    if not isinstance(targets.candidates, str):
+        return _keys_of(targets, targets.candidates, chosen)
+    every = {*range(words), *((CLS, SEP) if targets.candidates == TOKENS else ())}
+    asked = {int(targets.query[i]) for i in chosen}
+    return {query: every - {query} if targets.candidates == OTHERS else every for query in asked}

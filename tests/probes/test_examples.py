@@ -9,9 +9,10 @@ import pytest
 from mha import CLS, SEP, Model
 from probes import get_probe
 from probes.corpora import MemoryTexts
-from probes.examples import Choice, choose_heads, example_arcs, head_map
+from probes.examples import Choice, _arcs, choose_heads, example_arcs, head_map
 from probes.records import Document
 from probes.scoring import Settings
+from probes.targets import Targets, key_sets
 
 PROBES = [get_probe("position"), get_probe("dependency")]
 
@@ -76,8 +77,28 @@ def test_arcs_are_the_strongest_of_the_head_and_gold_is_marked(
         for place, of_one in shown.groupby(end):
             seen = weights[:, place] if column else weights[place]
             assert of_one.weight.max() == pytest.approx(float(seen.max()))
-            assert len(of_one) == (min(3, len(seen)) if of_one.asked.iloc[0] else 1)
+            among = candidates_of(question[1], len(weights), place)
+            answers = sorted((float(seen[key]) for key in among), reverse=True)[:3] if of_one.asked.any() else []
+            assert of_one[of_one.asked].weight.tolist() == pytest.approx(answers)
+            assert set(of_one[of_one.asked]["query" if column else "key"]) <= among
+            assert (~of_one.asked).sum() == (not answers or float(seen.max()) > answers[0])
         assert shown.key.min() >= (0 if column else SEP)
+
+
+def candidates_of(variant: str, words: int, word: int) -> set[int]:
+    return {*range(words), CLS, SEP} if variant == "all tokens" else {*range(words)} - {word}
+
+
+def test_keys_that_are_no_candidates_are_shown_but_are_no_answers() -> None:
+    """Of "she saw ships" the head of "ships" is asked for: neither [SEP] nor the word itself is a wrong answer."""
+    weights = np.array([[0.1, 0.7, 0.1, 0.1, 0], [0, 0, 0, 1, 0], [0.04, 0.06, 0.2, 0.5, 0.2]], np.float32)
+    asked = Targets.pairs(np.array([2]), np.array([1]), ["obj"])
+    told = [(arc["query"], arc["key"], arc["gold"], arc["asked"]) for arc in _arcs(weights, asked, [0])]
+    others = [(0, 1, False, False), (1, SEP, False, False)]
+    assert told == [*others, (2, SEP, False, False), (2, 1, True, True), (2, 0, False, True)]
+    listed = Targets.sets([2], [[0]], ["pronoun"], key_sets([[0, 1]]))
+    told = [(arc["query"], arc["key"], arc["gold"], arc["asked"]) for arc in _arcs(weights, listed, [0])]
+    assert told == [*others, (2, SEP, False, False), (2, 1, False, True), (2, 0, True, True)]
 
 
 def test_a_text_that_the_model_cannot_read_whole_has_no_map(
