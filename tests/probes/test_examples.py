@@ -1,13 +1,15 @@
 """Heads at work."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from mha import CLS, SEP, Model
-from probes import get_probe
+from probes import examples, get_probe
 from probes.corpora import MemoryTexts
 from probes.examples import Choice, _arcs, choose_heads, example_arcs, head_map
 from probes.records import Document
@@ -83,6 +85,25 @@ def test_arcs_are_the_strongest_of_the_head_and_gold_is_marked(
             assert set(of_one[of_one.asked]["query" if column else "key"]) <= among
             assert (~of_one.asked).sum() == (not answers or float(seen.max()) > answers[0])
         assert shown.key.min() >= (0 if column else SEP)
+
+
+def test_the_number_of_workers_changes_no_arc(
+    model: Model, random_documents: Callable[..., list[Document]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = MemoryTexts([text for document in random_documents(30) for text in document.split_sentences()])
+    choices = [Choice(("dependency", "dependent->head", "all"), layer, head) for layer in range(2) for head in range(3)]
+    threads: list[int] = []
+    stream = examples.stream_maps
+
+    def counted(*given: Any) -> None:
+        threads.append(torch.get_num_threads())
+        stream(*given)
+
+    monkeypatch.setattr(examples, "stream_maps", counted)
+    one, three = (example_arcs(model, texts, PROBES, choices, Settings(workers=workers)) for workers in (1, 3))
+    pd.testing.assert_frame_equal(one, three, check_exact=True)
+    assert one.example.nunique() == 12
+    assert threads == [1] * 24
 
 
 def candidates_of(variant: str, words: int, word: int) -> set[int]:
