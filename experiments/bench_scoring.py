@@ -23,7 +23,10 @@ import torch
 
 from experiments.provenance import git_commit, peak_memory_mb
 from mha import Model, align, collate, load_model, plan
+from mha.models import ModelError
+from mha.parallel import in_order
 from probes import Corpus, Document, Settings, get_probe, learn_baselines, score_corpus
+from probes.conllu_reader import CorpusError
 from probes.corpora import MemoryTexts, Texts, corpus_path
 
 PROBES = ("position", "dependency", "agreement")
@@ -32,16 +35,27 @@ MEMORY_GOAL = 1.1
 
 
 def main() -> None:
-    """Print the times and the ratio of scoring to the forward pass of `transformers`."""
+    """Print the times and the ratio of scoring to the forward pass of `transformers`.
+
+    Where EWT or the model is not at hand, say so in one line and exit with 2.
+    """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--sentences", type=int, default=1000, help="sentences of EWT dev to time (default 1000)")
     parser.add_argument("--rounds", type=int, default=5, help="alternating rounds (default 5)")
     parser.add_argument("--memory-of", type=int, help="only score that many sentences and print the peak memory")
     parser.add_argument("--out", type=Path, default=Path("runs/bench_scoring.json"), help="where raw times are kept")
     options = parser.parse_args()
-    if options.memory_of:
-        print(_memory(options.memory_of))
-        return
+    try:
+        if options.memory_of:
+            print(_memory(options.memory_of))
+        else:
+            _bench(options)
+    except (CorpusError, ModelError) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _bench(options: argparse.Namespace) -> None:
     torch.set_num_threads(min(2, os.cpu_count() or 1))
     raw = time_all(options.sentences, options.rounds)
     medians = {name: statistics.median(times) for name, times in raw.items()}
@@ -69,7 +83,8 @@ SCORING = "headscope, every head scored"
 
 def time_all(sentences: int, rounds: int) -> dict[str, list[float]]:
     """Return the seconds of every round of the three contestants, in turn; a first round warms up and is not kept."""
-    texts = Corpus.read(corpus_path("ewt-dev"), first=sentences).sentences().take(range(sentences))
+    corpus = Corpus.read(corpus_path("ewt-dev"), first=sentences).sentences()
+    texts = corpus.take(range(len(corpus)))
     model = load_model("minilm")
     contestants: dict[str, Callable[[], Any]] = {
         BASE: _transformers_pass(texts),
@@ -107,12 +122,17 @@ def _transformers_pass(texts: Sequence[Document]) -> Callable[[], None]:
     return forward
 
 
-@torch.inference_mode()
 def _forward(model: Model, texts: Sequence[Document]) -> None:
+    """Run the model alone, on the batches that scoring takes and side by side as there."""
     pieces = align(model.tokenizer, [text.words for text in texts])
-    for chosen in plan(pieces, [text.id for text in texts], Settings().batch_pieces):
-        batch = collate([pieces[i] for i in chosen])
+
+    @torch.inference_mode()
+    def run(chosen: list[int]) -> None:
+        batch = collate([pieces[i] for i in chosen], padding=model.padding)
         model.run(batch.ids, batch.mask)
+
+    for _ in in_order(run, plan(pieces, [text.id for text in texts], Settings().batch_pieces)):
+        pass
 
 
 def _score(model: Model, texts: Texts) -> None:

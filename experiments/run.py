@@ -121,7 +121,7 @@ def _work(config: Config, folder: Path, journal: Journal, started: float, progre
             continue
         part = Part(config, model, scope, asked, [_texts(corpus, scope, config) for corpus in corpora])
         if scope == "window":
-            _count_borders(corpora, config.scoring.window_words, journal)
+            _count_borders(part.texts, config.scoring.window_words, journal)
         scores, *trained = part.score(journal, progress)
         frames += [scores, *trained]
         share = -(-to_show * len(asked) // to_ask)
@@ -141,13 +141,14 @@ def _work(config: Config, folder: Path, journal: Journal, started: float, progre
     (folder / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
-def _count_borders(corpora: Sequence[Corpus], window_words: int, journal: Journal) -> None:
-    """Note the mentions that lie across the border of two windows, which no probe is shown."""
-    for split, corpus in zip(SPLITS, corpora, strict=True):
-        _, mentions = corpus.border_losses(window_words)
-        if mentions:
-            dropped = {"split": split, "scope": "window", "reason": f"mention across a border of {window_words} words"}
-            journal.record["dropped"].append(dropped | {"count": mentions, "examples": []})
+def _count_borders(both: Sequence[Texts], window_words: int, journal: Journal) -> None:
+    """Note the mentions that no probe is shown, or that none is asked about, for the borders of windows."""
+    for split, texts in zip(SPLITS, both, strict=True):
+        across = (f"mention across a border of {window_words} words", texts.lost.mentions)
+        alone = (f"mention with all antecedents outside its window of {window_words} words", texts.lost.anaphors)
+        for reason, count in (across, alone):
+            dropped = {"split": split, "scope": "window", "reason": reason, "count": count, "examples": []}
+            journal.record["dropped"].extend([dropped] if count else [])
 
 
 def _refuse_nothing(frames: Sequence[pd.DataFrame], names: dict[str, str], journal: Journal) -> None:

@@ -3,7 +3,8 @@
 from mha.attention import AttentionError, MultiHeadAttention, attend
 from mha.batches import Batch, collate, plan
 from mha.encoder import Encoder, EncoderConfig
-from mha.hooks import SITES, Ablate, Attend, HookError, Record, Seen, intervene, record, watch
+from mha.hooks import SITES, HookError, Record, Seen, record, watch
+from mha.interventions import Ablate, Attend, intervene
 from mha.maps import merge, stream_maps
 from mha.models import Model, ModelError, load_model
 from mha.pieces import CLS, SEP, Pieces, align

@@ -31,12 +31,14 @@ def attend(
     *,
     scaling: float | None = None,
     dropout: float = 0.0,
+    crossed: bool = False,
     **others: Any,
 ) -> tuple[Float[Tensor, "batch query head head_dim"], Float[Tensor, "batch head query key"] | None]:
     """Scaled dot-product attention of all heads, open to whoever watches `module` (Vaswani et al. 2017, equation 1).
 
     `attention_mask` is added to the scores and broadcasts to [batch, head, query, key]. Keys and values may have fewer
-    heads than queries (grouped). Without a watcher of scores or pattern the fused kernel runs and the second result is
+    heads than queries (grouped). `crossed` says that keys are other pieces than queries; where their numbers differ it
+    goes without saying. Without a watcher of scores or pattern the fused kernel runs and the second result is
     None. The signature is that of the attention interface of `transformers`; an argument that would change the result
     and is not implemented here (soft caps, sinks, position biases) raises AttentionError.
     """
@@ -47,7 +49,7 @@ def attend(
     if groups > 1:
         key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
     scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
-    call = call_of(module)
+    call = call_of(module, crossed or query.shape[2] != key.shape[2])
     value = call.show("value", value, attention_mask)
     pattern = None
     if call.wants("scores", "pattern"):
@@ -144,18 +146,19 @@ class MultiHeadAttention(nn.Module):
             key = query if key is None else key
             inputs = (query, key, key if value is None else value)
             projected = [self._project_one(which, x) for which, x in enumerate(inputs)]
-        mixed: Tensor = self.output(self.concat(projected, additive(mask, query.dtype)))
+        crossed = key is not None and key is not query
+        mixed: Tensor = self.output(self.concat(projected, additive(mask, query.dtype), crossed))
         return mixed
 
     def _project_one(self, which: int, x: Tensor) -> Tensor:
         weight, bias = self.project.weight.chunk(3)[which], self.project.bias.chunk(3)[which]
         return F.linear(x, weight, bias).view(*x.shape[:2], self.heads, self.head_dim).transpose(1, 2)
 
-    def concat(self, projected: Any, bias: Tensor | None) -> Float[Tensor, "batch query concat"]:
+    def concat(self, projected: Any, bias: Tensor | None, crossed: bool = False) -> Float[Tensor, "batch query concat"]:
         """Return Concat(head_1 .. head_h) for projected queries, keys and values [batch, head, token, head_dim]."""
         query, key, value = projected
         dropout = self.dropout if self.training else 0.0
-        heads, _ = attend(self, query, key, value, bias, scaling=self.scaling, dropout=dropout)
+        heads, _ = attend(self, query, key, value, bias, scaling=self.scaling, dropout=dropout, crossed=crossed)
         return heads.flatten(2)
 
 

@@ -1,13 +1,13 @@
-"""Hooks on attention heads: `with` blocks that see, record or change what heads compute, and leave nothing behind."""
+"""Hooks on attention heads: `with` blocks that see or change what heads compute, and leave nothing behind."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
@@ -36,12 +36,15 @@ class Seen:
     [batch, head, query, head_dim]; head_write [batch, head, query, model]."""
     bias: Tensor | None
     "The additive attention mask of the call, or None where every key may be attended to."
+    crossed: bool = False
+    "Whether keys are other pieces than queries (cross-attention, a cache of keys); `bias` is then silent on queries."
 
     def real_keys(self) -> Tensor | None:
         """Return [batch, key], True where a key may be attended to by some query; None where all may."""
         if self.bias is None:
             return None
-        return (self.bias > torch.finfo(self.bias.dtype).min / 2).flatten(1, 2).any(1)
+        real = (self.bias > torch.finfo(self.bias.dtype).min / 2).flatten(1, 2).any(1)
+        return real.expand(len(self.tensor), -1)
 
 
 @dataclass(eq=False)
@@ -65,6 +68,8 @@ class Call:
 
     module: nn.Module
     watches: tuple[tuple[_Watch, int], ...] = ()
+    crossed: bool = False
+    "As in `Seen`."
 
     def wants(self, *sites: str) -> bool:
         """Return whether any block asks for one of the sites."""
@@ -72,9 +77,12 @@ class Call:
 
     def show(self, site: str, tensor: Tensor, bias: Tensor | None) -> Tensor:
         """Show `tensor` to every block that asks for the site, outermost first; return what they make of it."""
+        from mha.hub import is_cross_attention
+
         for watch, layer in self.watches:
             if watch.wants(site, layer):
-                changed = watch.see(Seen(site, layer, tensor, bias))
+                crossed = self.crossed or is_cross_attention(watch.modules[self.module])
+                changed = watch.see(Seen(site, layer, tensor, bias, crossed))
                 if changed is not None and changed.shape != tensor.shape:
                     raise HookError(f"a hook on {site} returned {tuple(changed.shape)}, expected {tuple(tensor.shape)}")
                 tensor = tensor if changed is None else changed
@@ -91,22 +99,17 @@ class Call:
 _watches: ContextVar[tuple[_Watch, ...]] = ContextVar("headscope_watches", default=())
 
 
-def call_of(module: nn.Module) -> Call:
-    """Count an attention call of `module` in every open block that watches it."""
+def call_of(module: nn.Module, crossed: bool = False) -> Call:
+    """Count an attention call of `module` in every open block that watches it; `crossed` as in `Seen`."""
     open_blocks = _watches.get()
     if not open_blocks:
-        return Call(module)
+        return Call(module, (), crossed)
     numbered = []
     for watch in open_blocks:
         if module in watch.modules:
             numbered.append((watch, watch.calls))
             watch.calls += 1
-    return Call(module, tuple(numbered))
-
-
-def watched(model: nn.Module) -> bool:
-    """Return whether a block that watches `model` is open in this context."""
-    return any(watch.model is model for watch in _watches.get())
+    return Call(module, tuple(numbered), crossed)
 
 
 @contextmanager
@@ -209,96 +212,3 @@ def record(
     kept = Record(tuple(sites))
     with watch(model, kept.keep, sites, layers):
         yield kept
-
-
-@dataclass(frozen=True)
-class Ablate:
-    """Switch one head off: replace its output before W_O by zero, or by its mean (Michel et al. 2019, section 2.2).
-
-    The mean is pooled over examples and positions: `mean`, a [head_dim] vector (say from a corpus), or where it is not
-    given the mean over the batch at hand, padding left out.
-    """
-
-    site: ClassVar[str] = "head_output"
-
-    layer: int
-    "Index of the layer, from 0."
-    head: int
-    "Index of the head, from 0."
-    how: str = "zero"
-    '"zero" or "mean".'
-    mean: Tensor | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse an unknown way of ablation."""
-        if self.how not in ("zero", "mean"):
-            raise HookError(f"unknown ablation {self.how!r}; the ways are 'zero' and 'mean'")
-
-    def __call__(self, seen: Seen) -> Tensor:
-        """Return the head outputs [batch, head, query, head_dim] with this head's replaced."""
-        _check_head(self.layer, self.head, seen)
-        changed = seen.tensor.clone()
-        changed[:, self.head] = 0 if self.how == "zero" else self._mean(seen)
-        return changed
-
-    def _mean(self, seen: Seen) -> Tensor:
-        if self.mean is not None:
-            return self.mean.to(seen.tensor)
-        own, real = seen.tensor[:, self.head], seen.real_keys()
-        return (own if real is None else own[real]).flatten(0, -2).mean(0)
-
-
-@dataclass(frozen=True)
-class Attend:
-    """Let heads of one layer attend as told: rows of their patterns are replaced, and everything after them follows."""
-
-    site: ClassVar[str] = "pattern"
-
-    layer: int
-    "Index of the layer, from 0."
-    patterns: Mapping[int, Tensor]
-    "For each head (index from 0) [batch, query, key], what it is to attend to; a row of zeros leaves the head's own."
-
-    def __call__(self, seen: Seen) -> Tensor:
-        """Return the patterns [batch, head, query, key] with those of the heads replaced."""
-        changed = seen.tensor.clone()
-        for head, pattern in self.patterns.items():
-            _check_head(self.layer, head, seen)
-            own, given = changed[:, head], pattern.to(changed)
-            if own.shape != given.shape:
-                raise HookError(
-                    f"the pattern for layer index {self.layer}, head index {head} is {tuple(given.shape)}, "
-                    f"expected {tuple(own.shape)}"
-                )
-            own.copy_(torch.where(given.any(-1, keepdim=True), given, own))
-        return changed
-
-
-def _check_head(layer: int, head: int, seen: Seen) -> None:
-    if not 0 <= head < seen.tensor.shape[1]:
-        raise HookError(f"head index {head} is outside layer {layer} ({seen.tensor.shape[1]} heads, from 0)")
-
-
-Change = Ablate | Attend
-"What `intervene` takes."
-
-
-@contextmanager
-def intervene(model: nn.Module, *changes: Change) -> Iterator[None]:
-    """Apply `changes` to each forward pass of `model` while the block runs.
-
-    >>> with intervene(model, Ablate(layer=2, head=4)): model(**batch)  # doctest: +SKIP
-
-    Changes of one layer and site are applied in the order given. Raises HookError after a forward pass in which a layer
-    to be changed was never reached.
-    """
-
-    def apply(seen: Seen) -> Tensor:
-        tensor = seen.tensor
-        for change in changes:
-            if (change.layer, change.site) == (seen.layer, seen.site):
-                tensor = change(Seen(seen.site, seen.layer, tensor, seen.bias))
-        return tensor
-
-    with watch(model, apply, {change.site for change in changes}, {change.layer for change in changes}):
-        yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -30,6 +31,9 @@ OUTPUT_PROJECTIONS = {
     "bart": "out_proj",
 }
 "Where W_O lies, seen from the module that calls attention: an entry an architecture (`config.model_type`)."
+
+_CROSS = re.compile(r"(^|\.)(\w*cross_?att\w*|encoder_attn|EncDecAttention)(\.|$)")
+"What `transformers` calls its modules of cross-attention."
 
 
 def switch_attention(model: nn.Module) -> Any:
@@ -99,6 +103,11 @@ def _heads(module: nn.Module, model: nn.Module) -> int:
             if isinstance(heads := getattr(owner, name, None), int):
                 return heads
     raise HookError(f"the number of heads of {type(module).__name__} is not known")
+
+
+def is_cross_attention(name: str) -> bool:
+    """Return whether a module of that path in its model is one of cross-attention, by the names that are usual."""
+    return _CROSS.search(name) is not None
 
 
 def load_hub_model(folder: str, *, random_seed: int | None = None) -> nn.Module:

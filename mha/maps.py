@@ -16,8 +16,8 @@ SeeMaps = Callable[[int, Tensor], None]
 "Called with the index of a layer and its word-level maps [batch, head, query, key]."
 
 
-class _DoneError(Exception):
-    """The last layer has been seen; what follows in the forward pass is not needed."""
+class _Done(BaseException):
+    """The last layer has been seen; what follows in the forward pass is not needed. No error, so none catches it."""
 
 
 def merge(pattern: Float[Tensor, "batch head piece piece"], batch: Batch) -> Float[Tensor, "batch head query key"]:
@@ -49,11 +49,11 @@ def stream_maps(model: Model, batch: Batch, see: SeeMaps) -> None:
         shown = seen.layer + 1
         see(seen.layer, merge(seen.tensor, batch))
         if seen.layer == model.layers - 1:
-            raise _DoneError
+            raise _Done
 
     try:
         with watch(model.module, look, ["pattern"]):
             model.run(batch.ids, batch.mask)
-    except _DoneError:
+    except _Done:
         return
     raise HookError(f"{model.name} showed {shown} layers, expected {model.layers}")

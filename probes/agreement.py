@@ -35,8 +35,10 @@ class SubjectVerbAgreement:
     """The most attended other word of a finite verb is its subject (or the reverse), by attractors and distance.
 
     The verb is the word that shows number: present tense, or was and were; for an auxiliary or copula the subject is
-    that of its head. Labels are attractors=0, 1 and >=2 (nouns of the other number in between; Linzen et al. 2016,
-    section 2) and bands of distance.
+    that of its head. Of several subjects (nsubj and nsubj:outer) it is the nearest before the verb, else the nearest
+    after it. Labels are attractors=0, 1 and >=2 (nouns of the other number in between; Linzen et al. 2016, section 2)
+    and bands of distance. The number is that of the subject, or of the verb where the subject shows none (you, who);
+    where neither does, no noun counts as an attractor.
 
     >>> from probes.records import Document, Sentence, frozen_ints
     >>> words, relations = ("the", "ships", "are", "old"), ("det", "nsubj", "cop", "root")
@@ -82,15 +84,18 @@ def _band(distance: int) -> str:
 def agreements(document: Document) -> Iterator[Agreement]:
     """Yield every verb of a text that shows number, with its subject."""
     heads, deprels, upos, feats = document.heads, document.deprels, document.upos, document.feats
-    subjects = {int(heads[i]): i for i, name in enumerate(deprels) if name.startswith("nsubj") and heads[i] >= 0}
+    subjects: dict[int, list[int]] = {}
+    for i, relation in enumerate(deprels):
+        if relation.partition(":")[0] == "nsubj" and heads[i] >= 0:
+            subjects.setdefault(int(heads[i]), []).append(i)
     for verb, word in enumerate(document.words):
         if not shows_number(word, upos[verb], feats[verb]):
             continue
         owner = int(heads[verb]) if deprels[verb].partition(":")[0] in ("aux", "cop") else verb
-        subject = subjects.get(owner)
-        if subject is None or subject == verb:
+        if owner not in subjects:
             continue
-        number = morphology(feats[subject]).get("Number")
+        subject = min(subjects[owner], key=lambda i: (i > verb, abs(i - verb)))
+        number = morphology(feats[subject]).get("Number") or morphology(feats[verb]).get("Number")
         between = range(min(subject, verb) + 1, max(subject, verb))
         others = (
             upos[i] in ("NOUN", "PROPN") and number is not None and morphology(feats[i]).get("Number", number) != number

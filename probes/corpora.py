@@ -14,9 +14,9 @@ from typing import Any
 
 from probes.conllu_reader import CorpusError, read_conllu
 from probes.records import Document, Mention, Sentence, frozen_ints
-from probes.windows import cut, windows
+from probes.windows import Cut, cut, windows
 
-LAYOUT = 1
+LAYOUT = 2
 "Part of every fingerprint: raise it when a reader or the columns below change."
 
 
@@ -125,29 +125,33 @@ class Corpus:
 
     def sentences(self) -> Texts:
         """Return every sentence as a text of its own."""
-        return self._texts("sentence", lambda document: document.split_sentences())
+        return self._texts("sentence", lambda document: (document.split_sentences(), Cut()))
 
     def windows(self, max_words: int) -> Texts:
         """Return the documents in windows of at most `max_words` words (see `probes.windows`)."""
-        return self._texts(f"window-{max_words}", lambda document: windows(document, max_words))
+        return self._texts(
+            f"window-{max_words}", lambda document: (windows(document, max_words), cut(document, max_words))
+        )
 
-    def border_losses(self, max_words: int) -> tuple[int, int]:
-        """Return how many arcs and mentions the borders of windows take away."""
-        cuts = [cut(document, max_words) for document in self.stream()]
-        return sum(one.arcs for one in cuts), sum(one.mentions for one in cuts)
-
-    def _texts(self, scope: str, divide: Callable[[Document], Iterable[Document]]) -> Texts:
-        texts = (text for document in self.stream() for text in divide(document))
+    def _texts(self, scope: str, divide: Callable[[Document], Divided]) -> Texts:
         if not self.stored:
-            return MemoryTexts(tuple(texts))
+            held = [(tuple(texts), lost) for texts, lost in map(divide, self.stream())]
+            return MemoryTexts([text for texts, _ in held for text in texts], sum((lost for _, lost in held), Cut()))
         path = cache_folder() / "corpora" / f"{self.fingerprint[:24]}-{scope}.arrow"
         if not path.exists():
-            _store(texts, path)
+            _store(map(divide, self.stream()), path)
         return ArrowTexts(path)
+
+
+Divided = tuple[Iterable[Document], Cut]
+"The texts that a document is divided into, and what the borders between them take away."
 
 
 class Texts:
     """Texts that a model reads one by one, in the order of the corpus."""
+
+    lost: Cut
+    "What the borders of windows took away."
 
     def __len__(self) -> int:
         """Return the number of texts."""
@@ -172,9 +176,9 @@ class Texts:
 class MemoryTexts(Texts):
     """Texts held in memory."""
 
-    def __init__(self, texts: Sequence[Document]) -> None:
+    def __init__(self, texts: Sequence[Document], lost: Cut | None = None) -> None:
         """Hold `texts`."""
-        self._texts = texts
+        self._texts, self.lost = texts, lost or Cut()
 
     def __len__(self) -> int:
         """Return the number of texts."""
@@ -193,6 +197,7 @@ class ArrowTexts(Texts):
         from datasets import Dataset
 
         self._rows = Dataset.from_file(str(path))
+        self.lost = Cut(sum(self._rows["lost_mentions"][:]), sum(self._rows["lost_anaphors"][:]))
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -211,7 +216,7 @@ class ArrowTexts(Texts):
         return [_document(dict(zip(names, row, strict=True))) for row in zip(*columns.values(), strict=True)]
 
 
-def _row(text: Document) -> dict[str, Any]:
+def _row(text: Document, lost: Cut) -> dict[str, Any]:
     return {
         "id": text.id,
         "sentences": [sentence.id for sentence in text.sentences],
@@ -226,6 +231,8 @@ def _row(text: Document) -> dict[str, Any]:
             for number, sentence in enumerate(text.sentences)
             for mention in sentence.mentions
         ],
+        "lost_mentions": lost.mentions,
+        "lost_anaphors": lost.anaphors,
     }
 
 
@@ -250,8 +257,11 @@ def _document(row: dict[str, Any]) -> Document:
     return Document(row["id"], tuple(sentences))
 
 
-def _store(texts: Iterable[Document], path: Path) -> None:
-    """Write texts to an Arrow file under a temporary name, then give it its name."""
+def _store(divided: Iterable[Divided], path: Path) -> None:
+    """Write texts to an Arrow file under a temporary name, then give it its name.
+
+    What the borders in a document take away stands beside its first text, 0 beside the others.
+    """
     from datasets import Features, List, Value
     from datasets.arrow_writer import ArrowWriter
 
@@ -260,14 +270,16 @@ def _store(texts: Iterable[Document], path: Path) -> None:
     features = Features(
         {"id": Value("string"), "sentences": strings, "lengths": numbers, "words": strings, "heads": numbers}
         | {"deprels": strings, "upos": strings, "feats": strings, "mentions": List(mention)}
+        | {"lost_mentions": Value("int32"), "lost_anaphors": Value("int32")}
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     os.close(handle)
     try:
         with ArrowWriter(path=temporary, features=features, writer_batch_size=1000) as writer:
-            for text in texts:
-                writer.write(_row(text))
+            for texts, lost in divided:
+                for number, text in enumerate(texts):
+                    writer.write(_row(text, lost if number == 0 else Cut()))
             writer.finalize()
         os.replace(temporary, path)
     except BaseException:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,14 @@ from torch import Tensor
 from mha.batches import collate
 from mha.maps import stream_maps
 from mha.models import Model
-from mha.pieces import Pieces, align
+from mha.parallel import in_order
+from mha.pieces import CLS, SEP, Pieces, align
 from probes.corpora import Texts
 from probes.records import Document
 from probes.registry import Probe
 from probes.scoring import Settings, name_of
 from probes.tally import Question
-from probes.targets import Targets
+from probes.targets import OTHERS, TOKENS, Keys, Targets
 
 LENGTHS = range(5, 17)
 "Number of words of a sentence that is shown; windows of several sentences may be longer."
@@ -56,25 +58,44 @@ def example_arcs(
 
     Texts are taken by a hash of their words among the short ones that ask the question, whatever the head does on them.
     """
-    pool = _short_texts(texts)
-    by_name = {probe.name: probe for probe in probes}
+    pool, by_name = _short_texts(texts), {probe.name: probe for probe in probes}
+    asked = [_asked(pool, by_name[choice.question[0]], choice) for choice in choices]
+    shown = [one for some in asked for one in islice(some, each)]
+
+    def look(one: _Shown) -> npt.NDArray[np.float32] | None:
+        return head_map(model, one.text, one.choice.layer, one.choice.head, settings)
+
     rows: list[dict[str, Any]] = []
     number = 0
-    for choice in choices:
-        probe, variant, label = by_name[choice.question[0]], choice.question[1], choice.question[2]
-        asked = ((text, probe.targets(text)[variant]) for text in pool)
-        wanted = ((text, part) for text, part in asked if any(label in probe.pool(name) for name in part.label))
-        for text, targets in (pair for pair, _ in zip(wanted, range(each), strict=False)):
-            chosen = [i for i, name in enumerate(targets.label) if label in probe.pool(name)]
-            weights = head_map(model, text, choice.layer, choice.head, settings)
-            if weights is None:
-                continue
-            shared = {"example": number, "probe": probe.name, "label": label, "variant": variant, "split": "report"}
-            shared |= {"layer": choice.layer, "head": choice.head, "name": f"{choice.layer + 1}-{choice.head + 1}"}
-            shared |= {"source": name_of(text), "words": list(text.words)}
-            rows.extend(shared | arc for arc in _arcs(weights, targets, chosen))
+    for one, weights in zip(shown, in_order(look, shown, settings.workers), strict=True):
+        if weights is not None:
+            (probe, variant, label), layer, head = one.choice.question, one.choice.layer, one.choice.head
+            shared = {"example": number, "probe": probe, "label": label, "variant": variant, "split": "report"}
+            shared |= {"layer": layer, "head": head, "name": f"{layer + 1}-{head + 1}"}
+            shared |= {"source": name_of(one.text), "words": list(one.text.words)}
+            rows.extend(shared | arc for arc in _arcs(weights, one.targets, one.items))
             number += 1
     return pd.DataFrame(rows)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A chosen head and a text that asks its question."""
+
+    choice: Choice
+    text: Document
+    targets: Targets
+    items: Sequence[int]
+    "Items of the question."
+
+
+def _asked(pool: Sequence[Document], probe: Probe, choice: Choice) -> Iterator[_Shown]:
+    """Yield the texts that ask the question of a chosen head."""
+    _, variant, label = choice.question
+    for text in pool:
+        targets = probe.targets(text)[variant]
+        if items := [i for i, name in enumerate(targets.label) if label in probe.pool(name)]:
+            yield _Shown(choice, text, targets, items)
 
 
 def _short_texts(texts: Texts, most: int = 2000) -> list[Document]:
@@ -109,19 +130,38 @@ def word_level(model: Model, pieces: Pieces, settings: Settings) -> npt.NDArray[
 
 
 def _arcs(weights: npt.NDArray[np.float32], targets: Targets, chosen: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Yield the top arc of every query and the top three of those that are asked."""
-    gold: dict[int, set[int]] = {int(targets.query[i]): set() for i in chosen}
-    for key, item in zip(targets.gold[0].tolist(), targets.gold[1].tolist(), strict=True):
-        if item in set(chosen):
-            gold[int(targets.query[item])].add(key)
+    """Yield the top arc of every query and, of those that are asked, the top three candidates.
+
+    Only arcs to candidates are answers, and only these are marked as asked.
+    """
     words = len(weights)
+    gold = _keys_of(targets, targets.gold, chosen)
+    candidates = _candidates_of(targets, chosen, words)
     view = weights[:, :words].T if targets.by_column else np.roll(weights, 2, axis=1)
     first = 0 if targets.by_column else -2
     for query in range(words):
-        order = np.argsort(-view[query], kind="stable")[: 3 if query in gold else 1]
-        for place in order.tolist():
-            key = place + first
-            right = key in gold.get(query, ())
+        order = (np.argsort(-view[query], kind="stable") + first).tolist()
+        answers = [key for key in order if key in candidates.get(query, ())][:3]
+        for key in answers if order[0] in answers else [order[0], *answers]:
             ends = (key, query) if targets.by_column else (query, key)
-            weight = float(view[query, place])
-            yield {"query": ends[0], "key": ends[1], "weight": weight, "gold": right, "asked": query in gold}
+            told = {"gold": key in answers and key in gold[query], "asked": key in answers}
+            yield {"query": ends[0], "key": ends[1], "weight": float(view[query, key - first])} | told
+
+
+def _keys_of(targets: Targets, keys: Keys, chosen: Sequence[int]) -> dict[int, set[int]]:
+    """Return the keys of every query that the chosen items ask about."""
+    found: dict[int, set[int]] = {int(targets.query[i]): set() for i in chosen}
+    asked = set(chosen)
+    for key, item in zip(keys[0].tolist(), keys[1].tolist(), strict=True):
+        if item in asked:
+            found[int(targets.query[item])].add(key)
+    return found
+
+
+def _candidates_of(targets: Targets, chosen: Sequence[int], words: int) -> dict[int, set[int]]:
+    """Return the candidates of every query that the chosen items ask about."""
+    if not isinstance(targets.candidates, str):
+        return _keys_of(targets, targets.candidates, chosen)
+    every = {*range(words), *((CLS, SEP) if targets.candidates == TOKENS else ())}
+    asked = {int(targets.query[i]) for i in chosen}
+    return {query: every - {query} if targets.candidates == OTHERS else every for query in asked}

@@ -12,6 +12,7 @@ from torch import Tensor
 from mha.batches import collate, plan
 from mha.maps import stream_maps
 from mha.models import Model
+from mha.parallel import in_order
 from probes.arcs import Arc, ControlTask, pairs_of
 from probes.records import IntArray
 from probes.scoring import Aligned, Settings
@@ -68,15 +69,21 @@ def read_cells(
     """Return the attention of all heads from the first word of each cell to the second, and back.
 
     `numbers` are indices of texts that the model can read; a cell is an index into them and two words; cells ascend.
+    Batches are read side by side on one thread each, as they are scored.
     """
     values = np.empty((len(cells), model.layers * model.heads, 2), np.float32)
     pieces = [aligned.pieces[number] for number in numbers]
-    for chosen in plan(pieces, [aligned.names[number] for number in numbers], settings.batch_pieces):
+
+    def read(chosen: list[int]) -> None:
         first, last = (np.searchsorted(cells[:, 0], chosen, side) for side in ("left", "right"))
         rows = np.concatenate([np.arange(*span) for span in zip(first, last, strict=True)])
         batch = collate([pieces[i] for i in chosen], reduce=settings.reduce, padding=model.padding)
         reader = _Reader(values, rows, np.repeat(np.arange(len(chosen)), last - first), *cells[rows, 1:].T)
         stream_maps(model, batch, reader.see)
+
+    batches = plan(pieces, [aligned.names[number] for number in numbers], settings.batch_pieces)
+    for _ in in_order(read, batches, settings.workers):
+        pass
     return values
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from mha.batches import Batch
-from mha.hooks import Attend
+from mha.interventions import Attend
 from probes.draws import draws, random_bits
 from probes.records import Document, IntArray
 from probes.registry import Probe, get_probe

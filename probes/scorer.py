@@ -143,10 +143,6 @@ class BatchScorer:
         cells: IntArray = (row * keys + column) * self.texts + text
         return cells
 
-    def score(self, maps: Float[Tensor, "batch head query key"]) -> Float[Tensor, "item measure head"]:
-        """Return the MEASURES of every item for all heads of one layer."""
-        return self.sums(maps, torch.arange(self.items), self.items).to(maps.dtype)
-
     def sums(
         self, maps: Float[Tensor, "batch head query key"], segment: Tensor, segments: int
     ) -> Float[Tensor, "segment measure head"]:

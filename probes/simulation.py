@@ -138,7 +138,9 @@ def stacked(pools: Sequence[Pool]) -> Pool:
         shift = [sum(pool.documents for pool in pools[:number]) for number in range(len(pools))]
         return {
             question: Sums(
-                tuple(cluster + by for part, by in zip(parts, shift, strict=True) for cluster in part[question].clusters),
+                tuple(
+                    cluster + by for part, by in zip(parts, shift, strict=True) for cluster in part[question].clusters
+                ),
                 *(
                     np.concatenate([getattr(part[question], name) for part in parts])
                     for name in ("n", "hits", "mass", "coverage", "near_ties")
@@ -173,7 +175,5 @@ def _known(sums: Sums | None) -> Sums:
 def _take(sums: Sums, rows: IntArray | None = None, columns: IntArray | None = None) -> Sums:
     across = slice(None) if rows is None else rows
     parts = (sums.hits, sums.mass, sums.coverage, sums.near_ties)
-    hits, mass, coverage, near_ties = (
-        part[across] if columns is None else part[across][:, columns] for part in parts
-    )
+    hits, mass, coverage, near_ties = (part[across] if columns is None else part[across][:, columns] for part in parts)
     return replace(sums, n=sums.n[across], hits=hits, mass=mass, coverage=coverage, near_ties=near_ties)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,14 +12,16 @@ from probes.records import Document, Sentence
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What the borders between the windows of a document take away."""
+    """What the borders between the windows of a document take away; one mention may count as both."""
 
-    sentences: int
-    "Sentences that lie in more than one window."
-    arcs: int
-    "Words whose head lies in another window; they keep no head."
-    mentions: int
+    mentions: int = 0
     "Mentions whose words lie in more than one window; they are left out."
+    anaphors: int = 0
+    "Mentions that have an antecedent (an earlier head word of the same entity) in the document but none in a window."
+
+    def __add__(self, other: Cut) -> Cut:
+        """Return the losses of two documents together."""
+        return Cut(self.mentions + other.mentions, self.anaphors + other.anaphors)
 
 
 def windows(document: Document, max_words: int) -> Iterator[Document]:
@@ -50,17 +52,17 @@ def windows(document: Document, max_words: int) -> Iterator[Document]:
 
 def cut(document: Document, max_words: int) -> Cut:
     """Count what `windows` with the same arguments takes away."""
-    window = np.arange(len(document)) // max_words
-    attached = np.flatnonzero(document.heads >= 0)
-    spans = [
-        (int(start), int(start) + len(sentence) - 1)
-        for sentence, start in zip(document.sentences, document.starts, strict=True)
-    ]
-    return Cut(
-        sentences=sum(bool(window[first] != window[last]) for first, last in spans if first <= last),
-        arcs=int((window[attached] != window[document.heads[attached]]).sum()),
-        mentions=sum(bool(window[mention.words[0]] != window[mention.words[-1]]) for mention in document.mentions),
-    )
+    mentions = document.mentions
+    inside = [mention for mention in mentions if mention.words[0] // max_words == mention.words[-1] // max_words]
+    anaphors = _later([(mention.entity, mention.head) for mention in mentions])
+    asked = _later([((mention.head // max_words, mention.entity), mention.head) for mention in inside])
+    return Cut(len(mentions) - len(inside), anaphors - asked)
+
+
+def _later(heads: Sequence[tuple[Hashable, int]]) -> int:
+    """Count the heads, which ascend, that have a smaller one with the same key."""
+    first: dict[Hashable, int] = {}
+    return sum(first.setdefault(key, head) < head for key, head in heads)
 
 
 def _piece(sentence: Sentence, begin: int, end: int) -> Sentence:

@@ -19,7 +19,7 @@ SHOW_ALL: Final = 26
 "Sentences up to this many words are shown whole; in longer ones, words far from every asked arc are left out."
 
 FAINT: Final = 0.05
-"Second and third arcs of an asked word are drawn from this weight on, right ones always."
+"Second and third answers of an asked word are drawn from this weight on, right ones always."
 
 _GAP, _PAD, _TALLEST = 16.0, 2.0, 130.0
 
@@ -32,7 +32,8 @@ class Arc:
     key: int
     weight: float
     kind: str
-    '"right": gold and asked; "wrong": asked but not gold; "other": the most attended key of a word that is not asked.'
+    """"right": a candidate and gold; "wrong": a candidate but not gold; "other": the most attended key of a word that
+    is not asked, or one that is no candidate."""
     path: str
     arrow: str
     title: str
@@ -129,8 +130,8 @@ def diagram(arcs: pd.DataFrame) -> Diagram:
 
 
 def _shown_arcs(arcs: pd.DataFrame) -> pd.DataFrame:
-    """Leave out the faint second and third arcs that point at nothing right."""
-    strongest = arcs["weight"] == arcs.groupby("query")["weight"].transform("max")
+    """Leave out the faint second and third answers that are not right."""
+    strongest = arcs["weight"] == arcs.groupby(["query", "asked"])["weight"].transform("max")
     return arcs[strongest | (arcs["asked"] & (arcs["gold"] | (arcs["weight"] >= FAINT)))]
 
 

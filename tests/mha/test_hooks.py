@@ -1,6 +1,5 @@
 import threading
 from collections.abc import Callable
-from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -9,7 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mha.encoder import Encoder
-from mha.hooks import SITES, Ablate, HookError, Record, Seen, intervene, record, watch, watched
+from mha.hooks import SITES, HookError, Record, Seen, call_of, record, watch
+from mha.interventions import Ablate, intervene
 
 
 def test_recorded_rows_sum_to_one_and_padding_gets_nothing(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
@@ -159,7 +159,7 @@ def test_a_pass_that_breaks_off_is_not_mixed_with_the_one_before(encoder: Encode
 @pytest.mark.parametrize("where", ["hook", "model"])
 def test_nothing_remains_after_an_exception(where: str, encoder: Encoder, pieces: Tensor) -> None:
     def see(seen: Seen) -> None:
-        assert watched(encoder)
+        assert call_of(encoder).watches
         if where == "hook":
             raise ZeroDivisionError
 
@@ -167,7 +167,7 @@ def test_nothing_remains_after_an_exception(where: str, encoder: Encoder, pieces
     error = ZeroDivisionError if where == "hook" else IndexError
     with pytest.raises(error), record(encoder), intervene(encoder, Ablate(0, 0)), watch(encoder, see):
         encoder(pieces if where == "hook" else pieces + 1000)
-    assert not watched(encoder)
+    assert not call_of(encoder).watches
     assert not any(m._forward_hooks or m._forward_pre_hooks for m in encoder.modules())
     assert torch.equal(encoder(pieces), before)
 
@@ -187,7 +187,7 @@ def test_a_block_in_one_thread_does_not_see_the_passes_of_another(encoder: Encod
     thread = threading.Thread(target=there)
     thread.start()
     assert inside.wait(20)
-    assert not watched(encoder)
+    assert not call_of(encoder).watches
     output = encoder(pieces)
     with record(encoder) as maps:
         encoder(pieces)
@@ -201,59 +201,8 @@ def test_a_block_in_one_thread_does_not_see_the_passes_of_another(encoder: Encod
     assert not encoder._forward_hooks
 
 
-def test_ablating_by_zero_is_zeroing_the_rows_of_the_head_in_W_O(
-    encoder: Encoder, pieces: Tensor, mask: Tensor
-) -> None:
-    before, without = encoder(pieces, mask), deepcopy(encoder)
-    with torch.no_grad():
-        without.layers[1].attention.W_O[2] = 0
-    with intervene(encoder, Ablate(layer=1, head=2)):
-        ablated = encoder(pieces, mask)
-    torch.testing.assert_close(ablated, without(pieces, mask), rtol=0, atol=1e-6)
-    assert not torch.allclose(ablated, before, atol=1e-2)
-    assert torch.equal(encoder(pieces, mask), before)
-
-
-def test_ablating_by_mean_writes_the_mean_over_real_pieces_everywhere(
-    encoder: Encoder, pieces: Tensor, mask: Tensor
-) -> None:
-    with record(encoder, ["head_output"], layers=[1]) as seen:
-        before = encoder(pieces, mask)
-    vectors = [seen["head_output"][0][b, 2, q] for b in range(3) for q in range(9) if mask[b, q]]
-    mean, constant = torch.stack(vectors).mean(0), deepcopy(encoder)
-    with torch.no_grad():
-        attention = constant.layers[1].attention
-        attention.output.bias += mean @ attention.W_O[2]
-        attention.W_O[2] = 0
-    expected = constant(pieces, mask)
-    for change in (Ablate(1, 2, how="mean"), Ablate(1, 2, how="mean", mean=mean)):
-        with intervene(encoder, change):
-            torch.testing.assert_close(encoder(pieces, mask), expected, rtol=0, atol=1e-5)
-    assert torch.equal(encoder(pieces, mask), before)
-
-
-def test_several_heads_are_ablated_at_once(encoder: Encoder, pieces: Tensor) -> None:
-    heads, without = [(0, 1), (2, 0), (2, 3)], deepcopy(encoder)
-    with torch.no_grad():
-        for layer, head in heads:
-            without.layers[layer].attention.W_O[head] = 0
-    changes = [Ablate(*head) for head in heads]
-    site = ["head_output"]
-    with record(encoder, site) as own, intervene(encoder, *changes), record(encoder, site) as seen:
-        torch.testing.assert_close(encoder(pieces), without(pieces), rtol=0, atol=1e-6)
-    assert not any(bool((output[:, h] == 0).any()) for output in own["head_output"] for h in range(4))
-    zero = [(i, h) for i, out in enumerate(seen["head_output"]) for h in range(4) if bool((out[:, h] == 0).all())]
-    assert zero == heads
-
-
-def test_a_head_or_way_that_does_not_exist_is_an_error(encoder: Encoder, pieces: Tensor) -> None:
-    for head in (4, -1):
-        with (
-            pytest.raises(HookError, match=rf"head index {head} is outside layer 1 \(4 heads"),
-            intervene(encoder, Ablate(1, head)),
-        ):
-            encoder(pieces)
-    with pytest.raises(HookError, match="layer index 3 does not exist in this model"), intervene(encoder, Ablate(3, 0)):
-        encoder(pieces)
-    with pytest.raises(HookError, match="unknown ablation 'none'"):
-        Ablate(0, 0, how="none")
+def test_a_mask_for_the_whole_batch_says_which_keys_are_real_in_each_text(encoder: Encoder) -> None:
+    bias = torch.zeros(1, 1, 3, 3).masked_fill_(torch.tensor([True, True, False]).logical_not(), -torch.inf)
+    real = Seen("head_output", 0, torch.zeros(5, 2, 3, 8), bias).real_keys()
+    assert real is not None
+    assert real.tolist() == [[True, True, False]] * 5

@@ -9,8 +9,9 @@ import torch.nn.functional as F
 import transformers as hub
 from torch import Tensor
 
-from mha.hooks import SITES, Ablate, HookError, Seen, intervene, record, watch, watched
-from mha.hub import OUTPUT_PROJECTIONS, load_hub_model
+from mha.hooks import SITES, HookError, Seen, call_of, record, watch
+from mha.hub import OUTPUT_PROJECTIONS, is_cross_attention, load_hub_model
+from mha.interventions import Ablate, intervene
 
 SIZES: dict[str, Any] = {
     "vocab_size": 40,
@@ -207,6 +208,32 @@ def test_ablation_is_a_change_of_W_O(
         assert not torch.allclose(ablated[real], before[real], atol=1e-3)
 
 
+@pytest.mark.parametrize("folder", ["bart"], indirect=True)
+def test_cross_attention_is_known_by_its_name_where_queries_and_keys_are_as_many(
+    model: Any, inputs: dict[str, Tensor]
+) -> None:
+    crossed: list[bool] = []
+    with watch(model, lambda seen: crossed.append(seen.crossed)):
+        model(**inputs)
+    assert crossed == [False, False, False, True, False, True]
+    unknown = Ablate(3, 0, "mean")
+    with pytest.raises(HookError, match="layer index 3 attends to other pieces"), intervene(model, unknown):
+        model(**inputs)
+    site = ["head_output"]
+    with intervene(model, Ablate(2, 0, "mean"), Ablate(3, 0, "mean", torch.ones(8))), record(model, site) as seen:
+        model(**inputs)
+    own, given = (seen["head_output"][layer][:, 0] for layer in (2, 3))
+    assert torch.equal(own, own[:1, :1].expand_as(own))
+    assert bool((given == 1).all())
+
+
+def test_usual_names_of_cross_attention_are_known_and_no_others() -> None:
+    known = ["decoder.layers.0.encoder_attn", "layer.1.crossattention.self", "h.0.crossattention", "x.cross_attn"]
+    known += ["decoder.block.0.layer.1.EncDecAttention", "cross_attention"]
+    others = ["decoder.layers.0.self_attn", "cross_encoder.layer.0.attention.self", ""]
+    assert [is_cross_attention(name) for name in known + others] == [True] * 6 + [False] * 3
+
+
 @pytest.mark.parametrize("name", PRIVATE)
 def test_a_model_with_attention_code_of_its_own_is_refused(name: str, inputs: dict[str, Tensor]) -> None:
     model = hub.AutoModel.from_config(PRIVATE[name]()).eval()
@@ -214,7 +241,7 @@ def test_a_model_with_attention_code_of_its_own_is_refused(name: str, inputs: di
     with pytest.raises(HookError, match=f"{name} keeps attention code of its own, .*its heads cannot be seen"):
         record(model).__enter__()
     assert model.config._attn_implementation == own
-    assert not watched(model)
+    assert not call_of(model).watches
     assert not model._forward_hooks
 
 

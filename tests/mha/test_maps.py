@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from mha import Encoder, EncoderConfig, Model
 from mha.batches import REDUCTIONS, Batch, collate
-from mha.hooks import HookError, record, watched
+from mha.hooks import HookError, call_of, record
 from mha.maps import merge, stream_maps
 from mha.pieces import CLS, SEP, Pieces
 
@@ -122,8 +122,26 @@ def test_the_stream_stops_after_the_last_layer_and_leaves_no_hook(encoder: Encod
     assert ran == ["last layer's projection"]
     for handle in handles:
         handle.remove()
-    assert not watched(encoder)
+    assert not call_of(encoder).watches
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in encoder.modules())
+
+
+def test_a_model_that_catches_errors_of_its_parts_does_not_keep_the_stream_running(
+    encoder: Encoder, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last, ran = encoder.layers[-1], []
+    forward = last.forward
+
+    def careful(x: Tensor, *others: Any) -> Tensor:
+        try:
+            return forward(x, *others)
+        except Exception:
+            ran.append("the stream's end was taken for an error")
+            return x
+
+    monkeypatch.setattr(last, "forward", careful)
+    stream_maps(model_of(encoder, 3, 4), batch, lambda layer, maps: None)
+    assert ran == []
 
 
 def test_an_exception_of_whoever_looks_is_passed_on_and_leaves_no_hook(encoder: Encoder, batch: Batch) -> None:
@@ -132,7 +150,7 @@ def test_an_exception_of_whoever_looks_is_passed_on_and_leaves_no_hook(encoder: 
 
     with pytest.raises(ZeroDivisionError):
         stream_maps(model_of(encoder, 3, 4), batch, see)
-    assert not watched(encoder)
+    assert not call_of(encoder).watches
     assert not encoder._forward_hooks
 
 

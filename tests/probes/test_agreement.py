@@ -55,13 +55,48 @@ def test_the_distractor_is_looked_for_on_either_side_of_an_inverted_verb(tree: T
     assert found(sentence) == [(1, 3, 1)]
 
 
-def test_a_subject_of_unknown_number_has_no_attractors(tree: Tree) -> None:
+@pytest.mark.parametrize(("number", "attractors"), [("|Number=Sing", 1), ("|Number=Plur", 0), ("", 0)])
+def test_the_verb_shows_the_number_of_a_subject_that_shows_none(number: str, attractors: int, tree: Tree) -> None:
+    """Of "who of the ships sinks" the ships are attractors; where neither shows a number nothing is."""
     sentence = tree(f"""
-        that   PRON 3 nsubj _
+        who    PRON 3 nsubj _
         ships  NOUN 1 nmod  {PLUR}
-        sinks  VERB 0 root  {PRESENT}
+        sinks  VERB 0 root  {PRESENT}{number}
     """)
-    assert found(sentence) == [(2, 0, 0)]
+    assert found(sentence) == [(2, 0, attractors)]
+
+
+def test_the_number_of_the_subject_goes_before_that_of_the_verb(tree: Tree) -> None:
+    """As in "a lot of ships sink", where the two differ."""
+    sentence = tree(f"""
+        lot    NOUN 3 nsubj {SING}
+        ships  NOUN 1 nmod  {PLUR}
+        sink   VERB 0 root  {PRESENT}|{PLUR}
+    """)
+    assert found(sentence) == [(2, 0, 1)]
+
+
+@pytest.mark.parametrize(("first", "second"), [("nsubj:outer", "nsubj"), ("nsubj", "nsubj:outer")])
+def test_of_two_subjects_a_verb_has_the_nearest_before_it(first: str, second: str, tree: Tree) -> None:
+    """The thing is she is old: each copula has its own subject, though both depend on "old"."""
+    sentence = tree(f"""
+        thing  NOUN 5 {first} {SING}
+        is     AUX  5 cop {PRESENT}
+        she    PRON 5 {second} {SING}
+        is     AUX  5 cop {PRESENT}
+        old    ADJ  0 root  _
+    """)
+    assert found(sentence) == [(1, 0, 0), (3, 2, 0)]
+
+
+def test_of_two_subjects_after_a_verb_it_has_the_nearest(tree: Tree) -> None:
+    sentence = tree(f"""
+        are    AUX  4 cop {PRESENT}
+        ships  NOUN 4 nsubj {PLUR}
+        they   PRON 4 nsubj {PLUR}
+        old    ADJ  0 root  _
+    """)
+    assert found(sentence) == [(0, 1, 0)]
 
 
 def test_an_auxiliary_agrees_with_the_subject_of_its_head(tree: Tree) -> None:

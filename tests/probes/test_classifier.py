@@ -176,6 +176,28 @@ def test_order_of_sentences_changes_nothing(model: Model, random_documents: Call
     )
 
 
+def test_the_number_of_workers_changes_nothing_and_each_has_one_thread(
+    model: Model, random_documents: Callable[..., list[Document]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aligned = Aligned.of(model, MemoryTexts(random_documents(30)))
+    arcs = {ALL: sample_arcs(aligned, [DEPENDENCY], pairs=200, seed=0)[ALL]}
+    threads: list[int] = []
+    stream = pair_attention.stream_maps
+
+    def counted(*given: Any) -> None:
+        threads.append(torch.get_num_threads())
+        stream(*given)
+
+    monkeypatch.setattr(pair_attention, "stream_maps", counted)
+    one, three = (
+        PairAttention.of(model, aligned, arcs, {ALL: ControlTask.of(arcs[ALL], 0)}, Settings(64, workers=workers))
+        for workers in (1, 3)
+    )
+    np.testing.assert_array_equal(one.values, three.values)
+    assert len(threads) > 8
+    assert set(threads) == {1}
+
+
 def test_the_same_seed_gives_the_same_scores(model: Model, random_documents: Callable[..., list[Document]]) -> None:
     sides = [MemoryTexts(random_documents(25, seed=seed)) for seed in (0, 1)]
     options = {"pairs": 30, "probes": [COREFERENCE]}

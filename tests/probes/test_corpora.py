@@ -1,13 +1,15 @@
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from probes.conllu_reader import CorpusError, read_conllu
-from probes.corpora import NAMED, Corpus, cache_folder, corpus_path, data_folder
+from probes.corpora import LAYOUT, NAMED, Corpus, cache_folder, corpus_path, data_folder
 from probes.records import Document, Mention, Sentence
+from probes.windows import Cut
 
 CONLLU = """\
 # newdoc id = harbour
@@ -73,6 +75,7 @@ def test_texts_kept_on_disk_equal_those_in_memory(random_documents: Callable[...
         assert len(ours) == len(theirs) > 7
         assert everything(ours.take(range(len(ours)))) == everything(theirs.take(range(len(theirs))))
         assert ours.size() == theirs.size()
+        assert ours.lost == theirs.lost
         assert [len(chunk) for chunk in ours.chunks(5)] == [len(chunk) for chunk in theirs.chunks(5)]
     text = disk.sentences().take([0])[0]
     assert text.heads.dtype == np.int64
@@ -97,8 +100,22 @@ def test_windows_keep_to_their_number_of_words_and_losses_at_borders_are_counted
     corpus = Corpus.read(path)
     windows = corpus.windows(3).take([0, 1, 2])
     assert [(window.id, len(window)) for window in windows] == [("harbour", 3), ("harbour", 1), ("port", 1)]
-    assert corpus.border_losses(3) == (1, 1)  # Her -> ship, and the mention of both words
-    assert corpus.border_losses(100) == (0, 0)
+    for held in (corpus, Corpus.of(corpus.stream())):
+        assert held.windows(3).lost == Cut(mentions=1, anaphors=0)  # the mention of both words
+        assert held.windows(2).lost == Cut(mentions=0, anaphors=1)  # Her: Ada is in the window before
+        assert held.windows(100).lost == held.sentences().lost == Cut()
+
+
+def test_losses_are_counted_without_reading_the_file_again(path: Path, cache: Path) -> None:
+    corpus, reads = Corpus.read(path), []
+
+    def stream() -> Iterator[Document]:
+        reads.append("read")
+        return corpus.stream()
+
+    counted = replace(corpus, stream=stream)
+    assert [counted.windows(2).lost for _ in range(2)] == [Cut(anaphors=1)] * 2
+    assert reads == ["read"]
 
 
 def test_another_content_or_part_of_a_file_has_another_fingerprint(path: Path, cache: Path) -> None:
@@ -166,7 +183,7 @@ def test_a_file_that_is_broken_at_its_start_is_refused_when_it_is_opened(path: P
 
 
 def test_the_sha256_of_the_file_is_in_the_fingerprint(path: Path) -> None:
-    expected = hashlib.sha256(b"1 None " + path.read_bytes()).hexdigest()
+    expected = hashlib.sha256(f"{LAYOUT} None ".encode() + path.read_bytes()).hexdigest()
     assert Corpus.read(path).fingerprint == expected
 
 

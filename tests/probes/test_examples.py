@@ -1,17 +1,20 @@
 """Heads at work."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from mha import CLS, SEP, Model
-from probes import get_probe
+from probes import examples, get_probe
 from probes.corpora import MemoryTexts
-from probes.examples import Choice, choose_heads, example_arcs, head_map
+from probes.examples import Choice, _arcs, choose_heads, example_arcs, head_map
 from probes.records import Document
 from probes.scoring import Settings
+from probes.targets import Targets, key_sets
 
 PROBES = [get_probe("position"), get_probe("dependency")]
 
@@ -76,8 +79,47 @@ def test_arcs_are_the_strongest_of_the_head_and_gold_is_marked(
         for place, of_one in shown.groupby(end):
             seen = weights[:, place] if column else weights[place]
             assert of_one.weight.max() == pytest.approx(float(seen.max()))
-            assert len(of_one) == (min(3, len(seen)) if of_one.asked.iloc[0] else 1)
+            among = candidates_of(question[1], len(weights), place)
+            answers = sorted((float(seen[key]) for key in among), reverse=True)[:3] if of_one.asked.any() else []
+            assert of_one[of_one.asked].weight.tolist() == pytest.approx(answers)
+            assert set(of_one[of_one.asked]["query" if column else "key"]) <= among
+            assert (~of_one.asked).sum() == (not answers or float(seen.max()) > answers[0])
         assert shown.key.min() >= (0 if column else SEP)
+
+
+def test_the_number_of_workers_changes_no_arc(
+    model: Model, random_documents: Callable[..., list[Document]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = MemoryTexts([text for document in random_documents(30) for text in document.split_sentences()])
+    choices = [Choice(("dependency", "dependent->head", "all"), layer, head) for layer in range(2) for head in range(3)]
+    threads: list[int] = []
+    stream = examples.stream_maps
+
+    def counted(*given: Any) -> None:
+        threads.append(torch.get_num_threads())
+        stream(*given)
+
+    monkeypatch.setattr(examples, "stream_maps", counted)
+    one, three = (example_arcs(model, texts, PROBES, choices, Settings(workers=workers)) for workers in (1, 3))
+    pd.testing.assert_frame_equal(one, three, check_exact=True)
+    assert one.example.nunique() == 12
+    assert threads == [1] * 24
+
+
+def candidates_of(variant: str, words: int, word: int) -> set[int]:
+    return {*range(words), CLS, SEP} if variant == "all tokens" else {*range(words)} - {word}
+
+
+def test_keys_that_are_no_candidates_are_shown_but_are_no_answers() -> None:
+    """Of "she saw ships" the head of "ships" is asked for: neither [SEP] nor the word itself is a wrong answer."""
+    weights = np.array([[0.1, 0.7, 0.1, 0.1, 0], [0, 0, 0, 1, 0], [0.04, 0.06, 0.2, 0.5, 0.2]], np.float32)
+    asked = Targets.pairs(np.array([2]), np.array([1]), ["obj"])
+    told = [(arc["query"], arc["key"], arc["gold"], arc["asked"]) for arc in _arcs(weights, asked, [0])]
+    others = [(0, 1, False, False), (1, SEP, False, False)]
+    assert told == [*others, (2, SEP, False, False), (2, 1, True, True), (2, 0, False, True)]
+    listed = Targets.sets([2], [[0]], ["pronoun"], key_sets([[0, 1]]))
+    told = [(arc["query"], arc["key"], arc["gold"], arc["asked"]) for arc in _arcs(weights, listed, [0])]
+    assert told == [*others, (2, SEP, False, False), (2, 1, False, True), (2, 0, True, True)]
 
 
 def test_a_text_that_the_model_cannot_read_whole_has_no_map(

@@ -129,6 +129,11 @@ def groups_of(asked: list[tuple[Kind, list[Asked]]]) -> list[Items]:
     return [group for group in groups if len(group)]
 
 
+def of_items(scorer: BatchScorer, maps: torch.Tensor) -> torch.Tensor:
+    """[item, measure, head] The MEASURES of every item: each is a segment of its own."""
+    return scorer.sums(maps, torch.arange(scorer.items), scorer.items)
+
+
 @given(cases())
 def test_the_scorer_does_what_its_definition_says(case) -> None:
     maps, words, groups = *case[:2], groups_of(case[2])
@@ -136,18 +141,18 @@ def test_the_scorer_does_what_its_definition_says(case) -> None:
         return
     before = maps.clone()
     scorer = BatchScorer(groups, np.array(words))
-    outcome = scorer.score(maps).numpy()
+    outcome = of_items(scorer, maps).numpy()
     expected = expected_of(maps, words, groups)
     np.testing.assert_allclose(outcome, expected, rtol=0, atol=1e-6)
     assert torch.equal(maps, before)
-    assert np.array_equal(scorer.score(maps).numpy(), outcome)
+    assert np.array_equal(of_items(scorer, maps).numpy(), outcome)
 
 
 @given(cases())
 def test_baselines_and_heads_are_judged_alike(case) -> None:
     maps, words, groups = *case[:2], groups_of(case[2])
     for items in groups:
-        outcome = BatchScorer([items], np.array(words)).score(maps).numpy()
+        outcome = of_items(BatchScorer([items], np.array(words)), maps).numpy()
         for head in range(maps.shape[1]):
             rows = np.zeros((len(items), maps.shape[3]), np.float32)
             for i, (text, query) in enumerate(zip(items.text, items.query, strict=True)):
@@ -181,7 +186,7 @@ def score(maps: Sequence[Sequence[Sequence[float]]], items: Items) -> list[list[
         rows = torch.tensor(one)
         n = len(rows)
         tensor[i, 0, :n, :n], tensor[i, 0, :n, width:] = rows[:, :n], rows[:, n:]
-    return BatchScorer([items], np.array([len(one) for one in maps])).score(tensor)[..., 0].tolist()
+    return of_items(BatchScorer([items], np.array([len(one) for one in maps])), tensor)[..., 0].tolist()
 
 
 @pytest.mark.parametrize("words", [2, 5, 9])

@@ -3,13 +3,16 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+import transformers
+from tokenizers import Tokenizer
 
 from mha import Encoder, EncoderConfig, Model, align, load_model
-from mha.hooks import record, watched
+from mha.hooks import call_of, record
 from probes import get_probe
 from probes.baselines import BASELINES, LEXICAL
 from probes.corpora import Corpus, Texts
@@ -150,6 +153,33 @@ def test_the_number_of_workers_changes_no_number(
     before = torch.get_num_threads()
     assert_identical(score(model, texts, batch_pieces=40), score(model, texts, batch_pieces=40, workers=workers))
     assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize("architecture", ["albert", "gpt2"])
+def test_a_model_of_transformers_gives_several_workers_the_numbers_of_one(
+    architecture: str, texts: Texts, tokenizer: Tokenizer, tmp_path: Path
+) -> None:
+    """Threads lead the model through `attend` at the same time, and its own attention comes back after the last."""
+    sizes: dict[str, Any] = {"vocab_size": tokenizer.get_vocab_size(), "pad_token_id": 0}
+    if architecture == "albert":
+        sizes |= {"embedding_size": 8, "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3}
+        sizes |= {"intermediate_size": 32, "max_position_embeddings": 40, "initializer_range": 0.4}
+    else:
+        sizes |= {"n_embd": 24, "n_layer": 2, "n_head": 3, "n_positions": 40, "initializer_range": 0.4}
+        sizes |= {"bos_token_id": 2, "eos_token_id": 3}
+    config = transformers.AutoConfig.for_model(architecture, **sizes)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        transformers.AutoModel.from_config(config).save_pretrained(tmp_path)
+    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer).save_pretrained(tmp_path)
+    model = load_model(str(tmp_path))
+    assert isinstance(model.module, transformers.PreTrainedModel)
+    one = score(model, texts, batch_pieces=40)
+    assert any(float(sums.hits.std()) > 0 for sums in sums_of(one.heads).values()), "heads differ"
+    for workers in (2, 4):
+        assert_identical(one, score(model, texts, batch_pieces=40, workers=workers))
+    assert model.module.config._attn_implementation == "sdpa"
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.module.modules())
 
 
 @pytest.mark.parametrize("batch_pieces", [1, 64, 500])
@@ -332,7 +362,7 @@ def test_the_texts_and_probes_stay_as_they_were(model: Model, documents: list[Do
 
 def test_no_hook_is_left_after_scoring(model: Model, texts: Texts) -> None:
     score(model, texts)
-    assert not watched(model.module)
+    assert not call_of(model.module).watches
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.module.modules())
 
 

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probes.conllu_reader import read_conllu
+from probes.coreference import anaphors
 from probes.records import Document, Mention, Sentence, frozen_ints
 from probes.windows import Cut, cut, windows
 
@@ -44,9 +45,9 @@ def test_what_is_kept_and_what_is_cut_add_up(lengths: list[int], most: int):
     whole, lost = document(lengths), cut(document(lengths), most)
     pieces = list(windows(whole, most))
     assert sum(len(piece.mentions) for piece in pieces) + lost.mentions == len(whole.mentions)
-    assert sum(int((piece.heads >= 0).sum()) for piece in pieces) + lost.arcs == int((whole.heads >= 0).sum())
-    kept = [sentence for piece in pieces for sentence in piece.sentences]
-    assert (len(kept) == len(whole.sentences)) == (lost.sentences == 0)
+    asked = [len(list(anaphors(text))) for text in (whole, *pieces)]
+    assert sum(asked[1:]) + lost.anaphors == asked[0]
+    assert lost + lost == Cut(2 * lost.mentions, 2 * lost.anaphors)
 
 
 def test_a_word_whose_head_is_cut_off_has_no_head_and_no_relation():
@@ -67,7 +68,7 @@ def test_a_mention_across_a_border_is_left_out_and_counted():
         (Mention((0, 1), 1, "pair"), Mention((2,), 2, "end")),
         (Mention((2,), 2, "end"),),
     ]
-    assert cut(whole, 4) == Cut(sentences=1, arcs=1, mentions=1)
+    assert cut(whole, 4) == Cut(mentions=1, anaphors=2)  # the second pair, and the second end
 
 
 def test_a_discontinuous_mention_across_a_border_is_left_out():
@@ -83,7 +84,7 @@ def test_a_discontinuous_mention_across_a_border_is_left_out():
 def test_a_document_that_fits_is_left_as_it_is():
     whole = document([3, 4])
     assert list(windows(whole, 7)) == [whole]
-    assert cut(whole, 7) == Cut(sentences=0, arcs=0, mentions=0)
+    assert cut(whole, 7) == Cut()
 
 
 def test_cutting_changes_nothing_in_the_document():
@@ -98,12 +99,13 @@ def test_a_window_without_words_is_refused():
 
 
 def test_gum_has_its_known_number_of_anaphors_in_windows_of_100_words(data_folder: Path):
-    found = words = lost = 0
+    found = words = 0
+    lost = Cut()
     for whole in read_conllu(data_folder / "ud_english_gum" / "en_gum-ud-dev.conllu"):
-        lost += cut(whole, 100).mentions
+        lost += cut(whole, 100)
         for window in windows(whole, 100):
             words += len(window)
             earliest: dict[str, int] = {}
             for mention in window.mentions:
                 found += earliest.setdefault(mention.entity, mention.head) < mention.head
-    assert (found, words, lost) == (2638, 28119, 152)
+    assert (found, words, lost) == (2638, 28119, Cut(mentions=152, anaphors=1319))

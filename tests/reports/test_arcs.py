@@ -35,6 +35,13 @@ def test_arcs_are_right_wrong_or_other_and_faint_wrong_ones_are_left_out(drawn: 
     assert drawn.arcs[-1].kind == "right"
 
 
+def test_the_strongest_answer_is_drawn_however_faint_and_what_is_no_answer_is_not_called_wrong():
+    shown = diagram(frame(["She", "sleeps", "."], [(1, SEP, 0.97, False, False), (1, 2, 0.02, True, False)]))
+    assert {(arc.query, arc.key): arc.kind for arc in shown.arcs} == {(1, SEP): "other", (1, 2): "wrong"}
+    assert shown.said == ("sleeps → .: 2 % of its attention, not right",)
+    assert [token.kind for token in shown.tokens] == ["special", "word", "asked", "word", "special"]
+
+
 def test_special_tokens_stand_at_the_ends_and_words_in_order(drawn: Diagram):
     assert [token.text for token in drawn.tokens] == ["[CLS]", "She", "sleeps", ".", "[SEP]"]
     assert [token.kind for token in drawn.tokens] == ["special", "word", "asked", "word", "special"]
