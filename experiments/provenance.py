@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import platform
 import resource
 import subprocess
@@ -25,17 +26,10 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
     """Return the contents of run.json that do not depend on what was scored."""
     return {
         "name": config.name,
-        "headscope": version(),
-        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
+        **machine(started),
         "wall_seconds": round(time.time() - started, 1),
-        "peak_memory_mb": peak_memory_mb(),
-        "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
-        "python": platform.python_version(),
-        "platform": f"{platform.system()} {platform.machine()}",
-        "git_commit": git_commit(),
         "seed": config.seed,
         "device": "cpu",
-        "threads": torch.get_num_threads(),
         "model": {
             "name": model.name,
             "source": model.source,
@@ -49,6 +43,21 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
             split: {"name": corpus.name, "fingerprint": corpus.fingerprint, **corpus.size()}
             for split, corpus in zip(("select", "report"), corpora, strict=True)
         },
+    }
+
+
+def machine(started: float) -> dict[str, Any]:
+    """Return which headscope ran with which packages, on what machine and when."""
+    return {
+        "headscope": version(),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
+        "peak_memory_mb": peak_memory_mb(),
+        "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "git_commit": git_commit(),
+        "threads": torch.get_num_threads(),
     }
 
 

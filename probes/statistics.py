@@ -89,7 +89,7 @@ def expanded_tail(clusters: int, level: float) -> float:
 
 def _quantiles(means: Numbers, tail: float) -> Numbers:
     """Return [2, scored], the quantiles `tail` and 1 - `tail` of each column, interpolated as `numpy.quantile` does."""
-    rows = np.ascontiguousarray(means.T)
+    rows = np.array(means.T, order="C")  # a copy, which is put out of order
     place = np.array([tail, 1 - tail]) * (len(means) - 1)
     below = np.floor(place).astype(int)
     above = np.ceil(place).astype(int)

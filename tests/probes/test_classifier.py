@@ -18,6 +18,7 @@ from probes import Document, Sentence, Settings, Split, get_probe, score_corpus,
 from probes.arcs import ControlTask, sample_arcs
 from probes.classifier import HeadClassifiers, fit_classifiers
 from probes.corpora import MemoryTexts
+from probes.evidence import Effort
 from probes.pair_attention import PairAttention
 from probes.results import pooled_sums
 from probes.scoring import Aligned
@@ -118,7 +119,7 @@ def test_pairs_and_clusters_are_counted(planted: Model) -> None:
 def test_the_columns_are_those_of_other_probes(planted: Model, model: Model) -> None:
     outcome = score_corpus(model, toy(0), [DEPENDENCY], {}, Settings())
     heads, _ = pooled_sums(outcome, [DEPENDENCY])
-    other = score_table(Split(heads, {}), Split(heads, {}), shape=(2, 3), replicates=10, seed=0)
+    other = score_table(Split(heads, {}), Split(heads, {}), shape=(2, 3), effort=Effort(10, 19))
     scores = fit(planted, toy(0), toy(1))
     assert list(scores.columns) == list(other.columns)
     assert pd.concat([other, scores], ignore_index=True).dtypes.tolist() == other.dtypes.tolist()

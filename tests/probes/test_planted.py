@@ -11,6 +11,7 @@ import torch
 from mha import Encoder, EncoderConfig, Model
 from probes import get_probe
 from probes.corpora import Corpus
+from probes.evidence import Effort
 from probes.records import Document
 from probes.results import Split, pooled_sums, score_table
 from probes.scoring import Outcome, Settings, learn_baselines, score_corpus
@@ -72,7 +73,7 @@ def scores_of(model: Model, corpora: list[Corpus], **settings: object) -> pd.Dat
         score_corpus(model, corpus.sentences(), probes, baselines, Settings(**settings)) for corpus in corpora
     ]
     splits = [Split(*pooled_sums(outcome, probes)) for outcome in outcomes]
-    return score_table(*splits, shape=(LAYERS, HEADS), replicates=50, seed=0)
+    return score_table(*splits, shape=(LAYERS, HEADS), effort=Effort(50, 99))
 
 
 def rows_of(scores: pd.DataFrame, label: str) -> pd.DataFrame:

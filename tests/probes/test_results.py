@@ -6,8 +6,10 @@ import pytest
 
 from probes.baselines import LEXICAL
 from probes.dependency import Dependency
-from probes.results import Split, best_head, control_sums, pooled_sums, score_table, strongest
+from probes.evidence import Effort
+from probes.results import Split, add_verdicts, best_head, control_sums, pooled_sums, score_table
 from probes.scoring import Dropped, Outcome
+from probes.statistics import Rule
 from probes.tally import Question, Segments, Sums, Tally
 from probes.targets import OTHERS, Items
 from reports import SCORE_COLUMNS
@@ -36,7 +38,7 @@ def split(heads: Mapping[Question, Sums], **baselines: Sums) -> Split:
 
 
 def table(select: Split, report: Split, **changes: int) -> pd.DataFrame:
-    return score_table(select, report, shape=SHAPE, **{"replicates": 200, "seed": 0, **changes})
+    return score_table(select, report, shape=SHAPE, effort=Effort(**{"replicates": 200, "flips": 99, **changes}))
 
 
 SELECT = sums_of([10, 10], [[4, 9, 1, 9], [4, 8, 2, 9]])
@@ -54,7 +56,7 @@ REPORT = sums_of(
 def test_there_is_a_row_for_each_question_head_and_split_in_the_columns_of_a_run_folder() -> None:
     scores = table(split({A: SELECT, B: SELECT}), split({A: REPORT, B: REPORT}))
     assert len(scores) == 2 * 4 * 2
-    expected = [*SCORE_COLUMNS][[*SCORE_COLUMNS].index("probe") : [*SCORE_COLUMNS].index("selected") + 1]
+    expected = [*SCORE_COLUMNS][[*SCORE_COLUMNS].index("probe") : [*SCORE_COLUMNS].index("beyond_lexical") + 1]
     assert list(scores.columns) == expected
     assert not scores.duplicated(["label", "layer", "head", "split"]).any()
     first = scores[(scores.label == "a") & (scores.split == "select")]
@@ -90,36 +92,90 @@ def test_of_equal_heads_the_first_is_chosen() -> None:
     assert best_head(sums_of([4], [[1, 3, 3, 2]])) == 1
 
 
-def test_numbers_of_the_report_split_choose_neither_head_nor_baseline() -> None:
-    select = split({A: SELECT}, offset=one([5, 5], [10, 10]), uniform=one([1, 1], [10, 10]))
-    report = split({A: REPORT}, offset=one([2, 2], [10, 30]), uniform=one([9, 28], [10, 30]))
-    turned = split({A: SELECT}, offset=one([9, 9], [10, 10]), uniform=one([0, 0], [10, 10]))
-    scores, again = table(select, report), table(select, turned)
-    assert set(scores.baseline) == set(again.baseline) == {"offset"}
+def test_numbers_of_the_report_split_do_not_choose_the_head() -> None:
+    scores = table(split({A: SELECT}), split({A: REPORT}))
+    again = table(split({A: SELECT}), split({A: sums_of([10, 30], [[0, 0, 10, 0], [0, 0, 30, 0]])}))
     assert scores.selected.tolist() == again.selected.tolist()
     in_select = scores.split == "select"
     pd.testing.assert_frame_equal(scores[in_select], again[in_select])
 
 
-def test_the_baseline_is_the_strongest_one_of_the_selection_split() -> None:
+def test_each_split_has_its_own_strongest_baseline_and_the_lexical_table_is_none() -> None:
     select = split(
         {A: SELECT}, offset=one([5, 5], [10, 10]), uniform=one([1, 1], [10, 10]), **{LEXICAL: one([9, 9], [10, 10])}
     )
-    report = split({A: REPORT}, offset=one([2, 10], [10, 30]), **{LEXICAL: one([9, 23], [10, 30])})
-    scores = table(select, report)
-    selected, told = (scores[scores.split == name] for name in ("select", "report"))
-    assert set(scores.baseline) == {"offset"}
+    told = {"offset": one([2, 6], [10, 30]), "uniform": one([2, 10], [10, 30]), LEXICAL: one([9, 23], [10, 30])}
+    scores = table(select, split({A: REPORT}, **told))
+    selected, reported = (scores[scores.split == name] for name in ("select", "report"))
+    assert set(selected.baseline) == {"offset"}
     assert selected.baseline_accuracy.tolist() == pytest.approx([0.5] * 4)
-    assert told.baseline_accuracy.tolist() == pytest.approx([0.3] * 4)
-    assert told.margin.tolist() == pytest.approx([0.5, 0.05, -0.3, 0])
-    assert told.lexical_accuracy.tolist() == pytest.approx([0.8] * 4)
     assert selected.lexical_accuracy.tolist() == pytest.approx([0.9] * 4)
+    assert set(reported.baseline) == {"uniform"}
+    assert reported.baseline_accuracy.tolist() == pytest.approx([0.3] * 4)
+    assert reported.margin.tolist() == pytest.approx([0.5, 0.05, -0.3, 0])
+    assert reported.lexical_accuracy.tolist() == pytest.approx([0.8] * 4)
 
 
-def test_of_equal_baselines_the_first_by_name_is_taken() -> None:
-    select = split({A: SELECT}, uniform=one([5, 5], [10, 10]), offset=one([5, 5], [10, 10]))
-    assert strongest(select, A) == "offset"
-    assert strongest(select, B) == ""
+def test_of_equal_baselines_the_first_by_name_is_told() -> None:
+    part = split({A: SELECT}, uniform=one([5, 5], [10, 10]), offset=one([5, 5], [10, 10]))
+    assert set(table(part, part).baseline) == {"offset"}
+    assert set(table(split({A: SELECT}), split({A: SELECT})).baseline) == {""}
+
+
+def test_tests_are_made_on_the_report_split_against_every_baseline() -> None:
+    """Head 1-1 is above the offset in all five clusters, and above the uniform rows in four: 1 / 32 and 2 / 32.
+
+    The fifth difference from uniform rows is the smallest: only the choice that turns it alone has a larger sum.
+    """
+    n = [10.0] * 5
+    heads = sums_of(n, [[8, 0, 0, 0]] * 4 + [[7, 0, 0, 0]])
+    offset, uniform = one([2, 3, 1, 2, 3], n), one([1, 2, 3, 4, 8], n)
+    part = split({A: heads}, offset=offset, uniform=uniform)
+    scores = table(part, part)
+    assert scores[scores.split == "select"].p.isna().all()
+    report = scores[scores.split == "report"]
+    assert report.p.iloc[0] == pytest.approx(2 / 32)
+    alone = table(split({A: heads}, offset=offset), split({A: heads}, offset=offset))
+    assert alone[alone.split == "report"].p.iloc[0] == pytest.approx(1 / 32)
+    assert (report.p_label >= report.p).all()
+    assert scores.p_adjusted.isna().all()
+
+
+def test_stability_is_that_of_the_choice_on_the_selection_split() -> None:
+    """Two clusters, each won by another head: the one that has more wins three of four resamples."""
+    select = sums_of([10, 10], [[9, 0, 0, 0], [0, 8, 0, 0]])
+    scores = table(split({A: select}), split({A: REPORT}), replicates=4000)
+    for name in ("select", "report"):
+        assert scores[scores.split == name].stability.tolist() == pytest.approx([0.75, 0.25, 0, 0], abs=0.03)
+
+
+def verdicts(rows: list[dict[str, object]], rule: Rule) -> pd.DataFrame:
+    return add_verdicts(pd.DataFrame({"probe": "p", "variant": "v", "split": "report"} | row for row in rows), rule)
+
+
+def test_verdicts_need_a_corrected_p_a_margin_and_for_the_second_one_the_table() -> None:
+    """Three labels of one head each, p 0.01, 0.02 and 0.6: corrected 0.03, 0.03 and 0.6; a fourth was not tested."""
+    rows: list[dict[str, object]] = [
+        {"label": "a", "p_label": 0.01, "margin": 0.2, "lexical_margin_low": 0.001},
+        {"label": "b", "p_label": 0.02, "margin": 0.1, "lexical_margin_low": 0.0},
+        {"label": "c", "p_label": 0.6, "margin": 0.5, "lexical_margin_low": 0.3},
+        {"label": "d", "p_label": np.nan, "margin": np.nan, "lexical_margin_low": np.nan},
+    ]
+    found = verdicts(rows, Rule())
+    assert found.p_adjusted.tolist() == pytest.approx([0.03, 0.03, 0.6, np.nan], nan_ok=True)
+    assert found.specialised.tolist() == [True, True, False, False]
+    assert found.beyond_lexical.tolist() == [True, False, False, False]
+    assert verdicts(rows, Rule(margin=0.15)).specialised.tolist() == [True, False, False, False]
+    assert verdicts(rows, Rule(alpha=0.03)).specialised.tolist() == [False] * 4
+
+
+def test_heads_of_one_label_are_one_family_whatever_the_order_of_the_rows() -> None:
+    """Two labels; in the first, heads of 0.03 and 0.5: were they labels of their own, 0.03 would be 0.06."""
+    rows: list[dict[str, object]] = [
+        {"label": label, "p_label": p, "margin": 0.2, "lexical_margin_low": np.nan}
+        for label, p in (("a", 0.03), ("b", 0.04), ("a", 0.5))
+    ]
+    assert verdicts(rows, Rule()).p_adjusted.tolist() == pytest.approx([0.04, 0.04, 0.5])
 
 
 def test_intervals_of_margins_are_paired() -> None:
@@ -136,11 +192,12 @@ def test_what_is_missing_in_a_split_is_nan_with_no_items() -> None:
     scores = table(select, report)
     assert len(scores) == 16
     numbers = [c for c in scores if scores[c].dtype == float]
-    assert len(numbers) == 11
+    assert len(numbers) == 19
     for label, name in (("a", "report"), ("b", "select")):
         rows = scores[(scores.label == label) & (scores.split == name)]
         assert len(rows) == 4
-        assert bool(rows[numbers].isna().all(axis=None))
+        told = rows[numbers].drop(columns="stability")  # which is that of the choice, also where nothing is told
+        assert bool(told.isna().all(axis=None))
         assert not rows[["n", "clusters", "near_ties"]].any(axis=None)
     assert scores[scores.label == "a"].selected.sum() == 2
     assert not scores[scores.label == "b"].selected.any()

@@ -1,0 +1,115 @@
+"""Checks of the study: whole runs beside the shortcut, heads planted by weights, and runs on models without knowledge."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments.config import Config
+from experiments.controls import add_control
+from experiments.run import run
+from experiments.sandbox.population import LAYERS, ROLES, WIDTH, Sandbox
+from mha.planted import BY_WEIGHTS, plant_weights, word_model
+from probes import Corpus, Probe, get_probe
+from probes.control_arcs import ControlArcs
+from probes.evidence import Effort
+from probes.planted import Planted, planted_changes
+from probes.registry import CONTROL_ARCS, RANDOM
+from probes.results import Split, add_verdicts, pooled_sums, score_table
+from probes.scoring import Settings, learn_baselines, score_corpus
+from probes.statistics import Rule
+from reports import read_scores
+
+
+def whole_run(box: Sandbox, planted: Planted, documents: int, seed: int, effort: Effort, rule: Rule) -> pd.DataFrame:
+    """Return the scores of a run with nothing taken from the large pass: new texts, learned baselines, controls."""
+    corpora = [Corpus.generated(documents, seed + split) for split in range(2)]
+    frames = [_scores(box, planted, corpora, [get_probe(probe)], effort) for probe, _, _ in ROLES.values()]
+    return add_verdicts(pd.concat(frames, ignore_index=True), rule)
+
+
+def _scores(box: Sandbox, planted: Planted, corpora: list[Corpus], probes: list[Probe], effort: Effort) -> pd.DataFrame:
+    texts = [one.sentences() if probes[0].scope == "sentence" else one.windows(100) for one in corpora]
+    arcs = ControlArcs(effort.seed) if any(CONTROL_ARCS in probe.controls for probe in probes) else None
+    names = sorted({name for probe in probes for name in probe.baselines})
+    baselines = learn_baselines(texts[0], probes, names, arcs=arcs)
+    changes = partial(planted_changes, planted)
+    outcomes = [
+        score_corpus(box.model, part, probes, baselines, Settings(workers=1), arcs=arcs, changes=changes)
+        for part in texts
+    ]
+    splits = [Split(*pooled_sums(outcome, probes)) for outcome in outcomes]
+    on_arcs = [outcome.arcs for outcome in outcomes if outcome.arcs is not None]
+    if on_arcs:
+        add_control(CONTROL_ARCS, splits, on_arcs, probes)
+    others = [score_corpus(box.other, part, probes, {}, Settings(workers=1)).heads for part in texts]
+    add_control(RANDOM, splits, others, probes)
+    scores = score_table(*splits, shape=(LAYERS, WIDTH), effort=effort)
+    asked = {question[1:] for question in ROLES.values()}
+    return scores[[pair in asked for pair in zip(scores.variant, scores.label, strict=True)]]
+
+
+def planted_by_weights(documents: int, seed: int) -> list[dict[str, Any]]:
+    """Return, for every place of BY_WEIGHTS, the head that was built for it and the head that a run chooses."""
+    corpora = [Corpus.generated(documents, seed + split) for split in range(2)]
+    words = {word for corpus in corpora for text in corpus.stream() for word in text.words}
+    model = word_model(words, layers=2, heads=4, head_dim=64, positions=60, seed=seed)
+    places = {divmod(3 * number + 1, 4): place for number, place in enumerate(BY_WEIGHTS[:2])}
+    places |= {(1, number): place for number, place in enumerate(BY_WEIGHTS[2:], start=2)}
+    plant_weights(model, places)
+    probes = [get_probe("position")]
+    outcomes = [
+        score_corpus(model, one.sentences(), probes, learn_baselines(one.sentences(), probes, ["uniform"]), Settings())
+        for one in corpora
+    ]
+    splits = [Split(*pooled_sums(outcome, probes)) for outcome in outcomes]
+    scores = add_verdicts(score_table(*splits, shape=(2, 4), effort=Effort(seed=seed)), Rule())
+    told = scores[(scores.split == "report") & scores.selected].set_index("label")
+    return [
+        {
+            "place": place,
+            "planted": f"{layer + 1}-{head + 1}",
+            "chosen": str(told.name[place]),
+            "accuracy": float(told.accuracy[place]),
+            "specialised": bool(told.specialised[place]),
+        }
+        for (layer, head), place in places.items()
+    ]
+
+
+def null_run(source: str, seed: int, documents: int) -> dict[str, Any]:
+    """Return what a run declares on MiniLM's architecture with fresh or shuffled weights, all controls on."""
+    parts = {"name": "grammar", "documents": documents}
+    config = Config.model_validate(
+        {
+            "name": "null",
+            "seed": seed,
+            "page": {"examples": 0},
+            "model": {"name": "minilm", "source": source},
+            "corpus": {"select": parts | {"seed": 2 * seed + 1}, "report": parts | {"seed": 2 * seed + 2}},
+        }
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        scores = read_scores(run(config, Path(folder)) / "scores.parquet")
+    told = scores[(scores.split == "report") & scores.p_adjusted.notna()]
+    declared = told[told.specialised]
+    return {
+        "source": source,
+        "seed": seed,
+        "labels": int(told.groupby(["probe", "variant", "label"]).ngroups),
+        "significant": int((told.p_adjusted < Rule().alpha).sum()),
+        "specialised": int(len(declared)),
+        "declared": [f"{row.name} {row.probe} {row.variant} {row.label}" for row in declared.itertuples(index=False)],
+    }
+
+
+def with_roles(box: Sandbox, margin: float) -> Planted:
+    """Return the heads of a sandbox in which only those of one margin are planted."""
+    keep = {number for (_, at), number in box.layout.planted.items() if at == margin}
+    kept = {number: role for number, role in box.layout.roles.items() if number in keep}
+    return replace(box.layout, roles=kept).by_head

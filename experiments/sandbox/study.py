@@ -1,0 +1,280 @@
+"""The study behind `headscope sandbox`: power, false positives and coverage, written as one record with its page."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.provenance import machine
+from experiments.sandbox.cells import ALPHA, Cell, Counts, count_false, count_power, simulate_all
+from experiments.sandbox.checks import null_run, planted_by_weights, whole_run, with_roles
+from experiments.sandbox.needed import needed_items
+from experiments.sandbox.population import DECOYED, MARGINS, ROLES, Sandbox
+from probes.evidence import Effort
+from probes.simulation import Pool
+from probes.statistics import Rule
+from reports.sandbox import write_sandbox_page
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large the study is."""
+
+    runs: int
+    "Simulated runs a cell."
+    population: int
+    "Documents of the large pass."
+    documents: tuple[int, ...]
+    "Documents that runs have in either split, where power is measured."
+    null_documents: tuple[int, ...]
+    "The same, where false positives are measured."
+    drawings: int
+    "How often right answers are drawn anew for the null of random right answers."
+    whole_runs: int
+    "Runs with nothing taken from the large pass."
+    null_runs: int
+    "Runs on fresh, and as many on shuffled weights."
+    null_documents_of_runs: int
+    "Documents of either split of those."
+
+
+FULL = Scale(1000, 1000, (25, 50, 100, 200, 400), (25, 100, 400), 10, 50, 20, 60)
+QUICK = Scale(10, 200, (25, 100), (50,), 2, 1, 1, 10)
+"One percent of the runs."
+
+EFFORT = Effort(replicates=1000, flips=1999)
+"Less than a real run draws: it asks more labels than the sandbox does."
+
+CHECKED_MARGIN, CHECKED_DOCUMENTS = 0.15, 100
+"The cell in which whole runs are held beside simulated ones."
+
+
+def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Progress) -> Path:
+    """Do the study and write the folder `out` with sandbox.json and its page, which appear only when both are whole."""
+    started, clock = time.time(), time.perf_counter()
+    rule, stages = Rule(), {}
+
+    def timed(name: str, parts: Callable[[Callable[[int, int], None]], Any]) -> Any:
+        begun = time.perf_counter()
+        result = parts(lambda done, of: progress(name, done, of))
+        stages[name] = round(time.perf_counter() - begun, 1)
+        return result
+
+    study = Study(scale, rule, seed, workers)
+    record: dict[str, Any] = {"scale": asdict(scale), "effort": asdict(EFFORT), "rule": asdict(rule), "seed": seed}
+    timed("large pass", study.read)
+    record["population"] = study.population()
+    record["power"] = timed("power", study.power)
+    record["false"] = timed("false positives", study.false)
+    record["weights"] = timed("heads planted by weights", study.weights)
+    record["whole"] = timed("whole runs", study.whole)
+    record["null_runs"] = timed("runs on models without knowledge", study.null_runs)
+    record["needed"] = needed_items(record["power"])
+    wall = round(time.perf_counter() - clock, 1)
+    record = machine(started) | {"wall_seconds": wall, "workers": workers, "stages": stages} | record
+    return _write(record, out)
+
+
+class Study:
+    """The parts of the study, which share one large pass."""
+
+    def __init__(self, scale: Scale, rule: Rule, seed: int, workers: int) -> None:
+        """Prepare the study; nothing is computed yet."""
+        self.scale, self.rule, self.seed, self.workers = scale, rule, seed, workers
+
+    def read(self, progress: Callable[[int, int], None]) -> None:
+        """Make the large pass."""
+        self.box = Sandbox.build(self.scale.population, self.seed)
+        progress(1, 3)
+        self.pool = self.box.pool()
+        progress(2, 3)
+        self.random_pool = self.box.random_pool(self.scale.drawings)
+        progress(3, 3)
+
+    def population(self) -> dict[str, Any]:
+        """Return what is true of the planted heads."""
+        planted = []
+        for (role, margin), head in self.box.layout.planted.items():
+            question = ROLES[role]
+            truth = self.pool.truth(question)
+            planted.append(
+                {
+                    "role": role,
+                    "question": list(question),
+                    "margin": margin,
+                    "strength": getattr(self.box.layout.roles[head], "strength"),  # noqa: B009
+                    "true_accuracy": float(truth.accuracy[head]),
+                    "true_margin": float(truth.margin[head]),
+                    "items_a_document": float(self.pool.heads[question].n.sum() / self.pool.documents),
+                }
+            )
+        return {
+            "documents": self.pool.documents,
+            "sentences": self.box.corpus.size()["sentences"],
+            "heads": len(self.box.layout.bystanders) + len(ROLES),
+            "labels": len(self.pool.heads),
+            "planted": planted,
+        }
+
+    def power(self, progress: Callable[[int, int], None]) -> list[dict[str, Any]]:
+        """Return how often planted heads are found, and how often intervals hold, by role, margin and size."""
+        cells = {(margin, size): self._cell(margin, size) for margin in MARGINS for size in self.scale.documents}
+        found = self._simulate(cells, (count_power, count_false), self.seed, progress)
+        return [
+            row
+            for (margin, size), counts in found.items()
+            for role in ROLES
+            for row in [self._power_row(role, margin, size, counts)]
+        ]
+
+    def _power_row(self, role: str, margin: float, size: int, counts: Counts) -> dict[str, Any]:
+        truth = self.pool.truth(ROLES[role])
+        head = self.box.layout.planted[role, margin]
+        estimates = counts.values["estimate", role]
+        return {
+            "role": role,
+            "margin": margin,
+            "true_margin": float(truth.margin[head]),
+            "documents": size,
+            "items": float(np.mean(counts.values["items", role])),
+            "runs": len(counts.values["specialised", role]),
+            "specialised": counts.rate(("specialised", role)),
+            "significant": counts.rate(("significant", role)),
+            "coverage": {
+                name: counts.rate((name, role))
+                for name in ("accuracy", "mass", "margin")
+                if (name, role) in counts.values
+            },
+            "estimate": {"mean": float(np.mean(estimates)), "sd": float(np.std(estimates))},
+            "false": {key[0]: counts.rate(key) for key in counts.values if len(key) == 1},
+        }
+
+    def _cell(self, margin: float, size: int) -> Cell:
+        layout = self.box.layout
+        heads = {role: layout.planted[role, margin] for role in ROLES}
+        kept = [*layout.bystanders, *heads.values()]
+        planted = {role: (ROLES[role], kept.index(head)) for role, head in heads.items()}
+        return Cell(self.pool.columns(kept), size, planted)
+
+    def false(self, progress: Callable[[int, int], None]) -> list[dict[str, Any]]:
+        """Return how often something is claimed that is not true, under several null hypotheses."""
+        cells = {
+            (name, size): Cell(pool, size, {}) for name, pool in self._nulls() for size in self.scale.null_documents
+        }
+        found = self._simulate(cells, (count_false,), self.seed + 1000, progress)
+        return [
+            {
+                "null": name,
+                "documents": size,
+                "runs": self.scale.runs,
+                "heads": next(iter(cells[name, size].pool.heads.values())).hits.shape[1],
+                "labels": len(cells[name, size].pool.heads),
+                "rates": {key[0]: counts.rate(key) for key in counts.values},
+            }
+            for (name, size), counts in found.items()
+        ]
+
+    def _nulls(self) -> Iterator[tuple[str, Pool]]:
+        layout, dependency = self.box.layout, ("dependency", "dependent->head")
+        planted = [*layout.bystanders, *layout.planted.values()]
+        yield "random weights", self.pool.columns(layout.bystanders)
+        yield "random right answers", self.random_pool.columns(planted)
+        decoys = self.pool.columns([*layout.bystanders, *layout.decoys])
+        yield "offset decoys", decoys.only([(*dependency, label) for label in DECOYED])
+        yield "level with the strongest baseline", self.pool.columns(planted).only([*ROLES.values()]).level()
+
+    def weights(self, progress: Callable[[int, int], None]) -> list[dict[str, Any]]:
+        """Return what a run finds of heads that are planted by weights."""
+        return planted_by_weights(60, self.seed)
+
+    def whole(self, progress: Callable[[int, int], None]) -> list[dict[str, Any]]:
+        """Return what whole runs find of planted heads; the same cell is simulated beside them."""
+        planted = with_roles(self.box, CHECKED_MARGIN)
+        effort = EFFORT
+        frames = self._side_by_side(
+            whole_run,
+            [
+                (self.box, planted, CHECKED_DOCUMENTS, 10_000 + self.seed + 2 * number, effort, self.rule)
+                for number in range(self.scale.whole_runs)
+            ],
+            progress,
+        )
+        cell = {"simulated": self._cell(CHECKED_MARGIN, CHECKED_DOCUMENTS)}
+        counts = self._simulate(cell, (count_power,), self.seed + 2000, lambda done, of: None)["simulated"]
+        return [self._whole_row(role, frames, counts) for role in ROLES]
+
+    def _whole_row(self, role: str, frames: Sequence[pd.DataFrame], counts: Counts) -> dict[str, Any]:
+        probe, variant, label = ROLES[role]
+        layer, head = divmod(self.box.layout.planted[role, CHECKED_MARGIN], int(frames[0]["head"].max()) + 1)
+        rows = pd.concat(frames)
+        rows = rows[
+            (rows.split == "report") & (rows.probe == probe) & (rows.variant == variant) & (rows.label == label)
+        ]
+        told = rows[(rows.layer == layer) & (rows["head"] == head)]
+        whole = Counts()
+        for value in told.specialised:
+            whole.add(("specialised",), value)
+        simulated = counts.values["estimate", role]
+        return {
+            "role": role,
+            "margin": CHECKED_MARGIN,
+            "documents": CHECKED_DOCUMENTS,
+            "runs": len(told),
+            "specialised": whole.rate(("specialised",)),
+            "accuracy": {"mean": float(told.accuracy.mean()), "sd": float(told.accuracy.std(ddof=0))},
+            "simulated": {
+                "specialised": counts.rate(("specialised", role)),
+                "accuracy": {"mean": float(np.mean(simulated)), "sd": float(np.std(simulated))},
+            },
+        }
+
+    def null_runs(self, progress: Callable[[int, int], None]) -> list[dict[str, Any]]:
+        """Return what whole runs declare on fresh and on shuffled weights."""
+        tasks = [
+            (source, seed, self.scale.null_documents_of_runs)
+            for source in ("random", "shuffled")
+            for seed in range(self.scale.null_runs)
+        ]
+        return self._side_by_side(null_run, tasks, progress)
+
+    def _simulate(
+        self, cells: Mapping[Any, Cell], counts: Sequence[Any], seed: int, progress: Callable[[int, int], None]
+    ) -> dict[Any, Counts]:
+        return simulate_all(
+            cells, self.scale.runs, EFFORT, self.rule, seed, counts, workers=self.workers, progress=progress
+        )
+
+    def _side_by_side(
+        self, work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], progress: Callable[[int, int], None]
+    ) -> list[Any]:
+        from joblib import Parallel, delayed
+
+        results = []
+        for result in Parallel(n_jobs=self.workers, return_as="generator")(delayed(work)(*task) for task in tasks):
+            results.append(result)
+            progress(len(results), len(tasks))
+        return results
+
+
+def _write(record: dict[str, Any], out: Path) -> Path:
+    """Write the folder under another name, then give it its own; an older study in its place is replaced."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as temporary:
+        unfinished, replaced = Path(temporary) / "new", Path(temporary) / "old"
+        unfinished.mkdir()
+        (unfinished / "sandbox.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        write_sandbox_page(unfinished)
+        if out.exists():
+            out.rename(replaced)
+        unfinished.rename(out)
+    return out / "index.html"
