@@ -103,3 +103,19 @@ def test_too_many_clusters_share_blocks_by_a_hash_of_their_ids() -> None:
     assert blocks == {name: zlib.crc32(name.encode()) % BLOCKS for name in names}
     assert blocks == cluster_blocks(reversed(names))
     assert 500 < len(set(blocks.values())) <= BLOCKS
+
+
+@given(ROWS)
+def test_a_tally_of_hits_keeps_the_same_hits_and_nothing_else(rows: list[Row]) -> None:
+    tally, alone = Tally(2), Tally(2, measures=1)
+    add(tally, rows)
+    add(alone, rows)
+    expected = dict(tally.pooled(lambda question: (question[2],)))
+    found = dict(alone.pooled(lambda question: (question[2],)))
+    assert list(found) == list(expected)
+    for question, sums in found.items():
+        assert np.array_equal(sums.hits, expected[question].hits)
+        assert np.array_equal(sums.n, expected[question].n)
+        for part in (sums.mass, sums.coverage, sums.near_ties):
+            assert part.shape == sums.hits.shape
+            assert np.isnan(part).all()
