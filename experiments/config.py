@@ -113,12 +113,16 @@ class ScoringSection(Section):
 
 
 class ControlsSection(Section):
-    """Models without knowledge that go the same way and count as baselines."""
+    """What goes the same way without the knowledge in question, and counts as a baseline; 0 and false switch off."""
 
-    random: bool = True
-    "Fresh weights of the same architecture."
-    shuffled: bool = True
-    "The model's weights shuffled within each matrix."
+    random: int = Field(default=2, ge=0)
+    "Number of models with fresh weights of the same architecture, one a seed."
+    shuffled: int = Field(default=1, ge=0)
+    "Number of models with the weights shuffled within each matrix, one a seed."
+    words: bool = True
+    "Whether the model also reads every sentence with its words in another order."
+    arcs: bool = True
+    "Whether heads are also scored on random right answers at the distances of gold."
 
 
 class VerdictSection(Section):

@@ -30,6 +30,7 @@ def probes() -> Rows:
             "needs": probe.needs,
             "range": "accuracy and mass in [0, 1], higher is more",
             "baselines": ", ".join(probe.baselines),
+            "controls": ", ".join(probe.controls),
             "source": probe.source,
         }
         for name, probe in ((name, get_probe(name)) for name in probe_names())

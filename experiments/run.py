@@ -5,24 +5,26 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import tomli_w
 
 from experiments.config import Config, ConfigError, CorpusPart, resolved
+from experiments.controls import ModelControl, add_control, model_controls
+from experiments.journal import Journal
 from experiments.provenance import machine_record
 from mha import Model, load_model
 from probes import Corpus, Probe, get_probe
+from probes.control_arcs import ControlArcs
 from probes.corpora import Texts, corpus_path
 from probes.evidence import Effort
 from probes.examples import choose_heads, example_arcs
-from probes.results import SPLITS, Split, add_verdicts, control_sums, pooled_sums, score_table
-from probes.scoring import Outcome, Settings, learn_baselines, score_corpus
+from probes.registry import CONTROL_ARCS
+from probes.results import SPLITS, Split, add_verdicts, pooled_sums, score_table
+from probes.scoring import Settings, learn_baselines, score_corpus
 from probes.statistics import Rule
 from reports import EXAMPLE_COLUMNS, SCORE_COLUMNS, write_examples, write_report, write_scores
 
@@ -36,36 +38,6 @@ class RunError(ValueError):
 
 def silent(what: str, done: int, of: int) -> None:
     """Show nothing."""
-
-
-@dataclass
-class Journal:
-    """What a run notes about itself while it goes on."""
-
-    record: dict[str, Any] = field(default_factory=lambda: {"stages": {}, "dropped": [], "scored": {}, "notes": []})
-    lines: list[dict[str, Any]] = field(default_factory=list)
-
-    def log(self, what: str, **details: Any) -> None:
-        """Note that something happened."""
-        self.lines.append({"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "what": what, **details})
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Time a stage of the run."""
-        start = time.perf_counter()
-        yield
-        seconds = round(time.perf_counter() - start, 3)
-        self.record["stages"][name] = round(self.record["stages"].get(name, 0) + seconds, 3)
-        self.log(name, seconds=seconds)
-
-    def count(self, split: str, scope: str, outcome: Outcome) -> None:
-        """Note what was scored and what was dropped."""
-        counts = {"windows": outcome.texts, "words": outcome.words, "pieces": outcome.pieces}
-        self.record["scored"].setdefault(split, {})[scope] = counts
-        for reason, count in outcome.dropped.counts.items():
-            examples = outcome.dropped.examples[reason]
-            dropped = {"split": split, "scope": scope, "reason": reason, "count": count, "examples": examples}
-            self.record["dropped"].append(dropped)
 
 
 def run(config: Config, out: Path, *, overwrite: bool = False, progress: Progress = silent) -> Path:
@@ -181,21 +153,11 @@ class Part:
     def score(self, journal: Journal, progress: Progress) -> list[pd.DataFrame]:
         """Return the scores of all heads, and those of trained probes if they are asked for."""
         config = self.config
-        with journal.stage("learn baselines"):
-            names = {name for probe in self.probes for name in probe.baselines}
-            baselines = learn_baselines(self.texts[0], self.probes, sorted(names))
-        splits = []
-        for split, texts in zip(SPLITS, self.texts, strict=True):
-            with journal.stage(f"score {split}"):
-                step = self._counter(progress, split, len(texts))
-                outcome = score_corpus(self.model, texts, self.probes, baselines, self.settings, step)
-                step(len(texts) - outcome.texts)
-            journal.count(split, self.scope, outcome)
-            splits.append(Split(*pooled_sums(outcome, self.probes)))
-        for source in ("random", "shuffled"):
-            if getattr(config.controls, source):
-                with journal.stage(f"control: {source} weights"):
-                    self._add_control(source, splits, progress)
+        splits = self._splits(journal, progress)
+        for control in model_controls(config, self.model):
+            if probes := control.probes(self.probes):
+                with journal.stage(f"control: {control.name}"):
+                    self._add_control(control, probes, splits, progress)
         with journal.stage("statistics"):
             shape, scoring = (self.model.layers, self.model.heads), config.scoring
             frames = [score_table(*splits, shape=shape, effort=Effort(scoring.replicates, scoring.flips, config.seed))]
@@ -209,6 +171,27 @@ class Part:
                 frames.append(self._trained(progress))
         return frames
 
+    def _splits(self, journal: Journal, progress: Progress) -> list[Split]:
+        """Return the sums of both splits: of heads, baselines and control arcs, which all take one pass."""
+        arcs = ControlArcs(self.config.seed) if self.config.controls.arcs else None
+        with journal.stage("learn baselines"):
+            names = {name for probe in self.probes for name in probe.baselines}
+            baselines = learn_baselines(self.texts[0], self.probes, sorted(names), arcs=arcs)
+        splits, on_arcs = [], []
+        for split, texts in zip(SPLITS, self.texts, strict=True):
+            with journal.stage(f"score {split}"):
+                step = self._counter(progress, split, len(texts))
+                outcome = score_corpus(self.model, texts, self.probes, baselines, self.settings, step, arcs=arcs)
+                step(len(texts) - outcome.texts)
+            journal.count(split, self.scope, outcome)
+            splits.append(Split(*pooled_sums(outcome, self.probes)))
+            if outcome.arcs is not None:
+                on_arcs.append(outcome.arcs)
+        if on_arcs:
+            with journal.stage(f"control: {CONTROL_ARCS}"):
+                add_control(CONTROL_ARCS, splits, on_arcs, self.probes)
+        return splits
+
     def _counter(self, progress: Progress, what: str, of: int) -> Callable[[int], None]:
         done = 0
 
@@ -219,16 +202,18 @@ class Part:
 
         return step
 
-    def _add_control(self, source: str, splits: Sequence[Split], progress: Progress) -> None:
-        control = load_model(self.config.model.name, source, self.config.seed)
-        pooled = []
+    def _add_control(
+        self, control: ModelControl, probes: Sequence[Probe], splits: Sequence[Split], progress: Progress
+    ) -> None:
+        model, heads = control.load(), []
         for split, texts in zip(SPLITS, self.texts, strict=True):
-            step = self._counter(progress, f"{split}, {source} weights", len(texts))
-            outcome = score_corpus(control, texts, self.probes, {}, self.settings, step)
+            step = self._counter(progress, f"{split}, {control.name}", len(texts))
+            outcome = score_corpus(
+                model, texts, probes, {}, self.settings, step, places=control.places, hits_alone=True
+            )
             step(len(texts) - outcome.texts)
-            pooled.append(pooled_sums(outcome, self.probes)[0])
-        for scored, sums in zip(splits, control_sums(pooled[0], pooled[1]), strict=True):
-            scored.baselines[f"{source} weights"] = sums
+            heads.append(outcome.heads)
+        add_control(control.name, splits, heads, probes)
 
     def _trained(self, progress: Progress) -> pd.DataFrame:
         from probes.classifier import fit_classifiers

@@ -32,6 +32,12 @@ class Pieces:
         """Return the words that the tokenizer turned into nothing."""
         return sorted(set(range(self.words)) - set(self.word.tolist()))
 
+    def moved(self, places: npt.NDArray[np.int64]) -> Pieces:
+        """Return the pieces of the same words in another order, word i at `places[i]`; special tokens stay."""
+        word = np.concatenate([places, [SEP, CLS]])[self.word]
+        order = np.argsort(np.where(word == SEP, self.words, word), kind="stable")
+        return Pieces(self.ids[order], word[order].astype(np.int32), self.words)
+
 
 def align(tokenizer: Any, texts: Sequence[Sequence[str]]) -> list[Pieces]:
     """Cut texts that are given as words into pieces; nothing is truncated or padded.

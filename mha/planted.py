@@ -29,10 +29,17 @@ def word_model(words: Iterable[str], *, layers: int, heads: int, head_dim: int, 
     Queries and keys are spread (SPREAD), so that heads are not uniform. Other words become [UNK].
     """
     vocabulary = {piece: number for number, piece in enumerate((*SPECIAL, *sorted({word.lower() for word in words})))}
-    sizes = {"layers": layers, "heads": heads, "model": heads * head_dim, "feed_forward": head_dim}
+    shape = EncoderConfig(
+        vocab=len(vocabulary),
+        layers=layers,
+        heads=heads,
+        model=heads * head_dim,
+        feed_forward=head_dim,
+        positions=positions,
+    )
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        encoder = Encoder(EncoderConfig(vocab=len(vocabulary), positions=positions, **sizes)).eval()
+        encoder = Encoder(shape).eval()
     with torch.no_grad():
         encoder.pieces.weight.mul_(10)
         for layer in _layers(encoder):
@@ -64,7 +71,8 @@ def plant_weights(model: Model, places: Mapping[tuple[int, int], str]) -> None:
         raise ValueError(f"a head_dim of {size} is needed for {size} positions")
     with torch.no_grad():
         for part in (encoder.pieces, encoder.token_types):
-            part.weight[:, :size] = 0
+            if part is not None:
+                part.weight[:, :size] = 0
         encoder.positions.weight.zero_()[:, :size] = torch.eye(size)
         for layer in _layers(encoder):
             layer.attention.output.weight.zero_()

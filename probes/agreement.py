@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from probes.records import Document
-from probes.registry import register
+from probes.registry import CONTROLS, register
 from probes.targets import Targets
 
 
@@ -53,7 +53,8 @@ class SubjectVerbAgreement:
     name: ClassVar[str] = "agreement"
     variants: ClassVar[tuple[str, ...]] = ("verb->subject", "subject->verb")
     scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "uniform")
+    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
+    controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Linzen et al. 2016, section 2; Voita et al. 2019, section 5.2"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import struct
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from probes.aligned import CHUNK, Aligned
+from probes.draws import draws
 from probes.records import Document, IntArray
 from probes.registry import Probe
-from probes.scoring import CHUNK, Aligned
 from probes.tally import Question
 from probes.targets import Keys
 
@@ -72,11 +72,6 @@ class ControlTask:
         after = bisect_left(arc.candidates, place)
         right = min(arc.candidates[max(after - 1, 0) : after + 1], key=lambda key: abs(key - place))
         return right, _pick([key for key in arc.candidates if key != right], arc.draw)
-
-
-def draws(*content: object) -> tuple[int, ...]:
-    """Return four random numbers in [0, 2**64) that are a function of `content`, by its `repr`."""
-    return struct.unpack("<4Q", hashlib.blake2b(repr(content).encode(), digest_size=32).digest())
 
 
 def _pick(things: Sequence[int], draw: int) -> int:

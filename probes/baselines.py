@@ -157,6 +157,18 @@ class Offset:
         return _one_hot(np.where((key >= 0) & (key < shown.words[items.text]), key, -1), shown.keys)
 
 
+class PreviousWord:
+    """Attends to the word before, as a previous-token head does; by column, is attended to by the word after."""
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Nothing to learn."""
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """One key a row; none at the border of the text."""
+        key = items.query + (1 if items.by_column else -1)
+        return _one_hot(np.where(key < shown.words[items.text], key, -1), shown.keys)
+
+
 class Uniform:
     """Attends to everything alike: the chance level."""
 
@@ -219,7 +231,7 @@ class LexicalTable:
     def learn(self, items: Items, shown: Shown) -> None:
         """Count candidates, answers and offsets by label."""
         gold, of = items.gold
-        item, key = _candidates(items, shown)
+        item, key = candidate_words(items, shown)
         right = np.zeros((len(items), shown.keys), np.int64)
         right[of, gold] = 1
         self.forms.add(self.forms.codes(items, item, shown.forms[items.text[item], key]), right[item, key])
@@ -228,7 +240,7 @@ class LexicalTable:
 
     def rows(self, items: Items, shown: Shown) -> Rows:
         """The product of both rates for every candidate."""
-        item, key = _candidates(items, shown)
+        item, key = candidate_words(items, shown)
         distance = key - items.query[item]
         asked, right = self.forms.of(self.forms.codes(items, item, shown.forms[items.text[item], key]))
         golds = self.golds.of(self.golds.codes(items, np.arange(len(items)), np.zeros(len(items), np.int64)))[0]
@@ -239,7 +251,7 @@ class LexicalTable:
         return weights
 
 
-def _candidates(items: Items, shown: Shown) -> tuple[IntArray, IntArray]:
+def candidate_words(items: Items, shown: Shown) -> tuple[IntArray, IntArray]:
     """Return item and key of every candidate word of every item."""
     if not isinstance(items.candidates, str):
         return items.candidates[1], items.candidates[0]
@@ -260,6 +272,7 @@ def _one_hot(keys: npt.ArrayLike, width: int) -> Rows:
 
 BASELINES: dict[str, type[Baseline]] = {
     "offset": Offset,
+    "previous word": PreviousWord,
     "nearest mention": NearestMention,
     "same head word": SameHeadWord,
     "uniform": Uniform,

@@ -10,13 +10,14 @@ import pandas as pd
 from jaxtyping import Bool, Float
 
 from mha.models import Model
+from probes.aligned import Aligned
 from probes.arcs import TASKS, Arc, ControlTask, sample_arcs
 from probes.corpora import Texts
 from probes.pair_attention import PairAttention
 from probes.records import IntArray
 from probes.registry import Probe
 from probes.results import COLUMNS, MARGINS, NUMBERS, SPLITS, TABLE, TESTS, VERDICTS
-from probes.scoring import Aligned, Settings
+from probes.scoring import Settings
 from probes.statistics import Bootstrap
 from probes.tally import Numbers, Question, Sums
 

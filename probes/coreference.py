@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from probes.records import Document
-from probes.registry import register
+from probes.registry import CONTROLS, register
 from probes.targets import OTHERS, Targets, key_sets
 
 PRECEDING, MENTIONS, ALL_WORDS = "preceding mention heads", "all mention heads", "all words"
@@ -38,7 +38,8 @@ class Coreference:
     name: ClassVar[str] = "coreference"
     variants: ClassVar[tuple[str, ...]] = (PRECEDING, MENTIONS, ALL_WORDS)
     scope: ClassVar[str] = "window"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "nearest mention", "same head word", "uniform")
+    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "nearest mention", "same head word", "uniform")
+    controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "mentions"
     source: ClassVar[str] = "Clark et al. 2019, section 4.3"
 

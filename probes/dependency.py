@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from probes.records import Document
-from probes.registry import register
+from probes.registry import CONTROLS, register
 from probes.targets import Targets
 
 
@@ -33,7 +33,8 @@ class Dependency:
     name: ClassVar[str] = "dependency"
     variants: ClassVar[tuple[str, ...]] = ("dependent->head", "head->dependent", "head<-dependent")
     scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "uniform")
+    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
+    controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Clark et al. 2019, section 4.2; Voita et al. 2019, section 5.2"
 

@@ -18,10 +18,11 @@ from mha.maps import stream_maps
 from mha.models import Model
 from mha.parallel import in_order
 from mha.pieces import CLS, SEP, Pieces, align
+from probes.aligned import name_of
 from probes.corpora import Texts
 from probes.records import Document
 from probes.registry import Probe
-from probes.scoring import Settings, name_of
+from probes.scoring import Settings
 from probes.tally import Question
 from probes.targets import OTHERS, TOKENS, Keys, Targets
 

@@ -13,9 +13,10 @@ from mha.batches import collate, plan
 from mha.maps import stream_maps
 from mha.models import Model
 from mha.parallel import in_order
+from probes.aligned import Aligned
 from probes.arcs import Arc, ControlTask, pairs_of
 from probes.records import IntArray
-from probes.scoring import Aligned, Settings
+from probes.scoring import Settings
 from probes.tally import Question
 
 Arcs = Mapping[Question, Sequence[Arc]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 import torch
@@ -74,10 +75,11 @@ class RandomGold:
     source: str = "a null hypothesis"
 
     @classmethod
-    def of(cls, probe: Probe, variant: str, draw: int) -> RandomGold:
+    def of(cls, probe: Probe, variant: str, draw: int) -> Probe:
         """Draw right answers for one variant of a probe."""
         name = f"{probe.name}, random {draw}"
-        return cls(probe, draw, name, (variant,), probe.scope, probe.baselines, probe.controls, probe.needs)
+        kinds = (probe.baselines, probe.controls, probe.needs)
+        return cast(Probe, cls(probe, draw, name, (variant,), probe.scope, *kinds))
 
     def targets(self, document: Document) -> dict[str, Targets]:
         """Return the probe's questions with one random right answer each."""
@@ -116,7 +118,7 @@ def _random_words(document: Document, query: IntArray, *what: object) -> tuple[I
     bits = random_bits(drawn[:1], query)
     others = max(len(document) - 1, 1)
     other = (query + 1 + (bits % np.uint64(others)).astype(np.int64)) % max(len(document), 1)
-    return other, (random_bits(drawn[1:], query) >> np.uint64(11)) * 2.0**-53
+    return other, (random_bits(drawn[1:], query) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _first(document: Document) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from mha.pieces import CLS, SEP
 from probes.records import Document, IntArray
-from probes.registry import register
+from probes.registry import RANDOM, SHUFFLED, register
 from probes.targets import OTHERS, TOKENS, WORDS, Targets
 
 BROAD = "no key above a tenth"
@@ -42,6 +42,8 @@ class Position:
     variants: ClassVar[tuple[str, ...]] = (OTHERS, WORDS, TOKENS, BROAD)
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("uniform",)
+    controls: ClassVar[tuple[str, ...]] = (RANDOM, SHUFFLED)
+    "Order is what is asked for, so other words in it, or other words at the same distance, control nothing."
     needs: ClassVar[str] = "words"
     source: ClassVar[str] = "Clark et al. 2019, sections 3.1 and 3.2; Voita et al. 2019, section 5.1"
 

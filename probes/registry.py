@@ -9,6 +9,11 @@ from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 from probes.records import Document
 from probes.targets import Targets
 
+RANDOM, SHUFFLED, WORDS, CONTROL_ARCS = "random weights", "shuffled weights", "shuffled words", "control arcs"
+CONTROLS = (RANDOM, SHUFFLED, WORDS, CONTROL_ARCS)
+"""What the best head achieves when it should achieve nothing: fresh weights; weights shuffled within each matrix; the
+words of every sentence in another order; random right answers at the distances of gold."""
+
 
 @runtime_checkable
 class Probe(Protocol):
@@ -21,6 +26,8 @@ class Probe(Protocol):
     '"sentence" if the model reads one sentence at a time, "window" if it reads windows of a document.'
     baselines: ClassVar[tuple[str, ...]]
     "Names of the baselines that make sense for it, in `probes.baselines.BASELINES`."
+    controls: ClassVar[tuple[str, ...]]
+    "Names of the controls that make sense for it, in CONTROLS."
     needs: ClassVar[str]
     'What a corpus must have: "words", "trees" or "mentions".'
     source: ClassVar[str]

@@ -54,10 +54,8 @@ def control_sums(select: Pooled, report: Pooled) -> tuple[Pooled, Pooled]:
 
 
 def _column(sums: Sums, head: int) -> Sums:
-    one = slice(head, head + 1)
-    return Sums(
-        sums.clusters, sums.n, sums.hits[:, one], sums.mass[:, one], sums.coverage[:, one], sums.near_ties[:, one]
-    )
+    every = (sums.hits, sums.mass, sums.coverage, sums.near_ties)
+    return Sums(sums.clusters, sums.n, *(part[:, [head]] for part in every))  # copies: the other heads are let go
 
 
 @dataclass(frozen=True)

@@ -3,50 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from mha.batches import collate, plan
+from mha.batches import Batch, collate
+from mha.interventions import Change, intervene
 from mha.maps import stream_maps
 from mha.models import Model
 from mha.parallel import in_order
-from mha.pieces import Pieces, align
+from mha.pieces import Pieces
+from probes.aligned import CHUNK, Aligned, Dropped, Places, name_of
 from probes.baselines import BASELINES, LEXICAL, Baseline, LexicalTable, Shown
+from probes.control_arcs import ControlArcs
 from probes.corpora import Texts
 from probes.records import Document, IntArray
-from probes.registry import Probe
+from probes.registry import CONTROL_ARCS, Probe
 from probes.scorer import BatchScorer, score_rows
-from probes.tally import Numbers, Segments, Tally, cluster_blocks
+from probes.tally import Numbers, Segments, Tally
 from probes.targets import Items, Targets, gather
 
-CHUNK = 512
-"Texts that are tokenised, or learned from, at a time."
-
-
-@dataclass
-class Dropped:
-    """What was left out and why: a count and the first few names for every reason."""
-
-    counts: dict[str, int] = field(default_factory=dict)
-    examples: dict[str, list[str]] = field(default_factory=dict)
-
-    def add(self, reason: str, name: str, count: int = 1) -> None:
-        """Count something that was left out."""
-        self.counts[reason] = self.counts.get(reason, 0) + count
-        names = self.examples.setdefault(reason, [])
-        if len(names) < 3 and name not in names:
-            names.append(name)
-
-    def update(self, other: Dropped) -> None:
-        """Count what another one counted."""
-        for reason, count in other.counts.items():
-            self.counts[reason] = self.counts.get(reason, 0) + count
-            names = self.examples.get(reason, [])
-            self.examples[reason] = list(dict.fromkeys(names + other.examples[reason]))[:3]
+Changes = Callable[[Sequence[Document], Batch], Sequence[Change]]
+"Called with the texts of a batch; returns how heads are changed while the model reads it."
 
 
 @dataclass(frozen=True)
@@ -60,6 +43,8 @@ class Outcome:
     texts: int
     words: int
     pieces: int
+    arcs: Tally | None = None
+    "Hits of the heads on control arcs; None where there were none."
 
 
 @dataclass(frozen=True)
@@ -74,54 +59,6 @@ class Settings:
     "Batches that are scored at the same time, on one thread each; 0 for the number of threads of torch."
 
 
-@dataclass(frozen=True)
-class Aligned:
-    """Texts with their pieces, ready for batches."""
-
-    texts: Texts
-    kept: list[int]
-    "Indices of the texts that the model can read."
-    pieces: list[Pieces]
-    "Of the kept texts."
-    names: list[str]
-    "Document ids of the kept texts."
-    keys: list[str]
-    "Ids of document and first sentence of the kept texts: they order texts of the same pieces."
-    dropped: Dropped
-
-    @classmethod
-    def of(cls, model: Model, texts: Texts) -> Aligned:
-        """Cut texts into pieces; leave out, and count, what is empty or longer than the model."""
-        aligned = cls(texts, [], [], [], [], Dropped())
-        number = 0
-        for chunk in texts.chunks(CHUNK):
-            for text, cut in zip(chunk, align(model.tokenizer, [text.words for text in chunk]), strict=True):
-                if len(text) == 0:
-                    aligned.dropped.add("text without words", name_of(text))
-                elif len(cut) > model.max_pieces:
-                    aligned.dropped.add(f"longer than the model ({model.max_pieces} pieces)", name_of(text))
-                else:
-                    aligned.kept.append(number)
-                    aligned.pieces.append(cut)
-                    aligned.names.append(text.id)
-                    aligned.keys.append(f"{text.id} {name_of(text)}")
-                number += 1
-        return aligned
-
-    def batches(self, budget: int) -> list[list[int]]:
-        """Return batches of indices into `kept`, a function of the set of texts alone."""
-        return plan(self.pieces, self.keys, budget)
-
-    def blocks(self) -> dict[str, int]:
-        """Return the cluster block of every document id."""
-        return cluster_blocks(self.names)
-
-
-def name_of(text: Document) -> str:
-    """Return the id of a text's first sentence, or of its document."""
-    return text.sentences[0].id if text.sentences else text.id
-
-
 def score_corpus(
     model: Model,
     texts: Texts,
@@ -129,25 +66,40 @@ def score_corpus(
     baselines: Mapping[str, Baseline],
     settings: Settings,
     progress: Callable[[int], None] = lambda texts: None,
+    *,
+    arcs: ControlArcs | None = None,
+    places: Places | None = None,
+    changes: Changes = lambda documents, batch: (),
+    hits_alone: bool = False,
 ) -> Outcome:
     """Score every head, and every baseline, on every question that `probes` ask of `texts`.
 
-    `progress` is called with the number of texts after each batch.
+    `progress` is called with the number of texts after each batch. With `arcs` heads are scored on control arcs too.
+    `changes` says how heads are changed while the model reads a batch (`mha.interventions.intervene`). With
+    `hits_alone` no other measure of heads is kept.
+
+    With `places` the model reads the words of every text in another order, while the questions stay those about the
+    text as it is and follow the words: a head that knows a word by its form alone keeps its accuracy, one that goes by
+    order or syntax loses it. Raises ValueError for baselines or `arcs` beside `places`: they read no other order.
     """
-    aligned = Aligned.of(model, texts)
-    heads = Tally(model.layers * model.heads)
+    if places is not None and (baselines or arcs):
+        raise ValueError("baselines and control arcs read words in their order; score them without `places`")
+    aligned = Aligned.of(model, texts, places)
+    count = model.layers * model.heads
+    heads, on_arcs = Tally(count, measures=1 if hits_alone else 4), Tally(count, measures=1)
     tallies = {name: Tally(1) for name in baselines}
-    work = _Work(model, aligned, probes, baselines, settings, aligned.blocks())
+    work = _Work(model, aligned, probes, baselines, settings, aligned.blocks(), arcs, places, changes)
     batches = aligned.batches(settings.batch_pieces)
     for chosen, scored in zip(batches, in_order(work.score, batches, settings.workers), strict=True):
-        for segments, sums in scored.heads:
-            heads.add(segments, sums)
+        for tally, (segments, sums) in zip((heads, on_arcs), scored.heads, strict=False):
+            tally.add(segments, sums)
         for name, segments, outcome in scored.baselines:
             tallies[name].add_items(segments, outcome)
         aligned.dropped.update(scored.dropped)
         progress(len(chosen))
     words, pieces = sum(cut.words for cut in aligned.pieces), sum(map(len, aligned.pieces))
-    return Outcome(heads, tallies, aligned.dropped, len(aligned.kept), words, pieces)
+    asked = None if arcs is None else on_arcs
+    return Outcome(heads, tallies, aligned.dropped, len(aligned.kept), words, pieces, asked)
 
 
 @dataclass
@@ -156,6 +108,7 @@ class _Scored:
 
     dropped: Dropped = field(default_factory=Dropped)
     heads: list[tuple[Segments, Numbers]] = field(default_factory=list)
+    "On the questions and, if there are any, on control arcs."
     baselines: list[tuple[str, Segments, npt.NDArray[np.float32]]] = field(default_factory=list)
 
 
@@ -169,49 +122,71 @@ class _Work:
     baselines: Mapping[str, Baseline]
     settings: Settings
     block_of: Mapping[str, int]
+    arcs: ControlArcs | None
+    places: Places | None
+    changes: Changes
+
+    @cached_property
+    def by_name(self) -> dict[str, Probe]:
+        return {probe.name: probe for probe in self.probes}
 
     def score(self, chosen: list[int]) -> _Scored:
         scored = _Scored()
         documents = self.aligned.texts.take([self.aligned.kept[i] for i in chosen])
         cut = [self.aligned.pieces[i] for i in chosen]
-        groups = ask(self.probes, documents, cut, scored.dropped)
+        groups = ask(self.probes, documents, cut, scored.dropped, self.places)
         if groups:
             blocks = np.array([self.block_of[document.id] for document in documents], np.int64)
-            segments = Segments.of(groups, blocks)
-            scored.heads.append((segments, _score_heads(self.model, groups, segments, cut, self.settings)))
-            scored.baselines.extend(_score_baselines(groups, Shown(documents), blocks, self.probes, self.baselines))
+            shown = Shown(documents)
+            random = self._control_arcs(groups, shown)
+            parts = [(part, Segments.of(part, blocks)) for part in (groups, random) if part]
+            batch = collate(cut, reduce=self.settings.reduce, padding=self.model.padding)
+            with _changed(self.model, self.changes(documents, batch)):
+                scored.heads.extend(_score_heads(self.model, parts, batch))
+            scored.baselines.extend(_score_baselines(groups, shown, blocks, self.by_name, self.baselines))
         return scored
+
+    def _control_arcs(self, groups: list[Items], shown: Shown) -> list[Items]:
+        if self.arcs is None:
+            return []
+        fit = (group for group in groups if CONTROL_ARCS in self.by_name[group.probe].controls and not group.spread)
+        return [self.arcs.draw(group, shown) for group in fit]
+
+
+def _changed(model: Model, changes: Sequence[Change]) -> AbstractContextManager[None]:
+    return intervene(model.module, *changes) if changes else nullcontext()
 
 
 def _score_heads(
-    model: Model, groups: list[Items], segments: Segments, cut: list[Pieces], settings: Settings
-) -> Numbers:
-    """Return the sums [segment, measure, layer * head] of a batch."""
-    batch = collate(cut, reduce=settings.reduce, padding=model.padding)
-    scorer = BatchScorer(groups, batch.words.numpy())
-    of_item = torch.from_numpy(segments.of_item)
-    sums = np.empty((len(segments), 4, model.layers, model.heads))
+    model: Model, parts: Sequence[tuple[list[Items], Segments]], batch: Batch
+) -> list[tuple[Segments, Numbers]]:
+    """Return the sums [segment, measure, layer * head] of every part of a batch."""
+    scorer = BatchScorer([group for groups, _ in parts for group in groups], batch.words.numpy())
+    border = np.cumsum([0, *(len(segments) for _, segments in parts)])
+    of_item = np.concatenate([one.of_item + start for (_, one), start in zip(parts, border[:-1], strict=True)])
+    segment, count = torch.from_numpy(of_item), int(border[-1])
+    sums = np.empty((count, 4, model.layers, model.heads))
 
     def see(layer: int, maps: Tensor) -> None:
-        sums[:, :, layer] = scorer.sums(maps, of_item, len(segments)).numpy()
+        sums[:, :, layer] = scorer.sums(maps, segment, count).numpy()
 
     stream_maps(model, batch, see)
-    return sums.reshape(len(segments), 4, -1)
+    divided = np.split(sums.reshape(count, 4, -1), border[1:-1])
+    return [(segments, part) for (_, segments), part in zip(parts, divided, strict=True)]
 
 
 def _score_baselines(
     groups: list[Items],
     shown: Shown,
     blocks: IntArray,
-    probes: Sequence[Probe],
+    by_name: Mapping[str, Probe],
     baselines: Mapping[str, Baseline],
 ) -> Iterator[tuple[str, Segments, npt.NDArray[np.float32]]]:
     """Yield name, segments and MEASURES [item, measure, 1] of every baseline on every group, labels pooled."""
-    by_name = {probe.name: probe for probe in probes}
     for group in groups:
         probe = by_name[group.probe]
         names = applicable(probe, baselines)
-        if names:
+        if names and not group.spread:  # rows that are told to be broad are broad: no baseline, but the ceiling
             items = group.pooled(probe.pool)
             segments = Segments.of([items], blocks)
             for name in names:
@@ -225,29 +200,52 @@ def applicable(probe: Probe, baselines: Iterable[str]) -> list[str]:
 
 
 def learn_baselines(
-    texts: Texts, probes: Sequence[Probe], names: Iterable[str], *, lexical: bool = True
+    texts: Texts,
+    probes: Sequence[Probe],
+    names: Iterable[str],
+    *,
+    lexical: bool = True,
+    arcs: ControlArcs | None = None,
 ) -> dict[str, Baseline]:
-    """Return the named baselines, and the lexical table, taught with the questions of the selection split."""
+    """Return the named baselines, and the lexical table, taught with the questions of the selection split.
+
+    `arcs` are taught on the way.
+    """
     baselines: dict[str, Baseline] = {name: BASELINES[name]() for name in names}
     if lexical:
         baselines[LEXICAL] = LexicalTable()
     for documents in texts.chunks(CHUNK):
         shown = Shown(documents)
         for probe in probes:
-            names = applicable(probe, baselines)
-            for items in _groups(probe, [probe.targets(document) for document in documents]) if names else ():
+            learners = [baselines[name] for name in applicable(probe, baselines)]
+            drawn = arcs if CONTROL_ARCS in probe.controls else None
+            asked = [probe.targets(document) for document in documents] if learners or drawn else []
+            for items in _groups(probe, asked) if asked else ():
+                if items.spread:
+                    continue
                 pooled = items.pooled(probe.pool)
-                for name in names:
-                    baselines[name].learn(pooled, shown)
+                for learner in learners:
+                    learner.learn(pooled, shown)
+                if drawn is not None:
+                    drawn.learn(items, shown)
     return baselines
 
 
-def ask(probes: Sequence[Probe], documents: Sequence[Document], cut: Sequence[Pieces], dropped: Dropped) -> list[Items]:
+def ask(
+    probes: Sequence[Probe],
+    documents: Sequence[Document],
+    cut: Sequence[Pieces],
+    dropped: Dropped,
+    places: Places | None = None,
+) -> list[Items]:
     """Return the questions about a batch; those about words without pieces are left out and counted."""
     missing = {i: gone for i, pieces in enumerate(cut) if (gone := pieces.missing())}
+    moves = None if places is None else [places(document) for document in documents]
     groups: list[Items] = []
     for probe in probes:
         asked = [probe.targets(document) for document in documents]
+        for i, to in enumerate(moves or ()):
+            asked[i] = {name: targets.moved(to) for name, targets in asked[i].items()}
         for i, gone in missing.items():
             asked[i] = {name: _without(targets, gone, documents[i], dropped) for name, targets in asked[i].items()}
         groups.extend(_groups(probe, asked))

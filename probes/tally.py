@@ -73,23 +73,26 @@ class Segments:
 
 
 class Tally:
-    """Adds up measures; `scored` is the number of heads (or baselines) that are scored side by side."""
+    """Adds up measures; `scored` is the number of heads (or baselines) that are scored side by side.
 
-    def __init__(self, scored: int) -> None:
+    Only the first `measures` of MEASURES are kept: 1 keeps the hits alone, all else is missing.
+    """
+
+    def __init__(self, scored: int, measures: int = 4) -> None:
         """Create an empty tally."""
-        self.scored = scored
+        self.scored, self.measures = scored, measures
         self._questions: dict[Question, int] = {}
         self._rows = np.full((0, BLOCKS), -1, np.int64)
         "[question, block] Row of the sums, -1 where there are none yet."
         self._used = 0
         self._n = np.zeros(0)
-        self._sums = np.zeros((0, 4, scored))
+        self._sums = np.zeros((0, measures, scored))
 
     def add(self, segments: Segments, sums: npt.NDArray[np.floating]) -> None:
         """Add the sums [segment, measure, scored] of a batch."""
         rows = self._find(segments)
         self._n[rows] += segments.n
-        self._sums[rows] += sums
+        self._sums[rows] += sums[:, : self.measures]
 
     def add_items(self, segments: Segments, outcome: npt.NDArray[np.floating]) -> None:
         """Add the measures [item, measure, scored] of the items of a batch."""
@@ -115,7 +118,7 @@ class Tally:
         if self._used > len(self._n):
             more = max(self._used - len(self._n), len(self._n) // 4)
             self._n = np.concatenate([self._n, np.zeros(more)])
-            self._sums = np.concatenate([self._sums, np.zeros((more, 4, self.scored))])
+            self._sums = np.concatenate([self._sums, np.zeros((more, self.measures, self.scored))])
 
     def pooled(self, pool: Callable[[Question], Sequence[str]]) -> Iterator[tuple[Question, Sums]]:
         """Yield the sums of every label, pooled labels included; `pool` says which labels a question counts towards."""
@@ -133,7 +136,9 @@ class Tally:
         clusters, first = np.unique(order[0], return_index=True)
         sums = np.add.reduceat(self._sums[rows], first, axis=0)
         n = np.add.reduceat(self._n[rows], first)
-        return Sums(tuple(clusters.tolist()), n, *(sums[:, measure] for measure in range(4)))
+        kept = [sums[:, measure] for measure in range(self.measures)]
+        missing = [np.broadcast_to(np.nan, kept[0].shape)] * (4 - self.measures)
+        return Sums(tuple(clusters.tolist()), n, *kept, *missing)
 
 
 def cluster_blocks(ids: Iterable[str]) -> dict[str, int]:

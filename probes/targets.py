@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mha.pieces import CLS, SEP
 from probes.records import IntArray
 
 Keys = tuple[IntArray, IntArray]
@@ -49,6 +50,13 @@ class Targets:
     ) -> Targets:
         """Return targets whose items have several gold keys each."""
         return cls(np.array(query, np.int64), key_sets(gold), label, candidates)
+
+    def moved(self, places: IntArray) -> Targets:
+        """Return the same questions about words that stand elsewhere, word i at `places[i]`."""
+        to = np.concatenate([places, [SEP, CLS]])  # the special keys are indices from the end
+        listed = self.candidates
+        candidates = listed if isinstance(listed, str) else (to[listed[0]], listed[1])
+        return replace(self, query=to[self.query], gold=(to[self.gold[0]], self.gold[1]), candidates=candidates)
 
     def __len__(self) -> int:
         """Return the number of items."""

@@ -143,7 +143,7 @@ def count_false(
         specialised += int(one.specialised[null].sum())
     if singles:
         counts.add(("per head, uncorrected",), np.concatenate(singles).mean())
-        counts.add(("family-wise within a label",), np.mean(labels))
+        counts.add(("family-wise within a label",), float(np.mean(labels)))
     counts.add(("any false find in a run",), false_labels > 0)
     counts.add(("labels with a false find, of labels with a find",), false_labels / max(found_labels, 1))
     counts.add(("false heads, of heads found",), false_heads / max(found_heads, 1))

@@ -1,4 +1,4 @@
-"""Checks of the study: whole runs beside the shortcut, heads planted by weights, and runs on models without knowledge."""
+"""Checks of the study: whole runs beside the shortcut, heads planted by weights, models without knowledge."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def null_run(source: str, seed: int, documents: int) -> dict[str, Any]:
         "seed": seed,
         "labels": int(told.groupby(["probe", "variant", "label"]).ngroups),
         "significant": int((told.p_adjusted < Rule().alpha).sum()),
-        "specialised": int(len(declared)),
+        "specialised": len(declared),
         "declared": [f"{row.name} {row.probe} {row.variant} {row.label}" for row in declared.itertuples(index=False)],
     }
 

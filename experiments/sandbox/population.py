@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-import numpy as np
-
 from mha.models import Model
 from mha.planted import word_model
 from probes import Corpus, Probe, get_probe

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.provenance import machine
-from experiments.sandbox.cells import ALPHA, Cell, Counts, count_false, count_power, simulate_all
+from experiments.sandbox.cells import Cell, Counts, count_false, count_power, simulate_all
 from experiments.sandbox.checks import null_run, planted_by_weights, whole_run, with_roles
 from experiments.sandbox.needed import needed_items
 from experiments.sandbox.population import DECOYED, MARGINS, ROLES, Sandbox

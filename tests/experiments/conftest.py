@@ -97,7 +97,7 @@ corpus.select = {{ name = "grammar", documents = 6, seed = 1 }}
 corpus.report = {{ name = "grammar", documents = 6, seed = 2 }}
 probes.names = ["position", "dependency"]
 scoring.replicates = 10
-controls = {{ random = false, shuffled = false }}
+controls = {{ random = 0, shuffled = 0, words = false, arcs = false }}
 page.examples = 0
 """
 
@@ -131,7 +131,7 @@ WHOLE = (
     "probes.trained=true",
     "probes.trained_pairs=20",
     "scoring.window_words=20",
-    "controls={random=true, shuffled=true}",
+    "controls={random=2}",
     "page.examples=3",
 )
 

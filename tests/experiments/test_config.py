@@ -34,8 +34,10 @@ CHANGED: dict[str, Any] = {
     "scoring.reduce": "first",
     "scoring.window_words": 50,
     "scoring.replicates": 99,
-    "controls.random": False,
-    "controls.shuffled": False,
+    "controls.random": 3,
+    "controls.shuffled": 0,
+    "controls.words": False,
+    "controls.arcs": False,
     "page.examples": 5,
 }
 "A value other than the default for every key; what each of them does is tested in test_run.py."
@@ -114,8 +116,15 @@ def test_defaults_are_those_of_the_sections(write: Any) -> None:
     assert config == Config(name="least", corpus={"select": {"name": "grammar"}})
     assert config.corpus.report is None
     assert (config.model.name, config.model.source) == ("minilm", "pretrained")
-    assert config.controls.random
-    assert config.controls.shuffled
+    assert (config.controls.random, config.controls.shuffled) == (2, 1)
+    assert config.controls.words
+    assert config.controls.arcs
+
+
+def test_controls_may_be_switched_by_true_and_false_too(write: Any) -> None:
+    controls = load_config(write(), ["controls.random=true", "controls.shuffled=false"]).controls
+    assert (controls.random, controls.shuffled) == (1, 0)
+    assert type(controls.random) is type(controls.shuffled) is int
 
 
 def test_a_config_cannot_be_changed(write: Any) -> None:
@@ -203,7 +212,9 @@ def test_a_change_that_cannot_be_made_is_quoted(change: str, message: str, write
         ("scoring.replicates=9", "scoring.replicates: Input should be greater than or equal to 10"),
         ("probes.trained_pairs=19", "probes.trained_pairs: Input should be greater than or equal to 20"),
         ("probes.trained=perhaps", "probes.trained: Input should be a valid boolean"),
-        ("controls.random=3", "controls.random: Input should be a valid boolean"),
+        ("controls.random=-1", "controls.random: Input should be greater than or equal to 0"),
+        ("controls.shuffled=some", "controls.shuffled: Input should be a valid integer"),
+        ("controls.words=some", "controls.words: Input should be a valid boolean"),
         ("page.examples=-1", "page.examples: Input should be greater than or equal to 0"),
         ("probes.names=dependency", "probes.names: Input should be a valid tuple"),
         ("probes.names=[]", "probes.names: Tuple should have at least 1 item"),

@@ -27,6 +27,7 @@ def test_every_probe_is_listed_with_its_variants_and_source() -> None:
     for name, row in rows.items():
         assert row["variants"].split(", ") == list(get_probe(name).variants)
         assert row["source"] == get_probe(name).source
+        assert row["controls"].split(", ") == list(get_probe(name).controls)
 
 
 def test_corpora_say_where_they_lie_or_that_they_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

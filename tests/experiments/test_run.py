@@ -11,6 +11,7 @@ import pytest
 from experiments.config import ConfigError, load_config
 from experiments.run import RunError, open_corpora, run
 from probes import Corpus
+from probes.results import Split, score_table
 from reports import SCORE_COLUMNS, Run
 
 ALL_PROBES = 'probes.names=["position", "dependency", "agreement", "coreference"]'
@@ -82,7 +83,14 @@ def test_the_record_says_what_was_run_and_how(whole: Path, tiny: Path) -> None:
         assert set(scored) == {"sentence", "window"}
         assert all(part["pieces"] > part["words"] > part["windows"] > 0 for part in scored.values())
     assert record["corpora"]["select"]["fingerprint"] != record["corpora"]["report"]["fingerprint"]
-    assert {"load model", "score select", "trained probes", "control: random weights"} <= set(record["stages"])
+    assert {"load model", "score select", "trained probes"} <= set(record["stages"])
+    assert [name for name in record["stages"] if name.startswith("control: ")] == [
+        "control: control arcs",
+        "control: random weights",
+        "control: random weights 2",
+        "control: shuffled weights",
+        "control: shuffled words",
+    ]
 
 
 def test_the_log_has_a_json_object_a_line(whole: Path) -> None:
@@ -153,12 +161,12 @@ def test_the_order_of_the_sentences_changes_no_score(
 def test_the_batch_size_moves_no_mass_and_flips_near_ties_only(
     scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from probes import scoring
+    from probes import aligned
 
     budgets: list[int] = []
-    plan = scoring.plan
+    plan = aligned.plan
     monkeypatch.setattr(
-        scoring, "plan", lambda pieces, keys, budget: budgets.append(budget) or plan(pieces, keys, budget)
+        aligned, "plan", lambda pieces, keys, budget: budgets.append(budget) or plan(pieces, keys, budget)
     )
     one, other = scored(), scored("scoring.batch_pieces=150")
     assert budgets[-1] == 150
@@ -227,6 +235,60 @@ def test_control_weights_take_part_as_a_baseline(scored: Callable[..., Run], sou
     gain = after.baseline_accuracy - before.baseline_accuracy.reindex(after.index, fill_value=0)
     assert (gain >= 0).all(), "the strongest on the selection split is told"
     assert (gain > 0).any()
+
+
+OFF = "controls={random=0, shuffled=0, words=false, arcs=false}"
+CONTROLS = {
+    "controls.random=2": {"random weights", "random weights 2"},
+    "controls.shuffled=2": {"shuffled weights", "shuffled weights 2"},
+    "controls.words=true": {"shuffled words"},
+    "controls.arcs=true": {"control arcs"},
+    OFF: set(),
+}
+
+
+@pytest.mark.parametrize("change", CONTROLS)
+def test_each_control_can_be_switched_on_alone(
+    change: str, scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Split] = []
+
+    def table(*splits: Split, **options: object) -> pd.DataFrame:
+        seen.extend(splits)
+        return score_table(*splits, **options)
+
+    monkeypatch.setattr("experiments.run.score_table", table)
+    found = scored(change, "seed=3")
+    names = {f"control: {name}" for name in CONTROLS[change]}
+    assert {name for name in found.record["stages"] if name.startswith("control: ")} == names
+    assert len(seen) == 2
+    for split in seen:
+        assert set(split.baselines) - {"offset", "previous word", "uniform", "lexical table"} == CONTROLS[change]
+        for name in CONTROLS[change]:
+            asked = {question for question in split.heads if question[2] != "broad"}
+            if name in ("shuffled words", "control arcs"):
+                asked = {question for question in asked if question[0] != "position"}
+            assert set(split.baselines[name]) == asked
+            for question, sums in split.baselines[name].items():
+                assert sums.hits.shape == (len(split.heads[question].n), 1)
+                assert sums.n.tolist() == split.heads[question].n.tolist()
+                assert sums.clusters == split.heads[question].clusters
+
+
+def test_controls_are_on_by_default_and_may_be_the_strongest_baseline(whole: Path) -> None:
+    scores = Run.open(whole).scores
+    assert {"control arcs", "shuffled words"} & set(scores.baseline)
+    assert {name for name in scores.baseline if name.endswith(("weights", "weights 2"))}
+    position = scores[scores.probe == "position"]
+    assert not set(position.baseline) & {"control arcs", "shuffled words", "previous word", "offset"}
+
+
+def test_broad_heads_have_no_margin(whole: Path) -> None:
+    broad = Run.open(whole).scores.query("label == 'broad' and n > 0")
+    assert len(broad) > 0
+    assert set(broad.baseline) == {""}
+    assert broad[["baseline_accuracy", "margin", "margin_low", "margin_high"]].isna().all(axis=None)
+    assert broad.accuracy.notna().all()
 
 
 def test_the_corpora_of_the_grammar_follow_documents_and_seed(base: Path) -> None:

@@ -81,3 +81,16 @@ def test_texts_keep_their_order_and_are_neither_cut_nor_padded(tokenizer: Tokeni
 def test_missing_words_are_sorted() -> None:
     word = np.array([CLS, 3, 1, SEP], np.int32)
     assert Pieces(np.zeros(4, np.int32), word, 6).missing() == [0, 2, 4, 5]
+
+
+def test_pieces_move_with_their_words_and_special_tokens_stay(tokenizer: Tokenizer) -> None:
+    words, places = ["the", "unsinkable", "\u200b", "ship"], np.array([3, 0, 1, 2])
+    (pieces,) = align(tokenizer, [words])
+    moved = pieces.moved(places)
+    assert [VOCABULARY[i] for i in moved.ids] == ["[CLS]", "un", "##sink", "##able", "ship", "the", "[SEP]"]
+    assert moved.word.tolist() == [CLS, 0, 0, 0, 2, 3, SEP]
+    assert (moved.words, moved.missing(), moved.word.dtype) == (4, [1], np.int32)
+    (read,) = align(tokenizer, [["unsinkable", "\u200b", "ship", "the"]])
+    assert np.array_equal(moved.ids, read.ids)
+    assert np.array_equal(moved.word, read.word)
+    assert pieces.word.tolist() == [CLS, 0, 1, 1, 1, 3, SEP]

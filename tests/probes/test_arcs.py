@@ -6,10 +6,10 @@ import pytest
 
 from mha import Model
 from probes import Document, get_probe
+from probes.aligned import Aligned
 from probes.arcs import Arc, ControlTask, pairs_of, sample_arcs
 from probes.corpora import MemoryTexts
 from probes.records import Sentence, frozen_ints
-from probes.scoring import Aligned
 from probes.tally import Question
 
 RELATIONS = [get_probe("dependency"), get_probe("agreement"), get_probe("coreference")]

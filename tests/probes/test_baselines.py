@@ -1,6 +1,7 @@
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from probes.baselines import (
     LexicalTable,
     NearestMention,
     Offset,
+    PreviousWord,
     SameHeadWord,
     Shown,
     Uniform,
@@ -104,6 +106,17 @@ def test_of_equally_frequent_offsets_the_nearest_is_taken_and_of_these_the_left(
     assert offset.best(items).tolist() == [-2]
     offset.learn(ask([[(0, [4])]]), shown)
     assert offset.best(items).tolist() == [4]
+
+
+def test_the_previous_word_is_attended_to_and_the_next_word_does_so() -> None:
+    """A first word has no word before it, and nothing attends to a last word."""
+    shown = Shown([text_of("w w w w"), text_of("w w")])
+    items = ask([[(0, [1]), (1, [0]), (3, [0])], [(1, [0])]])
+    assert keys(PreviousWord(), items, shown) == [[], [0], [2], [0]]
+    assert score_rows(PreviousWord().rows(items, shown), items, shown.words)[:, 0, 0].tolist() == [0, 1, 0, 1]
+    column = replace(items, by_column=True)
+    assert keys(PreviousWord(), column, shown) == [[1], [2], [], []]
+    assert score_rows(PreviousWord().rows(column, shown), column, shown.words)[:, 0, 0].tolist() == [1, 0, 0, 0]
 
 
 def test_the_uniform_row_is_chance() -> None:

@@ -15,13 +15,13 @@ import probes.classifier as classifier
 import probes.pair_attention as pair_attention
 from mha import Batch, Model
 from probes import Document, Sentence, Settings, Split, get_probe, score_corpus, score_table
+from probes.aligned import Aligned
 from probes.arcs import ControlTask, sample_arcs
 from probes.classifier import HeadClassifiers, fit_classifiers
 from probes.corpora import MemoryTexts
 from probes.evidence import Effort
 from probes.pair_attention import PairAttention
 from probes.results import pooled_sums
-from probes.scoring import Aligned
 
 DEPENDENCY, COREFERENCE = get_probe("dependency"), get_probe("coreference")
 ALL = ("dependency", "dependent->head", "all")

@@ -10,8 +10,9 @@ import pytest
 from mha.pieces import CLS, SEP
 from probes import get_probe, probe_names
 from probes.baselines import BASELINES
+from probes.draws import shuffled_places
 from probes.records import Document, Mention, Sentence
-from probes.registry import Probe
+from probes.registry import CONTROLS, Probe
 from probes.targets import OTHERS, TOKENS, WORDS, Keys, Targets, gather
 from probes.windows import windows
 
@@ -58,6 +59,9 @@ def test_it_says_what_it_is(probe: Probe) -> None:
     assert probe.scope in ("sentence", "window")
     assert probe.needs in ("words", "trees", "mentions")
     assert set(probe.baselines) <= set(BASELINES)
+    assert set(probe.controls) <= set(CONTROLS)
+    assert {"random weights", "shuffled weights"} <= set(probe.controls)
+    assert len(set(probe.controls)) == len(probe.controls)
     assert len(probe.source) > 10
     assert len(set(probe.variants)) == len(probe.variants) > 0
     assert isinstance(probe, Probe)
@@ -169,3 +173,14 @@ def test_variants_ask_the_same_way_in_every_text(probe: Probe, documents: list[D
             listed = targets.candidates if isinstance(targets.candidates, str) else "listed"
             ways.add((listed, targets.by_column, targets.spread))
         assert len(ways) == 1
+
+
+def test_questions_follow_words_that_stand_elsewhere(probe: Probe, documents: list[Document]) -> None:
+    """Moved there and back they are the same, and gold stays among the candidates."""
+    for document in documents:
+        places = shuffled_places(document, 0)
+        for targets in probe.targets(document).values():
+            moved = targets.moved(places)
+            assert told(moved.moved(np.argsort(places))) == told(targets)
+            for item, gold in enumerate(by_item(moved.gold, len(moved))):
+                assert set(gold) <= candidates_of(moved, item, len(document))

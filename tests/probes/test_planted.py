@@ -11,6 +11,7 @@ import torch
 from mha import Encoder, EncoderConfig, Model
 from probes import get_probe
 from probes.corpora import Corpus
+from probes.draws import shuffled_places
 from probes.evidence import Effort
 from probes.records import Document
 from probes.results import Split, pooled_sums, score_table
@@ -138,3 +139,15 @@ def test_a_head_that_stays_where_it_is_is_found_among_all_words(build: Build, co
     assert same.loc[1, 0, "report"].accuracy == 1.0
     assert same.loc[1, 0, "report"].mass == pytest.approx(1, abs=1e-3)
     assert same.accuracy.xs("report", level="split").drop((1, 0)).max() < 0.6
+
+
+def test_a_positional_head_loses_the_words_that_were_neighbours(build: Build, corpora: list[Corpus]) -> None:
+    """Once they stand elsewhere, it is as often right as any word that is drawn in the sentence."""
+    model, probes = build({(0, 0): -1}), [get_probe("position")]
+    texts, accuracy = corpora[0].sentences(), []
+    for places in (None, lambda document: shuffled_places(document, 0)):
+        heads = score_corpus(model, texts, probes, {}, Settings(), places=places).heads
+        sums = dict(heads.pooled(lambda question: (question[2],)))["position", "other words", "previous"]
+        accuracy.append(float(sums.hits[:, 0].sum() / sums.n.sum()))
+    assert accuracy[0] == 1
+    assert 0.05 < accuracy[1] < 0.4

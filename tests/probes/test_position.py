@@ -18,6 +18,10 @@ def asked(targets: Targets, label: str) -> list[tuple[int, int]]:
     return [(query, gold) for query, gold, name in items if name == label]
 
 
+def test_order_is_controlled_by_other_weights_alone() -> None:
+    assert Position.controls == ("random weights", "shuffled weights")
+
+
 def test_every_place_is_asked_of_the_words_that_have_one() -> None:
     found = Position().targets(text_of(3))
     others = found[OTHERS]

@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probes.aligned import Dropped
 from probes.baselines import LEXICAL
 from probes.dependency import Dependency
 from probes.evidence import Effort
 from probes.results import Split, add_verdicts, best_head, control_sums, pooled_sums, score_table
-from probes.scoring import Dropped, Outcome
+from probes.scoring import Outcome
 from probes.statistics import Rule
 from probes.tally import Question, Segments, Sums, Tally
 from probes.targets import OTHERS, Items
@@ -249,6 +250,7 @@ def test_a_control_model_answers_with_its_own_head_of_the_selection_split() -> N
     assert report[A].coverage.tolist() == [[10], [30]]
     assert report[A].near_ties.tolist() == [[3], [1]]
     assert report[A].n.tolist() == [10, 30]
+    assert not np.shares_memory(report[A].hits, REPORT.hits), "the sums of the other heads are let go"
 
 
 def test_pooled_labels_are_sums_of_their_parts() -> None:

@@ -14,12 +14,15 @@ from tokenizers import Tokenizer
 from mha import Encoder, EncoderConfig, Model, align, load_model
 from mha.hooks import call_of, record
 from probes import get_probe
+from probes.aligned import Dropped
 from probes.baselines import BASELINES, LEXICAL
+from probes.control_arcs import ControlArcs
 from probes.corpora import Corpus, Texts
+from probes.draws import shuffled_places
 from probes.records import Document, Sentence
 from probes.registry import Probe
 from probes.scorer import score_rows
-from probes.scoring import Aligned, Dropped, Outcome, Settings, ask, learn_baselines, score_corpus
+from probes.scoring import Outcome, Settings, ask, learn_baselines, score_corpus
 from probes.tally import Question, Sums, Tally
 from probes.targets import gather
 
@@ -57,7 +60,8 @@ def assert_identical(one: Outcome, other: Outcome) -> None:
         for question, sums in ours.items():
             assert sums.clusters == theirs[question].clusters
             for part in ("n", *MEASURES):
-                assert np.array_equal(getattr(sums, part), getattr(theirs[question], part)), (name, question, part)
+                both = getattr(sums, part), getattr(theirs[question], part)
+                assert np.array_equal(*both, equal_nan=True), (name, question, part)
 
 
 def assert_alike(one: Tally, other: Tally) -> None:
@@ -288,7 +292,7 @@ def test_texts_without_words_are_counted(model: Model) -> None:
 
 def test_a_corpus_of_which_nothing_is_left_gives_no_sums(model: Model) -> None:
     found = score(model, Corpus.of([long_text(99)]).sentences())
-    assert (found.texts, found.words, found.heads.questions()) == (0, 0, [])
+    assert (found.texts, found.words, dict(found.heads.pooled(lambda question: question[2:]))) == (0, 0, {})
 
 
 GONE = "question about a word that the tokenizer turns into nothing"
@@ -341,19 +345,6 @@ def test_of_every_probe_only_questions_about_the_missing_word_are_left_out(
     assert left > everything / 2
 
 
-def test_names_of_what_is_dropped_are_told_once_and_three_at_the_most() -> None:
-    dropped, other = Dropped(), Dropped()
-    for name in ("a", "a", "b", "b", "a"):
-        dropped.add("r", name, 2)
-    for name in ("b", "c", "d"):
-        other.add("r", name)
-    other.add("q", "a")
-    dropped.update(other)
-    assert dropped.counts == {"r": 13, "q": 1}
-    assert dropped.examples == {"r": ["a", "b", "c"], "q": ["a"]}
-    assert other.examples == {"r": ["b", "c", "d"], "q": ["a"]}
-
-
 def test_the_texts_and_probes_stay_as_they_were(model: Model, documents: list[Document]) -> None:
     corpus = Corpus.of(documents)
     score(model, corpus.windows(20))
@@ -371,13 +362,6 @@ def test_progress_is_told_batch_by_batch(model: Model, texts: Texts) -> None:
     score_corpus(model, texts, PROBES[:1], {}, Settings(batch_pieces=60), seen.append)
     assert len(seen) > 3
     assert sum(seen) == len(texts)
-
-
-def test_batches_hold_no_more_pieces_than_was_said(model: Model, texts: Texts) -> None:
-    aligned = Aligned.of(model, texts)
-    for batch in aligned.batches(60):
-        longest = max(len(aligned.pieces[i]) for i in batch)
-        assert len(batch) == 1 or len(batch) * longest <= 60
 
 
 def test_a_uniform_model_is_at_chance(
@@ -412,3 +396,151 @@ def test_baselines_are_taught_by_all_texts_and_only_by_questions_that_they_answe
     chosen = next(one for one in items if len(one)).pooled(lambda label: ("all",)).take(np.zeros(1, np.int64))
     (best,) = learned["offset"].best(chosen).tolist()
     assert distances[best] == max(distances.values())
+
+
+# --- shuffled words
+
+
+def places(document: Document) -> np.ndarray:
+    return shuffled_places(document, 0)
+
+
+@pytest.fixture(scope="module")
+def orderless(tmp_path_factory: pytest.TempPathFactory, save_model: Callable[[Encoder, Path], Model]) -> Model:
+    """Return a model that knows words by their forms alone: its position codes are all the same."""
+    torch.manual_seed(3)
+    encoder = Encoder(EncoderConfig(vocab=27, layers=2, heads=3, model=24, feed_forward=32, positions=60))
+    with torch.no_grad():
+        encoder.positions.weight.zero_()
+        for layer in encoder.layers:
+            layer.attention.project.weight.mul_(20)
+    return save_model(encoder, tmp_path_factory.mktemp("orderless"))
+
+
+def test_a_model_without_positions_scores_the_same_wherever_words_stand(orderless: Model, texts: Texts) -> None:
+    read, shuffled = (score_corpus(orderless, texts, PROBES, {}, Settings(), places=how) for how in (None, places))
+    assert_alike(read.heads, shuffled.heads)
+    accuracy = sums_of(read.heads)["dependency", "dependent->head", "det"]
+    assert len(set(accuracy.hits.sum(0).round(3).tolist())) > 2
+
+
+def test_a_model_with_positions_does_not(model: Model, texts: Texts, outcome: Outcome) -> None:
+    shuffled = score_corpus(model, texts, PROBES, {}, Settings(), places=places)
+    for question, sums in sums_of(outcome.heads).items():
+        again = sums_of(shuffled.heads)[question]
+        assert np.array_equal(sums.n, again.n)
+        assert sums.clusters == again.clusters
+    question = ("position", "other words", "previous")
+    assert not np.allclose(sums_of(outcome.heads)[question].mass, sums_of(shuffled.heads)[question].mass, rtol=0.1)
+
+
+def test_shuffled_words_are_scored_as_the_text_that_reads_so(model: Model, tree) -> None:
+    """Four words that are written down in their other order, with the tree that follows them."""
+    rows = ["the DET 3 det _", "old ADJ 3 amod _", "harbours NOUN 4 nsubj _", "sank VERB 0 root _"]
+    order = [2, 0, 3, 1]
+    head = {row.split()[0]: order.index(int(row.split()[2]) - 1) + 1 if row.split()[2] != "0" else 0 for row in rows}
+    moved = [" ".join([*rows[i].split()[:2], str(head[rows[i].split()[0]]), *rows[i].split()[3:]]) for i in order]
+    stands = np.argsort(order)
+    texts = [Corpus.of([Document("d", (tree("\n".join(lines)),))]).sentences() for lines in (rows, moved)]
+    shuffled = score_corpus(model, texts[0], PROBES[1:2], {}, Settings(), places=lambda document: stands)
+    written = score_corpus(model, texts[1], PROBES[1:2], {}, Settings())
+    assert_identical(shuffled, written)
+
+
+@pytest.mark.parametrize("batch_pieces", [40, 2048])
+def test_neither_order_nor_workers_change_the_scores_of_shuffled_words(
+    batch_pieces: int, model: Model, texts: Texts
+) -> None:
+    held = texts.take(range(len(texts)))
+    one, other = (
+        score_corpus(model, Corpus.of(part).windows(100), PROBES, {}, Settings(batch_pieces, workers=n), places=places)
+        for part, n in ((held, 1), (held[::-1], 3))
+    )
+    assert_identical(one, other)
+
+
+def test_a_missing_word_is_missing_where_it_stands(model: Model, tree) -> None:
+    rows = "the DET 2 det _\nship NOUN 5 nsubj _\n\u200b ADV 5 advmod _\nold ADV 3 advmod _\nsank VERB 0 root _"
+    texts = Corpus.of([Document("d", (tree(rows, name="s-1"),))]).sentences()
+    stands = np.array([4, 2, 0, 3, 1])
+    found = [score_corpus(model, texts, PROBES[1:2], {}, Settings(), places=to) for to in (None, lambda _: stands)]
+    assert [one.dropped.counts for one in found] == [{GONE: 6}] * 2
+    first, second = (sums_of(one.heads) for one in found)
+    assert {question: sums.n.tolist() for question, sums in first.items()} == {
+        question: sums.n.tolist() for question, sums in second.items()
+    }
+
+
+def test_baselines_and_control_arcs_read_words_in_their_order_only(model: Model, texts: Texts) -> None:
+    baselines = learn_baselines(texts, PROBES, ["uniform"], lexical=False)
+    with pytest.raises(ValueError, match="read words in their order"):
+        score_corpus(model, texts, PROBES, baselines, Settings(), places=places)
+    with pytest.raises(ValueError, match="read words in their order"):
+        score_corpus(model, texts, PROBES, {}, Settings(), arcs=ControlArcs(0), places=places)
+
+
+# --- control arcs, broad heads, hits alone
+
+
+def scored_on_arcs(model: Model, texts: Texts, **settings: object) -> Outcome:
+    arcs = ControlArcs(0)
+    learn_baselines(texts, PROBES, (), lexical=False, arcs=arcs)
+    return score_corpus(model, texts, PROBES, {}, Settings(**{"workers": 1, **settings}), arcs=arcs)
+
+
+def test_control_arcs_are_scored_beside_the_questions_on_the_same_items(
+    model: Model, texts: Texts, outcome: Outcome
+) -> None:
+    found = scored_on_arcs(model, texts)
+    assert found.arcs is not None
+    assert outcome.arcs is None
+    heads, expected, on_arcs = sums_of(found.heads), sums_of(outcome.heads), sums_of(found.arcs)
+    assert set(on_arcs) == {question for question in heads if question[0] != "position"}
+    for question, sums in expected.items():
+        assert np.array_equal(sums.hits, heads[question].hits)
+        assert np.array_equal(sums.mass, heads[question].mass)
+    for question, sums in on_arcs.items():
+        assert np.array_equal(sums.n, heads[question].n)
+        assert sums.clusters == heads[question].clusters
+        assert bool(np.isnan(sums.mass).all())
+    together = [sum(one[q].hits.sum() for q in on_arcs) for one in (heads, on_arcs)]
+    assert together[0] != together[1] > 0
+
+
+def test_neither_order_nor_workers_change_the_scores_of_control_arcs(model: Model, texts: Texts) -> None:
+    held = texts.take(range(len(texts)))
+    one, other = (
+        scored_on_arcs(model, Corpus.of(part).windows(100), batch_pieces=40, workers=workers)
+        for part, workers in ((held, 1), (held[::-1], 3))
+    )
+    assert one.arcs is not None
+    assert other.arcs is not None
+    assert_identical(replace(one, heads=one.arcs), replace(other, heads=other.arcs))
+
+
+def test_where_gold_has_one_distance_heads_do_on_control_arcs_what_they_do_on_gold(model: Model, tree) -> None:
+    rows = "\n".join(f"{word} NOUN {head} {name} _" for word, head, name in CHAIN)
+    found = scored_on_arcs(model, Corpus.of([Document("d", (tree(rows),))]).sentences())
+    assert found.arcs is not None
+    on_arcs = sums_of(found.arcs)
+    for question, sums in sums_of(found.heads).items():
+        if question[0] == "dependency":
+            assert np.array_equal(sums.hits, on_arcs[question].hits)
+
+
+CHAIN = [("old", 0, "root"), ("ship", 1, "obj"), ("saw", 2, "obj"), ("the", 3, "obj"), ("port", 4, "obj")]
+"Every head is the word before."
+
+
+def test_broad_heads_have_no_baseline(model: Model) -> None:
+    """Uniform rows are always broad: the ceiling, not a baseline."""
+    outcome = score(model, Corpus.of([long_text(30)]).sentences())
+    asked, answered = set(sums_of(outcome.heads)), set(sums_of(outcome.baselines["uniform"]))
+    assert {question[2] for question in asked - answered} == {"broad"}
+
+
+def test_hits_alone_are_the_same_hits(model: Model, texts: Texts, outcome: Outcome) -> None:
+    found = sums_of(score_corpus(model, texts, PROBES, {}, Settings(workers=1), hits_alone=True).heads)
+    for question, sums in sums_of(outcome.heads).items():
+        assert np.array_equal(found[question].hits, sums.hits)
+        assert all(np.isnan(getattr(found[question], part)).all() for part in MEASURES[1:])

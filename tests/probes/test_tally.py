@@ -65,7 +65,6 @@ def test_batches_add_up_by_question_and_cluster_and_pooled_labels_are_sums_of_pa
         assert sums.clusters == tuple(sorted(sums.clusters))
         assert np.array_equal(sums.hits[:, 1], 2 * sums.hits[:, 0])
         assert np.array_equal(sums.near_ties[:, 1], 2 * sums.near_ties[:, 0])
-    assert tally.questions() == sorted(question for question in pooled if question[2] != "all")
 
 
 def test_sums_are_kept_in_double_precision() -> None:
@@ -105,3 +104,19 @@ def test_too_many_clusters_share_blocks_by_a_hash_of_their_ids() -> None:
     assert [blocks[name] for name in by_hash] == sorted(blocks.values())
     many = cluster_blocks(f"d{i}" for i in range(10 * BLOCKS))
     assert set(Counter(many.values()).values()) == {10}
+
+
+@given(ROWS)
+def test_a_tally_of_hits_keeps_the_same_hits_and_nothing_else(rows: list[Row]) -> None:
+    tally, alone = Tally(2), Tally(2, measures=1)
+    add(tally, rows)
+    add(alone, rows)
+    expected = dict(tally.pooled(lambda question: (question[2],)))
+    found = dict(alone.pooled(lambda question: (question[2],)))
+    assert list(found) == list(expected)
+    for question, sums in found.items():
+        assert np.array_equal(sums.hits, expected[question].hits)
+        assert np.array_equal(sums.n, expected[question].n)
+        for part in (sums.mass, sums.coverage, sums.near_ties):
+            assert part.shape == sums.hits.shape
+            assert np.isnan(part).all()

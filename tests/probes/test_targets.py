@@ -103,3 +103,24 @@ def test_sets_in_flat_form_say_whose_each_key_is() -> None:
     assert (key.tolist(), item.tolist()) == ([4, 5, 1], [0, 0, 2])
     key, item = key_sets([])
     assert (key.tolist(), item.tolist(), key.dtype, item.dtype) == ([], [], np.int64, np.int64)
+
+
+def test_questions_follow_words_that_stand_elsewhere() -> None:
+    """Of four words the first comes last; special keys stay."""
+    places = ints(3, 0, 2, 1)
+    asked = Targets.sets([0, 3], [[1, 2], [CLS]], ["a", "b"], key_sets([[1, 2, 3], [0, CLS, SEP]]))
+    moved = asked.moved(places)
+    assert moved.query.tolist() == [3, 1]
+    assert by_item(moved.gold, 2) == [[0, 2], [CLS]]
+    assert not isinstance(moved.candidates, str)
+    assert by_item(moved.candidates, 2) == [[0, 2, 1], [3, CLS, SEP]]
+    assert list(moved.label) == ["a", "b"]
+    assert asked.query.tolist() == [0, 3]
+    column = Targets.pairs(ints(2), ints(0), ["a"], candidates=WORDS, by_column=True).moved(places)
+    assert (column.query.tolist(), column.gold[0].tolist(), column.candidates, column.by_column) == (
+        [2],
+        [3],
+        WORDS,
+        True,
+    )
+    assert len(Targets.pairs(ints(), ints(), []).moved(ints())) == 0
