@@ -24,6 +24,9 @@ NOWHERE = -1
 Head = tuple[int, int]
 "Layer and head, from 0."
 
+Asked = tuple[IntArray, IntArray]
+"The queries of a question in a text, and the right answer to each."
+
 
 @dataclass(frozen=True)
 class Knows:
@@ -34,9 +37,12 @@ class Knows:
     "Share of the items in which it knows the answer."
     seed: int = 0
 
-    def attended(self, document: Document) -> IntArray:
-        """Return the word that each word attends to; the nearest gold where there are several, NOWHERE if not asked."""
-        query, gold = nearest_gold(self.question, document)
+    def attended(self, document: Document, asked: Asked | None = None) -> IntArray:
+        """Return the word that each word attends to; the nearest gold where there are several, NOWHERE if not asked.
+
+        `asked` is `nearest_gold` of the question, where it is known already.
+        """
+        query, gold = asked or nearest_gold(self.question, document)
         places = np.full(len(document), NOWHERE)
         other, uniform = _random_words(document, query, self.question, self.strength, self.seed)
         places[query] = np.where(uniform < self.strength, gold, other)
@@ -101,7 +107,7 @@ class RandomGold:
 Planted = Mapping[Head, Knows | Follows]
 
 
-def nearest_gold(question: Question, document: Document) -> tuple[IntArray, IntArray]:
+def nearest_gold(question: Question, document: Document) -> Asked:
     """Return the queries of a question in a text, and the gold key nearest to each."""
     probe = get_probe(question[0])
     targets: Targets = probe.targets(document)[question[1]]
@@ -129,8 +135,15 @@ def _first(document: Document) -> str:
 def planted_changes(planted: Planted, documents: Sequence[Document], batch: Batch) -> list[Attend]:
     """Return what makes the heads of a model attend as `planted` says while it reads a batch, one change a layer."""
     patterns: dict[int, dict[int, Tensor]] = {}
+    known: dict[Question, list[Asked]] = {}
     for (layer, head), role in planted.items():
-        patterns.setdefault(layer, {})[head] = piece_pattern([role.attended(text) for text in documents], batch)
+        if isinstance(role, Knows):
+            if role.question not in known:
+                known[role.question] = [nearest_gold(role.question, text) for text in documents]
+            places = [role.attended(*pair) for pair in zip(documents, known[role.question], strict=True)]
+        else:
+            places = [role.attended(text) for text in documents]
+        patterns.setdefault(layer, {})[head] = piece_pattern(places, batch)
     return [Attend(layer, heads) for layer, heads in sorted(patterns.items())]
 
 
