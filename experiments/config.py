@@ -108,6 +108,9 @@ class ScoringSection(Section):
     "Words a window for probes that look beyond the sentence."
     replicates: int = Field(default=1000, ge=10)
     "Resamples of the bootstrap."
+    metrics: bool = False
+    """Whether the heads are also ranked by mass, rank of gold and area under the curve, at the cost of a further pass
+    over the report split."""
 
 
 class ControlsSection(Section):

@@ -22,7 +22,7 @@ from probes.corpora import Texts, corpus_path
 from probes.examples import choose_heads, example_arcs
 from probes.results import SPLITS, Split, control_sums, pooled_sums, score_table
 from probes.scoring import Outcome, Settings, learn_baselines, score_corpus
-from reports import EXAMPLE_COLUMNS, SCORE_COLUMNS, write_examples, write_report, write_scores
+from reports import EXAMPLE_COLUMNS, SCORE_COLUMNS, write_examples, write_metrics, write_report, write_scores
 
 Progress = Callable[[str, int, int], None]
 "Called with what is done, how many texts of it are done, and how many there are."
@@ -111,7 +111,7 @@ def _work(config: Config, folder: Path, journal: Journal, started: float, progre
     with journal.stage("open corpora"):
         corpora = open_corpora(config)
     probes = [get_probe(name) for name in config.probes.names]
-    frames, examples = [], []
+    frames, examples, compared = [], [], []
     to_show, to_ask = config.page.examples, len(probes)
     for scope in ("sentence", "window"):
         asked = [probe for probe in probes if probe.scope == scope]
@@ -122,6 +122,9 @@ def _work(config: Config, folder: Path, journal: Journal, started: float, progre
             _count_borders(corpora, config.scoring.window_words, journal)
         scores, *trained = part.score(journal, progress)
         frames += [scores, *trained]
+        if config.scoring.metrics:
+            with journal.stage("agreement of metrics"):
+                compared.append(part.compare(trained, progress))
         share = -(-to_show * len(asked) // to_ask)
         to_show, to_ask = to_show - share, to_ask - len(asked)
         with journal.stage("examples"):
@@ -132,6 +135,9 @@ def _work(config: Config, folder: Path, journal: Journal, started: float, progre
     frames = [frame for frame in frames if len(frame)]
     write_scores(_complete(pd.concat(frames, ignore_index=True), config, names), folder)
     write_examples(_renumbered(examples), folder)
+    if compared:
+        metrics, agreement = (pd.concat(parts, ignore_index=True) for parts in zip(*compared, strict=True))
+        write_metrics(metrics, agreement, folder)
     (folder / "config.toml").write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
     record = machine_record(config, model, corpora, started) | journal.record
@@ -204,6 +210,14 @@ class Part:
             with journal.stage("trained probes"):
                 frames.append(self._trained(progress))
         return frames
+
+    def compare(self, trained: Sequence[pd.DataFrame], progress: Progress) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return other metrics of all heads on the report split, and how far they rank heads alike."""
+        from probes.rankings import compare_metrics
+
+        texts = self.texts[1]
+        step = self._counter(progress, "report, other metrics", len(texts))
+        return compare_metrics(self.model, texts, self.probes, self.settings, trained[0] if trained else None, step)
 
     def _counter(self, progress: Progress, what: str, of: int) -> Callable[[int], None]:
         done = 0

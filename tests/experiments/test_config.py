@@ -34,6 +34,7 @@ CHANGED: dict[str, Any] = {
     "scoring.reduce": "first",
     "scoring.window_words": 50,
     "scoring.replicates": 99,
+    "scoring.metrics": True,
     "controls.random": False,
     "controls.shuffled": False,
     "page.examples": 5,
