@@ -110,6 +110,9 @@ class ScoringSection(Section):
     "Resamples of the bootstrap."
     flips: int = Field(default=9999, ge=19)
     "Random signs of the tests; p cannot be below 1 / (flips + 1)."
+    metrics: bool = False
+    """Whether the heads are also ranked by mass, rank of gold and area under the curve, at the cost of a further pass
+    over the report split."""
 
 
 class ControlsSection(Section):

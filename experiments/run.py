@@ -26,7 +26,7 @@ from probes.registry import CONTROL_ARCS
 from probes.results import SPLITS, Split, add_verdicts, pooled_sums, score_table
 from probes.scoring import Settings, learn_baselines, score_corpus
 from probes.statistics import Rule
-from reports import EXAMPLE_COLUMNS, SCORE_COLUMNS, write_examples, write_report, write_scores
+from reports import EXAMPLE_COLUMNS, SCORE_COLUMNS, write_examples, write_metrics, write_report, write_scores
 
 Progress = Callable[[str, int, int], None]
 "Called with what is done, how many texts of it are done, and how many there are."
@@ -85,7 +85,7 @@ def _work(config: Config, folder: Path, journal: Journal, started: float, progre
     with journal.stage("open corpora"):
         corpora = open_corpora(config)
     probes = [get_probe(name) for name in config.probes.names]
-    frames, examples = [], []
+    frames, examples, compared = [], [], []
     to_show, to_ask = config.page.examples, len(probes)
     for scope in ("sentence", "window"):
         asked = [probe for probe in probes if probe.scope == scope]
@@ -96,6 +96,9 @@ def _work(config: Config, folder: Path, journal: Journal, started: float, progre
             _count_borders(part.texts, config.scoring.window_words, journal)
         scores, *trained = part.score(journal, progress)
         frames += [scores, *trained]
+        if config.scoring.metrics:
+            with journal.stage("agreement of metrics"):
+                compared.append(part.compare(trained, progress))
         share = -(-to_show * len(asked) // to_ask)
         to_show, to_ask = to_show - share, to_ask - len(asked)
         with journal.stage("examples"):
@@ -107,6 +110,9 @@ def _work(config: Config, folder: Path, journal: Journal, started: float, progre
     scores = add_verdicts(pd.concat(frames, ignore_index=True), Rule(config.verdict.alpha, config.verdict.margin))
     write_scores(_complete(scores, config, names), folder)
     write_examples(_renumbered(examples), folder)
+    if compared:
+        metrics, agreement = (pd.concat(parts, ignore_index=True) for parts in zip(*compared, strict=True))
+        write_metrics(metrics, agreement, folder)
     (folder / "config.toml").write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
     record = machine_record(config, model, corpora, started) | journal.record
@@ -191,6 +197,14 @@ class Part:
             with journal.stage(f"control: {CONTROL_ARCS}"):
                 add_control(CONTROL_ARCS, splits, on_arcs, self.probes)
         return splits
+
+    def compare(self, trained: Sequence[pd.DataFrame], progress: Progress) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return other metrics of all heads on the report split, and how far they rank heads alike."""
+        from probes.rankings import compare_metrics
+
+        texts = self.texts[1]
+        step = self._counter(progress, "report, other metrics", len(texts))
+        return compare_metrics(self.model, texts, self.probes, self.settings, trained[0] if trained else None, step)
 
     def _counter(self, progress: Progress, what: str, of: int) -> Callable[[int], None]:
         done = 0

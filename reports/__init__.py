@@ -9,6 +9,7 @@ from reports.schema import (
     read_scores,
     validate,
     write_examples,
+    write_metrics,
     write_scores,
 )
 from reports.view import write_view
@@ -21,6 +22,7 @@ __all__ = [
     "read_scores",
     "validate",
     "write_examples",
+    "write_metrics",
     "write_report",
     "write_scores",
     "write_view",

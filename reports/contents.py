@@ -10,6 +10,7 @@ from typing import Any
 from reports.arcs import Diagram, diagrams
 from reports.formats import MISSING, count, day, duration
 from reports.heatmaps import heat_map_data
+from reports.rankings import Rankings, rankings
 from reports.run import Run
 from reports.summary import Summary, summarise
 from reports.tables import CLASSIFIER, BestHead, best_heads, page_scores, probes
@@ -57,6 +58,8 @@ class Contents:
     "Split -> name of its corpus."
     summary: Summary
     probes: tuple[ProbePart, ...]
+    rankings: Rankings | None
+    "How far metrics agree; None where the run did not compare them."
     examples_total: int
     dropped: tuple[Mapping[str, Any], ...]
     scored: tuple[tuple[str, str, Mapping[str, Any]], ...]
@@ -101,6 +104,7 @@ def gather(folder: Path) -> Contents:
             )
             for probe, rows in best.items()
         ),
+        rankings=rankings(run),
         examples_total=int(run.examples.groupby(["example"]).ngroups),
         dropped=tuple(record.get("dropped") or ()),
         scored=tuple(

@@ -24,6 +24,11 @@ def signed(fraction: float) -> str:
     return MISSING if math.isnan(fraction) else f"{100 * fraction:+.1f}".replace("-", "−")
 
 
+def coefficient(value: float) -> str:
+    """Write a correlation in [-1, 1] with two decimals: -0.5 is "−0.50"."""
+    return MISSING if math.isnan(value) else f"{value:.2f}".replace("-", "−")
+
+
 def interval(low: float, high: float) -> str:
     """Write an interval of fractions in percent; "" where it was not measured."""
     return "" if math.isnan(low) or math.isnan(high) else f"[{percent(low)}, {percent(high)}]"

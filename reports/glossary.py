@@ -88,6 +88,42 @@ MEANING: Final = (
 )
 "Term -> definition, in the order in which a reader meets them."
 
+METRICS: Final = (
+    (
+        "mass",
+        "Attention on right words, of all that a query gives. Accuracy compares candidates only with each other: a "
+        "head that spends 95 % on [SEP] can win by accuracy and lose by mass. A head that gives everything to one "
+        "fixed place wins by mass where that place is often right.",
+    ),
+    (
+        "reciprocal rank",
+        "1 / rank of the best-placed right word among the candidates, on average: 100 for the first place, 50 for the "
+        "second, 33 for the third. It is accuracy with some credit for coming close.",
+    ),
+    (
+        "area under the curve",
+        "How often a right word gets more attention than another candidate of the same query; chance is 50. All "
+        "candidates count alike, so a head does well that puts right words above most others, though seldom on top; in"
+        " long sentences most others are far away, and easy.",
+    ),
+    (
+        "trained classifier",
+        "Balanced accuracy of a logistic regression on a pair’s two attention values, there and back; chance is 50. It"
+        " can use a head that avoids the right words, or that looks at the query from the right word.",
+    ),
+    (
+        "tau",
+        "Kendall’s tau-b of two rankings of all heads: 1 is the same order, 0 no relation, −1 the reverse. At 0.6 both"
+        " metrics agree on which of two heads is better in four of five pairs, ties aside.",
+    ),
+    (
+        "same best, shared top heads",
+        "Share of the questions on which a head is best by both metrics, and mean share of the five best heads by one "
+        "that are among the five best by the other.",
+    ),
+)
+"Term -> definition, for the section that compares metrics."
+
 LIMITS: Final = (
     "A score says what a head looks at. It does not say whether the model uses what the head finds: attention is "
     "not explanation, and only an intervention can tell.",

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import pandas as pd
 
-from reports.schema import read_examples, read_scores
+from reports.schema import read_agreement, read_examples, read_metrics, read_scores
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 "What a folder must hold to be a run folder."
@@ -33,6 +33,10 @@ class Run:
     "run.json: versions, fingerprints, counts of what was dropped, wall time, peak memory."
     config: str
     "config.toml as written: everything that was decided, defaults included."
+    metrics: pd.DataFrame | None = None
+    "One row a question and head, by several metrics (`METRIC_COLUMNS`); None where the run did not compare them."
+    agreement: pd.DataFrame | None = None
+    "One row a question and pair of metrics (`AGREEMENT_COLUMNS`); None as above."
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
@@ -50,12 +54,15 @@ class Run:
                 f"{folder}: not a finished run folder, {', '.join(missing)} missing; "
                 "make one with 'headscope run CONFIG'"
             )
+        compared = all((folder / name).is_file() for name in ("metrics.parquet", "agreement.parquet"))
         return cls(
             folder=folder,
             scores=read_scores(folder / "scores.parquet"),
             examples=read_examples(folder / "examples.parquet"),
             record=_read_record(folder / "run.json"),
             config=(folder / "config.toml").read_text(encoding="utf-8"),
+            metrics=read_metrics(folder / "metrics.parquet") if compared else None,
+            agreement=read_agreement(folder / "agreement.parquet") if compared else None,
         )
 
     @property

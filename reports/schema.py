@@ -1,4 +1,4 @@
-"""The columns of `scores.parquet` and `examples.parquet`, and how both are written and read."""
+"""The columns of the tables of a run folder, and how they are written and read."""
 
 from __future__ import annotations
 
@@ -74,6 +74,38 @@ EXAMPLE_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
 )
 "Column -> dtype of examples.parquet, one row an arc; query and key are word indices from 0, -1 is [CLS], -2 is [SEP]."
 
+METRIC_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "probe": "str",
+        "label": "str",
+        "variant": "str",
+        "layer": "int64",
+        "head": "int64",
+        "name": "str",
+        "n": "int64",
+        "accuracy": "float64",
+        "mass": "float64",
+        "reciprocal_rank": "float64",
+        "auc": "float64",
+    }
+)
+"Column -> dtype of metrics.parquet, one row a question and head of the report split; NaN where nothing was measured."
+
+AGREEMENT_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "probe": "str",
+        "label": "str",
+        "variant": "str",
+        "n": "int64",
+        "one": "str",
+        "other": "str",
+        "tau": "float64",
+        "same_best": "bool",
+        "overlap": "float64",
+    }
+)
+"Column -> dtype of agreement.parquet, one row a question and pair of metrics; tau lies in [-1, 1], overlap in [0, 1]."
+
 ROW_KEY: Final = ("model", "step", "corpus", "maps", "probe", "label", "variant", "layer", "head", "split")
 "The columns that together name one row of scores.parquet."
 
@@ -84,6 +116,7 @@ _FRACTIONS = (
     *("accuracy", "ci_low", "ci_high", "mass", "share", "baseline_accuracy", "lexical_accuracy"),
     *("p", "p_label", "p_adjusted", "stability"),
 )
+_RANGES = {"reciprocal_rank": (0, 1), "auc": (0, 1), "tau": (-1, 1), "overlap": (0, 1)}
 _SLACK = 1e-6
 
 
@@ -101,9 +134,14 @@ def validate(
     ordered = frame[[*columns, *(column for column in frame.columns if column not in columns)]].copy()
     for column, dtype in columns.items():
         ordered[column] = _cast(ordered[column], dtype, where)
-    expected = (ordered["layer"] + 1).astype("str") + "-" + (ordered["head"] + 1).astype("str")
-    _refuse(ordered, ordered["name"] != expected, where, "`name` is not layer + 1, '-', head + 1")
-    if "accuracy" in columns:
+    if "name" in columns:
+        expected = (ordered["layer"] + 1).astype("str") + "-" + (ordered["head"] + 1).astype("str")
+        _refuse(ordered, ordered["name"] != expected, where, "`name` is not layer + 1, '-', head + 1")
+    for column, (low, high) in _RANGES.items():
+        if column in columns:
+            outside = (ordered[column] < low - _SLACK) | (ordered[column] > high + _SLACK)
+            _refuse(ordered, outside, where, f"`{column}` lies outside [{low}, {high}]")
+    if "accuracy" in columns and "split" in columns:
         _check_scores(ordered, where)
     return ordered
 
@@ -136,7 +174,8 @@ def _refuse(frame: pd.DataFrame, wrong: pd.Series, where: str | Path, complaint:
     if not wrong.any():
         return
     row = frame.loc[wrong].iloc[0]
-    named = ", ".join(str(row[column]) for column in ("probe", "label", "variant", "name", "split"))
+    columns = [column for column in ("probe", "label", "variant", "name", "split") if column in frame.columns]
+    named = ", ".join(str(row[column]) for column in columns)
     raise ValueError(f"{where}: {complaint}, in {int(wrong.sum())} row(s); the first is {named}")
 
 
@@ -150,6 +189,13 @@ def write_scores(frame: pd.DataFrame, folder: Path) -> Path:
 def write_examples(frame: pd.DataFrame, folder: Path) -> Path:
     """Write examples.parquet into `folder`; a frame without rows is fine, one without columns is not."""
     return _replace(validate(frame, EXAMPLE_COLUMNS, folder / "examples.parquet"), folder / "examples.parquet")
+
+
+def write_metrics(metrics: pd.DataFrame, agreement: pd.DataFrame, folder: Path) -> None:
+    """Write metrics.parquet and agreement.parquet into `folder`; frames without rows are fine."""
+    for frame, columns, name in ((metrics, METRIC_COLUMNS, "metrics"), (agreement, AGREEMENT_COLUMNS, "agreement")):
+        path = folder / f"{name}.parquet"
+        _replace(validate(frame, columns, path), path)
 
 
 def _replace(frame: pd.DataFrame, path: Path) -> Path:
@@ -179,6 +225,16 @@ def read_scores(path: Path) -> pd.DataFrame:
 def read_examples(path: Path) -> pd.DataFrame:
     """Read examples.parquet; ValueError says what is wrong with the file."""
     return validate(_read_parquet(path), EXAMPLE_COLUMNS, path)
+
+
+def read_metrics(path: Path) -> pd.DataFrame:
+    """Read metrics.parquet; ValueError says what is wrong with the file."""
+    return validate(_read_parquet(path), METRIC_COLUMNS, path)
+
+
+def read_agreement(path: Path) -> pd.DataFrame:
+    """Read agreement.parquet; ValueError says what is wrong with the file."""
+    return validate(_read_parquet(path), AGREEMENT_COLUMNS, path)
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 
 from mha.models import Model
 from mha.planted import word_model
@@ -128,26 +129,43 @@ class Sandbox:
 
 
 def _layout(blank: Sandbox) -> Layout:
-    """Return heads for all roles and margins; a head that knows nothing tells what guessing achieves."""
-    guesses = {name: BYSTANDERS + number for number, name in enumerate(ROLES)}
-    roles: dict[int, Knows | Follows] = {guesses[name]: Knows(question, 0) for name, question in ROLES.items()}
-    pool = replace(blank, layout=Layout({}, (), roles)).pool()
+    """Return heads for all roles and margins, and decoys after them."""
     planted: dict[tuple[str, float], int] = {}
-    roles = {}
-    for name, question in ROLES.items():
-        truth = pool.truth(question)
-        guessed = truth.accuracy[guesses[name]]
-        strongest = guessed - truth.margin[guesses[name]]
-        for margin in MARGINS:
-            strength = min((strongest + margin - guessed) / (1 - guessed), 1)
-            planted[name, margin] = number = BYSTANDERS + len(roles)
-            roles[number] = Knows(question, round(float(strength), 4), seed=number)
+    roles: dict[int, Knows | Follows] = {}
+    for (name, margin), strength in _strengths(blank).items():
+        planted[name, margin] = number = BYSTANDERS + len(roles)
+        roles[number] = Knows(ROLES[name], strength, seed=number)
     first = BYSTANDERS + len(roles)
     followed = [(offset, share) for offset in sorted(set(blank.offsets().values())) for share in FAITHFUL]
     decoys = range(first, first + len(followed))
     roles |= {number: Follows(*how, seed=number) for number, how in zip(decoys, followed, strict=True)}
     assert decoys.stop <= LAYERS * WIDTH
     return Layout(planted, tuple(decoys), roles)
+
+
+def _strengths(blank: Sandbox) -> dict[tuple[str, float], float]:
+    """Return the strength at which a head of each role has each margin, 1 where that is not enough.
+
+    A head that knows nothing and one that knows all tell what it takes: accuracy grows in proportion to strength, and
+    so does what the head itself achieves on control arcs, which it has to beat as well.
+    """
+    ends = {(name, strength): BYSTANDERS + n for n, (name, strength) in enumerate(product(ROLES, (0.0, 1.0)))}
+    roles: dict[int, Knows | Follows] = {head: Knows(ROLES[name], one) for (name, one), head in ends.items()}
+    pool = replace(blank, layout=Layout({}, (), roles)).pool()
+    strengths = np.linspace(0, 1, 10_001)
+    found = {}
+    for name, question in ROLES.items():
+        n, both = pool.heads[question].n.sum(), [ends[name, 0.0], ends[name, 1.0]]
+        accuracy = np.interp(strengths, [0, 1], pool.heads[question].hits[:, both].sum(0) / n)
+        others = pool.columns(range(BYSTANDERS)).truth(question)
+        beaten = np.full(len(strengths), float(others.accuracy[0] - others.margin[0]))
+        if question in pool.arcs:
+            on_arcs = pool.arcs[question].hits[:, both].sum(0) / n
+            beaten = np.maximum(beaten, np.interp(strengths, [0, 1], on_arcs))
+        for margin in MARGINS:
+            enough = np.flatnonzero(accuracy - beaten >= margin)
+            found[name, margin] = round(float(strengths[enough[0]]), 4) if len(enough) else 1.0
+    return found
 
 
 def _probes() -> list[Probe]:

@@ -19,6 +19,7 @@ from experiments.sandbox.checks import null_run, planted_by_weights, whole_run, 
 from experiments.sandbox.needed import needed_items
 from experiments.sandbox.population import DECOYED, MARGINS, ROLES, Sandbox
 from probes.evidence import Effort
+from probes.planted import Knows
 from probes.simulation import Pool
 from probes.statistics import Rule
 from reports.sandbox import write_sandbox_page
@@ -106,15 +107,17 @@ class Study:
         planted = []
         for (role, margin), head in self.box.layout.planted.items():
             question = ROLES[role]
-            truth = self.pool.truth(question)
+            truth = self._cell(margin, self.scale.documents[0]).pool.truth(question)
+            role_of = self.box.layout.roles[head]
+            assert isinstance(role_of, Knows)
             planted.append(
                 {
                     "role": role,
                     "question": list(question),
                     "margin": margin,
-                    "strength": getattr(self.box.layout.roles[head], "strength"),  # noqa: B009
-                    "true_accuracy": float(truth.accuracy[head]),
-                    "true_margin": float(truth.margin[head]),
+                    "strength": role_of.strength,
+                    "true_accuracy": float(truth.accuracy[len(self.box.layout.bystanders) + [*ROLES].index(role)]),
+                    "true_margin": float(truth.margin[len(self.box.layout.bystanders) + [*ROLES].index(role)]),
                     "items_a_document": float(self.pool.heads[question].n.sum() / self.pool.documents),
                 }
             )
@@ -131,33 +134,10 @@ class Study:
         cells = {(margin, size): self._cell(margin, size) for margin in MARGINS for size in self.scale.documents}
         found = self._simulate(cells, (count_power, count_false), self.seed, progress)
         return [
-            row
+            {"margin": margin} | _power_row(cells[margin, size], role, counts)
             for (margin, size), counts in found.items()
             for role in ROLES
-            for row in [self._power_row(role, margin, size, counts)]
         ]
-
-    def _power_row(self, role: str, margin: float, size: int, counts: Counts) -> dict[str, Any]:
-        truth = self.pool.truth(ROLES[role])
-        head = self.box.layout.planted[role, margin]
-        estimates = counts.values["estimate", role]
-        return {
-            "role": role,
-            "margin": margin,
-            "true_margin": float(truth.margin[head]),
-            "documents": size,
-            "items": float(np.mean(counts.values["items", role])),
-            "runs": len(counts.values["specialised", role]),
-            "specialised": counts.rate(("specialised", role)),
-            "significant": counts.rate(("significant", role)),
-            "coverage": {
-                name: counts.rate((name, role))
-                for name in ("accuracy", "mass", "margin")
-                if (name, role) in counts.values
-            },
-            "estimate": {"mean": float(np.mean(estimates)), "sd": float(np.std(estimates))},
-            "false": {key[0]: counts.rate(key) for key in counts.values if len(key) == 1},
-        }
 
     def _cell(self, margin: float, size: int) -> Cell:
         layout = self.box.layout
@@ -188,7 +168,7 @@ class Study:
         layout, dependency = self.box.layout, ("dependency", "dependent->head")
         planted = [*layout.bystanders, *layout.planted.values()]
         yield "random weights", self.pool.columns(layout.bystanders)
-        yield "random right answers", self.random_pool.columns(planted)
+        yield "random right answers", self.random_pool.columns(planted).only([*ROLES.values()])
         decoys = self.pool.columns([*layout.bystanders, *layout.decoys])
         yield "offset decoys", decoys.only([(*dependency, label) for label in DECOYED])
         yield "level with the strongest baseline", self.pool.columns(planted).only([*ROLES.values()]).level()
@@ -264,6 +244,27 @@ class Study:
             results.append(result)
             progress(len(results), len(tasks))
         return results
+
+
+def _power_row(cell: Cell, role: str, counts: Counts) -> dict[str, Any]:
+    question, head = cell.planted[role]
+    truth = cell.pool.truth(question)
+    estimates = counts.values["estimate", role]
+    return {
+        "role": role,
+        "true_accuracy": float(truth.accuracy[head]),
+        "true_margin": float(truth.margin[head]),
+        "documents": cell.documents,
+        "items": float(np.mean(counts.values["items", role])),
+        "runs": len(counts.values["specialised", role]),
+        "specialised": counts.rate(("specialised", role)),
+        "significant": counts.rate(("significant", role)),
+        "coverage": {
+            name: counts.rate((name, role)) for name in ("accuracy", "mass", "margin") if (name, role) in counts.values
+        },
+        "estimate": {"mean": float(np.mean(estimates)), "sd": float(np.std(estimates))},
+        "false": {key[0]: counts.rate(key) for key in counts.values if len(key) == 1},
+    }
 
 
 def _write(record: dict[str, Any], out: Path) -> Path:

@@ -361,6 +361,42 @@ def test_trained_probes_have_rows_of_their_own_beside_a_control_task(scored: Cal
     same_scores(untrained, scored().scores)
 
 
+def test_metrics_are_compared_where_they_are_asked_for(scored: Callable[..., Run]) -> None:
+    without, found = scored("probes.trained=true"), scored("probes.trained=true", "scoring.metrics=true")
+    assert without.metrics is None
+    assert without.agreement is None
+    same_scores(found.scores, without.scores)
+    assert "agreement of metrics" in found.record["stages"]
+    metrics, agreement = found.metrics, found.agreement
+    assert metrics is not None
+    assert agreement is not None
+    key = ["probe", "label", "variant", "name"]
+    reported = found.scores[(found.scores.split == "report") & found.scores.probe.isin(["position", "dependency"])]
+    both = metrics.merge(reported, on=key, suffixes=("", "_scored"))
+    assert len(both) == len(metrics)
+    gone = reported[(reported.n > 0) & ~reported.label.isin(metrics.label)]
+    assert all(label == "broad" or label.endswith(":*") for label in gone.label), "no gold, or nothing to pool"
+    assert (both.n == both.n_scored).all()
+    assert (both.accuracy - both.accuracy_scored).abs().max() <= 1e-6
+    assert (both.mass - both.mass_scored).abs().max() <= 1e-6
+    assert set(agreement.one) | set(agreement.other) == {"accuracy", "mass", "reciprocal_rank", "auc", "classifier"}
+    assert agreement.n.min() >= 50
+
+
+def test_a_probe_without_questions_has_no_metrics_to_compare(scored: Callable[..., Run], corpus_file: Path) -> None:
+    changes = ('probes.names=["position", "coreference"]', "scoring.metrics=true")
+    found = scored(*changes, by_path(corpus_file), by_path(corpus_file, "report"))
+    assert found.metrics is not None
+    assert set(found.metrics.probe) == {"position"}
+
+
+def test_the_page_of_a_run_compares_its_metrics(base: Path, tmp_path: Path) -> None:
+    changes = [ALL_PROBES, "scoring.metrics=true", "scoring.window_words=20"]
+    report = run(load_config(base, changes), tmp_path) / "report"
+    assert "<h2>Do the metrics agree?</h2>" in (report / "index.html").read_text(encoding="utf-8")
+    assert "## Do the metrics agree?" in (report / "report.md").read_text(encoding="utf-8")
+
+
 # --- nothing in silence
 
 
