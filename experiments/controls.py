@@ -53,18 +53,21 @@ def model_controls(config: Config, model: Model) -> list[ModelControl]:
     return controls
 
 
-def add_control(name: str, splits: Sequence[Split], heads: Sequence[Tally], probes: Sequence[Probe]) -> None:
+def add_control(name: str, splits: Sequence[Split], heads: Sequence[Pooled]) -> None:
     """Add a control to the baselines of both splits: for every question its best head on the selection split.
 
-    `heads` are its tallies of both splits.
+    `heads` are its sums on both splits.
     """
-    select, report = heads
-    pooled = control_sums(_pooled(select, probes), _pooled(report, probes))
-    for split, sums in zip(splits, pooled, strict=True):
+    for split, sums in zip(splits, control_sums(*heads), strict=True):
         split.baselines[name] = sums
 
 
-def _pooled(tally: Tally, probes: Sequence[Probe]) -> Pooled:
+def on_arcs(tally: Tally) -> Pooled:
+    """Return the sums of heads on control arcs, whose labels are pooled already."""
+    return dict(tally.pooled(lambda question: (question[2],)))
+
+
+def of_model(tally: Tally, probes: Sequence[Probe]) -> Pooled:
     """Return sums with pooled labels of all questions that have right answers: broad heads have no control."""
     asked = {
         (probe.name, variant): probe

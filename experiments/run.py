@@ -13,7 +13,7 @@ import pandas as pd
 import tomli_w
 
 from experiments.config import Config, ConfigError, CorpusPart, resolved
-from experiments.controls import ModelControl, add_control, model_controls
+from experiments.controls import ModelControl, add_control, model_controls, of_model, on_arcs
 from experiments.journal import Journal
 from experiments.provenance import machine_record
 from mha import Model, load_model
@@ -183,7 +183,7 @@ class Part:
         with journal.stage("learn baselines"):
             names = {name for probe in self.probes for name in probe.baselines}
             baselines = learn_baselines(self.texts[0], self.probes, sorted(names), arcs=arcs)
-        splits, on_arcs = [], []
+        splits, beside = [], []
         for split, texts in zip(SPLITS, self.texts, strict=True):
             with journal.stage(f"score {split}"):
                 step = self._counter(progress, split, len(texts))
@@ -192,10 +192,10 @@ class Part:
             journal.count(split, self.scope, outcome)
             splits.append(Split(*pooled_sums(outcome, self.probes)))
             if outcome.arcs is not None:
-                on_arcs.append(outcome.arcs)
-        if on_arcs:
+                beside.append(on_arcs(outcome.arcs))
+        if beside:
             with journal.stage(f"control: {CONTROL_ARCS}"):
-                add_control(CONTROL_ARCS, splits, on_arcs, self.probes)
+                add_control(CONTROL_ARCS, splits, beside)
         return splits
 
     def compare(self, trained: Sequence[pd.DataFrame], progress: Progress) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -226,8 +226,8 @@ class Part:
                 model, texts, probes, {}, self.settings, step, places=control.places, hits_alone=True
             )
             step(len(texts) - outcome.texts)
-            heads.append(outcome.heads)
-        add_control(control.name, splits, heads, probes)
+            heads.append(of_model(outcome.heads, probes))
+        add_control(control.name, splits, heads)
 
     def _trained(self, progress: Progress) -> pd.DataFrame:
         from probes.classifier import fit_classifiers

@@ -23,9 +23,9 @@ NEVER = 1e-12
 class ControlArcs:
     """Draws for every item as many random keys as it has gold keys, so that nothing but the distance is right.
 
-    The distances are those of gold on the selection split by the item's own label, thus pooled labels have those of
-    their gold as well. A key is drawn among the item's candidate words, with a weight of how often a candidate at its
-    distance was gold; among all of them alike where none lies at a distance of gold. Draws are a function of seed,
+    The distances are those of gold on the selection split by label. Pooled labels (`Items.pooled`) have draws of their
+    own: one that is pooled of bands of distance must not give the band away. A key is drawn among the item's candidate
+    words, with a weight of how often a candidate at its distance was gold; among all of them alike where none lies at a distance of gold. Draws are a function of seed,
     document id, id of the first sentence, question, query and key alone. A head that is as good here as on gold knows
     distances and nothing else.
     """

@@ -44,7 +44,7 @@ class Outcome:
     words: int
     pieces: int
     arcs: Tally | None = None
-    "Hits of the heads on control arcs; None where there were none."
+    "Hits of the heads on control arcs, with pooled labels; None where there were none."
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class _Work:
         if self.arcs is None:
             return []
         fit = (group for group in groups if CONTROL_ARCS in self.by_name[group.probe].controls and not group.spread)
-        return [self.arcs.draw(group, shown) for group in fit]
+        return [self.arcs.draw(group.pooled(self.by_name[group.probe].pool), shown) for group in fit]
 
 
 def _changed(model: Model, changes: Sequence[Change]) -> AbstractContextManager[None]:
@@ -227,7 +227,7 @@ def learn_baselines(
                 for learner in learners:
                     learner.learn(pooled, shown)
                 if drawn is not None:
-                    drawn.learn(items, shown)
+                    drawn.learn(pooled, shown)
     return baselines
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.config import Config
-from experiments.controls import add_control
+from experiments.controls import add_control, of_model, on_arcs
 from experiments.run import run
 from experiments.sandbox.population import LAYERS, ROLES, WIDTH, Sandbox
 from mha.planted import BY_WEIGHTS, plant_weights, word_model
@@ -44,11 +44,11 @@ def _scores(box: Sandbox, planted: Planted, corpora: list[Corpus], probes: list[
         for part in texts
     ]
     splits = [Split(*pooled_sums(outcome, probes)) for outcome in outcomes]
-    on_arcs = [outcome.arcs for outcome in outcomes if outcome.arcs is not None]
-    if on_arcs:
-        add_control(CONTROL_ARCS, splits, on_arcs, probes)
+    beside = [on_arcs(outcome.arcs) for outcome in outcomes if outcome.arcs is not None]
+    if beside:
+        add_control(CONTROL_ARCS, splits, beside)
     others = [score_corpus(box.other, part, probes, {}, Settings(workers=1)).heads for part in texts]
-    add_control(RANDOM, splits, others, probes)
+    add_control(RANDOM, splits, [of_model(tally, probes) for tally in others])
     scores = score_table(*splits, shape=(LAYERS, WIDTH), effort=effort)
     asked = {question[1:] for question in ROLES.values()}
     return scores[[pair in asked for pair in zip(scores.variant, scores.label, strict=True)]]

@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 
+import numpy as np
+
+from experiments.controls import of_model, on_arcs
 from mha.models import Model
 from mha.planted import word_model
 from probes import Corpus, Probe, get_probe
@@ -15,9 +18,9 @@ from probes.control_arcs import ControlArcs
 from probes.planted import Follows, Head, Knows, Planted, RandomGold, planted_changes
 from probes.registry import CONTROL_ARCS, RANDOM
 from probes.results import pooled_sums
-from probes.scoring import Outcome, Settings, learn_baselines, score_corpus
+from probes.scoring import Settings, learn_baselines, score_corpus
 from probes.simulation import Pool, stacked
-from probes.tally import Pooled, Question, Tally
+from probes.tally import Pooled, Question
 
 ROLES: dict[str, Question] = {
     "previous word": ("position", "other words", "previous"),
@@ -124,8 +127,9 @@ class Sandbox:
         outcome = score_corpus(self.model, texts, probes, baselines, Settings(), arcs=arcs, changes=changes)
         others = score_corpus(self.other, texts, probes, {}, Settings())
         heads, beaten = pooled_sums(outcome, probes)
-        controls = {RANDOM: _pooled(others.heads, probes)}
-        return _named(Pool(self.documents, heads, beaten, _on_arcs(outcome, probes), controls))
+        controls = {RANDOM: of_model(others.heads, probes)}
+        on_random_arcs = {} if outcome.arcs is None else on_arcs(outcome.arcs)
+        return _named(Pool(self.documents, heads, beaten, on_random_arcs, controls))
 
 
 def _layout(blank: Sandbox) -> Layout:
@@ -174,15 +178,6 @@ def _probes() -> list[Probe]:
 
 def _random_probes(drawing: int) -> list[Probe]:
     return [RandomGold.of(get_probe(probe), variant, drawing) for probe, variant, _ in ROLES.values()]
-
-
-def _on_arcs(outcome: Outcome, probes: Sequence[Probe]) -> Pooled:
-    return {} if outcome.arcs is None else _pooled(outcome.arcs, probes)
-
-
-def _pooled(tally: Tally, probes: Sequence[Probe]) -> Pooled:
-    by_name = {probe.name: probe for probe in probes}
-    return dict(tally.pooled(lambda question: by_name[question[0]].pool(question[2])))
 
 
 def _named(pool: Pool) -> Pool:

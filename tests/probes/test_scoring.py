@@ -494,8 +494,13 @@ def test_control_arcs_are_scored_beside_the_questions_on_the_same_items(
     found = scored_on_arcs(model, texts)
     assert found.arcs is not None
     assert outcome.arcs is None
-    heads, expected, on_arcs = sums_of(found.heads), sums_of(outcome.heads), sums_of(found.arcs)
-    assert set(on_arcs) == {question for question in heads if question[0] != "position"}
+    heads, expected, every = sums_of(found.heads), sums_of(outcome.heads), sums_of(found.arcs)
+    by_name = {probe.name: probe for probe in PROBES}
+    pooled = dict(found.heads.pooled(lambda question: by_name[question[0]].pool(question[2])))
+    assert set(every) == {question for question in pooled if question[0] != "position"}
+    assert all(np.array_equal(sums.n, pooled[question].n) for question, sums in every.items())
+    on_arcs = {question: sums for question, sums in every.items() if question in heads}
+    assert on_arcs
     for question, sums in expected.items():
         assert np.array_equal(sums.hits, heads[question].hits)
         assert np.array_equal(sums.mass, heads[question].mass)
