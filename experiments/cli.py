@@ -84,6 +84,21 @@ def view(
         typer.launch(str(page))
 
 
+@app.command()
+def sandbox(
+    out: Annotated[Path, typer.Option("--out", help="Folder of the record and its page.")] = Path("runs/sandbox"),
+    quick: Annotated[bool, typer.Option("--quick", help="One percent of the runs.")] = False,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the corpus, the models and all draws.")] = 0,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes side by side.")] = 2,
+) -> None:
+    """Measure power and false positives of the statistics where the truth is known (about 40 minutes)."""
+    from experiments.sandbox import FULL, QUICK, run_study
+
+    with _shown() as progress:
+        page = run_study(out, QUICK if quick else FULL, seed=seed, workers=workers, progress=progress)
+    typer.echo(f"page: {page}")
+
+
 @app.command(name="list")
 def list_(
     what: Annotated[str, typer.Argument(help="probes, corpora, models or findings.")],

@@ -25,9 +25,9 @@ class ControlArcs:
 
     The distances are those of gold on the selection split by label. Pooled labels (`Items.pooled`) have draws of their
     own: one that is pooled of bands of distance must not give the band away. A key is drawn among the item's candidate
-    words, with a weight of how often a candidate at its distance was gold; among all of them alike where none lies at a distance of gold. Draws are a function of seed,
-    document id, id of the first sentence, question, query and key alone. A head that is as good here as on gold knows
-    distances and nothing else.
+    words, with a weight of how often a candidate at its distance was gold; among all of them alike where none lies at a
+    distance of gold. Draws are a function of seed, document id, id of the first sentence, question, query and key
+    alone. A head that is as good here as on gold knows distances and nothing else.
     """
 
     def __init__(self, seed: int) -> None:

@@ -14,8 +14,9 @@ POWERS = (0.8, 0.95)
 def needed_items(power: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return how many items each margin needs for each of POWERS: of all roles the one that needs most.
 
-    Between the sizes that were simulated, power is interpolated over the logarithm of the items. `items` is None where
-    even the largest size has less power; where the smallest has more already, its items are told.
+    Between the sizes that were simulated, power is interpolated over the logarithm of the items. A role that has more
+    power than wanted at the smallest size already says nothing, unless all do (`at_most`). `items` is None where the
+    largest size of some role has less power.
     """
     rows = []
     for margin in sorted({row["margin"] for row in power}):
@@ -24,27 +25,34 @@ def needed_items(power: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                 role: _crossing([row for row in power if (row["role"], row["margin"]) == (role, margin)], wanted)
                 for role in dict.fromkeys(row["role"] for row in power)
             }
-            missed = [role for role, items in by_role.items() if items is None]
-            most = max((items, role) for role, items in by_role.items() if items is not None) if not missed else None
-            rows.append(
-                {
-                    "margin": margin,
-                    "power": wanted,
-                    "items": None if most is None else int(np.ceil(most[0])),
-                    "role": missed[0] if most is None else most[1],
-                }
-            )
+            rows.append({"margin": margin, "power": wanted} | _most(by_role))
     return rows
 
 
-def _crossing(curve: Sequence[Mapping[str, Any]], wanted: float) -> float | None:
-    """Return the items at which a curve of power first reaches `wanted`; None where it never does."""
+def _most(by_role: Mapping[str, tuple[float, bool] | None]) -> dict[str, Any]:
+    """Return the items of the role that needs most."""
+    found = {role: crossing for role, crossing in by_role.items() if crossing is not None}
+    if len(found) < len(by_role):
+        return {"items": None, "role": next(role for role in by_role if role not in found), "at_most": False}
+    crossed = {role: items for role, (items, crosses) in found.items() if crosses}
+    if crossed:
+        role = max(crossed, key=crossed.__getitem__)
+        return {"items": int(np.ceil(crossed[role])), "role": role, "at_most": False}
+    role = min(found, key=lambda name: found[name][0])
+    return {"items": int(np.ceil(found[role][0])), "role": role, "at_most": True}
+
+
+def _crossing(curve: Sequence[Mapping[str, Any]], wanted: float) -> tuple[float, bool] | None:
+    """Return the items at which a curve of power first reaches `wanted`, and whether it was below before.
+
+    None where it never does.
+    """
     points = sorted((float(row["items"]), float(row["specialised"]["rate"])) for row in curve)
     for number, (items, rate) in enumerate(points):
         if rate >= wanted:
             if number == 0:
-                return items
+                return items, False
             before, lower = points[number - 1]
             part = (wanted - lower) / (rate - lower)
-            return float(np.exp(np.log(before) + part * (np.log(items) - np.log(before))))
+            return float(np.exp(np.log(before) + part * (np.log(items) - np.log(before)))), True
     return None

@@ -49,8 +49,8 @@ class Scale:
     "Documents of either split of those."
 
 
-FULL = Scale(1000, 1000, (25, 50, 100, 200, 400), (25, 100, 400), 10, 50, 20, 60)
-QUICK = Scale(10, 200, (25, 100), (50,), 2, 1, 1, 10)
+FULL = Scale(1000, 1000, (10, 25, 50, 100, 200, 400), (25, 100, 400), 5, 50, 20, 60)
+QUICK = Scale(10, 100, (25, 100), (50,), 1, 1, 1, 10)
 "One percent of the runs."
 
 EFFORT = Effort(replicates=1000, flips=1999)
