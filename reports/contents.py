@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from reports.arcs import Diagram, diagrams
+from reports.controls import Rival, rivals
 from reports.formats import MISSING, count, day, duration
 from reports.heatmaps import heat_map_data
 from reports.rankings import Rankings, rankings
 from reports.run import Run
 from reports.summary import Summary, summarise
 from reports.tables import CLASSIFIER, BestHead, best_heads, page_scores, probes
+from reports.verdicts import Verdicts
 
 HEADS_WITH_EXAMPLES = 6
 "How many of a probe's best heads are shown at work."
@@ -57,6 +60,9 @@ class Contents:
     corpora: Mapping[str, str]
     "Split -> name of its corpus."
     summary: Summary
+    verdicts: Verdicts
+    rivals: tuple[Rival, ...]
+    "The controls of the run, then its baselines."
     probes: tuple[ProbePart, ...]
     rankings: Rankings | None
     "How far metrics agree; None where the run did not compare them."
@@ -69,6 +75,25 @@ class Contents:
     notes: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]
+
+    @property
+    def controls(self) -> tuple[Rival, ...]:
+        """The controls of the run."""
+        return tuple(rival for rival in self.rivals if rival.is_control)
+
+    @property
+    def controls_said(self) -> str:
+        """What heads were held against, in two sentences."""
+        names = ", ".join(rival.name for rival in self.controls)
+        if not names:
+            return (
+                "This run had no controls: specialised means above the baselines only. A model without knowledge might "
+                "do as well. Controls are asked for in the config’s table [controls]."
+            )
+        return (
+            f"A specialised head is above all of these. Controls of this run: {names}. A control is told by its head "
+            "that is best on the selection split."
+        )
 
     @property
     def examples_shown(self) -> int:
@@ -86,15 +111,20 @@ def gather(folder: Path) -> Contents:
         )
     best = {probe: best_heads(scores, probe) for probe in probes(scores)}
     best = {probe: rows for probe, rows in best.items() if rows}
-    record = run.record
+    record, config = run.record, _config(run)
+    against = rivals(scores, record, config)
+    verdicts = Verdicts.of(scores, record, config, controlled=any(rival.is_control for rival in against))
+    layers, heads = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1
     return Contents(
         run=run,
         model=str(_section(record, "model").get("name") or scores["model"].iloc[0]),
-        layers=int(scores["layer"].max()) + 1,
-        heads=int(scores["head"].max()) + 1,
+        layers=layers,
+        heads=heads,
         date=day(record.get("started")),
         corpora={split: str(corpus.get("name", MISSING)) for split, corpus in _section(record, "corpora").items()},
-        summary=summarise(best, record, int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1),
+        summary=summarise(best, record, verdicts, layers, heads),
+        verdicts=verdicts,
+        rivals=against,
         probes=tuple(
             ProbePart(
                 probe,
@@ -117,6 +147,14 @@ def gather(folder: Path) -> Contents:
         facts=_facts(run),
         versions=tuple((package, str(version)) for package, version in sorted(_section(record, "versions").items())),
     )
+
+
+def _config(run: Run) -> Mapping[str, Any]:
+    """Return config.toml of the run as it was read in, or say that it cannot be read."""
+    try:
+        return tomllib.loads(run.config)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{run.folder / 'config.toml'}: not TOML ({error}); run again to make a new one") from error
 
 
 def _section(record: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -55,11 +55,14 @@ def save_heat_maps(maps: Sequence[dict[str, Any]], layers: int, heads: int, titl
         bar.yaxis.tick_right()
         bar.set(xticks=[], yticks=[0, 50, 100], yticklabels=["0", "50", "100 %"])
         _bare(bar)
+        if any(one["specialised"] for one in maps):
+            said = "framed: the chosen head; dotted: specialised heads"
+            figure.text(0.4 / page_width, 0.08 / page_height, said, fontsize=7.5, color=MUTED)
         _save(figure, path)
 
 
 def _heat_map(axes: Axes, one: dict[str, Any], layers: int, heads: int, *, numbers: bool) -> None:
-    """Draw one map with layers as rows and heads as columns, the chosen head framed."""
+    """Draw one map with layers as rows and heads as columns, the chosen head framed and specialised ones dotted."""
     accuracy = np.array([np.nan if v is None else v / 10 for v in one["accuracy"]]).reshape(layers, heads)
     axes.pcolormesh(accuracy, cmap=RAMP, vmin=0, vmax=100, edgecolors="white", linewidth=0.6)
     axes.set_title(f"{one['label']} · {one['variant']}", fontsize=8.5, loc="left", pad=4)
@@ -73,6 +76,9 @@ def _heat_map(axes: Axes, one: dict[str, Any], layers: int, heads: int, *, numbe
         if numbers and not np.isnan(value):
             colour = "white" if value > 55 else INK
             axes.text(head + 0.5, layer + 0.53, f"{value:.0f}", ha="center", va="center", fontsize=6, color=colour)
+    for layer, head in (divmod(place, heads) for place in one["specialised"]):
+        colour = "white" if accuracy[layer, head] > 55 else INK
+        axes.plot(head + 0.85, layer + 0.16, "o", color=colour, ms=2, mew=0, zorder=4)
     if one["selected"] is not None:
         layer, head = divmod(one["selected"], heads)
         axes.add_patch(
@@ -80,20 +86,18 @@ def _heat_map(axes: Axes, one: dict[str, Any], layers: int, heads: int, *, numbe
         )
 
 
-def save_best_heads(rows: Sequence[BestHead], title: str, path: Path) -> None:
-    """Write accuracy with interval, baseline and lexical table of every row to `path`.png and `path`.pdf."""
+def save_best_heads(rows: Sequence[BestHead], title: str, path: Path, *, verdicts: bool = True) -> None:
+    """Write accuracy with interval, baseline and lexical table of every row to `path`.png and `path`.pdf.
+
+    With `verdicts` the dots of specialised heads are filled and all others hollow; without, all are filled.
+    """
     names = [f"{shortened(row.label)} · {shortened(row.variant)}  {row.name}" for row in rows]
     left, width, height = 0.2 + 0.064 * max(map(len, names)), 4.2, 0.21 * len(rows)
     with _styled():
         figure = Figure(figsize=(left + width + 0.25, height + 1.1))
         axes = _axes(figure, left, 0.48, width, height)
         y = np.arange(len(rows))
-        series: dict[str, tuple[str, str, list[float], dict[str, Any]]] = {
-            "chosen head, 95 % interval": ("o", HEAD_BLUE, [row.accuracy for row in rows], {"ms": 5, "zorder": 4}),
-            "baseline": ("|", BASELINE_ORANGE, [row.baseline_accuracy for row in rows], {"ms": 9, "mew": 2}),
-            "lexical table": ("D", MUTED, [row.lexical_accuracy for row in rows], {"ms": 4.2, "mew": 1, "mfc": "none"}),
-        }
-        for label, (marker, colour, values, more) in series.items():
+        for label, (marker, colour, values, more) in _series(rows, verdicts=verdicts).items():
             if not np.isnan(values).all():
                 axes.plot(100 * np.array(values), y, marker, color=colour, label=label, clip_on=False, **more)
         low, high = 100 * np.array([[row.ci_low for row in rows], [row.ci_high for row in rows]])
@@ -105,9 +109,22 @@ def save_best_heads(rows: Sequence[BestHead], title: str, path: Path) -> None:
         _bare(axes)
         figure.text(0.01, 1 - 0.1 / (height + 1.1), title, fontsize=10.5, va="top")
         axes.legend(
-            ncols=3, loc="lower left", bbox_to_anchor=(-0.02, 1.0), frameon=False, fontsize=7.5, handletextpad=0.3
+            ncols=4, loc="lower left", bbox_to_anchor=(-0.02, 1.0), frameon=False, fontsize=7.5, handletextpad=0.3
         )
         _save(figure, path)
+
+
+def _series(rows: Sequence[BestHead], *, verdicts: bool) -> dict[str, tuple[str, str, list[float], dict[str, Any]]]:
+    """Return what a figure of best heads shows: label -> marker, colour, a value a row, options of the marker."""
+    filled = [row.accuracy if row.specialised or not verdicts else np.nan for row in rows]
+    hollow = [np.nan if row.specialised or not verdicts else row.accuracy for row in rows]
+    dot = {"ms": 5, "zorder": 4}
+    return {
+        "specialised head, 95 % interval" if verdicts else "chosen head, 95 % interval": ("o", HEAD_BLUE, filled, dot),
+        "not specialised": ("o", HEAD_BLUE, hollow, dot | {"mfc": "white", "mew": 1.2}),
+        "strongest baseline": ("|", BASELINE_ORANGE, [row.baseline_accuracy for row in rows], {"ms": 9, "mew": 2}),
+        "lexical table": ("D", MUTED, [row.lexical_accuracy for row in rows], {"ms": 4.2, "mew": 1, "mfc": "none"}),
+    }
 
 
 def shortened(text: str, most: int = 28) -> str:

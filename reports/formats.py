@@ -29,6 +29,21 @@ def coefficient(value: float) -> str:
     return MISSING if math.isnan(value) else f"{value:.2f}".replace("-", "−")
 
 
+def p_value(p: float) -> str:
+    """Write a p-value with three decimals: 0.0123 is "0.012", what is smaller than a thousandth is "< 0.001"."""
+    return MISSING if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def points(fraction: float) -> str:
+    """Write a difference as percentage points without needless zeros: 0.1 is "10", 0.125 is "12.5"."""
+    return f"{100 * fraction:.6g}"
+
+
+def tied(text: str) -> str:
+    """Return `text` with every percent sign tied to its number, so that no line breaks between them."""
+    return text.replace(" %", "\u00a0%")
+
+
 def interval(low: float, high: float) -> str:
     """Write an interval of fractions in percent; "" where it was not measured."""
     return "" if math.isnan(low) or math.isnan(high) else f"[{percent(low)}, {percent(high)}]"

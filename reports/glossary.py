@@ -37,29 +37,67 @@ MEANING: Final = (
         "broad",
         "This position label has its own definition. Accuracy is the share of words, in windows of at least 20 "
         "keys, on whose row no key gets more than 10 % of the attention (after Clark et al. 2019, section 3.2); "
-        "mass is the attention outside the most attended key.",
+        "mass is the attention outside the most attended key. It has no baseline, for uniform rows are its ceiling, "
+        "and so no margin and no verdict.",
     ),
     (
         "baseline",
-        "What needs no trained attention: one fixed offset, the nearest mention, the same head word, uniform rows, and,"
-        " where the run has controls, the best head of the model with fresh or with shuffled weights. Whatever a"
-        " baseline learns, it learns on the selection split. The one shown is the strongest there.",
+        "What needs no trained attention: one fixed offset, the previous word, the nearest mention, the same head word,"
+        " uniform rows. Whatever a baseline learns, it learns on the selection split. The one shown is the strongest of"
+        " all baselines and controls on the same split as the head, so on the report split the choice is against the"
+        " head, never for it.",
+    ),
+    (
+        "control",
+        "A baseline that is a model: fresh weights; weights shuffled within each matrix; shuffled words, where the same"
+        " model reads sentences with their words in another order and the gold follows the words; control arcs, random"
+        " arcs with the same distribution of offsets as gold. A control is told by its head that is best on the"
+        " selection split.",
     ),
     (
         "margin",
-        "Accuracy minus the baseline’s accuracy on the same items, in percentage points.",
+        "Accuracy minus that of the strongest of baselines and controls on the same items, in percentage points.",
     ),
     (
         "interval",
-        "95 % percentile bootstrap in which whole clusters are drawn again: documents, or sentences where a corpus"
-        " has no documents. With fewer than 20 clusters (⚠) such an interval is too narrow to be trusted. "
-        "Intervals are not corrected for the number of labels on the page.",
+        "95 % bootstrap in which whole clusters are drawn again: documents, or sentences where a corpus has no "
+        "documents. Percentile intervals, their tails widened for few clusters (expanded percentile, Hesterberg 2015);"
+        " with fewer than 20 clusters (⚠) they are rough all the same. Intervals are not corrected for the number of "
+        "heads and labels on the page; the adjusted p is.",
+    ),
+    (
+        "p",
+        "One-sided test that a head is right more often than the baselines and controls: how often would random signs "
+        "of the differences, one sign a cluster, look as good? It is the largest over all of them, for a head must beat"
+        " each. In scores.parquet; for one head in one label, so not corrected.",
+    ),
+    (
+        "adjusted p",
+        "p corrected twice: for all heads of the label (step-down maximum, Westfall and Young 1993; column p_label of "
+        "scores.parquet), and once more for all labels of the run (Benjamini and Hochberg 1995 over labels, heads held "
+        "to the selected share, Benjamini and Bogomolov 2014).",
+    ),
+    (
+        "stability",
+        "Share of resamples of the selection split in which this head is the best of all. A small one means that "
+        "others are about as good: the label’s head is then a matter of chance, even where the head is specialised.",
+    ),
+    (
+        "specialised",
+        "The verdict on a head in a label: adjusted p and margin on the report split pass the thresholds that the "
+        "summary names. The usual margin, ten points, is that of Voita et al. 2019, section 5.2. Every head is judged, "
+        "not only the chosen one.",
     ),
     (
         "lexical table",
         "A supervised yardstick: counts of word form and offset, learned on the selection split. It is no "
         "baseline. A head that loses to it is not thereby unspecialised, for the head got no supervision; but a "
         "head that only matches it may know no more than words and distances.",
+    ),
+    (
+        "beyond the lexical table",
+        "Specialised, and the interval of the margin over the lexical table lies above 0: the head knows more than "
+        "word forms and distances. Where a label has no such table no head can be beyond it.",
     ),
     (
         "near ties",
@@ -83,7 +121,7 @@ MEANING: Final = (
     ),
     (
         "–",
-        "Not measured (n = 0), which is not the same as 0.",
+        "Not measured, or as a verdict not tested: nothing was scored, or there is no baseline. Not the same as 0.",
     ),
 )
 "Term -> definition, in the order in which a reader meets them."
@@ -128,6 +166,7 @@ LIMITS: Final = (
     "A score says what a head looks at. It does not say whether the model uses what the head finds: attention is "
     "not explanation, and only an intervention can tell.",
     "A head can be right for a shallow reason. Read accuracy beside the baseline, the lexical table and the coverage.",
+    "A missing verdict is no proof of absence: with few scored words even a strong head can fail the test.",
     "Numbers hold for this model, these corpora and these word-level maps (attention summed over the pieces "
     "attended to, averaged over the pieces attended from, unless the configuration says otherwise).",
 )

@@ -44,12 +44,13 @@ def _map(rows: pd.DataFrame, pair: tuple[str, str], layers: int, heads: int) -> 
         "selected": int(selected[0][0] * heads + selected[0][1]) if len(selected) else None,
         "n": _shared([int(n) for n in grid["n"].fillna(0)]),
         "clusters": _shared([int(n) for n in grid["clusters"].fillna(0)]),
-        "above": [int(i) for i in grid.index[grid["margin_low"] > 0]],
+        **{verdict: [int(i) for i in grid.index[grid[verdict].eq(True)]] for verdict in _VERDICTS},
         **{column: [tenths(value) for value in grid[column].tolist()] for column in _COLUMNS},
     }
 
 
 _COLUMNS = ("accuracy", "ci_low", "ci_high", "mass", "share")
+_VERDICTS = ("specialised", "beyond_lexical")
 
 
 def _shared(values: list[int]) -> int | list[int]:

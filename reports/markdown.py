@@ -27,5 +27,5 @@ def escaped(value: object) -> str:
     >>> escaped("a|b <i>_x_")
     'a\\|b &lt;i>\\_x\\_'
     """
-    text = str(value).replace("&", "&amp;").replace("<", "&lt;")
+    text = re.sub(r"<(?! )", "&lt;", str(value).replace("&", "&amp;"))
     return re.sub(r"\s+", " ", re.sub(r"([\\`*_\[\]|~#!])", r"\\\1", text))

@@ -65,7 +65,7 @@ def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder:
     saved = []
     rows = [row for row in part.best if row.n > 0][:BEST_IN_FIGURE]
     if rows:
-        save_best_heads(rows, title, folder / f"best-{stem}")
+        save_best_heads(rows, title, folder / f"best-{stem}", verdicts=not part.trained)
         saved.append(f"best-{stem}")
     if part.first_maps:
         save_heat_maps(part.first_maps, heat["layers"], heat["heads"], title, folder / f"heatmap-{stem}")

@@ -130,7 +130,10 @@ def validate(
     """
     missing = [column for column in columns if column not in frame.columns]
     if missing:
-        raise ValueError(f"{where}: column(s) {', '.join(missing)} missing; expected {', '.join(columns)}")
+        raise ValueError(
+            f"{where}: column(s) {', '.join(missing)} missing; expected {', '.join(columns)}; "
+            "a folder from an older headscope lacks some, so run again"
+        )
     ordered = frame[[*columns, *(column for column in frame.columns if column not in columns)]].copy()
     for column, dtype in columns.items():
         ordered[column] = _cast(ordered[column], dtype, where)

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
+from reports.formats import MISSING
+
 FEW_CLUSTERS: Final = 20
-"Below this many documents (or sentences) a bootstrap interval is not to be trusted, and is marked."
+"Below this many documents (or sentences) a bootstrap interval is rough, and is marked."
 
 CLASSIFIER: Final = "classifier"
 "The probe whose rows are trained classifiers, with a table of their own."
+
+SPECIALISED, BEYOND, UNSPECIALISED = "specialised", "specialised, beyond the table", "not specialised"
+"The verdicts in words."
+
+NAMED: Final = 2
+"How many of a label's other specialised heads are named."
 
 PROBE_ORDER: Final = ("position", "dependency", "agreement", "coreference")
 "Order of the probes on a page; others follow in the order of scores.parquet."
@@ -37,6 +45,8 @@ class BestHead:
     ci_low: float
     ci_high: float
     mass: float
+    mass_low: float
+    mass_high: float
     coverage: float
     share: float
     baseline: str
@@ -45,7 +55,15 @@ class BestHead:
     margin_low: float
     margin_high: float
     lexical_accuracy: float
+    lexical_margin_low: float
+    lexical_margin_high: float
     near_ties: int
+    p_adjusted: float
+    stability: float
+    specialised: bool
+    beyond_lexical: bool
+    others: tuple[str, ...] = ()
+    "Names of the other heads that are specialised in the label, the most accurate first."
 
     @property
     def has_few_clusters(self) -> bool:
@@ -61,6 +79,32 @@ class BestHead:
     def loses_to_baseline(self) -> bool:
         """Whether the whole interval of the margin lies below 0."""
         return self.margin_high < 0
+
+    @property
+    def lexical_margin(self) -> float:
+        """Accuracy minus that of the lexical table."""
+        return self.accuracy - self.lexical_accuracy
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in words; "–" where nothing could be tested."""
+        if self.specialised:
+            return BEYOND if self.beyond_lexical else SPECIALISED
+        return MISSING if math.isnan(self.p_adjusted) else UNSPECIALISED
+
+    @property
+    def rank(self) -> str:
+        """The verdict as a number to sort by; "" where nothing could be tested."""
+        return "" if self.verdict == MISSING else str(int(self.specialised) + int(self.beyond_lexical))
+
+    @property
+    def also(self) -> str:
+        """How many other heads are specialised and the first of them: "4 more: 3-4, 5-1, +2", or "but 1 is: 3-4"."""
+        count = len(self.others)
+        if not count:
+            return ""
+        named = ", ".join([*self.others[:NAMED], *([f"+{count - NAMED}"] if count > NAMED else [])])
+        return f"{count} more: {named}" if self.specialised else f"but {count} {'is' if count == 1 else 'are'}: {named}"
 
     @property
     def order(self) -> tuple[bool, bool, float, float, str, str]:
@@ -100,19 +144,34 @@ def probes(scores: pd.DataFrame) -> list[str]:
     return first + [probe for probe in present if probe not in first]
 
 
+_COLUMNS: Final = tuple(field.name for field in fields(BestHead) if field.name != "others")
+
+
 def best_heads(scores: pd.DataFrame, probe: str) -> tuple[BestHead, ...]:
     """Return the chosen head of every label and variant of `probe`, the largest margin first (`BestHead.order`)."""
     rows = scores[scores["probe"] == probe]
-    chosen = rows[rows["selected"] & (rows["split"] == "report")]
-    values = zip(*(chosen[field.name].tolist() for field in fields(BestHead)), strict=True)
-    best = [BestHead(*row) for row in values]
-    found = {(row.label, row.variant) for row in best}
+    report = rows[rows["split"] == "report"]
+    others = _others(report)
+    values = zip(*(report.loc[report["selected"], name].tolist() for name in _COLUMNS), strict=True)
+    heads = [dict[str, Any](zip(_COLUMNS, row, strict=True)) for row in values]
+    chosen = {(head["label"], head["variant"]): head for head in heads}
     pairs = dict.fromkeys(zip(rows["label"], rows["variant"], strict=True))
-    best += [_nothing(probe, label, variant) for label, variant in pairs if (label, variant) not in found]
+    best = [BestHead(**chosen.get(pair, _nothing(probe, *pair)), others=others.get(pair, ())) for pair in pairs]
     return tuple(sorted(best, key=lambda row: row.order))
 
 
-def _nothing(probe: str, label: str, variant: str) -> BestHead:
+def _others(report: pd.DataFrame) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Return the specialised heads of every label and variant that are not the chosen one."""
+    found = report[report["specialised"] & ~report["selected"]]
+    ranked = found.sort_values(["accuracy", "layer", "head"], ascending=[False, True, True], kind="stable")
+    names: dict[tuple[str, str], tuple[str, ...]] = {}
+    for label, variant, name in zip(ranked["label"], ranked["variant"], ranked["name"], strict=True):
+        names[label, variant] = (*names.get((label, variant), ()), name)
+    return names
+
+
+def _nothing(probe: str, label: str, variant: str) -> dict[str, Any]:
     """The row of a label and variant for which no head could be chosen, or nothing was there to report on."""
-    nan = math.nan
-    return BestHead(probe, label, variant, "", 0, 0, 0, 0, nan, nan, nan, nan, nan, nan, "", nan, nan, nan, nan, nan, 0)
+    empty: dict[str, Any] = {"str": "", "int": 0, "float": math.nan, "bool": False}
+    row = {field.name: empty[str(field.type)] for field in fields(BestHead) if field.name in _COLUMNS}
+    return row | {"probe": probe, "label": label, "variant": variant}

@@ -4,7 +4,7 @@
 for (const table of document.querySelectorAll("table.data")) {
   const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => head.querySelector("button")?.addEventListener("click", () => {
-    const numeric = head.classList.contains("num");
+    const numeric = ["num", "verdict"].some((kind) => head.classList.contains(kind)) && !head.classList.contains("rising");
     const up = head.ariaSort ? head.ariaSort !== "ascending" : !numeric;
     heads.forEach((other) => other.removeAttribute("aria-sort"));
     head.setAttribute("aria-sort", up ? "ascending" : "descending");
@@ -50,7 +50,9 @@ function heatMap(root) {
   const at = (list, i) => Array.isArray(list) ? list[i] : list;
   const name = (i) => `${Math.floor(i / heads) + 1}-${(i % heads) + 1}`;
   const describe = (i) => {
-    const parts = [`Head ${name(i)}${i === map.selected ? " (chosen)" : ""}`, `accuracy ${percent(map.accuracy[i])} % [${percent(map.ci_low[i])}, ${percent(map.ci_high[i])}]`];
+    const verdict = map.beyond_lexical.includes(i) ? "specialised, beyond the table" : map.specialised.includes(i) ? "specialised" : "";
+    const noted = [i === map.selected ? "chosen" : "", verdict].filter(Boolean).join(", ");
+    const parts = [`Head ${name(i)}${noted ? ` (${noted})` : ""}`, `accuracy ${percent(map.accuracy[i])} % [${percent(map.ci_low[i])}, ${percent(map.ci_high[i])}]`];
     if (map.accuracy[i] === null) return `${parts[0]}: nothing measured, n = ${at(map.n, i)}`;
     if (map.mass[i] !== null) parts.push(`mass ${percent(map.mass[i])} %`, `share ${percent(map.share[i])} %`);
     parts.push(`n\u00a0${at(map.n, i).toLocaleString("en")}`, `clusters\u00a0${at(map.clusters, i).toLocaleString("en")}`);
@@ -99,7 +101,7 @@ function heatMap(root) {
   function draw() {
     const values = map[column.value], most = Math.max(1, ...values.filter((v) => v !== null)), least = Math.min(1000, ...values.filter((v) => v !== null));
     const [from, to] = stretch.checked && most > least ? [least, most] : [0, 1000];
-    const above = new Set(map.above);
+    const specialised = new Set(map.specialised);
     focus = map.selected ?? 0;
     cells.forEach((cell, i) => {
       const value = values[i], fraction = value === null ? 0 : (value - from) / (to - from);
@@ -107,7 +109,7 @@ function heatMap(root) {
       cell.title = describe(i);
       cell.setAttribute("aria-label", describe(i));
       cell.tabIndex = i === focus ? 0 : -1;
-      cell.className = [value === null && "none", fraction > 0.55 && "high", above.has(i) && "above", i === map.selected && "selected"].filter(Boolean).join(" ");
+      cell.className = [value === null && "none", fraction > 0.55 && "high", specialised.has(i) && "specialised", i === map.selected && "selected"].filter(Boolean).join(" ");
       cell.style.setProperty("--cell", value === null ? "transparent" : colour(fraction));
     });
     low.textContent = `${percent(from)} %`;

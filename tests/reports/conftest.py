@@ -46,8 +46,23 @@ DIRECTIONS = ("dependent->head", "head->dependent", "head<-dependent")
 AGREEMENT = {"all": 812, "attractors=0": 701, "attractors=1": 96, "attractors>=2": 15, "distance>=7": 88}
 COREFERENCE = {"all": 2638, "pronoun": 1502, "proper": 540, "nominal": 596}
 
-BASELINES = {"position": "", "dependency": "offset -2", "agreement": "nearest noun", "coreference": "nearest mention"}
+BASELINES = {
+    "position": "uniform",
+    "dependency": "offset",
+    "agreement": "nearest noun",
+    "coreference": "nearest mention",
+}
 BASELINES |= {"classifier": "control task"}
+
+VERDICTS = {  # is the chosen head specialised, is it beyond the table, which others are specialised
+    ("dependency", "obj", "dependent->head"): (True, False, ("1-1", "1-2", "1-3", "1-4")),
+    ("dependency", "det", "dependent->head"): (True, True, ()),
+    ("dependency", "det", "head->dependent"): (False, False, ("2-2",)),
+    ("dependency", "vocative", "head<-dependent"): (True, False, ()),
+    ("agreement", "all", "verb->subject"): (True, True, ("2-2",)),
+    ("coreference", "pronoun", "all words"): (True, False, ()),
+}
+"All verdicts of the synthetic run; every other head with a baseline is tested and not specialised."
 
 TEXTS = (
     "The keys to the old cabinet are on the kitchen table .",
@@ -66,7 +81,10 @@ def labels() -> list[tuple[str, str, str, float, float, int]]:
         ("verb->subject", "subject->verb"),
     )
     return [
-        *(("position", label, variant, nan, nan, 25150) for label, variant in POSITION.items()),
+        *(
+            ("position", label, variant, nan if label == "broad" else 0.08, nan, 25150)
+            for label, variant in POSITION.items()
+        ),
         *(("dependency", label, way, *numbers) for label, numbers in RELATIONS.items() for way in DIRECTIONS),
         *(("agreement", label, way, 0.42, 0.61, n) for label, n in AGREEMENT.items() for way in agreement),
         *(("coreference", label, way, 0.62, nan, n) for label, n in COREFERENCE.items() for way in coreference),
@@ -117,18 +135,43 @@ def _label_rows(
             "ci_low": np.maximum(accuracy - half, 0),
             "ci_high": np.minimum(accuracy + half, 1),
             "mass": accuracy * coverage * 0.8,
+            "mass_low": accuracy * coverage * 0.8 * 0.95,
+            "mass_high": accuracy * coverage * 0.8 * 1.05,
             "coverage": coverage,
             "share": accuracy * (np.nan if trained else 0.8),
-            "baseline": BASELINES[probe],
+            "baseline": "random weights" if label == "det" else "" if label == "broad" else BASELINES[probe],
             "baseline_accuracy": baseline,
             "margin": accuracy - baseline,
             "margin_low": accuracy - baseline - half,
             "margin_high": accuracy - baseline + half,
             "lexical_accuracy": lexical if n else np.nan,
+            "lexical_margin_low": accuracy - lexical - half,
+            "lexical_margin_high": accuracy - lexical + half,
             "near_ties": rng.integers(0, 3, len(skill)),
             "selected": (cell == best) & bool(n),
+            **_verdicts((probe, label, variant), cell == best, split, tested=not (trained or np.isnan(baseline))),
         }
     )
+
+
+def _verdicts(about: tuple[str, str, str], best: np.ndarray, split: str, *, tested: bool) -> dict[str, Any]:
+    """Return the columns of tests and verdicts; `best` marks the chosen head, and other heads are named."""
+    chosen, beyond, others = VERDICTS.get(about, (False, False, ())) if split == "report" else (False, False, ())
+    names = np.array([f"{cell // HEADS + 1}-{cell % HEADS + 1}" for cell in range(LAYERS * HEADS)])
+    specialised = best & chosen | np.isin(names, others)
+    p_adjusted = np.where(specialised, 0.0123 if about[1] == "vocative" else 0.0004, 0.8)
+    if not tested or split == "select":
+        p_adjusted = np.full(len(best), np.nan)
+    return {
+        "p": p_adjusted / 4,
+        "p_label": p_adjusted / 2,
+        "p_adjusted": p_adjusted,
+        "stability": np.where(best, 0.6 if about[1] == "pronoun" else 0.925, 0.001)
+        if about[0] != "classifier"
+        else np.nan,
+        "specialised": specialised,
+        "beyond_lexical": best & beyond,
+    }
 
 
 def example_rows(scores: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
@@ -220,10 +263,32 @@ def run_record() -> dict[str, Any]:
                 "examples": ["EWT-0012", HOSTILE],
             }
         ],
-        "stages": {"parse": 1.2, "baselines": 3.3, "score": 27.0},
+        "stages": {
+            "parse": 1.2,
+            "baselines": 3.3,
+            "score": 27.0,
+            "control: random weights": 12.34,
+            "control: words": 4.5,
+        },
+        "design": {"margin": 0.2, "power": 0.8, "items": 140, "source": "sandbox of planted heads"},
         "notes": ["agreement is read from UD features"],
         "later": {"key": 1},
     }
+
+
+CONFIG = """[model]
+name = "minilm"
+
+[controls]
+random = 2
+shuffled = 0
+words = true
+arcs = true
+
+[verdict]
+alpha = 0.01
+margin = 0.125
+"""
 
 
 def write_run(folder: Path) -> Path:
@@ -234,7 +299,7 @@ def write_run(folder: Path) -> Path:
     write_scores(scores, folder)
     write_examples(example_rows(scores, rng), folder)
     (folder / "run.json").write_text(json.dumps(run_record()), encoding="utf-8")
-    (folder / "config.toml").write_text('[model]\nname = "minilm"\n', encoding="utf-8")
+    (folder / "config.toml").write_text(CONFIG, encoding="utf-8")
     return folder
 
 

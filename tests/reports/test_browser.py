@@ -56,7 +56,7 @@ def test_a_click_sorts_and_missing_numbers_stay_last(opened: Any, report: Path):
     button = page.locator("#table-2 thead button", has_text="Accuracy")
     for direction in ("descending", "ascending"):
         button.click()
-        shown = [text.split()[0] for text in column(page, "#table-2", 7)]
+        shown = [text.split()[0] for text in column(page, "#table-2", 8)]
         numbers = [float(text) for text in shown if text != "–"]
         assert numbers == sorted(numbers, reverse=direction == "descending")
         assert shown[len(numbers) :] == ["–"] * 3
@@ -86,6 +86,41 @@ def test_the_heat_map_follows_its_selects_and_the_arrow_keys(opened: Any, report
     heat.locator("[data-role=column]").select_option("share")
     heat.locator("[data-role=stretch]").check()
     assert heat.locator("td").count() == 72
+
+
+def test_verdicts_sort_with_the_strongest_first_and_adjusted_p_with_the_smallest(opened: Any, report: Path):
+    page = opened(report / "index.html")
+    page.locator("#table-2 thead button", has_text="Verdict").click()
+    shown = [" ".join(text.split()) for text in column(page, "#table-2", 4)]
+    assert shown[0] == "specialised beyond the table"
+    assert [text.split()[0] for text in shown] == ["specialised"] * 3 + ["not"] * 39 + ["–"] * 3
+    page.locator("#table-2 thead button", has_text="Adj. p").click()
+    assert column(page, "#table-2", 11)[:4] == ["< 0.001", "< 0.001", "0.012", "0.800"]
+
+
+def test_columns_beyond_the_first_need_are_folded_until_asked_for(opened: Any, report: Path):
+    page = opened(report / "index.html")
+    mass, margin = (page.locator("#table-2 thead th", has_text=text).first for text in ("Mass", "Margin"))
+    other = page.locator("#table-3 thead th", has_text="Mass")
+    assert (mass.is_visible(), margin.is_visible(), other.is_visible()) == (False, True, False)
+    page.locator("[data-more]").nth(1).focus()
+    page.keyboard.press("Space")
+    assert (mass.is_visible(), margin.is_visible(), other.is_visible()) == (True, True, False)
+    assert page.locator("#table-2 tbody tr").first.locator("td.more").count() == 6
+
+
+def test_specialised_heads_are_dotted_and_said_in_the_heat_map(opened: Any, report: Path):
+    page = opened(report / "index.html")
+    heat = page.locator("[data-heat]").nth(1)
+    heat.locator("[data-role=label]").select_option("obj")
+    heat.locator("[data-role=variant]").select_option("dependent->head")
+    assert heat.locator("td.specialised").count() == 5
+    labels = [cell.get_attribute("aria-label") for cell in heat.locator("td").all()]
+    assert labels[0].startswith("Head 1-1 (specialised) · accuracy")
+    assert sum("(chosen, specialised) ·" in label for label in labels) == 1
+    heat.locator("[data-role=label]").select_option("det")
+    assert "(chosen, specialised, beyond the table) · accuracy" in heat.locator(".readout").inner_text()
+    assert heat.locator("td.specialised").count() == 1
 
 
 @pytest.mark.parametrize("width", [380, 1280])

@@ -4,7 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.formats import MISSING, count, day, duration, interval, percent, signed, signed_interval, tenths
+from reports.formats import (
+    MISSING,
+    count,
+    day,
+    duration,
+    interval,
+    p_value,
+    percent,
+    points,
+    signed,
+    signed_interval,
+    tenths,
+    tied,
+)
 
 
 def test_numbers_are_percent_with_one_decimal_and_missing_is_never_zero():
@@ -12,6 +25,23 @@ def test_numbers_are_percent_with_one_decimal_and_missing_is_never_zero():
     assert [signed(0.382), signed(-0.021), signed(math.nan)] == ["+38.2", "−2.1", MISSING]
     assert [interval(0.7, 0.75), interval(math.nan, math.nan)] == ["[70.0, 75.0]", ""]
     assert [signed_interval(-0.01, 0.02), signed_interval(math.nan, 1.0)] == ["[−1.0, +2.0]", ""]
+
+
+def test_p_values_have_three_decimals_and_are_never_zero():
+    assert [p_value(p) for p in (0.0, 0.00099, 0.001, 0.0123, 0.05, 1.0, math.nan)] == [
+        "< 0.001",
+        "< 0.001",
+        "0.001",
+        "0.012",
+        "0.050",
+        "1.000",
+        MISSING,
+    ]
+
+
+def test_points_and_percent_signs_in_sentences():
+    assert [points(0.1), points(0.125), points(0.29)] == ["10", "12.5", "29"]
+    assert tied("5 % of 10 %, 7%") == "5\u00a0% of 10\u00a0%, 7%"
 
 
 @given(st.floats(0, 1))

@@ -11,7 +11,7 @@ import pytest
 
 from reports import page as page_module
 from reports import write_report, write_scores
-from reports.formats import percent, signed, signed_interval
+from reports.formats import interval, percent, signed, signed_interval
 from reports.tables import best_heads, probes
 
 LOADS = {"src", "srcset", "data", "poster", "background", "action", "formaction"}
@@ -82,7 +82,10 @@ def test_nan_is_never_shown(html: str, read: Reader, markdown: str):
     assert not re.search(r"\bnan\b|\bNone\b|<NA>|\binf\b", shown, re.IGNORECASE)
     assert not re.search(r"\bnan\b|\bNone\b|<NA>", markdown, re.IGNORECASE)
     assert "NaN" not in "".join(data for data in read.scripts if data.startswith("{"))
-    assert re.search(r'orphan</th>.*?<td class="head" data-v="">–</td><td class="num" data-v="0">0</td>', html)
+    assert re.search(
+        r'orphan</th>.*?<td class="head" data-v="">–</td><td class="verdict" data-v=""><span class="muted">–</span>',
+        html,
+    )
 
 
 def test_hostile_text_stays_text(html: str, read: Reader, markdown: str, hostile: str):
@@ -101,21 +104,31 @@ def test_markdown_tables_hold_the_numbers(markdown: str, scores: pd.DataFrame):
         for line in markdown.splitlines()
         if line[:1] == "|"
     ]
-    rows = {(row[0], row[1], row[2]): row for row in cells if len(row) == 16}
+    rows = {(row[0], row[1], row[2]): row for row in cells if len(row) == 22}
     for row in best_heads(scores, "agreement"):
         shown = rows[row.label, row.variant, row.name]
-        assert shown[3] == f"{row.n:,}"
-        assert shown[4] == ("⚠ " if row.clusters < 20 else "") + str(row.clusters)
-        assert [shown[5], shown[8], shown[9]] == [
+        assert shown[4] == ("† " if row.n < 140 else "") + f"{row.n:,}"
+        assert shown[5] == ("⚠ " if row.clusters < 20 else "") + str(row.clusters)
+        assert [shown[6], shown[9], shown[10]] == [
             percent(row.accuracy),
             percent(row.baseline_accuracy),
             signed(row.margin),
         ]
-        assert [shown[11], shown[14], shown[15]] == [
+        assert shown[12:14] == ["< 0.001" if row.specialised else "0.800", "92.5"]
+        assert shown[14:17] == [
             percent(row.lexical_accuracy),
+            signed(row.accuracy - row.lexical_accuracy),
+            signed_interval(row.lexical_margin_low, row.lexical_margin_high),
+        ]
+        assert shown[17:] == [
+            percent(row.mass),
+            interval(row.mass_low, row.mass_high),
+            percent(row.coverage),
             percent(row.share),
             str(row.near_ties),
         ]
+    chosen = next(row for row in best_heads(scores, "agreement") if row.specialised)
+    assert rows[chosen.label, chosen.variant, chosen.name][3] == "specialised, beyond the table; 1 more: 2-2"
 
 
 def test_every_figure_of_the_markdown_exists_as_png_and_pdf(report: Path, markdown: str):
@@ -134,6 +147,11 @@ def test_few_clusters_dropped_counts_meaning_and_provenance_are_on_the_page(read
         "attention is not explanation",
         "not thereby unspecialised",
         "Clark et al. 2019, section 3.2",
+        "and so no margin and no verdict",
+        "step-down maximum, Westfall and Young 1993",
+        "expanded percentile, Hesterberg 2015",
+        "the gold follows the words",
+        "Share of resamples of the selection split",
         "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         "5d0c3e9a71b2f488",
         "37.4 s",
@@ -143,6 +161,58 @@ def test_few_clusters_dropped_counts_meaning_and_provenance_are_on_the_page(read
         "Selectivity",
     ):
         assert said in text
+
+
+def plain(read: Reader) -> str:
+    return " ".join(" ".join(read.text).split())
+
+
+def test_the_rule_is_on_both_pages_with_the_thresholds_of_the_run(read: Reader, markdown: str):
+    for text in (plain(read), markdown):
+        assert "adjusted p below 0.01, corrected for all heads and labels of the run" in text
+        assert "at least 12.5 percentage points above the strongest of them" in text
+        assert "Losing does not make a head unspecialised" in text
+        assert "No controls" not in text
+        assert text.index("Labels with at least one specialised head: 5 of 28") < text.index(
+            "adjusted p below 0.01, corr"
+        )
+        assert text.index("adjusted p below 0.01, corrected") < text.index("Best heads", 200)
+
+
+def test_verdicts_are_in_the_cells_of_the_table(html: str, scores: pd.DataFrame):
+    cells = re.findall(r'<td class="verdict" data-v="(\d?)">(.*?)</td>', html)
+    untrained = [row for probe in probes(scores) if probe != "classifier" for row in best_heads(scores, probe)]
+    assert len(cells) == len(untrained) == 69
+    assert [rank for rank, _ in cells].count("2") == 2
+    assert [rank for rank, _ in cells].count("1") == 3
+    assert [rank for rank, _ in cells].count("") == 4
+    assert sum("beyond the table" in text for _, text in cells) == 2
+    assert sum("but 1 is: 2-2" in text for _, text in cells) == 1
+    assert html.count('class="dot hollow"') == 1 + 61
+
+
+def test_small_labels_are_marked_and_the_mark_is_explained(html: str, read: Reader, markdown: str):
+    assert html.count("fewer than 140 scored words: a missing verdict says little") == 12
+    assert html.count("fewer than 20: intervals and tests are rough") == 5
+    assert markdown.count("| † ") == 12
+    for text in (plain(read), markdown):
+        assert "marked †: 12. With fewer than 140 scored words even a head that is really 20 percentage points" in text
+        assert "specialised in less than 80 % of runs (sandbox of planted heads)" in text
+
+
+def test_controls_are_told_with_their_cost_and_their_switch(html: str, read: Reader, markdown: str):
+    for text in (plain(read), markdown):
+        assert "Controls of this run: random weights, shuffled words, control arcs." in text
+    for row in (
+        "random weights | control: the same architecture with fresh weights | 3 | 12.3 s | `--set controls.random=0`",
+        "random arcs with the same distribution of offsets as the right ones | 0 | – | `--set controls.arcs=false`",
+        "offset | the most frequent distance of right words | 42 | – | – |",
+        "uniform | the same attention everywhere: chance | 5 | – | – |",
+    ):
+        assert row in markdown
+    assert '<td class="num">3</td><td class="num">12.3 s</td><td><code>--set controls.random=0</code>' in html
+    assert '<td class="num">0</td><td class="num">4.5 s</td><td><code>--set controls.words=false</code>' in html
+    assert "controls.shuffled" not in html
 
 
 def test_the_same_run_gives_the_same_report(report: Path, run_folder: Path):
@@ -185,6 +255,27 @@ def test_a_run_without_rows_or_with_a_bare_record_is_handled(run_folder: Path, s
     write_scores(scores.head(0), run_folder)
     with pytest.raises(ValueError, match=r"scores\.parquet: no rows, so there is nothing to report"):
         write_report(run_folder)
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_a_run_without_controls_design_or_thresholds_says_so(run_folder: Path, scores: pd.DataFrame):
+    (run_folder / "run.json").write_text("{}")
+    (run_folder / "config.toml").write_text('[model]\nname = "minilm"\n')
+    write_scores(scores[scores["label"] != "det"], run_folder)
+    page = write_report(run_folder)
+    for text in (page.read_text(encoding="utf-8"), (page.parent / "report.md").read_text(encoding="utf-8")):
+        assert "adjusted p below 0.05" in text
+        assert "at least 10 percentage points above the strongest of them" in text
+        assert "This run had no controls, so here specialised means above the baselines only." in text
+        assert "This run had no controls: specialised means above the baselines only." in text
+        assert "†" not in text
+
+
+def test_a_damaged_config_is_one_clear_line(run_folder: Path):
+    (run_folder / "config.toml").write_text("[model\nname = 3")
+    with pytest.raises(ValueError, match=r"config\.toml: not TOML .*; run again to make a new one") as raised:
+        write_report(run_folder)
+    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.usefixtures("without_figures")

@@ -9,8 +9,10 @@ from pandas.testing import assert_frame_equal
 from reports import SCORE_COLUMNS, read_examples, read_scores, validate, write_examples, write_scores
 
 ISSUE_COLUMNS = (
-    "model step corpus maps probe label variant layer head name split n clusters accuracy ci_low ci_high mass coverage "
-    "share baseline baseline_accuracy margin margin_low margin_high lexical_accuracy near_ties selected"
+    "model step corpus maps probe label variant layer head name split n clusters accuracy ci_low ci_high mass mass_low "
+    "mass_high coverage share baseline baseline_accuracy margin margin_low margin_high lexical_accuracy "
+    "lexical_margin_low lexical_margin_high near_ties p p_label p_adjusted stability selected specialised "
+    "beyond_lexical"
 )
 
 
@@ -42,6 +44,14 @@ def test_validation_does_not_change_its_argument(scores: pd.DataFrame):
 def test_missing_columns_are_named(scores: pd.DataFrame):
     with pytest.raises(ValueError, match=r"^scores: column\(s\) near_ties, selected missing; expected model, step"):
         validate(scores.drop(columns=["near_ties", "selected"]))
+
+
+def test_a_folder_from_before_the_verdicts_is_told_to_be_run_again(scores: pd.DataFrame, tmp_path: Path):
+    old = scores.drop(columns=["p", "p_label", "p_adjusted", "stability", "specialised", "beyond_lexical"])
+    old.to_parquet(tmp_path / "scores.parquet", index=False)
+    with pytest.raises(ValueError, match=r"p, p_label, .* missing; .*older headscope.*run again$") as raised:
+        read_scores(tmp_path / "scores.parquet")
+    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@ import math
 import pandas as pd
 
 from reports.heatmaps import heat_map_data
-from reports.summary import summarise
-from reports.tables import BestHead, best_heads, page_scores, probes
+from reports.tables import best_heads, page_scores, probes
 
 
 def selected(scores: pd.DataFrame, probe: str) -> pd.DataFrame:
@@ -79,41 +78,52 @@ def test_heads_that_were_not_scored_are_gaps_in_a_heat_map(scores: pd.DataFrame)
     assert one["accuracy"][-2] is None or one["accuracy"][-2] >= 0
     assert len(one["accuracy"]) == 72
     assert one["accuracy"][71] is None
+    assert 71 not in one["specialised"]
     assert one["n"][71] == 0
 
 
-def row(label: str, low: float, high: float, clusters: int = 50) -> BestHead:
-    middle, nan = (low + high) / 2, math.nan
-    return BestHead(
-        "dependency",
-        label,
-        "v",
-        "1-1",
-        0,
-        0,
-        9,
-        clusters,
-        middle,
-        nan,
-        nan,
-        nan,
-        nan,
-        nan,
-        "offset",
-        0.0,
-        middle,
-        low,
-        high,
-        0.3,
-        0,
+def test_other_specialised_heads_are_named_the_most_accurate_first(scores: pd.DataFrame):
+    best = {(row.label, row.variant): row for row in best_heads(scores, "dependency")}
+    obj = best["obj", "dependent->head"]
+    of_label = scores[(scores["label"] == "obj") & (scores["variant"] == "dependent->head")]
+    report = of_label[of_label["split"] == "report"].set_index("name")
+    assert sorted(obj.others) == ["1-1", "1-2", "1-3", "1-4"]
+    assert [report.accuracy[name] for name in obj.others] == sorted(report.accuracy[list(obj.others)], reverse=True)
+    assert obj.also == f"4 more: {obj.others[0]}, {obj.others[1]}, +2"
+    assert best["det", "head->dependent"].also == "but 1 is: 2-2"
+    assert best["det", "dependent->head"].also == ""
+
+
+def test_verdicts_in_words(scores: pd.DataFrame):
+    verdicts = {
+        (row.probe, row.label, row.variant): row.verdict
+        for probe in probes(scores)
+        for row in best_heads(scores, probe)
+    }
+    assert verdicts["dependency", "obj", "dependent->head"] == "specialised"
+    assert verdicts["dependency", "det", "dependent->head"] == "specialised, beyond the table"
+    assert verdicts["dependency", "det", "head->dependent"] == "not specialised"
+    assert verdicts["position", "broad", "all tokens"] == "–"
+    assert verdicts["classifier", "obj", "dependency/dependent->head"] == "–"
+    assert verdicts["dependency", "orphan", "dependent->head"] == "–"
+
+
+def test_a_label_without_a_chosen_head_still_names_its_specialised_heads(scores: pd.DataFrame):
+    frame = scores[(scores["label"] != "obj") | (scores["split"] == "report")].copy()
+    frame.loc[frame["label"] == "obj", "selected"] = False
+    found = next(
+        row for row in best_heads(frame, "dependency") if (row.label, row.variant) == ("obj", "dependent->head")
     )
+    assert (found.name, found.verdict, found.rank) == ("", "–", "")
+    assert len(found.others) == 5
+    assert found.also.startswith("but 5 are: ")
 
 
-def test_the_summary_counts_what_lies_above_below_and_between():
-    rows = (row("a", 0.1, 0.3), row("b", -0.3, -0.1), row("c", -0.1, 0.3), row("few", 0.5, 0.9, clusters=19))
-    summary = summarise({"dependency": rows}, {}, 6, 12)
-    text = " ".join(summary.sentences)
-    assert "In 2 of 4 pairs with a baseline" in text
-    assert "in 1 below it; the other 1 are undecided" in text
-    assert "fewer than 20 clusters, and are marked: 1" in text
-    assert [leader.label for leader in summary.leaders] == ["a", "c"]
+def test_heat_maps_list_the_specialised_heads(scores: pd.DataFrame):
+    best = best_heads(scores, "dependency")
+    maps = {(one["label"], one["variant"]): one for one in heat_map_data(scores, "dependency", best)["maps"]}
+    obj, det = maps["obj", "dependent->head"], maps["det", "dependent->head"]
+    assert set(obj["specialised"]) == {0, 1, 2, 3, obj["selected"]}
+    assert obj["beyond_lexical"] == []
+    assert det["specialised"] == det["beyond_lexical"] == [det["selected"]]
+    assert maps["det", "head->dependent"]["specialised"] == [13]
