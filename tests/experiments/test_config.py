@@ -307,4 +307,4 @@ def test_the_home_folder_may_be_written_as_a_tilde(write: Any, tmp_path: Path, m
 def test_the_resolved_config_is_valid_toml_without_absent_keys(write: Any) -> None:
     text = tomli_w.dumps(resolved(load_config(write())))
     assert "report" not in tomllib.loads(text)["corpus"]
-    assert tomllib.loads(text)["scoring"]["replicates"] == 1000
+    assert tomllib.loads(text)["scoring"]["replicates"] == 2000
