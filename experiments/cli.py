@@ -99,6 +99,19 @@ def sandbox(
     typer.echo(f"page: {page}")
 
 
+@app.command()
+def design(
+    corpus: Annotated[str, typer.Argument(help="A name of `headscope list corpora`, or a CoNLL-U file.")],
+    margin: Annotated[float, typer.Option("--margin", help="How far a head is above its strongest baseline.")] = 0.2,
+    power: Annotated[float, typer.Option("--power", help="Share of runs that are to find it: 0.8 or 0.95.")] = 0.8,
+    probes: Annotated[list[str] | None, typer.Option("--probe", help="A probe; may be repeated.")] = None,
+) -> None:
+    """Say how many sentences each label of a corpus takes for a head to be found."""
+    from experiments.design import print_design
+
+    print_design(corpus, probes or ["dependency", "agreement", "coreference"], margin, power)
+
+
 @app.command(name="list")
 def list_(
     what: Annotated[str, typer.Argument(help="probes, corpora, models or findings.")],

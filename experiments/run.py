@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import tomli_w
 
-from experiments.config import Config, ConfigError, CorpusPart, resolved
+from experiments.config import Config, ConfigError, CorpusPart, VerdictSection, resolved
 from experiments.controls import ModelControl, add_control, model_controls, of_model, on_arcs
 from experiments.journal import Journal
 from experiments.provenance import machine_record
@@ -115,8 +116,16 @@ def _work(config: Config, folder: Path, journal: Journal, started: float, progre
         write_metrics(metrics, agreement, folder)
     (folder / "config.toml").write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
-    record = machine_record(config, model, corpora, started) | journal.record
+    record = machine_record(config, model, corpora, started) | journal.record | _design(config)
     (folder / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
+def _design(config: Config) -> dict[str, Any]:
+    """Return what the published study says of small labels, where the run has the rule of the study."""
+    from experiments.design import smallest_n
+
+    small = smallest_n() if config.verdict == VerdictSection() else None
+    return {"design": small} if small else {}
 
 
 def _count_borders(both: Sequence[Texts], window_words: int, journal: Journal) -> None:
