@@ -26,7 +26,7 @@ class Summary:
 
     sentences: tuple[str, ...]
     leaders: tuple[BestHead, ...]
-    "Up to five labels, each with its best variant, specialised heads first; only rows with 20 clusters or more."
+    "Up to five labels, each with its best variant, of specialised heads if there are any; rows of 20 clusters or more."
 
 
 def summarise(best: Best, record: Mapping[str, Any], verdicts: Verdicts, layers: int, heads: int) -> Summary:
@@ -136,10 +136,11 @@ def _warnings(rows: Sequence[BestHead], design: Design | None) -> list[str]:
 
 
 def _leaders(rows: Sequence[BestHead]) -> tuple[BestHead, ...]:
-    """The five relations with the largest sure margins, specialised ones first, at most two of one probe."""
-    trusted = (row for row in rows if row.margin > 0 and not row.has_few_clusters)
+    """The five relations with the largest sure margins, at most two of one probe; only specialised heads if any are."""
+    trusted = [row for row in rows if row.margin > 0 and not row.has_few_clusters]
+    ranked = [row for row in trusted if row.specialised] or trusted
     leaders: dict[tuple[str, str], BestHead] = {}
-    for row in sorted(trusted, key=lambda row: (not row.specialised, row.order)):
+    for row in sorted(ranked, key=lambda row: row.order):
         of_probe = sum(probe == row.probe for probe, _ in leaders)
         if of_probe < MOST_OF_ONE_PROBE:
             leaders.setdefault((row.probe, row.label.partition(":")[0]), row)

@@ -78,10 +78,11 @@ def test_without_a_find_nothing_is_said_about_the_table_or_stability():
     assert "No label has a baseline to be tested against" in said((row("a", 0.1, 0.3),))
 
 
-def test_leaders_are_specialised_heads_before_larger_margins():
+def test_leaders_are_specialised_heads_whatever_the_margins_of_others():
     rows = (row("large", 0.5, 0.9), row("small", 0.1, 0.3, specialised=True, p_adjusted=0.0123))
     leaders = summarise({"dependency": rows}, {}, NOTHING, 6, 12).leaders
-    assert [leader.label for leader in leaders] == ["small", "large"]
+    assert [leader.label for leader in leaders] == ["small"]
+    assert [leader.label for leader in summarise({"dependency": rows[:1]}, {}, NOTHING, 6, 12).leaders] == ["large"]
     assert leader_sentence(leaders[0]).endswith("; specialised (adjusted p = 0.012, stability 90.0 %)")
     assert leader_sentence(row("b", 0.5, 0.9, p_adjusted=0.0002)).endswith("(adjusted p < 0.001, stability 90.0 %)")
 
