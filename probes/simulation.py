@@ -43,7 +43,14 @@ class Pool:
 
     def only(self, questions: Sequence[Question]) -> Pool:
         """Return the pool of a run that asks these questions only."""
-        return replace(self, heads={question: self.heads[question] for question in questions})
+
+        def kept(pooled: Pooled) -> Pooled:
+            return {question: pooled[question] for question in questions if question in pooled}
+
+        baselines, controls = (
+            {name: kept(pooled) for name, pooled in parts.items()} for parts in (self.baselines, self.controls)
+        )
+        return Pool(self.documents, kept(self.heads), baselines, kept(self.arcs), controls)
 
     def chosen(self, question: Question) -> dict[str, Sums]:
         """Return what has several heads of which the best is a control of the question."""

@@ -101,12 +101,13 @@ class Sandbox:
 
     def pool(self) -> Pool:
         """Return the counts of every head on QUESTIONS."""
-        parts = [self._read([probe]) for probe in _probes()]
-        return _joined(parts).only(QUESTIONS)
+        return _joined([self._read([probe]).only(QUESTIONS) for probe in _probes()])
 
     def random_pool(self, drawings: int) -> Pool:
         """Return the counts on the questions of the roles with random right answers, drawn so many times."""
-        return stacked([_joined([self._read([probe]) for probe in _random_probes(n)]) for n in range(drawings)])
+        asked = [*ROLES.values()]
+        drawn = ([self._read([probe]).only(asked) for probe in _random_probes(n)] for n in range(drawings))
+        return stacked([_joined(parts) for parts in drawn])
 
     def offsets(self) -> dict[str, int]:
         """Return the best offset of every relation in DECOYED."""
