@@ -101,13 +101,17 @@ class Sandbox:
 
     def pool(self) -> Pool:
         """Return the counts of every head on QUESTIONS."""
-        return _joined([self._read([probe]).only(QUESTIONS) for probe in _probes()])
+        names = dict.fromkeys(probe for probe, _, _ in QUESTIONS)
+        return self._joined_reads([get_probe(name) for name in names], QUESTIONS)
 
     def random_pool(self, drawings: int) -> Pool:
         """Return the counts on the questions of the roles with random right answers, drawn so many times."""
-        asked = [*ROLES.values()]
-        drawn = ([self._read([probe]).only(asked) for probe in _random_probes(n)] for n in range(drawings))
-        return stacked([_joined(parts) for parts in drawn])
+        return stacked([self._joined_reads(_random_probes(n), [*ROLES.values()]) for n in range(drawings)])
+
+    def _joined_reads(self, probes: Sequence[Probe], questions: Sequence[Question]) -> Pool:
+        """Return the counts of probes of any scope on some questions."""
+        scopes = [[probe for probe in probes if probe.scope == scope] for scope in ("sentence", "window")]
+        return _joined([self._read(part).only(questions) for part in scopes if part])
 
     def offsets(self) -> dict[str, int]:
         """Return the best offset of every relation in DECOYED."""
@@ -171,10 +175,6 @@ def _strengths(blank: Sandbox) -> dict[tuple[str, float], float]:
             enough = np.flatnonzero(accuracy - beaten >= margin)
             found[name, margin] = round(float(strengths[enough[0]]), 4) if len(enough) else 1.0
     return found
-
-
-def _probes() -> list[Probe]:
-    return [get_probe(name) for name in dict.fromkeys(probe for probe, _, _ in QUESTIONS)]
 
 
 def _random_probes(drawing: int) -> list[Probe]:
