@@ -16,7 +16,7 @@ from probes.draws import draws, random_bits
 from probes.records import Document, IntArray
 from probes.registry import Probe, get_probe
 from probes.tally import Numbers, Question
-from probes.targets import Targets
+from probes.targets import OTHERS, Targets
 
 NOWHERE = -1
 "In the place of a word: the head is left as it is."
@@ -88,10 +88,12 @@ class RandomGold:
         return cast(Probe, cls(probe, draw, name, (variant,), probe.scope, *kinds))
 
     def targets(self, document: Document) -> dict[str, Targets]:
-        """Return the probe's questions with one random right answer each."""
+        """Return the probe's questions with one random right answer each; ValueError where other keys may be right."""
         asked = self.probe.targets(document)[self.variants[0]]
         items = np.arange(len(asked))
         if isinstance(asked.candidates, str):
+            if asked.candidates != OTHERS:
+                raise ValueError(f"{self.name}: drawn among other words or listed candidates, not {asked.candidates}")
             gold = _random_words(document, asked.query, self.name)[0]
         else:
             key, item = asked.candidates
