@@ -60,8 +60,17 @@ CHECKED_MARGIN, CHECKED_DOCUMENTS = 0.15, 100
 "The cell in which whole runs are held beside simulated ones."
 
 
+class StudyError(ValueError):
+    """A study that cannot be written where it was told to be."""
+
+
 def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Progress) -> Path:
-    """Do the study and write the folder `out` with sandbox.json and its page, which appear only when both are whole."""
+    """Do the study and write the folder `out` with sandbox.json and its page, which appear only when both are whole.
+
+    An older study in its place is replaced; StudyError where `out` is something else.
+    """
+    if out.exists() and not (out / "sandbox.json").is_file():
+        raise StudyError(f"{out} exists and is not the folder of a sandbox; choose another --out")
     started, clock = time.time(), time.perf_counter()
     rule, stages = Rule(), {}
 
@@ -277,5 +286,10 @@ def _write(record: dict[str, Any], out: Path) -> Path:
         write_sandbox_page(unfinished)
         if out.exists():
             out.rename(replaced)
-        unfinished.rename(out)
+        try:
+            unfinished.rename(out)
+        except OSError:
+            if replaced.exists():
+                replaced.rename(out)
+            raise
     return out / "index.html"
