@@ -6,7 +6,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -198,8 +198,9 @@ class Study:
             ],
             progress,
         )
-        cell = {"simulated": self._cell(CHECKED_MARGIN, CHECKED_DOCUMENTS)}
-        counts = self._simulate(cell, (count_power,), self.seed + 2000, lambda done, of: None)["simulated"]
+        cell = self._cell(CHECKED_MARGIN, CHECKED_DOCUMENTS)
+        cells = {"simulated": replace(cell, pool=cell.pool.only([*ROLES.values()]))}  # whole runs ask no more
+        counts = self._simulate(cells, (count_power,), self.seed + 2000, lambda done, of: None)["simulated"]
         return [self._whole_row(role, frames, counts) for role in ROLES]
 
     def _whole_row(self, role: str, frames: Sequence[pd.DataFrame], counts: Counts) -> dict[str, Any]:
