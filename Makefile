@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
 ROOMS := mha probes reports experiments
 
-.PHONY: help install report test check format lint types bench clean
+.PHONY: help install report test check format lint types sandbox bench clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -38,6 +38,9 @@ types: $(INSTALLED)  ## check the types, and that every ignored one has its reas
 	bare=$$(echo "$$ignored" | grep -vE 'type: ignore\[[a-z, -]+\]  # [A-Za-z]' | grep . || true); \
 	echo "type: ignore: $$(echo "$$ignored" | grep -c . || true), without a reason: $$(echo "$$bare" | grep -c . || true)"; \
 	if [ -n "$$bare" ]; then echo "$$bare" >&2; exit 1; fi
+
+sandbox: $(INSTALLED)  ## do the sandbox study with one percent of its runs, under runs/sandbox-quick
+	@$(BIN)/headscope sandbox --quick --out runs/sandbox-quick --workers $(WORKERS)
 
 bench: $(INSTALLED)  ## time scoring against a plain forward pass
 	@$(BIN)/python -m experiments.bench_scoring

@@ -86,7 +86,7 @@ def view(
 
 @app.command()
 def sandbox(
-    out: Annotated[Path, typer.Option("--out", help="Folder of the record and its page.")] = Path("runs/sandbox"),
+    out: Annotated[Path | None, typer.Option("--out", help="Folder of the record and its page; runs/sandbox.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="One percent of the runs.")] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the corpus, the models and all draws.")] = 0,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes side by side.")] = 2,
@@ -95,7 +95,8 @@ def sandbox(
     from experiments.sandbox import FULL, QUICK, run_study
 
     with _shown() as progress:
-        page = run_study(out, QUICK if quick else FULL, seed=seed, workers=workers, progress=progress)
+        folder = out or Path("runs/sandbox-quick" if quick else "runs/sandbox")
+        page = run_study(folder, QUICK if quick else FULL, seed=seed, workers=workers, progress=progress)
     typer.echo(f"page: {page}")
 
 

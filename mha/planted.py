@@ -42,8 +42,9 @@ def word_model(words: Iterable[str], *, layers: int, heads: int, head_dim: int, 
         encoder = Encoder(shape).eval()
     with torch.no_grad():
         encoder.pieces.weight.mul_(10)
+        generator = torch.Generator().manual_seed(seed)
         for layer in _layers(encoder):
-            layer.attention.project.weight.normal_(0, SPREAD / (heads * head_dim) ** 0.5, generator=_generator(seed))
+            layer.attention.project.weight.normal_(0, SPREAD / (heads * head_dim) ** 0.5, generator=generator)
     return Model(
         name=f"planted-{seed}",
         source="planted",
@@ -83,10 +84,6 @@ def plant_weights(model: Model, places: Mapping[tuple[int, int], str]) -> None:
 
 def _layers(encoder: Encoder) -> list[Layer]:
     return [part for part in encoder.modules() if isinstance(part, Layer)]
-
-
-def _generator(seed: int) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
 
 
 def _plant(attention: MultiHeadAttention, head: int, place: str, size: int) -> None:

@@ -16,7 +16,7 @@ from probes.draws import draws, random_bits
 from probes.records import Document, IntArray
 from probes.registry import Probe, get_probe
 from probes.tally import Numbers, Question
-from probes.targets import Targets
+from probes.targets import OTHERS, Targets
 
 NOWHERE = -1
 "In the place of a word: the head is left as it is."
@@ -36,6 +36,9 @@ class Knows:
     strength: float
     "Share of the items in which it knows the answer."
     seed: int = 0
+    spread: float = 0.0
+    """How far a document's own share may lie from `strength`, to either side (no further than 0 or 1 is from it): real
+    heads do better in some documents than in others, so that items of one document are alike."""
 
     def attended(self, document: Document, asked: Asked | None = None) -> IntArray:
         """Return the word that each word attends to; the nearest gold where there are several, NOWHERE if not asked.
@@ -45,8 +48,14 @@ class Knows:
         query, gold = asked or nearest_gold(self.question, document)
         places = np.full(len(document), NOWHERE)
         other, uniform = _random_words(document, query, self.question, self.strength, self.seed)
-        places[query] = np.where(uniform < self.strength, gold, other)
+        places[query] = np.where(uniform < self._strength_in(document), gold, other)
         return places
+
+    def _strength_in(self, document: Document) -> float:
+        """Return the share of a document, uniform over the spread."""
+        reach = min(self.spread, self.strength, 1 - self.strength)
+        drawn = draws("strength", document.id, self.question, self.strength, self.seed)[0] / 2**64
+        return self.strength + reach * (2 * drawn - 1)
 
 
 @dataclass(frozen=True)
@@ -88,10 +97,12 @@ class RandomGold:
         return cast(Probe, cls(probe, draw, name, (variant,), probe.scope, *kinds))
 
     def targets(self, document: Document) -> dict[str, Targets]:
-        """Return the probe's questions with one random right answer each."""
+        """Return the probe's questions with one random right answer each; ValueError where other keys may be right."""
         asked = self.probe.targets(document)[self.variants[0]]
         items = np.arange(len(asked))
         if isinstance(asked.candidates, str):
+            if asked.candidates != OTHERS:
+                raise ValueError(f"{self.name}: drawn among other words or listed candidates, not {asked.candidates}")
             gold = _random_words(document, asked.query, self.name)[0]
         else:
             key, item = asked.candidates

@@ -98,7 +98,7 @@ class Judged:
 
 
 def simulated_runs(
-    pool: Pool, documents: int, runs: range, effort: Effort, rule: Rule, seed: int
+    pool: Pool, documents: int, runs: range, effort: Effort, rule: Rule, seed: Sequence[int]
 ) -> Iterator[dict[Question, Judged]]:
     """Yield what the runs of these numbers find, with `documents` documents in either split, drawn with replacement.
 
@@ -106,7 +106,7 @@ def simulated_runs(
     learned (offsets, the lexical table) was learned once, on the whole population.
     """
     for number in runs:
-        random = np.random.default_rng([seed, number])
+        random = np.random.default_rng([*seed, number])
         select, report = (random.integers(pool.documents, size=documents) for _ in range(2))
         yield judge(pool, select, report, replace(effort, seed=int(random.integers(2**32))), rule)
 

@@ -66,7 +66,9 @@ class Cell:
 Count = Callable[[Cell, Mapping[Question, Truth], Mapping[Question, Judged], Counts], None]
 
 
-def simulate(cell: Cell, runs: range, effort: Effort, rule: Rule, seed: int, counts: Sequence[Count]) -> Counts:
+def simulate(
+    cell: Cell, runs: range, effort: Effort, rule: Rule, seed: Sequence[int], counts: Sequence[Count]
+) -> Counts:
     """Simulate these runs of a cell and return what is counted of them."""
     truths = {question: cell.pool.truth(question) for question in cell.pool.heads}
     found = Counts()
@@ -81,7 +83,7 @@ def simulate_all(
     runs: int,
     effort: Effort,
     rule: Rule,
-    seed: int,
+    seed: Sequence[int],
     counts: Sequence[Count],
     *,
     workers: int,
@@ -94,7 +96,7 @@ def simulate_all(
     tasks = [(name, range(first, min(first + CHUNK, runs))) for name in names for first in range(0, runs, CHUNK)]
     parallel = Parallel(n_jobs=workers, return_as="generator")
     work: Iterable[Counts] = parallel(
-        delayed(simulate)(cells[name], part, effort, rule, seed + names.index(name), counts) for name, part in tasks
+        delayed(simulate)(cells[name], part, effort, rule, (*seed, names.index(name)), counts) for name, part in tasks
     )
     found = {name: Counts() for name in names}
     for done, ((name, _), counted) in enumerate(zip(tasks, work, strict=True), start=1):
@@ -121,7 +123,7 @@ def count_power(
             ("mass", evidence.mass_interval, truth.mass),
             ("margin", evidence.margin_interval, truth.margin),
         ):
-            if 0 < true[head] < 1:
+            if name == "margin" or 0 < true[head] < 1:  # at the ends of a share nothing varies
                 counts.add((name, role), interval[0, head] <= true[head] <= interval[1, head])
 
 

@@ -23,7 +23,7 @@ def needed_items(power: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         for wanted in POWERS:
             by_role = {
                 role: _crossing([row for row in power if (row["role"], row["margin"]) == (role, margin)], wanted)
-                for role in dict.fromkeys(row["role"] for row in power)
+                for role in dict.fromkeys(row["role"] for row in power if row["margin"] == margin)
             }
             rows.append({"margin": margin, "power": wanted} | _most(by_role))
     return rows
@@ -37,9 +37,14 @@ def _most(by_role: Mapping[str, tuple[float, bool] | None]) -> dict[str, Any]:
     crossed = {role: items for role, (items, crosses) in found.items() if crosses}
     if crossed:
         role = max(crossed, key=crossed.__getitem__)
-        return {"items": int(np.ceil(crossed[role])), "role": role, "at_most": False}
+        return {"items": _whole(crossed[role]), "role": role, "at_most": False}
     role = min(found, key=lambda name: found[name][0])
-    return {"items": int(np.ceil(found[role][0])), "role": role, "at_most": True}
+    return {"items": _whole(found[role][0]), "role": role, "at_most": True}
+
+
+def _whole(items: float) -> int:
+    """Return the next whole number, rounding errors aside."""
+    return int(np.ceil(items - 1e-6))
 
 
 def _crossing(curve: Sequence[Mapping[str, Any]], wanted: float) -> tuple[float, bool] | None:

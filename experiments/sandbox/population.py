@@ -36,6 +36,12 @@ DECOYED = ("det", "amod", "nsubj", "obj", "case", "aux")
 MARGINS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3)
 "Margins over the strongest baseline or control at which heads are planted, where accuracy allows."
 
+SPREAD = 0.2
+"How far the strength of a planted head in one document may lie from its strength over all."
+
+STRONGEST = 0.9
+"Planted heads know no more, so that there is room for documents to differ."
+
 FAITHFUL = (1.0, 0.9, 0.75)
 "Shares of words in which decoys follow their offset; in the others they attend to a random word."
 
@@ -143,7 +149,7 @@ def _layout(blank: Sandbox) -> Layout:
     roles: dict[int, Knows | Follows] = {}
     for (name, margin), strength in _strengths(blank).items():
         planted[name, margin] = number = BYSTANDERS + len(roles)
-        roles[number] = Knows(ROLES[name], strength, seed=number)
+        roles[number] = Knows(ROLES[name], strength, number, SPREAD)
     first = BYSTANDERS + len(roles)
     followed = [(offset, share) for offset in sorted(set(blank.offsets().values())) for share in FAITHFUL]
     decoys = range(first, first + len(followed))
@@ -153,7 +159,9 @@ def _layout(blank: Sandbox) -> Layout:
 
 
 def _strengths(blank: Sandbox) -> dict[tuple[str, float], float]:
-    """Return the strength at which a head of each role has each margin, 1 where that is not enough.
+    """Return the strength at which a head of each role has each margin.
+
+    Margins that would take more than STRONGEST are left out.
 
     A head that knows nothing and one that knows all tell what it takes: accuracy grows in proportion to strength, and
     so does what the head itself achieves on control arcs, which it has to beat as well.
@@ -173,7 +181,8 @@ def _strengths(blank: Sandbox) -> dict[tuple[str, float], float]:
             beaten = np.maximum(beaten, np.interp(strengths, [0, 1], on_arcs))
         for margin in MARGINS:
             enough = np.flatnonzero(accuracy - beaten >= margin)
-            found[name, margin] = round(float(strengths[enough[0]]), 4) if len(enough) else 1.0
+            if len(enough) and strengths[enough[0]] <= STRONGEST:
+                found[name, margin] = round(float(strengths[enough[0]]), 4)
     return found
 
 

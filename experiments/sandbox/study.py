@@ -6,7 +6,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +60,17 @@ CHECKED_MARGIN, CHECKED_DOCUMENTS = 0.15, 100
 "The cell in which whole runs are held beside simulated ones."
 
 
+class StudyError(ValueError):
+    """A study that cannot be written where it was told to be."""
+
+
 def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Progress) -> Path:
-    """Do the study and write the folder `out` with sandbox.json and its page, which appear only when both are whole."""
+    """Do the study and write the folder `out` with sandbox.json and its page, which appear only when both are whole.
+
+    An older study in its place is replaced; StudyError where `out` is something else.
+    """
+    if out.exists() and not (out / "sandbox.json").is_file():
+        raise StudyError(f"{out} exists and is not the folder of a sandbox; choose another --out")
     started, clock = time.time(), time.perf_counter()
     rule, stages = Rule(), {}
 
@@ -107,7 +116,8 @@ class Study:
         planted = []
         for (role, margin), head in self.box.layout.planted.items():
             question = ROLES[role]
-            truth = self._cell(margin, self.scale.documents[0]).pool.truth(question)
+            cell = self._cell(margin, self.scale.documents[0])
+            truth, column = cell.pool.truth(question), cell.planted[role][1]
             role_of = self.box.layout.roles[head]
             assert isinstance(role_of, Knows)
             planted.append(
@@ -116,8 +126,8 @@ class Study:
                     "question": list(question),
                     "margin": margin,
                     "strength": role_of.strength,
-                    "true_accuracy": float(truth.accuracy[len(self.box.layout.bystanders) + [*ROLES].index(role)]),
-                    "true_margin": float(truth.margin[len(self.box.layout.bystanders) + [*ROLES].index(role)]),
+                    "true_accuracy": float(truth.accuracy[column]),
+                    "true_margin": float(truth.margin[column]),
                     "items_a_document": float(self.pool.heads[question].n.sum() / self.pool.documents),
                 }
             )
@@ -132,16 +142,16 @@ class Study:
     def power(self, progress: Callable[[int, int], None]) -> list[dict[str, Any]]:
         """Return how often planted heads are found, and how often intervals hold, by role, margin and size."""
         cells = {(margin, size): self._cell(margin, size) for margin in MARGINS for size in self.scale.documents}
-        found = self._simulate(cells, (count_power, count_false), self.seed, progress)
+        found = self._simulate(cells, (count_power, count_false), 0, progress)
         return [
             {"margin": margin} | _power_row(cells[margin, size], role, counts)
             for (margin, size), counts in found.items()
-            for role in ROLES
+            for role in cells[margin, size].planted
         ]
 
     def _cell(self, margin: float, size: int) -> Cell:
         layout = self.box.layout
-        heads = {role: layout.planted[role, margin] for role in ROLES}
+        heads = {role: layout.planted[role, margin] for role in ROLES if (role, margin) in layout.planted}
         kept = [*layout.bystanders, *heads.values()]
         planted = {role: (ROLES[role], kept.index(head)) for role, head in heads.items()}
         return Cell(self.pool.columns(kept), size, planted)
@@ -151,7 +161,7 @@ class Study:
         cells = {
             (name, size): Cell(pool, size, {}) for name, pool in self._nulls() for size in self.scale.null_documents
         }
-        found = self._simulate(cells, (count_false,), self.seed + 1000, progress)
+        found = self._simulate(cells, (count_false,), 1, progress)
         return [
             {
                 "null": name,
@@ -189,9 +199,10 @@ class Study:
             ],
             progress,
         )
-        cell = {"simulated": self._cell(CHECKED_MARGIN, CHECKED_DOCUMENTS)}
-        counts = self._simulate(cell, (count_power,), self.seed + 2000, lambda done, of: None)["simulated"]
-        return [self._whole_row(role, frames, counts) for role in ROLES]
+        cell = self._cell(CHECKED_MARGIN, CHECKED_DOCUMENTS)
+        cells = {"simulated": replace(cell, pool=cell.pool.only([*ROLES.values()]))}  # whole runs ask no more
+        counts = self._simulate(cells, (count_power,), 2, lambda done, of: None)["simulated"]
+        return [self._whole_row(role, frames, counts) for role in cell.planted]
 
     def _whole_row(self, role: str, frames: Sequence[pd.DataFrame], counts: Counts) -> dict[str, Any]:
         probe, variant, label = ROLES[role]
@@ -228,10 +239,17 @@ class Study:
         return self._side_by_side(null_run, tasks, progress)
 
     def _simulate(
-        self, cells: Mapping[Any, Cell], counts: Sequence[Any], seed: int, progress: Callable[[int, int], None]
+        self, cells: Mapping[Any, Cell], counts: Sequence[Any], part: int, progress: Callable[[int, int], None]
     ) -> dict[Any, Counts]:
         return simulate_all(
-            cells, self.scale.runs, EFFORT, self.rule, seed, counts, workers=self.workers, progress=progress
+            cells,
+            self.scale.runs,
+            EFFORT,
+            self.rule,
+            (self.seed, part),
+            counts,
+            workers=self.workers,
+            progress=progress,
         )
 
     def _side_by_side(
@@ -277,5 +295,10 @@ def _write(record: dict[str, Any], out: Path) -> Path:
         write_sandbox_page(unfinished)
         if out.exists():
             out.rename(replaced)
-        unfinished.rename(out)
+        try:
+            unfinished.rename(out)
+        except OSError:
+            if replaced.exists():
+                replaced.rename(out)
+            raise
     return out / "index.html"

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from mha import Encoder, EncoderConfig, Model
+from mha.planted import plant_weights
 from probes import get_probe
 from probes.corpora import Corpus
 from probes.draws import shuffled_places
@@ -18,44 +19,27 @@ from probes.results import Split, pooled_sums, score_table
 from probes.scoring import Outcome, Settings, learn_baselines, score_corpus
 
 PIECES, POSITIONS, LAYERS, HEADS = 27, 60, 2, 2
-PLACES = {"previous": -1, "next": 1}
+PLACES = ("previous", "next")
 
 Build = Callable[..., Model]
 
 
-def plant(encoder: Encoder, layer: int, head: int, shift: int) -> None:
-    """Make a head of position codes attend from every piece to the one `shift` pieces further on.
-
-    The first POSITIONS entries of a vector are its position, one-hot: W_K leaves it, W_Q moves it.
-    """
-    attention = encoder.layers[layer].attention
-    attention.W_K[head].zero_()[:POSITIONS, :POSITIONS] = torch.eye(POSITIONS)
-    moved = torch.diag(torch.ones(POSITIONS - abs(shift)), shift)
-    attention.W_Q[head].zero_()[:POSITIONS, :POSITIONS] = 6 * moved
-    attention.bias(0)[head], attention.bias(1)[head] = 0, 0
-
-
 @pytest.fixture
 def build(tmp_path: Path, save_model: Callable[[Encoder, Path], Model]) -> Build:
-    """Return the function that builds a model with planted heads, {(layer, head): shift}, and loads it from disk."""
+    """Return the function that loads a model from disk and plants heads, {(layer, head): one of BY_WEIGHTS}."""
 
-    def build(planted: dict[tuple[int, int], int]) -> Model:
+    def build(planted: dict[tuple[int, int], str]) -> Model:
         size = 64 * HEADS
         sizes = {"layers": LAYERS, "heads": HEADS, "model": size, "feed_forward": 16, "positions": POSITIONS}
         torch.manual_seed(0)
         encoder = Encoder(EncoderConfig(vocab=PIECES, **sizes))
         with torch.no_grad():
-            for part in (encoder.pieces, encoder.token_types):
-                part.weight[:, :POSITIONS] = 0
             encoder.pieces.weight.mul_(10)
-            encoder.positions.weight.zero_()[:, :POSITIONS] = torch.eye(POSITIONS)
-            for layer in encoder.layers:  # nothing is added to the residual stream, so positions reach every layer
-                layer.attention.output.weight.zero_()
-                layer.contract.weight.zero_()
+            for layer in encoder.layers:
                 layer.attention.project.weight.mul_(20)
-            for (layer, head), shift in planted.items():
-                plant(encoder, layer, head, shift)
-        return save_model(encoder, tmp_path)
+        model = save_model(encoder, tmp_path)
+        plant_weights(model, planted)
+        return model
 
     return build
 
@@ -88,7 +72,7 @@ def rows_of(scores: pd.DataFrame, label: str) -> pd.DataFrame:
 def test_a_planted_head_is_found_and_no_other(
     label: str, place: tuple[int, int], batch_pieces: int, build: Build, corpora: list[Corpus]
 ) -> None:
-    scores = scores_of(build({place: PLACES[label]}), corpora, batch_pieces=batch_pieces)
+    scores = scores_of(build({place: label}), corpora, batch_pieces=batch_pieces)
     rows = rows_of(scores, label)
     for split in ("select", "report"):
         found = rows.xs(split, level="split")
@@ -103,7 +87,7 @@ def test_a_planted_head_is_found_and_no_other(
 
 
 def test_two_planted_heads_are_told_apart(build: Build, corpora: list[Corpus]) -> None:
-    scores = scores_of(build({(0, 1): -1, (1, 0): 1}), corpora)
+    scores = scores_of(build({(0, 1): "previous", (1, 0): "next"}), corpora)
     for label, place in (("previous", "1-2"), ("next", "2-1")):
         rows = scores[(scores.label == label) & scores.selected]
         assert rows.name.tolist() == [place] * 2
@@ -112,7 +96,7 @@ def test_two_planted_heads_are_told_apart(build: Build, corpora: list[Corpus]) -
 
 def test_the_words_of_the_test_have_several_pieces_and_the_mass_shows_it(build: Build, corpora: list[Corpus]) -> None:
     """Of a word of k pieces the first attends to the previous word, the others to the word itself: a mass of 1 / k."""
-    model = build({(0, 0): -1})
+    model = build({(0, 0): "previous"})
     pieces = [model.tokenizer.encode([word], is_pretokenized=True) for word in ("unsinkable", "harbour", "ship")]
     assert [len(one.ids) - 2 for one in pieces] == [3, 2, 1]
     asked = [word for text in corpora[1].stream() for sentence in text.sentences for word in sentence.words[1:]]
@@ -127,15 +111,15 @@ def test_the_first_piece_alone_sees_the_previous_word_but_of_long_words_not_the_
     build: Build, corpora: list[Corpus]
 ) -> None:
     """So the way in which pieces are reduced is really used."""
-    previous = rows_of(scores_of(build({(0, 0): -1}), corpora, reduce="first"), "previous").loc[0, 0, "report"]
+    previous = rows_of(scores_of(build({(0, 0): "previous"}), corpora, reduce="first"), "previous").loc[0, 0, "report"]
     assert (previous.accuracy, previous.mass) == (1.0, pytest.approx(1, abs=1e-3))
-    following = rows_of(scores_of(build({(0, 0): 1}), corpora, reduce="first"), "next").loc[0, 0, "report"]
+    following = rows_of(scores_of(build({(0, 0): "next"}), corpora, reduce="first"), "next").loc[0, 0, "report"]
     assert following.accuracy < 0.95
     assert following.mass < 0.9
 
 
 def test_a_head_that_stays_where_it_is_is_found_among_all_words(build: Build, corpora: list[Corpus]) -> None:
-    same = rows_of(scores_of(build({(1, 0): 0}), corpora), "same")
+    same = rows_of(scores_of(build({(1, 0): "same"}), corpora), "same")
     assert same.loc[1, 0, "report"].accuracy == 1.0
     assert same.loc[1, 0, "report"].mass == pytest.approx(1, abs=1e-3)
     assert same.accuracy.xs("report", level="split").drop((1, 0)).max() < 0.6
@@ -143,7 +127,7 @@ def test_a_head_that_stays_where_it_is_is_found_among_all_words(build: Build, co
 
 def test_a_positional_head_loses_the_words_that_were_neighbours(build: Build, corpora: list[Corpus]) -> None:
     """Once they stand elsewhere, it is as often right as any word that is drawn in the sentence."""
-    model, probes = build({(0, 0): -1}), [get_probe("position")]
+    model, probes = build({(0, 0): "previous"}), [get_probe("position")]
     texts, accuracy = corpora[0].sentences(), []
     for places in (None, lambda document: shuffled_places(document, 0)):
         heads = score_corpus(model, texts, probes, {}, Settings(), places=places).heads
