@@ -89,7 +89,7 @@ def power_sentences(record: Record) -> list[str]:
         parts = [f"{needed_text(row)} at {percent(row['margin'])}" for row in rows if row["power"] == wanted]
         said.append(
             f"To be called specialised in {percent(wanted)} % of runs, a head with the hardest of the roles takes this "
-            f"many scored words, by its true margin in points: {'; '.join(parts)}."
+            f"many scored words, by the margin it was planted at, in points: {'; '.join(parts)}."
         )
     return said
 
