@@ -1,0 +1,197 @@
+"""The record of the sandbox as rows with intervals: power, false finds, coverage."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scipy import stats
+
+from reports.formats import interval, percent
+
+Record = Mapping[str, Any]
+
+QUANTITIES = ("accuracy", "mass", "margin")
+"What has a 95 % interval."
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share with its 95 % Monte-Carlo interval, fractions of 1; NaN where it was not measured."""
+
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any] | None) -> Rate:
+        """Read a rate of the record; one that is missing is NaN."""
+        return cls(*(float(entry[name]) for name in ("rate", "low", "high"))) if entry else cls()
+
+    @classmethod
+    def counted(cls, share: float, runs: int) -> Rate:
+        """Return a share of so many runs with Wilson's interval, which holds also where the share is a mean of shares.
+
+        The mean of shares that are measured on the same runs varies no more than one share of that many runs.
+        """
+        if not runs or math.isnan(share):
+            return cls()
+        far = float(stats.norm.ppf(0.975))
+        middle = (share + far**2 / (2 * runs)) / (1 + far**2 / runs)
+        half = far * math.sqrt(share * (1 - share) / runs + (far / (2 * runs)) ** 2) / (1 + far**2 / runs)
+        return cls(share, max(middle - half, 0), min(middle + half, 1))
+
+    @property
+    def known(self) -> bool:
+        """Whether it was measured."""
+        return not math.isnan(self.value)
+
+    def __str__(self) -> str:
+        return f"{percent(self.value)} {interval(self.low, self.high)}".strip()
+
+
+@dataclass(frozen=True)
+class Power:
+    """How often the planted head of one role and margin is found at one size."""
+
+    role: str
+    margin: float
+    "The margin that was wanted."
+    true_margin: float
+    documents: int
+    items: float
+    runs: int
+    specialised: Rate
+    significant: Rate
+    coverage: Mapping[str, Rate]
+    "Quantity -> how often its interval holds the true value."
+
+
+@dataclass(frozen=True)
+class FalseFinds:
+    """How often something untrue is claimed in one cell."""
+
+    where: str
+    "The null hypothesis, or what is planted beside the null heads."
+    documents: int
+    runs: int
+    heads: int | None
+    labels: int | None
+    rates: Mapping[str, Rate]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How often the intervals of one quantity hold the true value at one size, all roles and margins together."""
+
+    quantity: str
+    documents: int
+    runs: int
+    pooled: Rate
+    "Mean over cells; its interval is that of `runs` runs, for the heads of one run are not independent."
+    cells: tuple[tuple[Power, Rate], ...]
+
+    @property
+    def lowest(self) -> tuple[Power, Rate]:
+        """The cell whose intervals hold least often."""
+        return min(self.cells, key=lambda cell: cell[1].value)
+
+    @property
+    def highest(self) -> tuple[Power, Rate]:
+        """The cell whose intervals hold most often."""
+        return max(self.cells, key=lambda cell: cell[1].value)
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """Read sandbox.json of a folder, which must hold one JSON object."""
+    path = folder / "sandbox.json"
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such file; make one with 'headscope sandbox'")
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        line = getattr(error, "lineno", 1)
+        raise ValueError(f"{path}:{line}: not valid JSON ({error}); make it again with 'headscope sandbox'") from error
+    if not isinstance(record, dict):
+        got = type(record).__name__
+        raise ValueError(f"{path}: expected a JSON object, got {got}; make it again with 'headscope sandbox'")
+    return record
+
+
+def power_rows(record: Record) -> list[Power]:
+    """Return the cells of the power curves: by role, then margin, then size."""
+    rows = [
+        Power(
+            role=str(row["role"]),
+            margin=float(row["margin"]),
+            true_margin=float(row["true_margin"]),
+            documents=int(row["documents"]),
+            items=float(row["items"]),
+            runs=int(row["runs"]),
+            specialised=Rate.of(row.get("specialised")),
+            significant=Rate.of(row.get("significant")),
+            coverage={name: Rate.of(entry) for name, entry in row.get("coverage", {}).items()},
+        )
+        for row in record.get("power", ())
+    ]
+    roles = list(dict.fromkeys(row.role for row in rows))
+    return sorted(rows, key=lambda row: (roles.index(row.role), row.margin, row.documents))
+
+
+def null_rows(record: Record) -> list[FalseFinds]:
+    """Return what is found where there is nothing to find, in the order of the record."""
+    return [
+        _false_finds(str(row["null"]), row, row.get("heads"), row.get("labels"), row["rates"])
+        for row in record.get("false", ())
+    ]
+
+
+def mixed_rows(record: Record) -> list[FalseFinds]:
+    """Return what is falsely found beside planted heads; all roles of a run share these counts."""
+    cells: dict[tuple[float, int], Mapping[str, Any]] = {}
+    for row in record.get("power", ()):
+        if row.get("false"):
+            cells.setdefault((float(row["margin"]), int(row["documents"])), row)
+    return [
+        _false_finds(f"margin {percent(margin)}", row, None, None, row["false"])
+        for (margin, _), row in sorted(cells.items())
+    ]
+
+
+def _false_finds(
+    where: str, row: Mapping[str, Any], heads: int | None, labels: int | None, rates: Mapping[str, Any]
+) -> FalseFinds:
+    counted = {name: Rate.of(entry) for name, entry in rates.items()}
+    return FalseFinds(where, int(row["documents"]), int(row["runs"]), heads, labels, counted)
+
+
+def coverage_rows(power: Sequence[Power]) -> list[Coverage]:
+    """Return the coverage of every quantity at every size."""
+    rows = []
+    for quantity in QUANTITIES:
+        for documents in sizes(power):
+            cells = [row for row in power if row.documents == documents and row.coverage.get(quantity, Rate()).known]
+            if cells:
+                rows.append(_pooled(quantity, documents, cells))
+    return rows
+
+
+def _pooled(quantity: str, documents: int, cells: Sequence[Power]) -> Coverage:
+    runs = sum({row.margin: row.runs for row in cells}.values())  # the roles of a margin share its runs
+    held = [(row, row.coverage[quantity]) for row in cells]
+    mean = sum(rate.value for _, rate in held) / len(held)
+    return Coverage(quantity, documents, runs, Rate.counted(mean, runs), tuple(held))
+
+
+def sizes(rows: Iterable[Power | FalseFinds]) -> list[int]:
+    """Return the sizes that occur, in documents of either split."""
+    return sorted({row.documents for row in rows})
+
+
+def rate_names(rows: Iterable[FalseFinds]) -> list[str]:
+    """Return the names of the rates that occur."""
+    return list(dict.fromkeys(name for row in rows for name in row.rates))
