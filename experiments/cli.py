@@ -54,11 +54,12 @@ def report(
     folder: Annotated[Path, typer.Argument(help="A run folder.")],
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Make the page of a run folder anew from its numbers."""
+    """Make the page of a run folder, or of a sandbox, anew from its numbers."""
     from reports import write_report
+    from reports.sandbox import write_sandbox_page
 
     try:
-        page = write_report(folder)
+        page = write_sandbox_page(folder) if (folder / "sandbox.json").is_file() else write_report(folder)
     except ValueError as error:
         if str(error).startswith(str(folder)):  # the folder's fault, not ours
             raise ReportError(str(error)) from error

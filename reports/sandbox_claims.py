@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from reports.formats import count, percent, signed
 from reports.sandbox_record import Coverage, FalseFinds, Power, Rate, Record
 from reports.sandbox_shortcut import Comparison
+from reports.tables import FEW_CLUSTERS
 
 COVERAGE_GOAL = (0.93, 0.97)
 "Within which the share of 95 % intervals that hold the true value should lie."
@@ -26,6 +27,12 @@ PROMISED = {
 BESIDE = "beside real finds"
 DECOYS = "offset decoys"
 SPECIALISED = "any head falsely called specialised in a run"
+MOST_DECLARED = 0.15
+"Of runs on models without knowledge: three of twenty."
+
+SOURCES = ("random", "shuffled")
+"Kinds of models without knowledge."
+
 ROUGH = 500
 "Runs a cell below which rates are rough."
 
@@ -141,7 +148,9 @@ def _decoy_claim(rows: Sequence[FalseFinds], level: float) -> list[Claim]:
 
 
 def _coverage_claims(coverage: Sequence[Coverage]) -> list[Claim]:
-    """Judge the coverage over all cells of a size, and that of every cell."""
+    """Judge the coverage over all cells of a size, and that of every cell, but for sizes that a run marks itself."""
+    small = sorted({row.documents for row in coverage if row.documents < FEW_CLUSTERS})
+    coverage = [row for row in coverage if row.documents >= FEW_CLUSTERS]
     if not coverage:
         return []
     low, high = COVERAGE_GOAL
@@ -156,6 +165,11 @@ def _coverage_claims(coverage: Sequence[Coverage]) -> list[Claim]:
         f"Of all roles and margins together, the intervals of a size hold the true value in {percent(min(pooled))} to "
         f"{percent(max(pooled))} % of cases; outside the goal: {outside} of {len(pooled)}."
     )
+    if small:
+        mean += (
+            f" Runs with {', '.join(map(str, small))} documents are told below but not judged: with fewer than "
+            f"{FEW_CLUSTERS} a run marks its intervals as not to be trusted."
+        )
     each = (
         f"Surely outside the goal, with their whole Monte-Carlo interval: {len(surely)} of {len(cells)}; the lowest is "
         f"{rate} % ({quantity} of “{worst.role}”, true margin {signed(worst.true_margin)}, "
@@ -177,11 +191,14 @@ def _null_run_claim(record: Record) -> list[Claim]:
         return []
     declared = sum(bool(run["specialised"]) for run in runs)
     rate = Rate.counted(declared / len(runs), len(runs))
+    kinds = {source: [bool(run["specialised"]) for run in runs if run["source"] == source] for source in SOURCES}
+    kept = all(sum(found) <= MOST_DECLARED * len(found) for found in kinds.values())
     measured = (
         f"{declared} of {len(runs)} whole runs on fresh or shuffled weights called any head specialised: {rate} %."
     )
     brief = f"On models without knowledge {declared} of {len(runs)} whole runs declared a specialised head"
-    return [Claim("nothing found in models without knowledge", "no run", brief, measured, not declared)]
+    goal = "at most 3 of 20 runs of either kind"
+    return [Claim("nothing found in models without knowledge", goal, brief, measured, kept)]
 
 
 def _weight_claim(record: Record) -> list[Claim]:

@@ -56,6 +56,16 @@ def test_a_report_is_made_anew_from_the_numbers_alone(
     assert (folder / "report" / "index.html").read_text(encoding="utf-8") == before
 
 
+def test_the_page_of_a_sandbox_is_made_anew_from_its_record(
+    headscope: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Path] = []
+    monkeypatch.setattr("reports.sandbox.write_sandbox_page", lambda folder: made.append(folder) or folder / "x.html")
+    (tmp_path / "sandbox.json").write_text("{}", encoding="utf-8")
+    said = headscope("report", tmp_path)
+    assert (said.code, said.out, made) == (0, f"page: {tmp_path / 'x.html'}\n", [tmp_path])
+
+
 def test_a_view_ends_with_its_page(headscope: Callable[..., Any], tiny: Path, tmp_path: Path) -> None:
     said = headscope("view", "The dog saw it.", "--model", tiny, "--out", tmp_path / "page.html")
     assert (said.code, said.out, said.err) == (0, f"page: {tmp_path / 'page.html'}\n", "")

@@ -265,7 +265,7 @@ def test_runs_are_the_same_again_and_in_parts() -> None:
     pool = random_pool(20)
 
     def runs(which: range, seed: int = 5) -> list[list[object]]:
-        return [numbers(one) for one in simulated_runs(pool, 12, which, EFFORT, Rule(), seed)]
+        return [numbers(one) for one in simulated_runs(pool, 12, which, EFFORT, Rule(), (seed,))]
 
     whole = runs(range(6))
     assert whole == runs(range(6))
@@ -281,7 +281,7 @@ def test_runs_have_as_many_documents_as_told_and_splits_of_their_own(monkeypatch
         seen.append((select, report, effort))
 
     monkeypatch.setattr("probes.simulation.judge", look)
-    list(simulated_runs(random_pool(50), 40, range(3), EFFORT, Rule(), 0))
+    list(simulated_runs(random_pool(50), 40, range(3), EFFORT, Rule(), (0,)))
     for select, report, effort in seen:
         assert len(select) == len(report) == 40
         assert not np.array_equal(select, report)
@@ -294,6 +294,6 @@ def test_over_many_runs_estimates_are_those_of_the_population() -> None:
     """Within four standard errors, for a question that not every document has."""
     pool = random_pool(200)
     light = Effort(replicates=2, flips=1)
-    found = [one[B].evidence.accuracy for one in simulated_runs(pool, 60, range(300), light, Rule(), 0)]
+    found = [one[B].evidence.accuracy for one in simulated_runs(pool, 60, range(300), light, Rule(), (0,))]
     error = np.std(found, 0) / len(found) ** 0.5
     assert (np.abs(np.mean(found, 0) - pool.truth(B).accuracy) < 4 * error).all()
