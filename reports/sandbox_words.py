@@ -10,8 +10,8 @@ from reports.sandbox_record import FalseFinds, Rate
 ABOUT = (
     "The sandbox asks of the toolkit’s statistics what cannot be asked on a real model: are they right? Heads of known "
     "roles are planted in a model of random weights. In a share of cases such a head attends to the right word, and to "
-    "a random other word in the rest; the share decides by how many points it is above the strongest baseline or "
-    "control, its true margin.",
+    "a random other word in the rest; the share differs between documents, and over all of them it decides by how many "
+    "points the head is above the strongest baseline or control, its true margin.",
     "The model reads a large corpus of the embedded grammar once. A simulated run draws documents of that pass, with "
     "replacement, for a selection and a report split, and judges their counts with the very statistics that judge real "
     "runs. So a run costs little, thousands can be done, and what is true of every head is known exactly: it is what "
@@ -23,8 +23,8 @@ ABOUT = (
 NULLS = {
     "random weights": "Heads of a model of random weights against all baselines and controls: among them the best "
     "head of another random model, so that most heads are well below what they would have to beat.",
-    "random right answers": "The right answer of every item is drawn anew among its candidates: there is nothing to "
-    "know, whatever a head attends to.",
+    "random right answers": "Labels are permuted: the right answer of every item is drawn anew among its candidates, so "
+    "that there is nothing to know, whatever a head attends to.",
     "offset decoys": "Heads that follow the label’s best offset, always or with noise: they know a distance and no "
     "grammar, and the offset is one of the baselines.",
     "level with the strongest baseline": "Heads moved so that their true accuracy equals that of the strongest "
