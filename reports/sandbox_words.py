@@ -23,8 +23,8 @@ ABOUT = (
 NULLS = {
     "random weights": "Heads of a model of random weights against all baselines and controls: among them the best "
     "head of another random model, so that most heads are well below what they would have to beat.",
-    "random right answers": "Labels are permuted: the right answer of every item is drawn anew among its candidates, so "
-    "that there is nothing to know, whatever a head attends to.",
+    "random right answers": "Labels are permuted: the right answer of every item is drawn anew among its candidates, "
+    "so that there is nothing to know, whatever a head attends to.",
     "offset decoys": "Heads that follow the label’s best offset, always or with noise: they know a distance and no "
     "grammar, and the offset is one of the baselines.",
     "level with the strongest baseline": "Heads moved so that their true accuracy equals that of the strongest "
