@@ -30,10 +30,13 @@ class Draws:
     flips: SignFlips
 
     @classmethod
-    def of(cls, clusters: Sequence[int], effort: Effort, split: int) -> Draws:
-        """Draw for the clusters of a split; `split` is its number, so that splits have draws of their own."""
+    def of(cls, clusters: Sequence[int], effort: Effort, split: int, *, test: bool = True) -> Draws:
+        """Draw for the clusters of a split; `split` is its number, so that splits have draws of their own.
+
+        Signs are drawn only where something is to be tested.
+        """
         bootstrap = Bootstrap.draw(clusters, effort.replicates, effort.seed + split)
-        return cls(bootstrap, SignFlips.draw(clusters, effort.flips, effort.seed + split))
+        return cls(bootstrap, SignFlips.draw(clusters, effort.flips if test else 0, effort.seed + split))
 
 
 @dataclass(frozen=True)

@@ -83,14 +83,15 @@ def score_table(select: Split, report: Split, *, shape: tuple[int, int], effort:
     """Return one row a question, head and split, in COLUMNS; `shape` is (layers, heads).
 
     The head of a question is the one with the highest accuracy on the selection split, and its stability that of this
-    choice. Tests are made on the report split. What depends on all questions of a run is left to `add_verdicts`.
+    choice. Tests are made on the report split, of questions that the selection split asks as well: of others no baseline
+    learned anything, and no control has a head. What depends on all questions of a run is left to `add_verdicts`.
     """
     splits = (select, report)
-    draws = [Draws.of(split.clusters, effort, number) for number, split in enumerate(splits)]
+    draws = [Draws.of(split.clusters, effort, number, test=number == 1) for number, split in enumerate(splits)]
     frames = []
     for question in questions(select, report):
         evidence = [
-            split.weigh(question, drawn, test=name == "report")
+            split.weigh(question, drawn, test=name == "report" and question in select.heads)
             for name, split, drawn in zip(SPLITS, splits, draws, strict=True)
         ]
         chosen = evidence[0]

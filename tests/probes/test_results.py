@@ -142,6 +142,19 @@ def test_tests_are_made_on_the_report_split_against_every_baseline() -> None:
     assert scores.p_adjusted.isna().all()
 
 
+def test_a_question_of_the_report_split_alone_is_not_tested() -> None:
+    """Nothing was learned about it, and no control chose a head: what is left to beat is too little."""
+    n = [10.0] * 8
+    heads = sums_of(n, [[9, 5, 0, 0]] * 8)
+    uniform = {"uniform": {A: one([1] * 8, n), B: one([1] * 8, n)}}
+    scores = table(Split({A: heads}, uniform), Split({A: heads, B: heads}, uniform))
+    report = scores[scores.split == "report"].set_index(["label", "name"])
+    assert report.p["a", "1-1"] == pytest.approx(1 / 100)
+    assert report.loc["b", "margin"].notna().all()
+    assert report.loc["b", ["p", "p_label"]].isna().all(axis=None)
+    assert not add_verdicts(scores, Rule()).set_index(["split", "label"]).loc["report"].loc["b"].specialised.any()
+
+
 def test_stability_is_that_of_the_choice_on_the_selection_split() -> None:
     """Two clusters, each won by another head: the one that has more wins three of four resamples."""
     select = sums_of([10, 10], [[9, 0, 0, 0], [0, 8, 0, 0]])

@@ -190,6 +190,19 @@ def test_drawn_signs_come_close_to_all_signs_and_never_give_zero() -> None:
     assert sure.p.tolist() == [0.01]
 
 
+def test_p_is_that_of_the_differences_however_large_the_counts_are() -> None:
+    """Fractional hits of thousands, of which a head and a baseline differ by halves: single precision would not tell."""
+    random = np.random.default_rng(4)
+    for _ in range(20):
+        beaten = random.uniform(2000, 2600, (10, 1))
+        hits = beaten + random.uniform(-0.4, 0.8, (10, 3))
+        found = SignFlips.draw(range(10), 2000, 0).test(range(10), hits, np.concatenate([beaten, beaten / 2], axis=1))
+        single, corrected = enumerated_p(hits, beaten)
+        np.testing.assert_allclose(found.p, single, atol=1.5 / 1024)
+        np.testing.assert_allclose(found.p_label, corrected, atol=1.5 / 1024)
+        assert found.p.min() >= 1 / 1024
+
+
 def test_a_head_must_beat_every_baseline() -> None:
     """The head is far above one baseline and exactly at the other."""
     flips, hits = SignFlips.draw(range(10), 2000, 0), np.full((10, 1), 5.0)
