@@ -91,13 +91,14 @@ def sandbox(
     quick: Annotated[bool, typer.Option("--quick", help="One percent of the runs.")] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the corpus, the models and all draws.")] = 0,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes side by side.")] = 2,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a study that was cut off.")] = False,
 ) -> None:
     """Measure power and false positives of the statistics where the truth is known (about 40 minutes)."""
     from experiments.sandbox import FULL, QUICK, run_study
 
     with _shown() as progress:
         folder = out or Path("runs/sandbox-quick" if quick else "runs/sandbox")
-        page = run_study(folder, QUICK if quick else FULL, seed=seed, workers=workers, progress=progress)
+        page = run_study(folder, QUICK if quick else FULL, seed=seed, workers=workers, progress=progress, resume=resume)
     typer.echo(f"page: {page}")
 
 

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -19,12 +19,14 @@ from rich.table import Table
 import reports
 from probes import Corpus, Probe, get_probe
 from probes.corpora import Texts, corpus_path
+from probes.results import told_questions
+from probes.tally import Question
 
 RECORD = Path(reports.__file__).parent / "published" / "sandbox" / "sandbox.json"
 "The published study, whose power curves are read."
 
 WARN_MARGIN, WARN_POWER = 0.2, 0.8
-"A label with fewer items than this margin needs for this power is marked on the page of a run."
+"A label with fewer items or documents than this margin needs for this power is marked on the page of a run."
 
 
 class DesignError(ValueError):
@@ -41,29 +43,40 @@ def published_record() -> dict[str, Any]:
     return record
 
 
-def items_needed(needed: Sequence[Mapping[str, Any]], margin: float, power: float) -> int:
-    """Return how many items of a label it takes to call a head of that margin specialised in that share of runs.
+@dataclass(frozen=True)
+class Needed:
+    """What it takes to call a head of some margin specialised in some share of runs."""
 
-    `needed` is that part of a study's record. Between margins that were simulated, the logarithm of the items is
-    interpolated over the logarithm of the margin. Raises DesignError for margins and powers that the study does not
-    reach.
+    items: int
+    documents: int
+    at_most: bool
+    "Whether even fewer may do: the smallest size that was simulated has more power."
+
+
+def needed_for(needed: Sequence[Mapping[str, Any]], margin: float, power: float) -> Needed:
+    """Return what a label takes to call a head of that margin specialised in that share of runs.
+
+    `needed` is that part of a study's record. Between margins that were simulated, logarithms are interpolated. Raises
+    DesignError for margins and powers that the study does not reach.
     """
     powers = sorted({row["power"] for row in needed})
     if power not in powers:
         raise DesignError(f"power {power}: the curves were read at {' and '.join(map(str, powers))}")
-    points = sorted((row["margin"], row["items"]) for row in needed if row["power"] == power and row["items"])
-    if not points:
+    rows = [row for row in needed if row["power"] == power and row["items"]]
+    margins = [row["margin"] for row in rows]
+    if not rows:
         raise DesignError(f"power {power}: no margin reached it at the sizes that were simulated")
-    if not points[0][0] <= margin <= points[-1][0]:
+    if not min(margins) <= margin <= max(margins):
         raise DesignError(
-            f"margin {margin}: a power of {power} was reached for margins from {points[0][0]} to {points[-1][0]}; "
+            f"margin {margin}: a power of {power} was reached for margins from {min(margins)} to {max(margins)}; "
             "a head must be above the threshold of the rule by some points to be found"
         )
-    for (low, few), (high, many) in pairwise(points):
-        if low <= margin <= high:
-            part = (math.log(margin) - math.log(low)) / (math.log(high) - math.log(low))
-            return math.ceil(math.exp(math.log(few) + part * (math.log(many) - math.log(few))) - 1e-9)
-    return int(points[0][1])
+    items, documents = (
+        float(np.exp(np.interp(np.log(margin), np.log(margins), np.log([row[name] for row in rows]))))
+        for name in ("items", "documents")
+    )
+    above = [row for row in rows if row["margin"] >= margin]
+    return Needed(math.ceil(items - 1e-6), math.ceil(documents - 1e-6), any(row["at_most"] for row in above[:1]))
 
 
 @dataclass(frozen=True)
@@ -75,36 +88,54 @@ class Demand:
     label: str
     items: int
     "That the corpus has."
+    documents: int
+    "In how many documents."
     sentences: int
-    "That it takes, at the corpus's rate of items a sentence."
+    "That it takes, at the corpus's rates of items and of documents a sentence."
 
 
-def demands(texts: Texts, probes: Sequence[Probe], sentences: int, needed: int) -> list[Demand]:
-    """Return what each label of `texts`, which are of that many sentences, takes to have `needed` items."""
-    counts: Counter[tuple[str, str, str]] = Counter()
+def demands(texts: Texts, probes: Sequence[Probe], sentences: int, needed: Needed) -> list[Demand]:
+    """Return what each label of `texts`, which are of that many sentences, takes.
+
+    Labels are those of a run: "det:*" is left out where it is no more than "det", and so are heads that are asked to be
+    broad, which nothing is held against.
+    """
+    counts: Counter[Question] = Counter()
+    documents: dict[Question, set[str]] = {}
     for chunk in texts.chunks(512):
         for text in chunk:
             for probe in probes:
                 for variant, targets in probe.targets(text).items():
-                    counts.update((probe.name, variant, name) for label in targets.label for name in probe.pool(label))
-    return [Demand(*question, n, math.ceil(needed * sentences / n)) for question, n in counts.items()]
+                    asked = () if targets.spread else targets.label
+                    for question in ((probe.name, variant, name) for label in asked for name in probe.pool(label)):
+                        counts[question] += 1
+                        documents.setdefault(question, set()).add(text.id)
+    found = []
+    for question in told_questions(counts):
+        share = max(needed.items / counts[question], needed.documents / len(documents[question]))
+        rates = (counts[question], len(documents[question]), math.ceil(sentences * share - 1e-6))
+        found.append(Demand(*question, *rates))
+    return found
 
 
 def smallest_n() -> dict[str, Any] | None:
     """Return what a run's page needs to mark labels with too few items; None where no study is at hand."""
     try:
         record = published_record()
-        items = items_needed(record["needed"], WARN_MARGIN, WARN_POWER)
+        needed = needed_for(record["needed"], WARN_MARGIN, WARN_POWER)
     except DesignError:
+        return None
+    if needed.at_most:
         return None
     commit = str(record.get("git_commit") or "")[:8]
     source = f"headscope sandbox, {record['started'][:10]}, commit {commit}"
-    return {"margin": WARN_MARGIN, "power": WARN_POWER, "items": items, "source": source}
+    sizes = {"items": needed.items, "documents": needed.documents}
+    return {"margin": WARN_MARGIN, "power": WARN_POWER, **sizes, "source": source}
 
 
 def print_design(name: str, asked: Sequence[str], margin: float, power: float, rows: int = 40) -> None:
     """Print what each label of a corpus (a name or a CoNLL-U file) takes; rare labels beyond `rows` are counted."""
-    console, needed = Console(highlight=False), items_needed(published_record()["needed"], margin, power)
+    console, needed = Console(highlight=False), needed_for(published_record()["needed"], margin, power)
     corpus = _open(name)
     size = corpus.size()["sentences"]
     found: list[Demand] = []
@@ -117,12 +148,15 @@ def print_design(name: str, asked: Sequence[str], margin: float, power: float, r
         raise DesignError(f"{name}: no question for {', '.join(asked)} in it")
     console.print(
         f"A head whose accuracy is {100 * margin:g} points above its strongest baseline is called specialised in "
-        f"{100 * power:g} % of runs when a label has {needed:,} scored words in the report split (headscope sandbox)."
+        f"{100 * power:g} % of runs when a label has {'at most ' if needed.at_most else ''}{needed.items:,} scored "
+        f"words in {needed.documents:,} documents of the report split (headscope sandbox)."
     )
-    table = Table("probe", "variant", "label", "items", "sentences needed", f"enough of {size:,}?", box=None)
+    table = Table(
+        "probe", "variant", "label", "items", "documents", "sentences needed", f"enough of {size:,}?", box=None
+    )
     found.sort(key=lambda one: (one.sentences, one.probe, one.variant, one.label))
     for one in found[:rows]:
-        row = (one.probe, one.variant, one.label, f"{one.items:,}", f"{one.sentences:,}")
+        row = (one.probe, one.variant, one.label, f"{one.items:,}", f"{one.documents:,}", f"{one.sentences:,}")
         table.add_row(*map(escape, row), "yes" if one.sentences <= size else "no")
     console.print(table)
     if len(found) > rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -116,15 +117,26 @@ def _work(config: Config, folder: Path, journal: Journal, started: float, progre
         write_metrics(metrics, agreement, folder)
     (folder / "config.toml").write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
-    record = machine_record(config, model, corpora, started) | journal.record | _design(config)
+    design = _design(config, scores, journal)
+    record = machine_record(config, model, corpora, started) | journal.record | design
     (folder / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
-def _design(config: Config) -> dict[str, Any]:
-    """Return what the published study says of small labels, where the run has the rule of the study."""
+def _design(config: Config, scores: pd.DataFrame, journal: Journal) -> dict[str, Any]:
+    """Return what the published study says of small labels; note where it, or the number of signs, says too little."""
     from experiments.design import smallest_n
 
-    small = smallest_n() if config.verdict == VerdictSection() else None
+    notes, tested = journal.record["notes"], scores[scores.p_label.notna()]
+    labels = tested.groupby(["probe", "variant", "label"]).ngroups
+    if labels > config.verdict.alpha * (config.scoring.flips + 1):
+        notes.append(
+            f"{labels} pairs of label and variant were tested with {config.scoring.flips} random signs: one head alone "
+            f"could not be found, however clear; scoring.flips should be {math.ceil(labels / config.verdict.alpha)}"
+        )
+    if config.verdict != VerdictSection():
+        notes.append("labels with too few items are not marked: the sandbox was measured with another [verdict]")
+        return {}
+    small = smallest_n()
     return {"design": small} if small else {}
 
 
@@ -203,8 +215,7 @@ class Part:
             if outcome.arcs is not None:
                 beside.append(on_arcs(outcome.arcs))
         if beside:
-            with journal.stage(f"control: {CONTROL_ARCS}"):
-                add_control(CONTROL_ARCS, splits, beside)
+            add_control(CONTROL_ARCS, splits, beside)
         return splits
 
     def compare(self, trained: Sequence[pd.DataFrame], progress: Progress) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,8 +83,9 @@ def score_table(select: Split, report: Split, *, shape: tuple[int, int], effort:
     """Return one row a question, head and split, in COLUMNS; `shape` is (layers, heads).
 
     The head of a question is the one with the highest accuracy on the selection split, and its stability that of this
-    choice. Tests are made on the report split, of questions that the selection split asks as well: of others no baseline
-    learned anything, and no control has a head. What depends on all questions of a run is left to `add_verdicts`.
+    choice. Tests are made on the report split, of questions that the selection split asks as well: of others no
+    baseline learned anything, and no control has a head. What depends on all questions of a run is left to
+    `add_verdicts`.
     """
     splits = (select, report)
     draws = [Draws.of(split.clusters, effort, number, test=number == 1) for number, split in enumerate(splits)]
@@ -123,8 +124,12 @@ def add_verdicts(scores: pd.DataFrame, rule: Rule) -> pd.DataFrame:
 
 
 def questions(select: Split, report: Split) -> list[Question]:
-    """Return the questions of both splits, sorted; "det:*" is left out where "det" has no subtypes to pool."""
-    known = set(select.heads) | set(report.heads)
+    """Return the questions of both splits, as `told_questions` leaves them."""
+    return told_questions(set(select.heads) | set(report.heads))
+
+
+def told_questions(known: Collection[Question]) -> list[Question]:
+    """Return questions, sorted; "det:*" is left out where "det" has no subtypes to pool."""
     parts = Counter((probe, variant, label.partition(":")[0]) for probe, variant, label in known)
     return sorted(
         (probe, variant, label)

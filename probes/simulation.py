@@ -78,6 +78,41 @@ class Pool:
             moved[question] = replace(sums, hits=sums.hits - sums.n[:, None] * self.truth(question).margin)
         return replace(self, heads=moved)
 
+    def unequal(self, spread: float, slope: float, seed: int) -> Pool:
+        """Return the pool whose documents are joined to longer ones of very unequal length.
+
+        The logarithm of how many are joined is normal with standard deviation `spread` (rounded up). Heads get `slope`
+        more hits an item for each halving of the length of a document, and as much less in long ones that their
+        accuracies stay: what the sign-flip test does not allow for.
+        """
+        random = np.random.default_rng(seed)
+        sizes = np.ceil(np.exp(random.normal(0, spread, self.documents))).astype(np.int64)
+        group = np.repeat(np.arange(len(sizes)), sizes)[: self.documents]
+        heads, arcs = _joined(self.heads, group), _joined(self.arcs, group)
+        tilted = {}
+        for question, sums in heads.items():
+            shorter = -np.log2(sums.n)
+            extra = slope * sums.n * (shorter - (shorter * sums.n).sum() / sums.n.sum())
+            tilted[question] = replace(sums, hits=sums.hits + extra[:, None])
+        baselines, controls = (
+            {name: _joined(pooled, group) for name, pooled in parts.items()}
+            for parts in (self.baselines, self.controls)
+        )
+        return Pool(int(group.max()) + 1, tilted, baselines, arcs, controls)
+
+
+def _joined(pooled: Pooled, group: IntArray) -> Pooled:
+    """Return the sums of joined documents; `group` is the number of each document's new one."""
+    joined = {}
+    for question, sums in pooled.items():
+        clusters, place = np.unique(group[list(sums.clusters)], return_inverse=True)
+        parts = (sums.n[:, None], sums.hits, sums.mass, sums.coverage, sums.near_ties)
+        n, *others = (np.zeros((len(clusters), part.shape[1])) for part in parts)
+        for total, part in zip((n, *others), parts, strict=True):
+            np.add.at(total, place, part)
+        joined[question] = Sums(tuple(clusters.tolist()), n[:, 0], *others)
+    return joined
+
 
 @dataclass(frozen=True)
 class Truth:

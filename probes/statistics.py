@@ -128,12 +128,13 @@ class SignFlips:
         """Test whether heads hit more than all baselines: `hits` [cluster, head], `beaten` [cluster, baseline].
 
         Under the null hypothesis of a head and a baseline the difference of their hits in a cluster is as likely to be
-        positive as negative: more than that their accuracies are equal, for where long and short documents differ in
-        who is better, equal accuracies leave a skewed difference, and p is too small the more often. The statistic is the studentised sum of the differences; a head's p is that of the
-        baseline that it beats least (intersection-union, Berger 1982), which needs no correction, for a head that is
-        not above all baselines is not above the strongest one. Corrected p-values come from the step-down maximum over
-        heads (Westfall and Young 1993, algorithm 4.1). Where there are no more possible signs than flips were drawn,
-        all are tried and p is exact; otherwise it is (1 + count) / (1 + flips) (Phipson and Smyth 2010).
+        positive as negative. That is more than equal accuracies: where long and short documents differ in who is
+        better, differences are skewed, and p is too small the more often. The statistic is the studentised sum of the
+        differences; a head's p is that of the baseline that it beats least (intersection-union, Berger 1982), which
+        needs no correction, for a head that is not above all baselines is not above the strongest one. Corrected
+        p-values come from the step-down maximum over heads (Westfall and Young 1993, algorithm 4.1). Where there are no
+        more possible signs than flips were drawn, all are tried and p is exact; otherwise it is
+        (1 + count) / (1 + flips) (Phipson and Smyth 2010).
         """
         if len(clusters) < 2 or not beaten.shape[1]:
             nothing = np.full(hits.shape[1], np.nan)

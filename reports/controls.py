@@ -21,7 +21,11 @@ CONTROLS: Final = {
         "false",
         "the same model reads each sentence with its words in another order; what is right follows the words",
     ),
-    "control arcs": ("arcs", "false", "random arcs with the same distribution of offsets as the right ones"),
+    "control arcs": (
+        "arcs",
+        "false",
+        "random arcs with the same distribution of offsets as the right ones, scored in the same pass as those",
+    ),
 }
 "Name -> key in the table [controls] of a config, value that switches it off, what it is."
 

@@ -80,7 +80,8 @@ def _sure(rows: Sequence[BestHead], rule: Rule) -> list[str]:
         return []
     return [
         f"How sure: of the pairs in which a head’s adjusted p is below {rule.alpha:g}, on average at most "
-        f"{points(rule.alpha)} % have one by chance. Where the chosen head is specialised, it is the best again in "
+        f"{points(rule.alpha)} % have one by chance (as far as documents are alike, see the sandbox). Where the chosen "
+        f"head is specialised, it is the best again in "
         f"{percent(median(stable))} % of resamples of the selection split (median; lowest {percent(min(stable))} %)."
     ]
 
@@ -127,11 +128,11 @@ def _classifiers(rows: Sequence[BestHead]) -> list[str]:
 def _warnings(rows: Sequence[BestHead], design: Design | None) -> list[str]:
     """Say how many rows rest on little, or on nothing."""
     few = sum(row.has_few_clusters for row in rows)
-    small = sum(design.marks(row.n) for row in rows) if design else 0
+    small = sum(design.marks(row.n, row.clusters) for row in rows) if design else 0
     none = sum(row.n == 0 for row in rows)
     said = [f"Pairs that rest on fewer than {FEW_CLUSTERS} clusters, and are marked ⚠: {few}."] if few else []
     if design and small:
-        said.append(f"Pairs with fewer than {design.items:,} scored words, and marked †: {small}. {design.said}")
+        said.append(f"Pairs that are too small for a missing verdict to say much, and marked †: {small}. {design.said}")
     return said + ([f"Pairs with nothing to score or no head to choose, shown as “–”: {none}."] if none else [])
 
 

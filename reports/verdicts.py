@@ -32,7 +32,7 @@ class Rule:
 
     def said(self, *, controlled: bool) -> tuple[tuple[str, str], ...]:
         """Return the rule as (term, sentences); `controlled` is whether the run had any control."""
-        rivals = "every baseline and every control" if controlled else "every baseline"
+        rivals = "every baseline and control" if controlled else "every baseline"
         unlearned = (
             "This run had no controls, so here specialised means above the baselines only. A model without knowledge "
             "might do as well."
@@ -41,15 +41,16 @@ class Rule:
             (
                 "Specialised",
                 f"A head is specialised in a label (read as its variant says) when, on the report split, it is right "
-                f"more often than {rivals}, surely (adjusted p below {self.alpha:g}, corrected for all heads and "
-                f"labels of the run) and by enough (at least {points(self.margin)} percentage points above the "
-                f"strongest of them).",
+                f"more often than {rivals} that makes sense for the probe, surely (adjusted p below {self.alpha:g}, "
+                f"corrected for all heads and labels of the run) and by enough (at least {points(self.margin)} "
+                f"percentage points above the strongest of them).",
             ),
             (
                 "Beyond the lexical table",
                 "A specialised head is beyond the lexical table when the 95 % interval of its margin over that table "
-                "lies above 0 as well. The table is a supervised yardstick: it counted, in the annotated selection "
-                "split, which word forms and which distances are right.",
+                "(of this one head and label, not corrected for others) lies above 0 as well. The table is a "
+                "supervised yardstick: it counted, in the annotated selection split, which word forms and which "
+                "distances are right.",
             ),
             (
                 "Why both are told",
@@ -70,7 +71,9 @@ class Design:
     power: float
     "... is called specialised in this share of runs ..."
     items: int
-    "... that score this many words."
+    "... that score this many words ..."
+    documents: int = 0
+    "... in this many documents."
     source: str = ""
 
     @classmethod
@@ -79,20 +82,22 @@ class Design:
         found = record.get("design")
         if not isinstance(found, dict) or not {"margin", "power", "items"} <= set(found):
             return None
-        return cls(float(found["margin"]), float(found["power"]), int(found["items"]), str(found.get("source", "")))
+        sizes = (int(found["items"]), int(found.get("documents", 0)))
+        return cls(float(found["margin"]), float(found["power"]), *sizes, str(found.get("source", "")))
 
-    def marks(self, n: int) -> bool:
-        """Whether a label with `n` scored words is too small for its missing verdict to say much."""
-        return 0 < n < self.items
+    def marks(self, n: int, clusters: int) -> bool:
+        """Whether a label with `n` scored words in so many clusters is too small to miss a verdict for a reason."""
+        return n > 0 and (n < self.items or clusters < self.documents)
 
     @property
     def said(self) -> str:
         """What the mark means, in one sentence."""
         source = f" ({self.source})" if self.source else ""
+        documents = f" in {self.documents:,} documents" if self.documents else ""
         return (
-            f"With fewer than {self.items:,} scored words even a head that is really {points(self.margin)} percentage "
-            f"points above its baselines is called specialised in less than {points(self.power)} % of runs{source}, so "
-            f"a missing verdict there says little."
+            f"To be called specialised in {points(self.power)} % of runs, a head that is really {points(self.margin)} "
+            f"percentage points above its baselines takes {self.items:,} scored words{documents}{source}; a label that "
+            f"has less is marked †, and a missing verdict there says little."
         )
 
 
@@ -138,9 +143,9 @@ class Verdicts:
         """The rule as (term, sentences)."""
         return self.rule.said(controlled=self.controlled)
 
-    def marks(self, n: int) -> bool:
+    def marks(self, n: int, clusters: int) -> bool:
         """Whether a label with `n` scored words is marked as small."""
-        return self.design is not None and self.design.marks(n)
+        return self.design is not None and self.design.marks(n, clusters)
 
 
 def find_all(scores: pd.DataFrame) -> tuple[Finds, ...]:

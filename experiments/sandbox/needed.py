@@ -1,8 +1,9 @@
-"""How many scored words are needed: read off the power curves of the sandbox."""
+"""How many scored words and documents are needed: read off the power curves of the sandbox."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ POWERS = (0.8, 0.95)
 
 
 def needed_items(power: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return how many items each margin needs for each of POWERS: of all roles the one that needs most.
+    """Return how many items and documents each margin needs for each of POWERS: of all roles those of the neediest.
 
     Between the sizes that were simulated, power is interpolated over the logarithm of the items. A role that has more
     power than wanted at the smallest size already says nothing, unless all do (`at_most`). `items` is None where the
@@ -29,17 +30,29 @@ def needed_items(power: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _most(by_role: Mapping[str, tuple[float, bool] | None]) -> dict[str, Any]:
-    """Return the items of the role that needs most."""
+@dataclass(frozen=True)
+class Crossing:
+    """Where a curve of power reaches what is wanted."""
+
+    items: float
+    documents: float
+    crosses: bool
+    "Whether it was below at a smaller size."
+
+
+def _most(by_role: Mapping[str, Crossing | None]) -> dict[str, Any]:
+    """Return the items of the role that needs most of them, and the documents of the one that needs most of those."""
     found = {role: crossing for role, crossing in by_role.items() if crossing is not None}
     if len(found) < len(by_role):
-        return {"items": None, "role": next(role for role in by_role if role not in found), "at_most": False}
-    crossed = {role: items for role, (items, crosses) in found.items() if crosses}
-    if crossed:
-        role = max(crossed, key=crossed.__getitem__)
-        return {"items": _whole(crossed[role]), "role": role, "at_most": False}
-    role = min(found, key=lambda name: found[name][0])
-    return {"items": _whole(found[role][0]), "role": role, "at_most": True}
+        missed = next(role for role in by_role if role not in found)
+        return {"items": None, "documents": None, "role": missed, "at_most": False}
+    crossed = {role: crossing for role, crossing in found.items() if crossing.crosses}
+    at_most = not crossed
+    considered = found if at_most else crossed
+    choose = min if at_most else max
+    role = choose(considered, key=lambda name: considered[name].items)
+    documents = choose(crossing.documents for crossing in considered.values())
+    return {"items": _whole(considered[role].items), "documents": _whole(documents), "role": role, "at_most": at_most}
 
 
 def _whole(items: float) -> int:
@@ -47,17 +60,17 @@ def _whole(items: float) -> int:
     return int(np.ceil(items - 1e-6))
 
 
-def _crossing(curve: Sequence[Mapping[str, Any]], wanted: float) -> tuple[float, bool] | None:
-    """Return the items at which a curve of power first reaches `wanted`, and whether it was below before.
-
-    None where it never does.
-    """
-    points = sorted((float(row["items"]), float(row["specialised"]["rate"])) for row in curve)
-    for number, (items, rate) in enumerate(points):
+def _crossing(curve: Sequence[Mapping[str, Any]], wanted: float) -> Crossing | None:
+    """Return where a curve of power first reaches `wanted`; None where it never does."""
+    points = sorted((float(row["items"]), float(row["documents"]), float(row["specialised"]["rate"])) for row in curve)
+    for number, (items, documents, rate) in enumerate(points):
         if rate >= wanted:
             if number == 0:
-                return items, False
-            before, lower = points[number - 1]
+                return Crossing(items, documents, crosses=False)
+            fewer, less, lower = points[number - 1]
             part = (wanted - lower) / (rate - lower)
-            return float(np.exp(np.log(before) + part * (np.log(items) - np.log(before)))), True
+            between = [
+                np.exp(np.log(a) + part * (np.log(b) - np.log(a))) for a, b in ((fewer, items), (less, documents))
+            ]
+            return Crossing(float(between[0]), float(between[1]), crosses=True)
     return None

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from experiments.provenance import machine
 from experiments.sandbox.cells import Cell, Counts, count_false, count_power, simulate_all
 from experiments.sandbox.checks import null_run, planted_by_weights, whole_run, with_roles
 from experiments.sandbox.needed import needed_items
+from experiments.sandbox.parts import Parts
 from experiments.sandbox.population import DECOYED, MARGINS, ROLES, Sandbox
 from probes.evidence import Effort
 from probes.planted import Knows
@@ -25,6 +27,8 @@ from probes.statistics import Rule
 from reports.sandbox import write_sandbox_page
 
 Progress = Callable[[str, int, int], None]
+Report = Callable[[int, int], None]
+Make = Callable[[Report], Any]
 
 
 @dataclass(frozen=True)
@@ -64,35 +68,26 @@ class StudyError(ValueError):
     """A study that cannot be written where it was told to be."""
 
 
-def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Progress) -> Path:
+def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Progress, resume: bool = False) -> Path:
     """Do the study and write the folder `out` with sandbox.json and its page, which appear only when both are whole.
 
-    An older study in its place is replaced; StudyError where `out` is something else.
+    An older study in its place is replaced; StudyError where `out` is something else. Parts that are done are kept
+    beside `out` until all are; with `resume` a study of the same scale, seed and rule takes those it finds there, and
+    says of each with which commit it was made.
     """
     if out.exists() and not (out / "sandbox.json").is_file():
         raise StudyError(f"{out} exists and is not the folder of a sandbox; choose another --out")
-    started, clock = time.time(), time.perf_counter()
-    rule, stages = Rule(), {}
-
-    def timed(name: str, parts: Callable[[Callable[[int, int], None]], Any]) -> Any:
-        begun = time.perf_counter()
-        result = parts(lambda done, of: progress(name, done, of))
-        stages[name] = round(time.perf_counter() - begun, 1)
-        return result
-
-    study = Study(scale, rule, seed, workers)
+    started, rule = time.time(), Rule()
     record: dict[str, Any] = {"scale": asdict(scale), "effort": asdict(EFFORT), "rule": asdict(rule), "seed": seed}
-    timed("large pass", study.read)
-    record["population"] = study.population()
-    record["power"] = timed("power", study.power)
-    record["false"] = timed("false positives", study.false)
-    record["weights"] = timed("heads planted by weights", study.weights)
-    record["whole"] = timed("whole runs", study.whole)
-    record["null_runs"] = timed("runs on models without knowledge", study.null_runs)
+    parts = Parts.open(out, record, resume=resume)
+    study = Study(scale, rule, seed, workers)
+    for name, (title, make) in study.parts().items():
+        record[name] = parts.made(name, title, partial(make, partial(progress, title)))
     record["needed"] = needed_items(record["power"])
-    wall = round(time.perf_counter() - clock, 1)
-    record = machine(started) | {"wall_seconds": wall, "workers": workers, "stages": stages} | record
-    return _write(record, out)
+    record = machine(started) | {"workers": workers} | parts.told() | record
+    page = _write(record, out)
+    parts.clear()
+    return page
 
 
 class Study:
@@ -102,16 +97,33 @@ class Study:
         """Prepare the study; nothing is computed yet."""
         self.scale, self.rule, self.seed, self.workers = scale, rule, seed, workers
 
-    def read(self, progress: Callable[[int, int], None]) -> None:
-        """Make the large pass."""
-        self.box = Sandbox.build(self.scale.population, self.seed)
-        progress(1, 3)
-        self.pool = self.box.pool()
-        progress(2, 3)
-        self.random_pool = self.box.random_pool(self.scale.drawings)
-        progress(3, 3)
+    def parts(self) -> dict[str, tuple[str, Make]]:
+        """Return every part of the record: its title, and what makes it."""
+        return {
+            "population": ("large pass", self.population),
+            "power": ("power", self.power),
+            "false": ("false positives", self.false),
+            "weights": ("heads planted by weights", self.weights),
+            "whole": ("whole runs", self.whole),
+            "null_runs": ("runs on models without knowledge", self.null_runs),
+        }
 
-    def population(self) -> dict[str, Any]:
+    @cached_property
+    def box(self) -> Sandbox:
+        """The model with its planted heads."""
+        return Sandbox.build(self.scale.population, self.seed)
+
+    @cached_property
+    def pool(self) -> Pool:
+        """The counts of the large pass."""
+        return self.box.pool()
+
+    @cached_property
+    def random_pool(self) -> Pool:
+        """The counts on random right answers."""
+        return self.box.random_pool(self.scale.drawings)
+
+    def population(self, progress: Report) -> dict[str, Any]:
         """Return what is true of the planted heads."""
         planted = []
         for (role, margin), head in self.box.layout.planted.items():
@@ -139,7 +151,7 @@ class Study:
             "planted": planted,
         }
 
-    def power(self, progress: Callable[[int, int], None]) -> list[dict[str, Any]]:
+    def power(self, progress: Report) -> list[dict[str, Any]]:
         """Return how often planted heads are found, and how often intervals hold, by role, margin and size."""
         cells = {(margin, size): self._cell(margin, size) for margin in MARGINS for size in self.scale.documents}
         found = self._simulate(cells, (count_power, count_false), 0, progress)
@@ -156,7 +168,7 @@ class Study:
         planted = {role: (ROLES[role], kept.index(head)) for role, head in heads.items()}
         return Cell(self.pool.columns(kept), size, planted)
 
-    def false(self, progress: Callable[[int, int], None]) -> list[dict[str, Any]]:
+    def false(self, progress: Report) -> list[dict[str, Any]]:
         """Return how often something is claimed that is not true, under several null hypotheses."""
         cells = {
             (name, size): Cell(pool, size, {}) for name, pool in self._nulls() for size in self.scale.null_documents
@@ -181,13 +193,16 @@ class Study:
         yield "random right answers", self.random_pool.columns(planted).only([*ROLES.values()])
         decoys = self.pool.columns([*layout.bystanders, *layout.decoys])
         yield "offset decoys", decoys.only([(*dependency, label) for label in DECOYED])
-        yield "level with the strongest baseline", self.pool.columns(planted).only([*ROLES.values()]).level()
+        level = self.pool.columns(planted).only([*ROLES.values()]).level()
+        yield "level with the strongest baseline", level
+        yield "level, documents of unequal length", level.unequal(1, 0, self.seed)
+        yield "level, unequal, better in short documents", level.unequal(1, 0.1, self.seed)
 
-    def weights(self, progress: Callable[[int, int], None]) -> list[dict[str, Any]]:
+    def weights(self, progress: Report) -> list[dict[str, Any]]:
         """Return what a run finds of heads that are planted by weights."""
         return planted_by_weights(60, self.seed)
 
-    def whole(self, progress: Callable[[int, int], None]) -> list[dict[str, Any]]:
+    def whole(self, progress: Report) -> list[dict[str, Any]]:
         """Return what whole runs find of planted heads; the same cell is simulated beside them."""
         planted = with_roles(self.box, CHECKED_MARGIN)
         effort = EFFORT
@@ -229,7 +244,7 @@ class Study:
             },
         }
 
-    def null_runs(self, progress: Callable[[int, int], None]) -> list[dict[str, Any]]:
+    def null_runs(self, progress: Report) -> list[dict[str, Any]]:
         """Return what whole runs declare on fresh and on shuffled weights."""
         tasks = [
             (source, seed, self.scale.null_documents_of_runs)
@@ -239,7 +254,7 @@ class Study:
         return self._side_by_side(null_run, tasks, progress)
 
     def _simulate(
-        self, cells: Mapping[Any, Cell], counts: Sequence[Any], part: int, progress: Callable[[int, int], None]
+        self, cells: Mapping[Any, Cell], counts: Sequence[Any], part: int, progress: Report
     ) -> dict[Any, Counts]:
         return simulate_all(
             cells,
@@ -252,9 +267,7 @@ class Study:
             progress=progress,
         )
 
-    def _side_by_side(
-        self, work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], progress: Callable[[int, int], None]
-    ) -> list[Any]:
+    def _side_by_side(self, work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], progress: Report) -> list[Any]:
         from joblib import Parallel, delayed
 
         results = []

@@ -7,8 +7,9 @@ from experiments.sandbox.needed import needed_items
 
 
 def curve(role: str, *points: tuple[float, float], margin: float = 0.2) -> list[dict[str, Any]]:
-    """Rows of a power curve, (items, share of runs) each."""
-    return [{"role": role, "margin": margin, "items": items, "specialised": {"rate": rate}} for items, rate in points]
+    """Rows of a power curve, (items, share of runs) each; ten items a document."""
+    common = {"role": role, "margin": margin}
+    return [{**common, "items": n, "documents": n / 10, "specialised": {"rate": rate}} for n, rate in points]
 
 
 def needed(rows: list[dict[str, Any]], power: float = 0.8) -> dict[str, Any]:
@@ -19,7 +20,7 @@ def needed(rows: list[dict[str, Any]], power: float = 0.8) -> dict[str, Any]:
 def test_a_crossing_is_read_off_along_the_logarithm_of_the_items():
     # 0.8 is half of the way from 0.6 to 1, and 223.6 (the root of 100 * 500) half of the way from 100 to 500
     found = needed(curve("subject", (100, 0.6), (500, 1.0)))
-    assert found == {"margin": 0.2, "power": 0.8, "items": 224, "role": "subject", "at_most": False}
+    assert found == {"margin": 0.2, "power": 0.8, "items": 224, "documents": 23, "role": "subject", "at_most": False}
 
 
 def test_items_are_rounded_up():
@@ -43,17 +44,31 @@ def test_of_several_roles_the_one_that_needs_most_is_told():
 
 def test_a_role_that_never_gets_there_makes_it_unknown():
     rows = curve("subject", (100, 0.6), (500, 1.0)) + curve("object", (100, 0.1), (400, 0.79))
-    assert needed(rows) == {"margin": 0.2, "power": 0.8, "items": None, "role": "object", "at_most": False}
+    assert needed(rows) == {
+        "margin": 0.2,
+        "power": 0.8,
+        "items": None,
+        "documents": None,
+        "role": "object",
+        "at_most": False,
+    }
 
 
 def test_a_role_with_enough_power_at_its_smallest_size_says_nothing_beside_one_that_crosses():
     rows = curve("previous", (5000, 1.0), (9000, 1.0)) + curve("object", (100, 0.6), (500, 1.0))
-    assert needed(rows) == {"margin": 0.2, "power": 0.8, "items": 224, "role": "object", "at_most": False}
+    assert needed(rows) == {
+        "margin": 0.2,
+        "power": 0.8,
+        "items": 224,
+        "documents": 23,
+        "role": "object",
+        "at_most": False,
+    }
 
 
 def test_at_most_the_least_of_the_smallest_sizes_is_needed_where_all_roles_have_the_power_there():
     rows = curve("previous", (5000, 1.0), (9000, 1.0)) + curve("object", (46.2, 0.9), (400, 1.0))
-    assert needed(rows) == {"margin": 0.2, "power": 0.8, "items": 47, "role": "object", "at_most": True}
+    assert needed(rows) == {"margin": 0.2, "power": 0.8, "items": 47, "documents": 5, "role": "object", "at_most": True}
 
 
 @pytest.mark.parametrize(("power", "items"), [(0.8, 224), (0.95, 409)])
@@ -67,3 +82,9 @@ def test_every_margin_is_told_at_both_powers(power: float, items: int):
 
 def test_no_curves_need_nothing():
     assert needed_items([]) == []
+
+
+def test_documents_are_those_of_the_role_that_needs_most_of_them():
+    many = [row | {"documents": row["items"]} for row in curve("object", (100, 0.6), (200, 1.0))]
+    found = needed(curve("subject", (100, 0.6), (500, 1.0)) + many)
+    assert (found["items"], found["role"], found["documents"]) == (224, "subject", math.ceil(math.sqrt(100 * 200)))

@@ -191,7 +191,7 @@ def test_drawn_signs_come_close_to_all_signs_and_never_give_zero() -> None:
 
 
 def test_p_is_that_of_the_differences_however_large_the_counts_are() -> None:
-    """Fractional hits of thousands, of which a head and a baseline differ by halves: single precision would not tell."""
+    """Fractional hits of thousands that differ by halves: sums in single precision would not tell them apart."""
     random = np.random.default_rng(4)
     for _ in range(20):
         beaten = random.uniform(2000, 2600, (10, 1))

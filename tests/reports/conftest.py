@@ -270,7 +270,7 @@ def run_record() -> dict[str, Any]:
             "control: random weights": 12.34,
             "control: words": 4.5,
         },
-        "design": {"margin": 0.2, "power": 0.8, "items": 140, "source": "sandbox of planted heads"},
+        "design": {"margin": 0.2, "power": 0.8, "items": 140, "documents": 15, "source": "sandbox of planted heads"},
         "notes": ["agreement is read from UD features"],
         "later": {"key": 1},
     }

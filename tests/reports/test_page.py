@@ -192,12 +192,12 @@ def test_verdicts_are_in_the_cells_of_the_table(html: str, scores: pd.DataFrame)
 
 
 def test_small_labels_are_marked_and_the_mark_is_explained(html: str, read: Reader, markdown: str):
-    assert html.count("fewer than 140 scored words: a missing verdict says little") == 12
+    assert html.count("fewer than 140 scored words or 15 documents: a missing verdict says little") == 12
     assert html.count("fewer than 20: intervals and tests are rough") == 5
     assert markdown.count("| † ") == 12
     for text in (plain(read), markdown):
-        assert "marked †: 12. With fewer than 140 scored words even a head that is really 20 percentage points" in text
-        assert "specialised in less than 80 % of runs (sandbox of planted heads)" in text
+        assert "marked †: 12. To be called specialised in 80 % of runs, a head that is really 20 percentage" in text
+        assert "takes 140 scored words in 15 documents (sandbox of planted heads)" in text
 
 
 def test_controls_are_told_with_their_cost_and_their_switch(html: str, read: Reader, markdown: str):
@@ -205,7 +205,7 @@ def test_controls_are_told_with_their_cost_and_their_switch(html: str, read: Rea
         assert "Controls of this run: random weights, shuffled words, control arcs." in text
     for row in (
         "random weights | control: the same architecture with fresh weights | 3 | 12.3 s | `--set controls.random=0`",
-        "random arcs with the same distribution of offsets as the right ones | 0 | – | `--set controls.arcs=false`",
+        "as the right ones, scored in the same pass as those | 0 | – | `--set controls.arcs=false`",
         "offset | the most frequent distance of right words | 42 | – | – |",
         "uniform | the same attention everywhere: chance | 5 | – | – |",
     ):

@@ -9,7 +9,7 @@ def test_the_rule_is_told_with_the_thresholds_of_the_run():
     said = dict(rule.said(controlled=True))
     assert "adjusted p below 0.01" in said["Specialised"]
     assert "at least 12.5 percentage points above the strongest" in said["Specialised"]
-    assert "than every baseline and every control" in said["Specialised"]
+    assert "than every baseline and control that makes sense" in said["Specialised"]
     assert "No controls" not in said
 
 
@@ -26,14 +26,15 @@ def test_a_run_without_controls_says_that_it_knows_less():
 
 
 def test_a_design_marks_labels_with_fewer_words_and_says_why():
-    record = {"design": {"margin": 0.2, "power": 0.8, "items": 1400, "source": "sandbox of planted heads"}}
+    record = {"design": {"margin": 0.2, "power": 0.8, "items": 1400, "documents": 30, "source": "sandbox"}}
     design = Design.of(record)
     assert design is not None
-    assert [design.marks(n) for n in (0, 1, 1399, 1400)] == [False, True, True, False]
+    assert [design.marks(n, 30) for n in (0, 1, 1399, 1400)] == [False, True, True, False]
+    assert design.marks(1400, 29)
     assert design.said == (
-        "With fewer than 1,400 scored words even a head that is really 20 percentage points above its baselines is "
-        "called specialised in less than 80 % of runs (sandbox of planted heads), so a missing verdict there says "
-        "little."
+        "To be called specialised in 80 % of runs, a head that is really 20 percentage points above its baselines "
+        "takes 1,400 scored words in 30 documents (sandbox); a label that has less is marked †, and a missing verdict "
+        "there says little."
     )
 
 
