@@ -62,7 +62,7 @@ class Page:
     @property
     def lead(self) -> list[str]:
         """The first paragraph, in sentences."""
-        return lead(self.claims, self.power, self.record)
+        return lead(self.claims, self.power, self.nulls, self.record)
 
     @property
     def mixed_said(self) -> str:
@@ -130,6 +130,7 @@ def _facts(record: Record) -> list[tuple[str, str]]:
         ),
         "made": day(record["started"]) if record.get("started") else None,
         "commit": record.get("git_commit"),
+        "commits of parts": _commits(record),
         "headscope": record.get("headscope"),
         "Python": record.get("python"),
         "versions": _listed(record.get("versions", {})),
@@ -143,6 +144,12 @@ def _facts(record: Record) -> list[tuple[str, str]]:
         "effort": _listed(effort),
     }
     return [(name, str(value)) for name, value in facts.items() if value not in (None, "", {})]
+
+
+def _commits(record: Record) -> str | None:
+    """Write the commit of each part, where a study was resumed with another one."""
+    commits = {name: str(commit or "unknown")[:8] for name, commit in record.get("commits", {}).items()}
+    return _listed(commits) if len(set(commits.values())) > 1 else None
 
 
 def _listed(entries: Mapping[str, Any]) -> str:

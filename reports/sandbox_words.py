@@ -30,6 +30,11 @@ NULLS = {
     "level with the strongest baseline": "Heads moved so that their true accuracy equals that of the strongest "
     "baseline exactly: the border of the null hypothesis, where a rate far below the nominal level would mean a "
     "needlessly conservative test.",
+    "level, documents of unequal length": "The same, with documents joined to others: the logarithm of how many are "
+    "joined is normal with standard deviation 1.",
+    "level, unequal, better in short documents": "The same, with heads that get 10 points more for each halving of a "
+    "document’s length, and so much less in long ones that their accuracies stay level. Differences are then skewed, "
+    "which the sign-flip test does not allow for: a known weakness, told here but not promised.",
 }
 "Null hypothesis -> what it is. One that is not here is shown without."
 

@@ -195,8 +195,8 @@ class Study:
         yield "offset decoys", decoys.only([(*dependency, label) for label in DECOYED])
         level = self.pool.columns(planted).only([*ROLES.values()]).level()
         yield "level with the strongest baseline", level
-        yield "level, documents of unequal length", level.unequal(1, 0, self.seed)
-        yield "level, unequal, better in short documents", level.unequal(1, 0.1, self.seed)
+        yield "level, documents of unequal length", level.unequal(1.0, 0.0, self.seed)
+        yield "level, unequal, better in short documents", level.unequal(1.0, 0.1, self.seed)
 
     def weights(self, progress: Report) -> list[dict[str, Any]]:
         """Return what a run finds of heads that are planted by weights."""

@@ -169,10 +169,21 @@ def test_the_record_has_every_part_of_the_study(record: dict[str, Any]) -> None:
     assert power == {(role, margin, size) for role, margin in planted for size in TINY.documents}
     assert len(record["power"]) == len(power)
     assert {row["runs"] for row in record["power"]} == {3}
-    nulls = ["random weights", "random right answers", "offset decoys", "level with the strongest baseline"]
+    level = ("with the strongest baseline", ", documents of unequal length", ", unequal, better in short documents")
+    nulls = [
+        "random weights",
+        "random right answers",
+        "offset decoys",
+        f"level {level[0]}",
+        *(f"level{x}" for x in level[1:]),
+    ]
     assert [(row["null"], row["documents"], row["runs"]) for row in record["false"]] == [(name, 6, 3) for name in nulls]
     assert [row["place"] for row in record["weights"]] == [*BY_WEIGHTS]
-    assert [(row["role"], row["documents"], row["runs"]) for row in record["whole"]] == [(role, 6, 1) for role in ROLES]
+    checked = [role for role in ROLES if (role, CHECKED_MARGIN) in planted]
+    assert [(row["role"], row["documents"], row["runs"]) for row in record["whole"]] == [
+        (role, 6, 1) for role in checked
+    ]
+    assert len(checked) >= 3
     assert record["null_runs"] == []
     assert len(record["needed"]) == len(MARGINS) * 2
     assert len(record["stages"]) == 6
@@ -314,12 +325,17 @@ def test_the_command_hands_its_options_to_the_study(
 ) -> None:
     seen: list[Any] = []
 
-    def record(out: Path, scale: Scale, *, seed: int, workers: int, progress: object) -> Path:
-        seen.append((out, scale, seed, workers))
+    def record(out: Path, scale: Scale, *, seed: int, workers: int, progress: object, resume: bool) -> Path:
+        seen.append((out, scale, seed, workers, resume))
         return out / "index.html"
 
     monkeypatch.setattr("experiments.sandbox.run_study", record)
     said = headscope("sandbox", "--quick", "--out", tmp_path / "here", "--seed", 4, "--workers", 1)
     assert (said.code, said.out, said.err) == (0, f"page: {tmp_path / 'here' / 'index.html'}\n", "")
-    headscope("sandbox")
-    assert seen == [(tmp_path / "here", study.QUICK, 4, 1), (Path("runs/sandbox"), study.FULL, 0, 2)]
+    headscope("sandbox", "--resume")
+    headscope("sandbox", "--quick")
+    assert seen == [
+        (tmp_path / "here", study.QUICK, 4, 1, False),
+        (Path("runs/sandbox"), study.FULL, 0, 2, True),
+        (Path("runs/sandbox-quick"), study.QUICK, 0, 2, False),
+    ]

@@ -297,3 +297,21 @@ def test_over_many_runs_estimates_are_those_of_the_population() -> None:
     found = [one[B].evidence.accuracy for one in simulated_runs(pool, 60, range(300), light, Rule(), (0,))]
     error = np.std(found, 0) / len(found) ** 0.5
     assert (np.abs(np.mean(found, 0) - pool.truth(B).accuracy) < 4 * error).all()
+
+
+def test_joined_documents_have_the_sums_of_their_parts_and_tilted_heads_their_accuracies() -> None:
+    pool = random_pool(60).level()
+    plain, tilted = pool.unequal(1.0, 0.0, seed=3), pool.unequal(1.0, 0.1, seed=3)
+    assert plain.documents == tilted.documents < 60
+    for question, sums in pool.heads.items():
+        joined = plain.heads[question]
+        assert joined.n.sum() == sums.n.sum()
+        assert len(joined.n) < len(sums.n)
+        np.testing.assert_allclose(joined.hits.sum(0), sums.hits.sum(0))
+        np.testing.assert_allclose(tilted.truth(question).margin, 0, atol=1e-12)
+        rate = (tilted.heads[question].hits - joined.hits)[:, 0] / joined.n
+        assert np.ptp(rate + 0.1 * np.log2(joined.n)) < 1e-9
+        assert rate[joined.n.argmin()] > 0 > rate[joined.n.argmax()]
+    for name, pooled in pool.baselines.items():
+        for question, sums in pooled.items():
+            np.testing.assert_allclose(plain.baselines[name][question].hits.sum(0), sums.hits.sum(0))
