@@ -13,7 +13,7 @@ POWERS = (0.8, 0.95)
 
 
 def needed_items(power: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return how many items and documents each margin needs for each of POWERS: of all roles those of the neediest.
+    """Return how many items and documents each margin needs for each of POWERS: those of the neediest role.
 
     Between the sizes that were simulated, power is interpolated over the logarithm of the items. A role that has more
     power than wanted at the smallest size already says nothing, unless all do (`at_most`). `items` is None where the
@@ -41,7 +41,7 @@ class Crossing:
 
 
 def _most(by_role: Mapping[str, Crossing | None]) -> dict[str, Any]:
-    """Return the items of the role that needs most of them, and the documents of the one that needs most of those."""
+    """Return what the role takes that needs most documents: it has few items in each, so that items count too."""
     found = {role: crossing for role, crossing in by_role.items() if crossing is not None}
     if len(found) < len(by_role):
         missed = next(role for role in by_role if role not in found)
@@ -49,10 +49,13 @@ def _most(by_role: Mapping[str, Crossing | None]) -> dict[str, Any]:
     crossed = {role: crossing for role, crossing in found.items() if crossing.crosses}
     at_most = not crossed
     considered = found if at_most else crossed
-    choose = min if at_most else max
-    role = choose(considered, key=lambda name: considered[name].items)
-    documents = choose(crossing.documents for crossing in considered.values())
-    return {"items": _whole(considered[role].items), "documents": _whole(documents), "role": role, "at_most": at_most}
+    role = (
+        min(considered, key=lambda name: considered[name].items)
+        if at_most
+        else max(considered, key=lambda name: considered[name].documents)
+    )
+    one = considered[role]
+    return {"items": _whole(one.items), "documents": _whole(one.documents), "role": role, "at_most": at_most}
 
 
 def _whole(items: float) -> int:
