@@ -17,8 +17,9 @@ from rich.markup import escape
 from rich.table import Table
 
 import reports
-from probes import Corpus, Probe, get_probe
-from probes.corpora import Texts, corpus_path
+from experiments.corpora import open_corpus
+from probes import Probe, get_probe
+from probes.corpora import Texts
 from probes.results import told_questions
 from probes.tally import Question
 
@@ -136,7 +137,7 @@ def smallest_n() -> dict[str, Any] | None:
 def print_design(name: str, asked: Sequence[str], margin: float, power: float, rows: int = 40) -> None:
     """Print what each label of a corpus (a name or a CoNLL-U file) takes; rare labels beyond `rows` are counted."""
     console, needed = Console(highlight=False), needed_for(published_record()["needed"], margin, power)
-    corpus = _open(name)
+    corpus = open_corpus(name)
     size = corpus.size()["sentences"]
     found: list[Demand] = []
     for scope in ("sentence", "window"):
@@ -161,10 +162,3 @@ def print_design(name: str, asked: Sequence[str], margin: float, power: float, r
     console.print(table)
     if len(found) > rows:
         console.print(f"and {len(found) - rows} rarer labels, which need over {found[rows - 1].sentences:,} sentences")
-
-
-def _open(name: str) -> Corpus:
-    if name == "grammar":
-        return Corpus.generated(400, 0)
-    path = Path(name)
-    return Corpus.read(path) if path.is_file() else Corpus.read(corpus_path(name), name=name)

@@ -14,14 +14,15 @@ from typing import Any
 import pandas as pd
 import tomli_w
 
-from experiments.config import Config, ConfigError, CorpusPart, VerdictSection, resolved
+from experiments.config import Config, ConfigError, VerdictSection, resolved
 from experiments.controls import ModelControl, add_control, model_controls, of_model, on_arcs
+from experiments.corpora import open_corpora
 from experiments.journal import Journal
 from experiments.provenance import machine_record
 from mha import Model, load_model
 from probes import Corpus, Probe, get_probe
 from probes.control_arcs import ControlArcs
-from probes.corpora import Texts, corpus_path
+from probes.corpora import Texts
 from probes.evidence import Effort
 from probes.examples import choose_heads, example_arcs
 from probes.registry import CONTROL_ARCS
@@ -264,23 +265,6 @@ class Part:
             seed=self.config.seed,
             progress=lambda done, of: progress(f"trained probes ({self.scope}s)", done, of),
         )
-
-
-def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
-    """Return the corpora of the selection split and of the report split."""
-    select = _open(config.corpus.select)
-    if config.corpus.report is None:
-        return select.halves()
-    return select, _open(config.corpus.report)
-
-
-def _open(part: CorpusPart) -> Corpus:
-    if part.path is not None:
-        return Corpus.read(part.path, first=part.first)
-    assert part.name is not None
-    if part.name == "grammar":
-        return Corpus.generated(part.documents, part.seed)
-    return Corpus.read(corpus_path(part.name), name=part.name, first=part.first)
 
 
 def _texts(corpus: Corpus, scope: str, config: Config) -> Texts:

@@ -189,9 +189,9 @@ def adjust(families: Sequence[Numbers]) -> list[Numbers]:
 
     Labels are selected by Benjamini and Hochberg (1995) on their smallest p; within the selected share of labels, heads
     are held to the same share of the level (Benjamini and Bogomolov 2014): at level a, on average a share of at most a
-    of the labels with a find has a false one. That is proven for labels that are independent of each other; labels that
-    share items are not, and for them it is what the sandbox measures. A label with one head is plain
-    Benjamini-Hochberg. NaN, what could not be tested, stays NaN and does not count.
+    of the labels with a find has a false one. That is proven for labels that are independent of each other; for labels
+    that share items ("nsubj" and "nsubj:*") it is neither proven nor measured, for those of the sandbox share none. A
+    label with one head is plain Benjamini-Hochberg. NaN, what could not be tested, stays NaN and does not count.
     """
     least = np.array([np.nanmin(family) if np.isfinite(family).any() else np.nan for family in families])
     tested = np.sort(least[np.isfinite(least)])

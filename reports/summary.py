@@ -80,7 +80,7 @@ def _sure(rows: Sequence[BestHead], rule: Rule) -> list[str]:
         return []
     return [
         f"How sure: of the pairs in which a head’s adjusted p is below {rule.alpha:g}, on average at most "
-        f"{points(rule.alpha)} % have one by chance (as far as documents are alike, see the sandbox). Where the chosen "
+        f"{points(rule.alpha)} % have one by chance (proven for labels that share no words). Where the chosen "
         f"head is specialised, it is the best again in "
         f"{percent(median(stable))} % of resamples of the selection split (median; lowest {percent(min(stable))} %)."
     ]

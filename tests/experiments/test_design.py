@@ -143,3 +143,16 @@ def test_a_run_is_told_which_labels_are_small(record: Path) -> None:
 def test_run_json_holds_it_where_the_rule_is_that_of_the_study(record: Path, scored: Callable[..., Any]) -> None:
     assert scored("name=designed").record["design"] == smallest_n()
     assert "design" not in scored("name=designed", "verdict.margin=0.2").record
+
+
+def test_a_corpus_is_a_name_or_a_file_and_anything_else_is_a_mistake_of_one_line(
+    record: Path, headscope: Callable[..., Any], write_corpus: Callable[..., Path], sentences: list[str], tmp_path: Path
+) -> None:
+    said = headscope(
+        "design", write_corpus(tmp_path / "sixty.conllu", sentences), "--margin", "0.3", "--probe", "dependency"
+    )
+    assert (said.code, said.err) == (0, "")
+    assert "enough of" in said.out
+    said = headscope("design", "ewt-dv")
+    assert (said.code, said.out) == (2, "")
+    assert "unknown corpus 'ewt-dv'; did you mean 'ewt-dev'?" in said.err

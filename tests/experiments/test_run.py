@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from experiments.config import ConfigError, load_config
-from experiments.run import RunError, open_corpora, run
+from experiments.corpora import open_corpora
+from experiments.run import RunError, run
 from probes import Corpus
 from probes.results import Split, score_table
 from reports import SCORE_COLUMNS, Run
