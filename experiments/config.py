@@ -120,12 +120,22 @@ class ControlsSection(Section):
 
     random: int = Field(default=2, ge=0)
     "Number of models with fresh weights of the same architecture, one a seed."
-    shuffled: int = Field(default=1, ge=0)
+    shuffled: int = Field(default=3, ge=0)
     "Number of models with the weights shuffled within each matrix, one a seed."
+    shuffles_tried: int = Field(default=20, ge=0)
+    "Number of such models of which these are the strongest together, on a sample of the selection split."
     words: bool = True
     "Whether the model also reads every sentence with its words in another order."
     arcs: bool = True
     "Whether heads are also scored on random right answers at the distances of gold."
+
+    @model_validator(mode="after")
+    def _enough_shuffles(self) -> Self:
+        if self.shuffles_tried < self.shuffled:
+            raise ValueError(
+                f"shuffled = {self.shuffled} of shuffles_tried = {self.shuffles_tried}: try at least as many"
+            )
+        return self
 
 
 class VerdictSection(Section):

@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from heapq import nsmallest
+
+import numpy as np
 
 from experiments.config import Config
 from mha import Model, load_model
 from probes import Document, Probe
-from probes.aligned import Places
-from probes.draws import shuffled_places
+from probes.aligned import Places, name_of
+from probes.corpora import MemoryTexts, Texts
+from probes.draws import draws, shuffled_places
 from probes.registry import RANDOM, SHUFFLED, WORDS
 from probes.results import Split, control_sums
-from probes.tally import Pooled, Question, Tally
+from probes.scoring import Settings, score_corpus
+from probes.tally import Numbers, Pooled, Question, Tally
+
+SAMPLE = 64
+"Texts of the selection split on which shuffles are tried."
 
 
 @dataclass(frozen=True)
@@ -32,31 +40,75 @@ class ModelControl:
         return [probe for probe in probes if self.control in probe.controls]
 
 
-def model_controls(config: Config, model: Model) -> list[ModelControl]:
-    """Return the controls of a run in which a model reads; `model` is the run's own.
+def model_controls(config: Config, model: Model, shuffles: Sequence[int]) -> list[ModelControl]:
+    """Return the controls of a run in which a model reads; `model` is the run's own, `shuffles` are seeds.
 
-    Weights have the seeds from the run's on. A model that has such weights itself is not its own control: the seeds
-    begin after its own.
+    Fresh weights have the seeds from the run's on. A model that has such weights itself is not its own control: the
+    seeds begin after its own.
     """
+    first = _first_seed(config, model, "random")
     controls = []
     for control, source, seeds in (
-        (RANDOM, "random", config.controls.random),
-        (SHUFFLED, "shuffled", config.controls.shuffled),
+        (RANDOM, "random", range(first, first + config.controls.random)),
+        (SHUFFLED, "shuffled", shuffles),
     ):
-        first = config.seed + (model.source == source)
-        for nth in range(seeds):
+        for nth, seed in enumerate(seeds):
             name = f"{control} {nth + 1}" if nth else control
-            controls.append(ModelControl(name, control, partial(load_model, config.model.name, source, first + nth)))
+            controls.append(ModelControl(name, control, partial(load_model, config.model.name, source, seed)))
     if config.controls.words:
         places = partial(shuffled_places, seed=config.seed)
         controls.append(ModelControl(WORDS, WORDS, lambda: model, places))
     return controls
 
 
-def add_control(name: str, splits: Sequence[Split], heads: Sequence[Pooled]) -> None:
-    """Add a control to the baselines of both splits: for every question its best head on the selection split.
+def _first_seed(config: Config, model: Model, source: str) -> int:
+    return config.seed + (model.source == source)
 
-    `heads` are its sums on both splits.
+
+def chosen_shuffles(
+    config: Config, model: Model, texts: Texts, probes: Sequence[Probe], settings: Settings
+) -> list[int]:
+    """Return the seeds of the shuffled weights that a run reads in full, the strongest first.
+
+    Shuffles differ widely in what their best heads attend to: one may have a head with nine tenths of its words on
+    [CLS] and the next none with half. A few taken at random are therefore no yardstick; these are the strongest
+    together of `controls.shuffles_tried`, on a sample of the selection split.
+    """
+    first, keep = _first_seed(config, model, "shuffled"), config.controls.shuffled
+    seeds = range(first, first + config.controls.shuffles_tried)
+    asked = [probe for probe in probes if SHUFFLED in probe.controls]
+    if keep in (0, len(seeds)) or not asked or not len(texts):
+        return [*seeds[:keep]]
+    every = (text for chunk in texts.chunks(1000) for text in chunk)
+    sample = MemoryTexts(nsmallest(SAMPLE, every, key=lambda text: draws("sample", text.id, name_of(text))))
+    found = []
+    for seed in seeds:
+        shuffled = load_model(config.model.name, "shuffled", seed)
+        outcome = score_corpus(shuffled, sample, asked, {}, settings, hits_alone=True)
+        found.append({question: sums.hits.sum(0).max() for question, sums in of_model(outcome.heads, asked).items()})
+    best = np.array([[hits[question] for question in found[0]] for hits in found])
+    return [seeds[place] for place in strongest_together(best, keep)]
+
+
+def strongest_together(best: Numbers, keep: int) -> list[int]:
+    """Return `keep` rows of `best` [model, question], hits of each model's best head, the strongest first.
+
+    Each is the one that, with those before it, has the most hits if every question is answered by the best of them.
+    """
+    chosen: list[int] = []
+    reached = np.zeros(best.shape[1])
+    for _ in range(keep):
+        together = np.maximum(best, reached).sum(1)
+        together[chosen] = -1
+        chosen.append(int(together.argmax()))
+        reached = np.maximum(reached, best[chosen[-1]])
+    return chosen
+
+
+def add_control(name: str, splits: Sequence[Split], heads: Sequence[Pooled]) -> None:
+    """Add a control to the baselines of both splits: for every question its best head on both together.
+
+    `heads` are its sums on the two.
     """
     for split, sums in zip(splits, control_sums(*heads), strict=True):
         split.baselines[name] = sums

@@ -15,7 +15,7 @@ import pandas as pd
 import tomli_w
 
 from experiments.config import Config, ConfigError, VerdictSection, resolved
-from experiments.controls import ModelControl, add_control, model_controls, of_model, on_arcs
+from experiments.controls import ModelControl, add_control, chosen_shuffles, model_controls, of_model, on_arcs
 from experiments.corpora import open_corpora
 from experiments.journal import Journal
 from experiments.provenance import machine_record
@@ -25,7 +25,7 @@ from probes.control_arcs import ControlArcs
 from probes.corpora import Texts
 from probes.evidence import Effort
 from probes.examples import choose_heads, example_arcs
-from probes.registry import CONTROL_ARCS
+from probes.registry import CONTROL_ARCS, SHUFFLED
 from probes.results import SPLITS, Split, add_verdicts, pooled_sums, score_table
 from probes.scoring import Settings, learn_baselines, score_corpus
 from probes.statistics import Rule
@@ -182,7 +182,7 @@ class Part:
         """Return the scores of all heads, and those of trained probes if they are asked for."""
         config = self.config
         splits = self._splits(journal, progress)
-        for control in model_controls(config, self.model):
+        for control in model_controls(config, self.model, self._shuffles(journal)):
             if probes := control.probes(self.probes):
                 with journal.stage(f"control: {control.name}"):
                     self._add_control(control, probes, splits, progress)
@@ -198,6 +198,15 @@ class Part:
             with journal.stage("trained probes"):
                 frames.append(self._trained(progress))
         return frames
+
+    def _shuffles(self, journal: Journal) -> list[int]:
+        """Return the seeds of the shuffled weights that are controls."""
+        if not self.config.controls.shuffled:
+            return []
+        with journal.stage(f"control: {SHUFFLED}"):
+            seeds = chosen_shuffles(self.config, self.model, self.texts[0], self.probes, self.settings)
+        journal.log("shuffles chosen", scope=self.scope, seeds=seeds)
+        return seeds
 
     def _splits(self, journal: Journal, progress: Progress) -> list[Split]:
         """Return the sums of both splits: of heads, baselines and control arcs, which all take one pass."""

@@ -137,7 +137,7 @@ def shuffle_weights(module: nn.Module, seed: int) -> None:
             for matrix in parameter.chunk(3) if id(parameter) in fused else [parameter]:
                 if matrix.ndim >= 2:
                     order = torch.randperm(matrix.numel(), generator=generator)
-                    matrix.copy_(matrix.flatten()[order].view_as(matrix))
+                    matrix.copy_(matrix.flatten().index_select(0, order).view_as(matrix))
 
 
 def load_tokenizer(folder: Path, config: dict[str, Any]) -> Any:

@@ -38,14 +38,18 @@ def pooled_sums(outcome: Outcome, probes: Sequence[Probe]) -> tuple[Pooled, dict
     return heads, baselines
 
 
-def best_head(sums: Sums) -> int:
-    """Return the flat index of the head with the highest accuracy, the first of equals."""
-    return int(np.argmax(sums.hits.sum(0) / sums.n.sum()))
+def best_head(*splits: Sums | None) -> int:
+    """Return the flat index of the head with the most hits in all of these, the first of equals."""
+    return int(np.sum([sums.hits.sum(0) for sums in splits if sums is not None], axis=0).argmax())
 
 
 def control_sums(select: Pooled, report: Pooled) -> tuple[Pooled, Pooled]:
-    """Return a control model as a baseline: for every question its head that is best on the selection split."""
-    chosen = {question: best_head(sums) for question, sums in select.items()}
+    """Return a control model as a baseline: for every question its head that is best on both splits together.
+
+    It is what others have to beat, so the choice may know the report split: on a small selection split alone a control
+    would often be told by a head that is not its best. Questions that the selection split does not ask have none.
+    """
+    chosen = {question: best_head(sums, report.get(question)) for question, sums in select.items()}
     one, other = (
         {question: _column(sums, chosen[question]) for question, sums in pooled.items() if question in chosen}
         for pooled in (select, report)

@@ -30,7 +30,7 @@ class Pool:
     arcs: Pooled
     "The same heads on control arcs."
     controls: Mapping[str, Pooled]
-    "Heads of other models. Of these, as of control arcs, a run takes the head that is best on its selection split."
+    "Heads of other models. Of these, as of control arcs, a run takes the head that is best on its two splits together."
 
     def columns(self, heads: Sequence[int]) -> Pool:
         """Return the pool of a model that has only these heads."""
@@ -137,8 +137,8 @@ def simulated_runs(
 ) -> Iterator[dict[Question, Judged]]:
     """Yield what the runs of these numbers find, with `documents` documents in either split, drawn with replacement.
 
-    Controls are chosen on the selection split of each run and told on its report split, as in a real run; what is
-    learned (offsets, the lexical table) was learned once, on the whole population.
+    The heads of controls are chosen anew in each run, as in a real run; what is learned (offsets, the lexical table)
+    was learned once, on the whole population.
     """
     for number in runs:
         random = np.random.default_rng([*seed, number])

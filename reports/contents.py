@@ -92,7 +92,7 @@ class Contents:
             )
         return (
             f"A specialised head is above all of these. Controls of this run: {names}. A control is told by its head "
-            "that is best on the selection split."
+            "that is best on both splits together, which favours it."
         )
 
     @property

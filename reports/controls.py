@@ -15,7 +15,11 @@ STAGE: Final = "control: "
 
 CONTROLS: Final = {
     "random weights": ("random", "0", "the same architecture with fresh weights"),
-    "shuffled weights": ("shuffled", "0", "the model’s weights shuffled within each matrix"),
+    "shuffled weights": (
+        "shuffled",
+        "0",
+        "the model’s weights shuffled within each matrix: the strongest of several shuffles, chosen on a sample",
+    ),
     "shuffled words": (
         "words",
         "false",

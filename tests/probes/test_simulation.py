@@ -221,15 +221,16 @@ def test_a_run_in_which_every_document_is_drawn_once_is_judged_as_a_real_run(doc
     assert scores.lexical_margin_low.notna().any()
 
 
-def test_controls_are_chosen_on_the_selection_split() -> None:
-    """The best head of the other model is the first in documents 0 and 1, and the second in documents 2 and 3."""
+def test_the_head_of_a_control_is_chosen_on_both_splits_together() -> None:
+    """The first head of the other model is ahead in documents 0 and 1, the second in 2 and 3, and over all four."""
     n = [10.0] * 4
     heads = {A: sums_of(n, [[9], [9], [9], [9]])}
     other = {RANDOM: {A: sums_of(n, [[5, 1], [5, 1], [2, 8], [3, 8]])}}
     pool = Pool(4, heads, {}, {}, other)
     first, last = np.array([0, 1]), np.array([2, 3])
-    assert judge(pool, first, last, EFFORT, Rule())[A].evidence.baseline_accuracy == 0.25
-    assert judge(pool, last, last, EFFORT, Rule())[A].evidence.baseline_accuracy == 0.8
+    assert judge(pool, first, last, EFFORT, Rule())[A].evidence.baseline_accuracy == 0.8
+    assert judge(pool, last, first, EFFORT, Rule())[A].evidence.baseline_accuracy == 0.1
+    assert judge(pool, first, first, EFFORT, Rule())[A].evidence.baseline_accuracy == 0.5
     assert pool.truth(A).margin.tolist() == pytest.approx([0.9 - 0.45])
 
 
