@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from functools import partial
 from heapq import nsmallest
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from experiments.config import Config
 from mha import Model, load_model
+from mha.models import shuffle_weights
 from probes import Document, Probe
 from probes.aligned import Places, name_of
 from probes.corpora import MemoryTexts, Texts
@@ -20,7 +22,7 @@ from probes.results import Split, control_sums
 from probes.scoring import Settings, score_corpus
 from probes.tally import Numbers, Pooled, Question, Tally
 
-SAMPLE = 64
+SAMPLE = 32
 "Texts of the selection split on which shuffles are tried."
 
 
@@ -81,9 +83,10 @@ def chosen_shuffles(
         return [*seeds[:keep]]
     every = (text for chunk in texts.chunks(1000) for text in chunk)
     sample = MemoryTexts(nsmallest(SAMPLE, every, key=lambda text: draws("sample", text.id, name_of(text))))
-    found = []
+    trained, found = load_model(config.model.name), []
     for seed in seeds:
-        shuffled = load_model(config.model.name, "shuffled", seed)
+        shuffled = replace(trained, module=deepcopy(trained.module))
+        shuffle_weights(shuffled.module, seed)
         outcome = score_corpus(shuffled, sample, asked, {}, settings, hits_alone=True)
         found.append({question: sums.hits.sum(0).max() for question, sums in of_model(outcome.heads, asked).items()})
     best = np.array([[hits[question] for question in found[0]] for hits in found])

@@ -89,6 +89,7 @@ def _work(config: Config, folder: Path, journal: Journal, started: float, progre
         corpora = open_corpora(config)
     probes = [get_probe(name) for name in config.probes.names]
     frames, examples, compared = [], [], []
+    shuffles: list[int] | None = None
     to_show, to_ask = config.page.examples, len(probes)
     for scope in ("sentence", "window"):
         asked = [probe for probe in probes if probe.scope == scope]
@@ -97,7 +98,9 @@ def _work(config: Config, folder: Path, journal: Journal, started: float, progre
         part = Part(config, model, scope, asked, [_texts(corpus, scope, config) for corpus in corpora])
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
-        scores, *trained = part.score(journal, progress)
+        if shuffles is None and config.controls.shuffled:
+            shuffles = part.chosen_shuffles(journal)
+        scores, *trained = part.score(journal, progress, shuffles or [])
         frames += [scores, *trained]
         if config.scoring.metrics:
             with journal.stage("agreement of metrics"):
@@ -178,11 +181,14 @@ class Part:
         """How maps are read."""
         return Settings(self.config.scoring.batch_pieces, self.config.scoring.reduce)
 
-    def score(self, journal: Journal, progress: Progress) -> list[pd.DataFrame]:
-        """Return the scores of all heads, and those of trained probes if they are asked for."""
+    def score(self, journal: Journal, progress: Progress, shuffles: Sequence[int]) -> list[pd.DataFrame]:
+        """Return the scores of all heads, and those of trained probes if they are asked for.
+
+        `shuffles` are the seeds of the shuffled weights that are controls.
+        """
         config = self.config
         splits = self._splits(journal, progress)
-        for control in model_controls(config, self.model, self._shuffles(journal)):
+        for control in model_controls(config, self.model, shuffles):
             if probes := control.probes(self.probes):
                 with journal.stage(f"control: {control.name}"):
                     self._add_control(control, probes, splits, progress)
@@ -199,13 +205,11 @@ class Part:
                 frames.append(self._trained(progress))
         return frames
 
-    def _shuffles(self, journal: Journal) -> list[int]:
-        """Return the seeds of the shuffled weights that are controls."""
-        if not self.config.controls.shuffled:
-            return []
+    def chosen_shuffles(self, journal: Journal) -> list[int]:
+        """Return the seeds of the strongest shuffles, by the probes of this part; its time is told as the control's."""
         with journal.stage(f"control: {SHUFFLED}"):
             seeds = chosen_shuffles(self.config, self.model, self.texts[0], self.probes, self.settings)
-        journal.log("shuffles chosen", scope=self.scope, seeds=seeds)
+        journal.log("shuffles chosen", seeds=seeds)
         return seeds
 
     def _splits(self, journal: Journal, progress: Progress) -> list[Split]:
