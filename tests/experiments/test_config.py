@@ -40,6 +40,7 @@ CHANGED: dict[str, Any] = {
     "verdict.margin": 0.2,
     "controls.random": 3,
     "controls.shuffled": 0,
+    "controls.shuffles_tried": 7,
     "controls.words": False,
     "controls.arcs": False,
     "page.examples": 5,
@@ -120,7 +121,7 @@ def test_defaults_are_those_of_the_sections(write: Any) -> None:
     assert config == Config(name="least", corpus={"select": {"name": "grammar"}})
     assert config.corpus.report is None
     assert (config.model.name, config.model.source) == ("minilm", "pretrained")
-    assert (config.controls.random, config.controls.shuffled) == (2, 1)
+    assert (config.controls.random, config.controls.shuffled, config.controls.shuffles_tried) == (2, 3, 20)
     assert config.controls.words
     assert config.controls.arcs
 

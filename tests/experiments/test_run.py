@@ -86,9 +86,11 @@ def test_the_record_says_what_was_run_and_how(whole: Path, tiny: Path) -> None:
     assert record["corpora"]["select"]["fingerprint"] != record["corpora"]["report"]["fingerprint"]
     assert {"load model", "score select", "trained probes"} <= set(record["stages"])
     assert [name for name in record["stages"] if name.startswith("control: ")] == [
+        "control: shuffled weights",
         "control: random weights",
         "control: random weights 2",
-        "control: shuffled weights",
+        "control: shuffled weights 2",
+        "control: shuffled weights 3",
         "control: shuffled words",
     ]
 
@@ -96,7 +98,10 @@ def test_the_record_says_what_was_run_and_how(whole: Path, tiny: Path) -> None:
 def test_the_log_has_a_json_object_a_line(whole: Path) -> None:
     lines = [json.loads(line) for line in (whole / "log.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [line["what"] for line in lines][:2] == ["load model", "open corpora"]
-    assert all({"time", "what", "seconds"} <= set(line) for line in lines)
+    assert all({"time", "what"} < set(line) for line in lines)
+    (chosen,) = (line["seeds"] for line in lines if line["what"] == "shuffles chosen")
+    assert len(set(chosen)) == 3
+    assert set(chosen) <= set(range(20))
     assert [line["time"] for line in lines] == sorted(line["time"] for line in lines)
 
 
