@@ -7,7 +7,7 @@ from functools import cache
 
 from probes.agreement import Agreement, agreements, morphology
 from probes.grammar import generate, lexicon
-from probes.minimal_pairs import Kind, MinimalPair
+from probes.minimal_pairs import AGREEMENT, PLURAL, SINGULAR, Kind, MinimalPair
 from probes.records import Document
 
 WITHOUT_END = 2**31
@@ -34,10 +34,11 @@ def grammar_pairs(seed: int) -> Iterator[MinimalPair]:
 
 
 def _kind(sentence: Document, found: Agreement) -> Kind:
-    numbers = {morphology(sentence.feats[word]).get("Number") for word in (found.verb, found.subject)}
-    condition = "coordinated subject" if len(numbers - {None}) > 1 else _clause(sentence, found)
-    attractors = None if condition == "coordinated subject" else found.attractors
-    return Kind("agreement", condition, attractors, "subject-verb agreement")
+    verb, subject = (morphology(sentence.feats[word]).get("Number") for word in (found.verb, found.subject))
+    number = PLURAL if verb == "Plur" else SINGULAR
+    if subject not in (None, verb):
+        return Kind("agreement", "coordinated subject", None, number, AGREEMENT)
+    return Kind("agreement", _clause(sentence, found), found.attractors, number, AGREEMENT)
 
 
 def _clause(sentence: Document, found: Agreement) -> str:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+SINGULAR, PLURAL = "singular", "plural"
+
+AGREEMENT = "subject-verb agreement"
+"The phenomenon of all corpora of agreement."
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -15,6 +20,9 @@ class Kind:
     "A case of the paradigm."
     attractors: int | None = None
     "Nouns of the other number (Linzen et al. 2016, section 2); None where they were not counted."
+    number: str = ""
+    """SINGULAR or PLURAL, of the verb in the right sentence: a model that prefers one form whatever the subject is right
+    on all pairs of one of them, and on none of the other."""
     phenomenon: str = ""
     "What several paradigms test."
     field: str = ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from probes.conllu_reader import CorpusError
-from probes.minimal_pairs import Item, Kind, LeftOut, MinimalPair
+from probes.minimal_pairs import AGREEMENT, PLURAL, SINGULAR, Item, Kind, LeftOut, MinimalPair
 
 REFLEXIVES = {"himself": "herself", "herself": "himself"}
 
@@ -37,15 +37,16 @@ def open_sesame_item(line: str, paradigm: str, source: str, where: str) -> Item:
     condition = f"{len(distractors)} distractor{'' if len(distractors) == 1 else 's'}"
     asked = words[query]
     if asked in REFLEXIVES:
-        kind = Kind(paradigm, condition, None, "reflexive gender")
+        kind = Kind(paradigm, condition, phenomenon="reflexive gender")
         return MinimalPair(source, kind, words, _replaced(words, query, REFLEXIVES[asked]))
-    kind = Kind(paradigm, condition, None, "subject-verb agreement")
+    kind = Kind(paradigm, condition, phenomenon=AGREEMENT)
     if asked not in AUXILIARIES:
         return LeftOut(source, kind, f"the marked word {asked!r} is no auxiliary and no reflexive")
     number, others = plural(words[subject]), [plural(noun) for noun in distractors]
     if number is None or None in others:
         return LeftOut(source, kind, "a noun with one form for both numbers")
-    kind = Kind(paradigm, condition, sum(other != number for other in others), "subject-verb agreement")
+    attractors = sum(other != number for other in others)
+    kind = Kind(paradigm, condition, attractors, PLURAL if number else SINGULAR, AGREEMENT)
     right, wrong = ("do", "does") if number else ("does", "do")
     return MinimalPair(source, kind, _replaced(words, query, right), _replaced(words, query, wrong))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from probes.conllu_reader import CorpusError
-from probes.minimal_pairs import Item, Kind, LeftOut, MinimalPair
+from probes.minimal_pairs import AGREEMENT, PLURAL, SINGULAR, Item, Kind, LeftOut, MinimalPair
 from probes.open_sesame import open_sesame_item
 
 BLIMP_KEYS = ("sentence_good", "sentence_bad", "field", "linguistics_term", "UID", "pairID")
@@ -71,7 +71,7 @@ def read_gold(path: Path) -> Iterator[Item]:
             found = repr(words[place]) if place < len(words) else f"only {len(words)} words"
             raise CorpusError(f"{path}:{number}: expected {right!r} as word {place} (from 0), got {found}")
         wrong = wrong.lower() if words[place].islower() else wrong  # texts were made lower-case, answers were not
-        source, kind = f"{path.stem}:{number}", Kind(path.stem, "", attractors, "subject-verb agreement")
+        source, kind = f"{path.stem}:{number}", Kind(path.stem, "", attractors, _number(right, wrong), AGREEMENT)
         if "<unk>" in words:
             yield LeftOut(source, kind, "a word of the sentence was replaced by <unk>")
         else:
@@ -85,6 +85,12 @@ def _gold(line: str, where: str) -> tuple[int, str, str, int]:
     if len(columns) != 4 or not (columns[0].isdecimal() and columns[3].isdecimal()):
         raise CorpusError(f"{where}: expected index, right form, wrong form, attractors parted by tabs, got {line!r}")
     return int(columns[0]), columns[1], columns[2], int(columns[3])
+
+
+def _number(right: str, wrong: str) -> str:
+    """Return the number of an English present verb (or was, were), of whose two forms the singular ends in s."""
+    shown = [form.lower().endswith("s") for form in (right, wrong)]
+    return "" if shown[0] == shown[1] else SINGULAR if shown[0] else PLURAL
 
 
 def read_true_false(path: Path) -> Iterator[MinimalPair]:

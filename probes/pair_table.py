@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -23,11 +24,12 @@ LEVELS: Mapping[str, tuple[str, ...]] = {
     "paradigm": ("field", "phenomenon", "paradigm"),
     "condition": ("field", "phenomenon", "paradigm", "condition"),
     "attractors": ("attractors",),
+    "number": ("number",),
     "condition and attractors": ("field", "phenomenon", "paradigm", "condition", "attractors"),
 }
 "Level of a row -> what its pairs have in common. Pairs without the last of these are in no row of the level."
 
-KINDS = ("field", "phenomenon", "paradigm", "condition", "attractors")
+KINDS = ("field", "phenomenon", "paradigm", "condition", "attractors", "number")
 
 COLUMNS = (
     *("corpus", "level", *KINDS, "method", "n", "clusters"),
@@ -46,7 +48,7 @@ def pair_table(decided: Mapping[str, Decisions], *, replicates: int, seed: int) 
     for corpus, found in decided.items():
         for level, keys in LEVELS.items():
             made, lost = _grouped(found.made, keys), _grouped(found.left_out, keys)
-            for key in sorted(made.keys() | lost.keys(), key=lambda key: tuple(map(str, key))):
+            for key in sorted(made.keys() | lost.keys(), key=_order):
                 about = {"corpus": corpus, "level": level, **dict(zip(keys, key, strict=True))}
                 numbers = _numbers(made.get(key, []), replicates, seed)
                 rows.append(about | numbers | {"left_out": len(lost.get(key, []))})
@@ -54,6 +56,12 @@ def pair_table(decided: Mapping[str, Decisions], *, replicates: int, seed: int) 
     names = [column for column in KINDS if column != "attractors"]
     frame[names] = frame[names].fillna("").astype("str")
     return frame.astype({"attractors": "Int64", "n": "int64", "clusters": "int64"})
+
+
+def _order(key: tuple[str | int, ...]) -> list[list[str | int]]:
+    """Sort names by their letters and, where these are equal, by their numbers: agr.2 before agr.10."""
+    parts = [re.split(r"(\d+)", str(name)) for name in key]
+    return [[int(part) if place % 2 else part for place, part in enumerate(name)] for name in parts]
 
 
 def _grouped(items: Sequence[One], keys: Sequence[str]) -> dict[tuple[str | int, ...], list[One]]:
