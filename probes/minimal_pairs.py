@@ -21,8 +21,8 @@ class Kind:
     attractors: int | None = None
     "Nouns of the other number (Linzen et al. 2016, section 2); None where they were not counted."
     number: str = ""
-    """SINGULAR or PLURAL, of the verb in the right sentence: a model that prefers one form whatever the subject is right
-    on all pairs of one of them, and on none of the other."""
+    """SINGULAR or PLURAL, of the verb in the right sentence: a model that always prefers one form is right on all pairs
+    of one of them, and on none of the other."""
     phenomenon: str = ""
     "What several paradigms test."
     field: str = ""

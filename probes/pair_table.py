@@ -31,6 +31,9 @@ LEVELS: Mapping[str, tuple[str, ...]] = {
 
 KINDS = ("field", "phenomenon", "paradigm", "condition", "attractors", "number")
 
+NOTHING = {kind: pd.NA if kind == "attractors" else "" for kind in KINDS}
+"What a row holds of what its pairs do not have in common."
+
 COLUMNS = (
     *("corpus", "level", *KINDS, "method", "n", "clusters"),
     *("accuracy", "ci_low", "ci_high", "near_ties", "left_out"),
@@ -49,13 +52,10 @@ def pair_table(decided: Mapping[str, Decisions], *, replicates: int, seed: int) 
         for level, keys in LEVELS.items():
             made, lost = _grouped(found.made, keys), _grouped(found.left_out, keys)
             for key in sorted(made.keys() | lost.keys(), key=_order):
-                about = {"corpus": corpus, "level": level, **dict(zip(keys, key, strict=True))}
+                about = {"corpus": corpus, "level": level, **NOTHING, **dict(zip(keys, key, strict=True))}
                 numbers = _numbers(made.get(key, []), replicates, seed)
                 rows.append(about | numbers | {"left_out": len(lost.get(key, []))})
-    frame = pd.DataFrame(rows, columns=list(COLUMNS))
-    names = [column for column in KINDS if column != "attractors"]
-    frame[names] = frame[names].fillna("").astype("str")
-    return frame.astype({"attractors": "Int64", "n": "int64", "clusters": "int64"})
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"attractors": "Int64"})
 
 
 def _order(key: tuple[str | int, ...]) -> list[list[str | int]]:

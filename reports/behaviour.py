@@ -30,12 +30,13 @@ METHODS: Final = (
 DECIDED: Final = (
     "Accuracy is the share of pairs whose right sentence the model prefers; ties count half, chance is 50. Intervals "
     "(95 %) come from resampling clusters: the sentences or documents that pairs were made from. Where all clusters "
-    "are right the interval is the exact binomial one."
+    "are right the interval is the exact binomial one. A model that always prefers one form of a verb is right on all "
+    "pairs of one number, and on none of the other."
 )
 
 TITLES: Final = {
     "attractors": "By attractors: nouns of the other number between subject and verb",
-    "number": "By number of the verb: who always prefers one form is right on one row alone",
+    "number": "By number of the verb in the right sentence",
     "phenomenon": "By phenomenon",
     "condition": "By condition",
     "paradigm": "By paradigm",
