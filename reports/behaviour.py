@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import count, interval, percent
+from reports.formats import MISSING, count, interval, percent
 from reports.run import Run
 from reports.tables import FEW_CLUSTERS
 
@@ -172,6 +172,5 @@ def _name(row: dict[Any, Any], level: str) -> str:
 
 
 def _preference(row: dict[Any, Any], name: str) -> Preference:
-    numbers = {key: int(row[key]) for key in ("n", "clusters", "near_ties", "left_out")}
-    fractions = {key: float(row[key]) for key in ("accuracy", "ci_low", "ci_high")}
-    return Preference(name, str(row["method"]) or "–", **numbers, **fractions)
+    kept = ("n", "clusters", "accuracy", "ci_low", "ci_high", "near_ties", "left_out")
+    return Preference(name, str(row["method"]) or MISSING, **{key: row[key] for key in kept})

@@ -134,7 +134,7 @@ def test_a_run_that_asks_for_no_pairs_has_no_behaviour(scored: Callable[..., Run
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ('behaviour.corpora=["blimb"]', "behaviour.corpora: unknown minimal pairs 'blimb'; did you mean 'blimp'"),
+        ('behaviour.corpora=["blimb"]', "behaviour: unknown minimal pairs 'blimb'; did you mean 'blimp'"),
         ('behaviour.corpora=["grammar", "grammar"]', "behaviour: minimal pairs 'grammar' are named twice"),
         ("behaviour.first=0", "behaviour.first: Input should be greater than or equal to 1"),
         ("behaviour.method='guess'", "behaviour.method: Input should be 'auto', 'masked' or 'pll'"),
@@ -144,7 +144,7 @@ def test_a_run_that_asks_for_no_pairs_has_no_behaviour(scored: Callable[..., Run
 def test_faults_in_the_table_are_told_in_one_line(base: Path, change: str, complaint: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load_config(base, (change,))
-    assert complaint.removeprefix("behaviour.corpora: ") in str(caught.value)
+    assert complaint in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
