@@ -11,7 +11,7 @@ from probes.minimal_pairs import Kind, MinimalPair
 
 @pytest.fixture(scope="module")
 def pairs() -> list[MinimalPair]:
-    return list(islice(grammar_pairs(3), 1500))
+    return list(islice(grammar_pairs(3), 800))
 
 
 def test_every_pair_differs_in_its_verb_alone(pairs: list[MinimalPair]) -> None:
