@@ -31,7 +31,8 @@ DECIDED: Final = (
     "Accuracy is the share of pairs whose right sentence the model prefers; ties count half, chance is 50. Intervals "
     "(95 %) come from resampling clusters: the sentences or documents that pairs were made from. Where all clusters "
     "are right the interval is the exact binomial one. A model that always prefers one form of a verb is right on all "
-    "pairs of one number, and on none of the other."
+    "pairs of one number, and on none of the other. Few words can make up many pairs, so that a taste for words alone "
+    "moves a phenomenon away from chance, also in an untrained model: compare with one."
 )
 
 TITLES: Final = {
