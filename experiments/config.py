@@ -15,6 +15,8 @@ from mha.models import NAMED, SOURCES
 from probes import get_probe
 from probes.corpora import NAMED as CORPORA
 from probes.corpora import corpus_path
+from probes.pair_corpora import NAMED_PAIRS, pairs_path
+from probes.pair_scores import METHODS
 
 GRAMMAR = "grammar"
 "Name of the embedded corpus, which is generated."
@@ -147,6 +149,28 @@ class VerdictSection(Section):
     "The margin over the strongest of the baselines and controls must be at least this."
 
 
+class BehaviourSection(Section):
+    """Which of two sentences the model prefers; for models with a masked-LM head."""
+
+    corpora: tuple[str, ...] = ()
+    """"grammar", names of minimal pairs of `headscope list corpora`, or files and folders of such pairs, relative to
+    the config file; none where behaviour is not asked for."""
+    first: int | None = Field(default=None, ge=1)
+    "Take that many pairs of each file (BLiMP: of each paradigm) and of the grammar, which else gives 2,000."
+    method: Literal["auto", "masked", "pll"] = "auto"
+    "How pairs are decided, see `probes.pair_scores`."
+    seed: int = 71
+    "Seed of the grammar's pairs, which should be none of a grammar that the model was trained on."
+
+    @model_validator(mode="after")
+    def _there(self) -> Self:
+        names = [name if name in (GRAMMAR, *NAMED_PAIRS) else pairs_path(name).stem for name in self.corpora]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"minimal pairs {name!r} are named twice")
+        return self
+
+
 class PageSection(Section):
     """What the page shows."""
 
@@ -167,11 +191,13 @@ class Config(Section):
     scoring: ScoringSection = ScoringSection()
     controls: ControlsSection = ControlsSection()
     verdict: VerdictSection = VerdictSection()
+    behaviour: BehaviourSection = BehaviourSection()
     page: PageSection = PageSection()
 
 
 assert set(SOURCES) == {"pretrained", "random", "shuffled"}
 assert set(REDUCTIONS) == {"mean", "first"}
+assert set(METHODS) == {"auto", "masked", "pll"}
 
 
 def load_config(path: Path, changes: Sequence[str] = ()) -> Config:
@@ -215,7 +241,7 @@ def _apply(found: dict[str, Any], change: str) -> None:
 
 
 def _resolve_paths(found: dict[str, Any], folder: Path) -> None:
-    """Make paths absolute: of corpora, relative to the config file; of models, to it or else to the current folder."""
+    """Make paths absolute: relative to the config file; of models and minimal pairs, else to the current folder."""
     corpus = found.get("corpus")
     for part in corpus.values() if isinstance(corpus, dict) else ():
         if isinstance(part, dict) and isinstance(part.get("path"), str):
@@ -224,6 +250,16 @@ def _resolve_paths(found: dict[str, Any], folder: Path) -> None:
     if isinstance(model, dict) and isinstance(name := model.get("name"), str) and name not in NAMED:
         places = [place for place in (folder / Path(name).expanduser(), Path(name)) if place.is_dir()]
         model["name"] = str(places[0].resolve()) if places else name
+    behaviour = found.get("behaviour")
+    if isinstance(behaviour, dict) and isinstance(names := behaviour.get("corpora"), list):
+        behaviour["corpora"] = [_pairs_place(name, folder) for name in names]
+
+
+def _pairs_place(name: object, folder: Path) -> object:
+    if not isinstance(name, str) or name in (GRAMMAR, *NAMED_PAIRS):
+        return name
+    places = [place for place in (folder / Path(name).expanduser(), Path(name)) if place.exists()]
+    return str(places[0].resolve()) if places else name
 
 
 def _one_line(error: ValidationError) -> str:

@@ -38,19 +38,20 @@ def probes() -> Rows:
 
 
 def corpora() -> Rows:
-    """Return one row a named corpus."""
+    """Return one row a named corpus, of trees or of minimal pairs."""
     from probes.corpora import NAMED, data_folder
+    from probes.pair_corpora import NAMED_PAIRS
 
     grammar = {
         "name": "grammar",
-        "what": "embedded grammar: trees, coreference",
+        "what": "embedded grammar: trees, coreference, minimal pairs of agreement",
         "licence": "Apache-2.0",
         "at": "embedded",
     }
     rows = [grammar]
-    for name, corpus in NAMED.items():
+    for name, corpus in {**NAMED, **NAMED_PAIRS}.items():
         path = data_folder() / corpus.path
-        at = str(path) if path.is_file() else f"missing: {corpus.path} under HEADSCOPE_DATA"
+        at = str(path) if path.exists() else f"missing: {corpus.path} under HEADSCOPE_DATA"
         rows.append({"name": name, "what": corpus.title, "licence": corpus.licence, "at": at})
     return rows
 

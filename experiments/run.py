@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 import tomli_w
 
+from experiments.behaviour import Examination
 from experiments.config import Config, ConfigError, VerdictSection, resolved
 from experiments.controls import ModelControl, add_control, chosen_shuffles, model_controls, of_model, on_arcs
 from experiments.corpora import open_corpora
@@ -29,7 +30,15 @@ from probes.registry import CONTROL_ARCS, SHUFFLED
 from probes.results import SPLITS, Split, add_verdicts, pooled_sums, score_table
 from probes.scoring import Settings, learn_baselines, score_corpus
 from probes.statistics import Rule
-from reports import EXAMPLE_COLUMNS, SCORE_COLUMNS, write_examples, write_metrics, write_report, write_scores
+from reports import (
+    EXAMPLE_COLUMNS,
+    SCORE_COLUMNS,
+    write_behaviour,
+    write_examples,
+    write_metrics,
+    write_report,
+    write_scores,
+)
 
 Progress = Callable[[str, int, int], None]
 "Called with what is done, how many texts of it are done, and how many there are."
@@ -85,6 +94,7 @@ def check_free(folder: Path, config: Config, overwrite: bool) -> None:
 def _work(config: Config, folder: Path, journal: Journal, started: float, progress: Progress) -> None:
     with journal.stage("load model"):
         model = load_model(config.model.name, config.model.source, config.seed)
+        examination = Examination.of(config, model)
     with journal.stage("open corpora"):
         corpora = open_corpora(config)
     probes = [get_probe(name) for name in config.probes.names]
@@ -110,6 +120,8 @@ def _work(config: Config, folder: Path, journal: Journal, started: float, progre
         with journal.stage("examples"):
             chosen = choose_heads(scores, share)
             examples.append(example_arcs(model, part.texts[1], asked, chosen, part.settings))
+    if examination is not None:
+        write_behaviour(_of_run(examination.hold(journal, progress), config), folder)
     names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
     _refuse_nothing(frames, names, journal)
     frames = [frame for frame in frames if len(frame)]
@@ -285,10 +297,15 @@ def _texts(corpus: Corpus, scope: str, config: Config) -> Texts:
 
 
 def _complete(scores: pd.DataFrame, config: Config, corpora: dict[str, str]) -> pd.DataFrame:
-    step = pd.array([pd.NA] * len(scores), dtype="Int64")
-    name = config.model.name if config.model.source == "pretrained" else f"{config.model.name} ({config.model.source})"
-    scores = scores.assign(model=name, step=step, corpus=scores.split.map(corpora), maps="weights")
+    scores = _of_run(scores, config).assign(corpus=scores.split.map(corpora), maps="weights")
     return scores[list(SCORE_COLUMNS)]
+
+
+def _of_run(frame: pd.DataFrame, config: Config) -> pd.DataFrame:
+    """Add which model, and at which step of its training, the rows are about."""
+    step = pd.array([pd.NA] * len(frame), dtype="Int64")
+    name = config.model.name if config.model.source == "pretrained" else f"{config.model.name} ({config.model.source})"
+    return frame.assign(model=name, step=step)
 
 
 def _renumbered(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:

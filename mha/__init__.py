@@ -6,6 +6,7 @@ from mha.encoder import Encoder, EncoderConfig
 from mha.hooks import SITES, HookError, Record, Seen, record, watch
 from mha.interventions import Ablate, Attend, intervene
 from mha.maps import merge, stream_maps
+from mha.masked_prediction import MaskedLM
 from mha.models import Model, ModelError, load_model
 from mha.pieces import CLS, SEP, Pieces, align
 from mha.weights import export_encoder, load_encoder
@@ -21,6 +22,7 @@ __all__ = [
     "Encoder",
     "EncoderConfig",
     "HookError",
+    "MaskedLM",
     "Model",
     "ModelError",
     "MultiHeadAttention",

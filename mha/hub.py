@@ -32,6 +32,11 @@ OUTPUT_PROJECTIONS = {
 }
 "Where W_O lies, seen from the module that calls attention: an entry an architecture (`config.model_type`)."
 
+
+class HeadMissingError(ValueError):
+    """A model of `transformers` that has no trained masked-LM head."""
+
+
 _CROSS = re.compile(r"(^|\.)(\w*cross_?att\w*|encoder_attn|EncDecAttention)(\.|$)")
 "What `transformers` calls its modules of cross-attention."
 
@@ -129,3 +134,31 @@ def load_hub_model(folder: str, *, random_seed: int | None = None) -> nn.Module:
     encoder = model.get_encoder() if config.is_encoder_decoder else model
     assert isinstance(encoder, nn.Module)
     return encoder.eval()
+
+
+def load_hub_masked_lm(folder: str, *, random_seed: int | None = None) -> nn.Module:
+    """Load a model folder with its masked-LM head (safetensors only, no remote code), in evaluation mode and float32.
+
+    With `random_seed` the architecture is built with fresh weights. Raises HeadMissingError, with the reason, where
+    the architecture has no such head, the folder has no weights for it (`transformers` would make them up), or a
+    decoder reads the text once more.
+    """
+    from transformers import AutoConfig, AutoModelForMaskedLM
+
+    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    if config.is_encoder_decoder:
+        raise HeadMissingError(f"a {config.model_type} is an encoder with a decoder, which predicts from left to right")
+    if type(config) not in AutoModelForMaskedLM._model_mapping:
+        raise HeadMissingError(f"transformers has none for a {config.model_type}")
+    auto: Any = AutoModelForMaskedLM
+    if random_seed is not None:
+        with torch.random.fork_rng():
+            torch.manual_seed(random_seed)
+            fresh: nn.Module = auto.from_config(config, trust_remote_code=False, dtype=torch.float32)
+        return fresh.eval()
+    settings = {"trust_remote_code": False, "use_safetensors": True, "dtype": torch.float32}
+    model, info = auto.from_pretrained(folder, output_loading_info=True, **settings)
+    if info["missing_keys"]:
+        raise HeadMissingError(f"{sorted(info['missing_keys'])[0]!r} is not among its weights")
+    assert isinstance(model, nn.Module)
+    return model.eval()

@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from mha.attention import MultiHeadAttention
-from mha.encoder import Encoder
+from mha.encoder import Encoder, MaskedLMHead
 from mha.hub import load_hub_model
 from mha.weights import FAMILIES, load_encoder
 
@@ -85,7 +85,7 @@ def load_model(name: str, source: str = "pretrained", seed: int = 0) -> Model:
     """
     if source not in SOURCES:
         raise ModelError(f"unknown model source {source!r}; the sources are {', '.join(SOURCES)}")
-    folder = NAMED[name]() if name in NAMED else _find(name)
+    folder = find_model(name)
     config = _read_config(folder)
     module = _load(folder, config, seed if source == "random" else None)
     if source == "shuffled":
@@ -116,7 +116,18 @@ def _load(folder: Path, config: dict[str, Any], random_seed: int | None) -> nn.M
         return encoder
     with torch.random.fork_rng():
         torch.manual_seed(random_seed)
-        return Encoder(encoder.config).eval()
+        fresh = Encoder(encoder.config).eval()
+        if encoder.lm_head is not None:
+            fresh.lm_head = _fresh_head(fresh)  # last: the body has the weights that it would have without
+        return fresh
+
+
+def _fresh_head(encoder: Encoder) -> MaskedLMHead:
+    head = MaskedLMHead(encoder.config, encoder.pieces).eval()
+    nn.init.normal_(head.transform.weight, std=0.02)
+    nn.init.zeros_(head.transform.bias)
+    nn.init.zeros_(head.decoder.bias)
+    return head
 
 
 def _shape(module: nn.Module) -> tuple[int, int, int]:
@@ -171,8 +182,10 @@ def _hub_tokenizer(folder: Path) -> Any:
     return tokenizer.backend_tokenizer
 
 
-def _find(name: str) -> Path:
-    """Return the folder of a local path or of a hub id's snapshot."""
+def find_model(name: str) -> Path:
+    """Return the folder of a model by short name, local path or hub id (its snapshot); raises ModelError."""
+    if name in NAMED:
+        return NAMED[name]()
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder

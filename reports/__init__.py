@@ -3,11 +3,13 @@
 from reports.page import write_report
 from reports.run import Run
 from reports.schema import (
+    BEHAVIOUR_COLUMNS,
     EXAMPLE_COLUMNS,
     SCORE_COLUMNS,
     read_examples,
     read_scores,
     validate,
+    write_behaviour,
     write_examples,
     write_metrics,
     write_scores,
@@ -15,12 +17,14 @@ from reports.schema import (
 from reports.view import write_view
 
 __all__ = [
+    "BEHAVIOUR_COLUMNS",
     "EXAMPLE_COLUMNS",
     "SCORE_COLUMNS",
     "Run",
     "read_examples",
     "read_scores",
     "validate",
+    "write_behaviour",
     "write_examples",
     "write_metrics",
     "write_report",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from reports.behaviour import DECIDED
 from reports.contents import Contents
 from reports.environment import environment
 from reports.glossary import LIMITS, MEANING
@@ -16,7 +17,7 @@ def markdown_page(contents: Contents, figures: dict[str, list[str]]) -> str:
     made = environment(html=False)
     made.filters.update(md=escaped, leader=leader_sentence)
     text = made.get_template("report.md.j2").render(
-        page=contents, figures=figures, meaning=MEANING, limits=LIMITS, few=FEW_CLUSTERS
+        page=contents, figures=figures, meaning=MEANING, limits=LIMITS, few=FEW_CLUSTERS, decided=DECIDED
     )
     return re.sub(r"\n{3,}", "\n\n", text)
 

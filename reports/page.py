@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 from uuid import uuid4
 
+from reports.behaviour import DECIDED
+from reports.behaviour_figure import save_behaviour
 from reports.contents import Contents, ProbePart, gather
 from reports.environment import asset, environment
 from reports.figures import save_best_heads, save_heat_maps
@@ -53,7 +55,9 @@ def _swap(new: Path, target: Path) -> None:
 
 
 def _save_figures(contents: Contents, folder: Path) -> dict[str, list[str]]:
-    """Save the figures of every probe; return probe -> file names without suffix."""
+    """Save the figures of every probe and of the behaviour; return probe -> file names without suffix."""
+    if contents.behaviour is not None:
+        save_behaviour(contents.behaviour.drawn, f"What {contents.model} does", folder / "behaviour")
     return {part.name: _save_probe_figures(contents, part, index, folder) for index, part in enumerate(contents.probes)}
 
 
@@ -81,6 +85,7 @@ def html_page(contents: Contents) -> str:
         meaning=MEANING,
         limits=LIMITS,
         few=FEW_CLUSTERS,
+        decided=DECIDED,
         style=asset("page.css"),
         script=asset("page.js"),
     )

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import pandas as pd
 
-from reports.schema import read_agreement, read_examples, read_metrics, read_scores
+from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 "What a folder must hold to be a run folder."
@@ -38,6 +38,9 @@ class Run:
     agreement: pd.DataFrame | None = None
     "One row a question and pair of metrics (`AGREEMENT_COLUMNS`); None as above."
 
+    behaviour: pd.DataFrame | None = None
+    "One row a group of minimal pairs (`BEHAVIOUR_COLUMNS`); None where the run asked about none."
+
     @classmethod
     def open(cls, path: str | Path) -> Self:
         """Open the run folder at `path`.
@@ -55,6 +58,7 @@ class Run:
                 "make one with 'headscope run CONFIG'"
             )
         compared = all((folder / name).is_file() for name in ("metrics.parquet", "agreement.parquet"))
+        pairs = folder / "behaviour.parquet"
         return cls(
             folder=folder,
             scores=read_scores(folder / "scores.parquet"),
@@ -63,6 +67,7 @@ class Run:
             config=(folder / "config.toml").read_text(encoding="utf-8"),
             metrics=read_metrics(folder / "metrics.parquet") if compared else None,
             agreement=read_agreement(folder / "agreement.parquet") if compared else None,
+            behaviour=read_behaviour(pairs) if pairs.is_file() else None,
         )
 
     @property

@@ -106,6 +106,38 @@ AGREEMENT_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
 )
 "Column -> dtype of agreement.parquet, one row a question and pair of metrics; tau lies in [-1, 1], overlap in [0, 1]."
 
+BEHAVIOUR_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "model": "str",
+        "step": "Int64",
+        "corpus": "str",
+        "level": "str",
+        "field": "str",
+        "phenomenon": "str",
+        "paradigm": "str",
+        "condition": "str",
+        "attractors": "Int64",
+        "number": "str",
+        "method": "str",
+        "n": "int64",
+        "clusters": "int64",
+        "accuracy": "float64",
+        "ci_low": "float64",
+        "ci_high": "float64",
+        "near_ties": "int64",
+        "left_out": "int64",
+    }
+)
+"""Column -> dtype of behaviour.parquet, one row a group of minimal pairs; `level` says what its pairs have in common.
+
+Columns that differ within a group are "" or missing. Fractions lie in [0, 1], chance is 0.5; NaN where n = 0."""
+
+BEHAVIOUR_LEVELS: Final = (
+    *("corpus", "field", "phenomenon", "paradigm", "condition", "attractors", "number"),
+    "condition and attractors",
+)
+"What pairs are grouped by; a row of the first is a whole corpus."
+
 ROW_KEY: Final = ("model", "step", "corpus", "maps", "probe", "label", "variant", "layer", "head", "split")
 "The columns that together name one row of scores.parquet."
 
@@ -118,6 +150,8 @@ _FRACTIONS = (
 )
 _RANGES = {"reciprocal_rank": (0, 1), "auc": (0, 1), "tau": (-1, 1), "overlap": (0, 1)}
 _SLACK = 1e-6
+_ABOUT_PAIRS = ("corpus", "level", "phenomenon", "paradigm", "condition", "attractors", "number")
+_BEHAVIOUR_KEY = ("model", "step", *_ABOUT_PAIRS, "field")
 
 
 def validate(
@@ -146,6 +180,8 @@ def validate(
             _refuse(ordered, outside, where, f"`{column}` lies outside [{low}, {high}]")
     if "accuracy" in columns and "split" in columns:
         _check_scores(ordered, where)
+    if "level" in columns:
+        _check_behaviour(ordered, where)
     return ordered
 
 
@@ -172,12 +208,25 @@ def _check_scores(frame: pd.DataFrame, where: str | Path) -> None:
     _refuse(frame, frame.duplicated(list(ROW_KEY)), where, f"two rows have the same {', '.join(ROW_KEY)}")
 
 
+def _check_behaviour(frame: pd.DataFrame, where: str | Path) -> None:
+    """Refuse what cannot be said about minimal pairs."""
+    known = ", ".join(BEHAVIOUR_LEVELS)
+    _refuse(frame, ~frame["level"].isin(BEHAVIOUR_LEVELS), where, f"`level` is not one of {known}")
+    for column in ("accuracy", "ci_low", "ci_high"):
+        outside = (frame[column] < -_SLACK) | (frame[column] > 1 + _SLACK)
+        _refuse(frame, outside, where, f"`{column}` lies outside [0, 1] (fractions, not percent)")
+    _refuse(frame, (frame["n"] == 0) & frame["accuracy"].notna(), where, "n = 0 but `accuracy` is a number, not NaN")
+    same = frame.duplicated(list(_BEHAVIOUR_KEY))
+    _refuse(frame, same, where, f"two rows have the same {', '.join(_BEHAVIOUR_KEY)}")
+
+
 def _refuse(frame: pd.DataFrame, wrong: pd.Series, where: str | Path, complaint: str) -> None:
     """Raise ValueError that shows the first of the rows marked in `wrong`, if there is one."""
     if not wrong.any():
         return
     row = frame.loc[wrong].iloc[0]
-    columns = [column for column in ("probe", "label", "variant", "name", "split") if column in frame.columns]
+    about = _ABOUT_PAIRS if "level" in frame.columns else ("probe", "label", "variant", "name", "split")
+    columns = [column for column in about if column in frame.columns]
     named = ", ".join(str(row[column]) for column in columns)
     raise ValueError(f"{where}: {complaint}, in {int(wrong.sum())} row(s); the first is {named}")
 
@@ -199,6 +248,13 @@ def write_metrics(metrics: pd.DataFrame, agreement: pd.DataFrame, folder: Path) 
     for frame, columns, name in ((metrics, METRIC_COLUMNS, "metrics"), (agreement, AGREEMENT_COLUMNS, "agreement")):
         path = folder / f"{name}.parquet"
         _replace(validate(frame, columns, path), path)
+
+
+def write_behaviour(frame: pd.DataFrame, folder: Path) -> Path:
+    """Write behaviour.parquet, and the same rows as behaviour.csv, into `folder`; return the path of the first."""
+    behaviour = validate(frame, BEHAVIOUR_COLUMNS, folder / "behaviour.parquet")
+    _replace(behaviour, folder / "behaviour.csv")
+    return _replace(behaviour, folder / "behaviour.parquet")
 
 
 def _replace(frame: pd.DataFrame, path: Path) -> Path:
@@ -238,6 +294,11 @@ def read_metrics(path: Path) -> pd.DataFrame:
 def read_agreement(path: Path) -> pd.DataFrame:
     """Read agreement.parquet; ValueError says what is wrong with the file."""
     return validate(_read_parquet(path), AGREEMENT_COLUMNS, path)
+
+
+def read_behaviour(path: Path) -> pd.DataFrame:
+    """Read behaviour.parquet; ValueError says what is wrong with the file."""
+    return validate(_read_parquet(path), BEHAVIOUR_COLUMNS, path)
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:

@@ -43,9 +43,13 @@ CHANGED: dict[str, Any] = {
     "controls.shuffles_tried": 7,
     "controls.words": False,
     "controls.arcs": False,
+    "behaviour.corpora": ["grammar", "blimp"],
+    "behaviour.first": 20,
+    "behaviour.method": "pll",
+    "behaviour.seed": 17,
     "page.examples": 5,
 }
-"A value other than the default for every key; what each of them does is tested in test_run.py."
+"A value other than the default for every key; what each does is tested in test_run.py and test_behaviour.py."
 
 
 def keys(section: type[BaseModel], before: str = "") -> Iterator[str]:
@@ -202,7 +206,7 @@ def test_a_change_that_cannot_be_made_is_quoted(change: str, message: str, write
         ("scoring.replicate=9", "unknown key 'scoring.replicate'; did you mean 'replicates'?"),
         ("corpus.report.nam='x'", "unknown key 'corpus.report.nam'; did you mean 'name'?"),
         ("page.zebra=1", "unknown key 'page.zebra'; known here are examples"),
-        ("=1", "unknown key ''; known here are name, seed, model, corpus, probes, scoring, controls, verdict, page"),
+        ("=1", "unknown key ''; known here are name, seed, model, corpus, probes, scoring, controls, verdict, behav"),
         ("seed=many", "seed: Input should be a valid integer"),
         ("seed=-1", "seed: Input should be greater than or equal to 0"),
         ("seed=2.5", "seed: Input should be a valid integer"),

@@ -7,6 +7,7 @@ from experiments.listing import LISTS, ListError, print_list
 from mha.models import NAMED as MODELS
 from probes import get_probe, probe_names
 from probes.corpora import NAMED as CORPORA
+from probes.pair_corpora import NAMED_PAIRS as PAIRS
 
 
 @pytest.mark.parametrize("what", LISTS)
@@ -36,9 +37,13 @@ def test_corpora_say_where_they_lie_or_that_they_are_missing(tmp_path: Path, mon
     file.parent.mkdir()
     file.touch()
     at = {row["name"]: row["at"] for row in LISTS["corpora"]()}
-    assert list(at) == ["grammar", *CORPORA]
+    assert list(at) == ["grammar", *CORPORA, *PAIRS]
     assert at["grammar"] == "embedded"
     assert at["ewt-dev"] == str(file)
+    (tmp_path / "blimp").mkdir()
+    pairs = {row["name"]: row["at"] for row in LISTS["corpora"]() if row["name"] in PAIRS}
+    assert pairs["blimp"] == str(tmp_path / "blimp")
+    assert pairs["linzen"] == f"missing: {PAIRS['linzen'].path} under HEADSCOPE_DATA"
     assert at["gum-dev"] == f"missing: {CORPORA['gum-dev'].path} under HEADSCOPE_DATA"
 
 

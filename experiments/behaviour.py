@@ -1,0 +1,78 @@
+"""The behaviour of a run's model: which sentences of minimal pairs it prefers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from experiments.config import Config
+from experiments.journal import Journal
+from mha import MaskedLM, Model
+from probes.aligned import Dropped
+from probes.minimal_pairs import LeftOut
+from probes.pair_corpora import PairCorpus, open_pairs
+from probes.pair_scores import Decisions, decide
+from probes.pair_table import pair_table
+
+SCOPE = "minimal pairs"
+"What stands among the dropped, in place of sentences or windows."
+
+
+@dataclass(frozen=True)
+class Examination:
+    """The minimal pairs that a run asks its model about."""
+
+    lm: MaskedLM
+    corpora: Sequence[PairCorpus]
+    config: Config
+
+    @classmethod
+    def of(cls, config: Config, model: Model) -> Examination | None:
+        """Open what the config's [behaviour] names; None where it names nothing.
+
+        Raises ModelError for a model without a masked-LM head and CorpusError for pairs that are not there.
+        """
+        section = config.behaviour
+        if not section.corpora:
+            return None
+        lm = MaskedLM.of(model, config.seed)
+        corpora = [open_pairs(name, first=section.first, seed=section.seed) for name in section.corpora]
+        return cls(lm, corpora, config)
+
+    def hold(self, journal: Journal, progress: Callable[[str, int, int], None]) -> pd.DataFrame:
+        """Return the accuracy on all pairs, without columns of the run; note what was asked and left out."""
+        decided = {}
+        for corpus in self.corpora:
+            with journal.stage(f"behaviour: {corpus.name}"):
+                decided[corpus.name] = self._decide(corpus, journal, progress)
+            journal.record["dropped"] += _dropped(corpus.name, decided[corpus.name].left_out)
+        scoring = self.config.scoring
+        return pair_table(decided, replicates=scoring.replicates, seed=self.config.seed)
+
+    def _decide(self, corpus: PairCorpus, journal: Journal, progress: Callable[[str, int, int], None]) -> Decisions:
+        items, fingerprint = corpus.count()
+        done = 0
+
+        def step(more: int) -> None:
+            nonlocal done
+            done += more
+            progress(f"minimal pairs, {corpus.name}", done, items)
+
+        section, scoring = self.config.behaviour, self.config.scoring
+        batch_pieces = scoring.batch_pieces
+        decisions = decide(self.lm, corpus.stream(), method=section.method, batch_pieces=batch_pieces, step=step)
+        noted = {"items": items, "decided": len(decisions.made), "fingerprint": fingerprint}
+        journal.record.setdefault("behaviour", {})[corpus.name] = noted
+        return decisions
+
+
+def _dropped(corpus: str, left_out: Sequence[LeftOut]) -> list[dict[str, object]]:
+    dropped = Dropped()
+    for one in left_out:
+        dropped.add(one.reason, one.source)
+    return [
+        {"split": corpus, "scope": SCOPE, "reason": reason, "count": count, "examples": dropped.examples[reason]}
+        for reason, count in dropped.counts.items()
+    ]

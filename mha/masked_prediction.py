@@ -1,0 +1,113 @@
+"""What a masked language model predicts at masked places: our encoder with its head, or a model of `transformers`."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from mha.encoder import Encoder
+from mha.hub import HeadMissingError, load_hub_masked_lm
+from mha.models import Model, ModelError, find_model, shuffle_weights
+
+MASKS = ("[MASK]", "<mask>")
+"What the piece is called that stands for a masked one."
+
+UNKNOWNS = ("[UNK]", "<unk>")
+"What the piece is called that stands for whatever the vocabulary lacks."
+
+_place: ContextVar[Tensor | None] = ContextVar("place", default=None)
+"[batch] The places whose vectors alone go through the decoder of a model of `transformers`, in this thread."
+
+
+@dataclass(frozen=True)
+class MaskedLM:
+    """A model with a masked-LM head, and the pieces that its tokenizer has for masking and for the unknown."""
+
+    model: Model
+    module: nn.Module
+    "Our `Encoder`, or a masked LM of `transformers`."
+    mask: int
+    "The piece that stands for a masked one."
+    unknown: int | None
+    "The piece that stands for what the vocabulary lacks; None where there is none (byte-level vocabularies)."
+
+    @classmethod
+    def of(cls, model: Model, seed: int = 0) -> MaskedLM:
+        """Return the masked LM of a model; `seed` is that of the model, where its source has one.
+
+        Raises ModelError for a model without a masked-LM head, and for a tokenizer without a mask.
+        """
+        mask = _piece(model.tokenizer, MASKS)
+        module = model.module
+        if isinstance(module, Encoder):
+            if module.lm_head is None:
+                raise ModelError(_no_head(model, "its weights hold none"))
+        else:
+            module = _from_hub(model, seed)
+        if mask is None:
+            raise ModelError(f"the tokenizer of {model.name} has no piece for a mask, expected {' or '.join(MASKS)}")
+        return cls(model, module, mask, _piece(model.tokenizer, UNKNOWNS))
+
+    def log_probabilities(
+        self,
+        ids: Int[Tensor, "batch piece"],
+        real: Bool[Tensor, "batch piece"] | None,
+        place: Int[Tensor, " batch"],
+    ) -> Float[Tensor, "batch vocab"]:
+        """Return the log-probability, in nats, of every piece of the vocabulary at one place of each text.
+
+        `real` is True at pieces that are no padding. Only the vectors at these places go through the decoder.
+        """
+        with torch.inference_mode():
+            if isinstance(self.module, Encoder):
+                assert self.module.lm_head is not None
+                vectors = self.module(ids, real)[torch.arange(len(ids)), place]
+                ours: Tensor = self.module.lm_head(vectors)
+                return ours.log_softmax(-1)
+            before = _place.set(place)
+            try:
+                seen = torch.ones_like(ids) if real is None else real.long()
+                logits: Tensor = self.module(input_ids=ids, attention_mask=seen).logits
+            finally:
+                _place.reset(before)
+        if logits.ndim != 3 or logits.shape[:2] != (len(ids), 1):
+            raise ModelError(f"{self.model.name}: its masked-LM head does not end in its decoder, so it cannot be read")
+        return logits[:, 0].log_softmax(-1)
+
+
+def _piece(tokenizer: Any, names: tuple[str, ...]) -> int | None:
+    found = (tokenizer.token_to_id(name) for name in names)
+    return next((piece for piece in found if piece is not None), None)
+
+
+def _no_head(model: Model, why: str) -> str:
+    return f"{model.name} has no masked-LM head ({why}): it cannot say which of two sentences it prefers"
+
+
+def _from_hub(model: Model, seed: int) -> nn.Module:
+    """Load a model of `transformers` once more with its masked-LM head, which `load_model` leaves out."""
+    try:
+        module = load_hub_masked_lm(str(find_model(model.name)), random_seed=seed if model.source == "random" else None)
+    except HeadMissingError as error:
+        raise ModelError(_no_head(model, str(error))) from error
+    if model.source == "shuffled":
+        shuffle_weights(module, seed)
+    decoder: Any = module.get_output_embeddings()  # type: ignore[operator]  # of every PreTrainedModel
+    if decoder is None:
+        raise ModelError(_no_head(model, "transformers knows no decoder of it"))
+    decoder.register_forward_pre_hook(_at_places)
+    return module
+
+
+def _at_places(decoder: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
+    """Reduce what goes into a decoder, [batch, piece, size], to one vector a text; leave it outside our calls."""
+    place = _place.get()
+    if place is None:
+        return None
+    vectors = inputs[0]
+    return (vectors[torch.arange(len(vectors)), place].unsqueeze(1), *inputs[1:])

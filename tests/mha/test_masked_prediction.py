@@ -1,0 +1,181 @@
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from torch import Tensor
+from transformers import (
+    AlbertConfig,
+    AlbertForMaskedLM,
+    AlbertModel,
+    BartConfig,
+    BartForConditionalGeneration,
+    BertForMaskedLM,
+    GPT2Config,
+    GPT2LMHeadModel,
+    ModernBertConfig,
+    ModernBertForMaskedLM,
+    PreTrainedModel,
+)
+
+from mha import Encoder, MaskedLM, ModelError, export_encoder, load_model
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+VOCAB = 40
+SIZE = {"vocab_size": VOCAB, "hidden_size": 16, "intermediate_size": 24, "num_attention_heads": 2}
+SIZE |= {"num_hidden_layers": 2, "max_position_embeddings": 24, "pad_token_id": 0}
+
+
+def save_tokenizer(folder: Path, special: tuple[str, ...] = SPECIAL) -> None:
+    pieces = [*special, *(f"w{i}" for i in range(VOCAB - len(special)))]
+    tokenizer = Tokenizer(models.WordLevel({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
+
+
+@pytest.fixture
+def saved(tmp_path: Path, randomise: Callable[..., None]) -> Callable[[PreTrainedModel], tuple[Path, Any]]:
+    """Return the function that fills a model of transformers with weights and writes it with a tokenizer."""
+
+    def save(model: PreTrainedModel) -> tuple[Path, Any]:
+        randomise(model)
+        model.eval().save_pretrained(tmp_path / "hub")
+        save_tokenizer(tmp_path / "hub")
+        return tmp_path / "hub", model
+
+    return save
+
+
+def albert() -> AlbertForMaskedLM:
+    return AlbertForMaskedLM(AlbertConfig(**SIZE, embedding_size=8))
+
+
+def modernbert() -> ModernBertForMaskedLM:
+    return ModernBertForMaskedLM(
+        ModernBertConfig(**SIZE, cls_token_id=2, sep_token_id=3, bos_token_id=2, eos_token_id=3)
+    )
+
+
+def expected(model: Any, ids: Tensor, real: Tensor, place: Tensor) -> Tensor:
+    """Log-probabilities from logits at every place, one text at a time without padding."""
+    rows = []
+    for row, mask, at in zip(ids, real, place.tolist(), strict=True):
+        with torch.no_grad():
+            logits = model(input_ids=row[mask][None]).logits
+        rows.append(logits[0, at].log_softmax(-1))
+    return torch.stack(rows)
+
+
+PLACE = torch.tensor([4, 1, 2])
+
+
+def test_our_encoder_says_what_berts_masked_lm_says(folder: Path, pieces: Tensor, mask: Tensor) -> None:
+    save_tokenizer(folder)
+    lm = MaskedLM.of(load_model(str(folder)))
+    found = lm.log_probabilities(pieces, mask, PLACE)
+    oracle = expected(BertForMaskedLM.from_pretrained(folder).eval(), pieces, mask, PLACE)
+    torch.testing.assert_close(found, oracle, atol=1e-5, rtol=0)
+    torch.testing.assert_close(found.exp().sum(1), torch.ones(3))
+    assert (lm.mask, lm.unknown) == (4, 1)
+
+
+@pytest.mark.parametrize("make", [albert, modernbert])
+def test_a_model_of_transformers_is_read_at_the_asked_places_alone(
+    make: Callable[[], PreTrainedModel],
+    saved: Callable[..., tuple[Path, Any]],
+    pieces: Tensor,
+    mask: Tensor,
+) -> None:
+    folder, oracle = saved(make())
+    lm = MaskedLM.of(load_model(str(folder)))
+    decoded = []
+    lm.module.get_output_embeddings().register_forward_hook(lambda module, inputs, output: decoded.append(output.shape))
+    found = lm.log_probabilities(pieces, mask, PLACE)
+    torch.testing.assert_close(found, expected(oracle, pieces, mask, PLACE), atol=1e-5, rtol=0)
+    assert decoded == [(3, 1, VOCAB)], "one vector a text went through the decoder"
+
+
+def test_outside_our_calls_the_model_of_transformers_decodes_every_place(
+    saved: Callable[..., tuple[Path, Any]], pieces: Tensor
+) -> None:
+    folder, oracle = saved(albert())
+    lm = MaskedLM.of(load_model(str(folder)))
+    with pytest.raises(IndexError):
+        lm.log_probabilities(pieces, None, torch.tensor([0, 0, 99]))
+    with torch.no_grad():
+        torch.testing.assert_close(lm.module(input_ids=pieces).logits, oracle(input_ids=pieces).logits)
+
+
+def test_a_model_without_a_masked_lm_head_is_refused(build: Callable[..., Encoder], tmp_path: Path) -> None:
+    export_encoder(build(lm_head=False), tmp_path)
+    save_tokenizer(tmp_path)
+    with pytest.raises(
+        ModelError, match=r"has no masked-LM head \(its weights hold none\): it cannot say which of two"
+    ):
+        MaskedLM.of(load_model(str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda: AlbertModel(AlbertConfig(**SIZE, embedding_size=8)), r"'predictions\.\S+' is not among its weights"),
+        (lambda: GPT2LMHeadModel(GPT2Config(vocab_size=VOCAB, n_embd=16, n_layer=2, n_head=2)), "has none for a gpt2"),
+        (
+            lambda: BartForConditionalGeneration(
+                BartConfig(vocab_size=VOCAB, d_model=16, encoder_layers=1, decoder_layers=1, encoder_ffn_dim=16)
+            ),
+            "a bart is an encoder with a decoder",
+        ),
+    ],
+)
+def test_made_up_and_left_to_right_heads_are_refused(
+    make: Callable[[], PreTrainedModel], why: str, saved: Callable[..., tuple[Path, Any]]
+) -> None:
+    folder, _ = saved(make())
+    with pytest.raises(ModelError, match=f"has no masked-LM head .*{why}"):
+        MaskedLM.of(load_model(str(folder)))
+
+
+def test_a_tokenizer_without_a_mask_is_refused(folder: Path) -> None:
+    save_tokenizer(folder, SPECIAL[:4])
+    with pytest.raises(ModelError, match=r"no piece for a mask, expected \[MASK\] or <mask>"):
+        MaskedLM.of(load_model(str(folder)))
+
+
+def test_fresh_weights_have_a_head_and_the_body_that_they_have_without_one(folder: Path, tmp_path: Path) -> None:
+    save_tokenizer(folder)
+    headed = load_model(str(folder), "random", 3)
+    bare = tmp_path / "bare"
+    encoder = load_model(str(folder)).module
+    encoder.lm_head = None
+    export_encoder(encoder, bare)
+    shutil.copy(folder / "tokenizer.json", bare)
+    with torch.no_grad():
+        without = dict(load_model(str(bare), "random", 3).module.named_parameters())
+        for name, weight in headed.module.named_parameters():
+            if not name.startswith("lm_head."):
+                assert torch.equal(weight, without[name]) or name.startswith("pooler."), name
+    ids = torch.tensor([[2, 9, 4, 3]])
+    found = MaskedLM.of(headed).log_probabilities(ids, None, torch.tensor([2]))
+    assert found.exp().max() < 0.2, "an untrained head is nearly uniform"
+
+
+@pytest.mark.parametrize("source", ["random", "shuffled"])
+def test_controls_of_a_model_of_transformers_follow_their_seed(
+    source: str, saved: Callable[..., tuple[Path, Any]], pieces: Tensor
+) -> None:
+    folder, _ = saved(albert())
+    one, same, other = (
+        MaskedLM.of(load_model(str(folder), source, seed), seed).log_probabilities(pieces, None, PLACE)
+        for seed in (1, 1, 2)
+    )
+    assert torch.equal(one, same)
+    assert not torch.allclose(one, other)
