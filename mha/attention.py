@@ -149,8 +149,7 @@ class MultiHeadAttention(nn.Module):
         `mask` is True where a key may be attended to, for all queries [batch, key] or for each [batch, query, key].
         """
         if key is None and value is None:
-            projected = self.project(query)
-            projected = projected.view(*query.shape[:2], 3, self.heads, self.head_dim).permute(2, 0, 3, 1, 4)
+            projected = self.divide(self.project(query))
         else:
             key = query if key is None else key
             inputs = (query, key, key if value is None else value)
@@ -158,6 +157,11 @@ class MultiHeadAttention(nn.Module):
         crossed = key is not None and key is not query
         mixed: Tensor = self.output(self.concat(projected, additive(mask, query.dtype), crossed))
         return mixed
+
+    def divide(self, projected: Float[Tensor, "batch token projected"]) -> list[Tensor]:
+        """Return queries, keys and values [batch, head, token, head_dim] of what `project` made of the same tokens."""
+        parts = projected.view(*projected.shape[:2], 3, self.heads, self.head_dim)
+        return [part.transpose(1, 2) for part in parts.unbind(2)]
 
     def _project_one(self, which: int, x: Tensor) -> Tensor:
         weight, bias = self.project.weight.chunk(3)[which], self.project.bias.chunk(3)[which]

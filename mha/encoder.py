@@ -113,8 +113,7 @@ class Layer(nn.Module):
         """Self-attention over packed tokens; only the scores and patterns are padded."""
         attention = self.attention
         projected = packing.unpack(attention.project(x))
-        projected = projected.view(packing.batch, packing.length, 3, attention.heads, attention.head_dim)
-        heads = packing.pack(attention.concat(projected.permute(2, 0, 3, 1, 4), packing.bias))
+        heads = packing.pack(attention.concat(attention.divide(projected), packing.bias))
         mixed: Tensor = attention.output(heads if chosen is None else heads.index_select(0, chosen))
         return mixed
 
