@@ -12,7 +12,9 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from mha.attention import MultiHeadAttention, additive
+from mha.attention import MultiHeadAttention
+from mha.dropout import Dropout
+from mha.layout import Packing
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
@@ -73,43 +75,6 @@ class EncoderConfig:
             raise ValueError(f"padding is piece {self.padding}, outside the vocabulary of {self.vocab}")
 
 
-@dataclass(frozen=True)
-class Packing:
-    """Where the real tokens of a padded batch lie, so that everything but attention runs on them alone."""
-
-    batch: int
-    length: int
-    real: Int[Tensor, " token"] | None
-    "Indices of the real tokens in the flattened batch; None where every token is real."
-    source: Int[Tensor, " slot"] | None
-    "For every place of the flattened batch the real token that stands there; any at padding."
-
-    @classmethod
-    def of(cls, mask: Bool[Tensor, "batch length"] | None, batch: int, length: int) -> Packing:
-        """Return the packing of a batch whose mask is True at real tokens."""
-        if mask is None or bool(mask.all()):
-            return cls(batch, length, None, None)
-        flat = mask.flatten()
-        return cls(batch, length, flat.nonzero().squeeze(1), (flat.cumsum(0) - 1).clamp_(min=0))
-
-    def pack(self, x: Tensor) -> Tensor:
-        """[batch, length, ...] -> [token, ...]."""
-        flat = x.flatten(0, 1)
-        return flat if self.real is None else flat.index_select(0, self.real)
-
-    def unpack(self, x: Tensor) -> Tensor:
-        """[token, ...] -> [batch, length, ...]; what stands at padding is some token's, which the mask hides."""
-        flat = x if self.source is None else x.index_select(0, self.source)
-        return flat.view(self.batch, self.length, *x.shape[1:])
-
-    def unpack_zero(self, x: Tensor) -> Tensor:
-        """[token, ...] -> [batch, length, ...], zero at padding."""
-        if self.real is None:
-            return self.unpack(x)
-        padded = x.new_zeros(self.batch * self.length, *x.shape[1:]).index_copy_(0, self.real, x)
-        return padded.view(self.batch, self.length, *x.shape[1:])
-
-
 class Layer(nn.Module):
     """One layer: attention and a feed-forward net, each with a residual connection and a LayerNorm."""
 
@@ -126,25 +91,30 @@ class Layer(nn.Module):
         self.activation = ACTIVATIONS[config.activation]
         self.contract = nn.Linear(config.feed_forward, config.model)
         self.feed_forward_norm = norm()
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
-    def forward(self, x: Float[Tensor, "token model"], packing: Packing, bias: Tensor | None) -> Tensor:
-        """Return the next layer's input, for packed tokens."""
+    def forward(
+        self, x: Float[Tensor, "token model"], packing: Packing, chosen: Int[Tensor, " chosen"] | None = None
+    ) -> Tensor:
+        """Return the next layer's input, for packed tokens; of the `chosen` ones alone where given.
+
+        Each token attends to all that its mask allows: `chosen` only says whose result is wanted.
+        """
+        old = x if chosen is None else x.index_select(0, chosen)
         if self.pre:
-            x = x + self.dropout(self.attend(self.attention_norm(x), packing, bias))
+            x = old + self.dropout(self.attend(self.attention_norm(x), packing, chosen))
             x = x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
             return x
-        x = self.attention_norm(x + self.dropout(self.attend(x, packing, bias)))
+        x = self.attention_norm(old + self.dropout(self.attend(x, packing, chosen)))
         x = self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
         return x
 
-    def attend(self, x: Tensor, packing: Packing, bias: Tensor | None) -> Tensor:
+    def attend(self, x: Tensor, packing: Packing, chosen: Tensor | None) -> Tensor:
         """Self-attention over packed tokens; only the scores and patterns are padded."""
         attention = self.attention
         projected = packing.unpack(attention.project(x))
-        projected = projected.view(packing.batch, packing.length, 3, attention.heads, attention.head_dim)
-        heads = attention.concat(projected.permute(2, 0, 3, 1, 4), bias)
-        mixed: Tensor = attention.output(packing.pack(heads))
+        heads = packing.pack(attention.concat(attention.divide(projected), packing.bias))
+        mixed: Tensor = attention.output(heads if chosen is None else heads.index_select(0, chosen))
         return mixed
 
     def feed_forward(self, x: Tensor) -> Tensor:
@@ -190,7 +160,7 @@ class Encoder(nn.Module):
         self.token_types = nn.Embedding(config.token_types, size) if config.token_types else None
         self.embedding_norm = nn.LayerNorm(size, eps=config.eps)
         self.embedding_project = nn.Linear(size, config.model) if size != config.model else None
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.layers = nn.ModuleList(Layer(config) for _ in range(config.layers))
         self.final_norm = nn.LayerNorm(config.model, eps=config.eps) if config.norm == "pre" else None
         self.pooler = nn.Linear(config.model, config.model) if pooler else None
@@ -204,26 +174,41 @@ class Encoder(nn.Module):
         pieces: Int[Tensor, "batch length"],
         mask: Bool[Tensor, "batch length"] | None = None,
         token_types: Int[Tensor, "batch length"] | None = None,
-    ) -> Float[Tensor, "batch length model"]:
+        *,
+        places: Int[Tensor, "batch length"] | None = None,
+        blocks: Int[Tensor, "batch length"] | None = None,
+        chosen: Int[Tensor, " chosen"] | None = None,
+    ) -> Float[Tensor, "batch length model"] | Float[Tensor, "chosen model"]:
         """Return the last layer's vectors, zero at padding.
 
-        `mask` is True at real pieces; padding is on the right. Raises ValueError where the input is longer than the
-        position embeddings.
+        `mask` is True at real pieces; padding is on the right. Rows of several documents have `places`, the position
+        of each piece within its document, and `blocks` in the stead of `mask`: the number of its document, -1 at
+        padding; pieces attend to their own document alone. `chosen`, indices of real pieces in the flattened batch,
+        returns only their vectors, [chosen, model], and spares the last layer the others. Raises ValueError where the
+        input is longer than the position embeddings.
         """
         batch, length = pieces.shape
-        if length > self.config.positions:
-            raise ValueError(f"{length} pieces are too long for this encoder ({self.config.positions} positions)")
-        packing = Packing.of(mask, batch, length)
-        x = self.embed(pieces, packing, token_types)
-        bias = None if packing.real is None else additive(mask, x.dtype)
-        for layer in self.layers:
-            x = layer(x, packing, bias)
-        return packing.unpack_zero(x if self.final_norm is None else self.final_norm(x))
+        longest = length if places is None else int(places.max()) + 1
+        if longest > self.config.positions:
+            raise ValueError(f"{longest} pieces are too long for this encoder ({self.config.positions} positions)")
+        dtype = self.pieces.weight.dtype
+        packing = Packing.of(mask, batch, length, dtype) if blocks is None else Packing.of_blocks(blocks, dtype)
+        x = self.embed(pieces, packing, token_types, places)
+        wanted = None if chosen is None else packing.index(chosen)
+        for layer in self.layers[:-1]:
+            x = layer(x, packing)
+        x = self.layers[-1](x, packing, wanted)
+        x = x if self.final_norm is None else self.final_norm(x)
+        return packing.unpack_zero(x) if chosen is None else x
 
-    def embed(self, pieces: Tensor, packing: Packing, token_types: Tensor | None) -> Float[Tensor, "token model"]:
+    def embed(
+        self, pieces: Tensor, packing: Packing, token_types: Tensor | None, places: Tensor | None = None
+    ) -> Float[Tensor, "token model"]:
         """Return the first layer's input for packed tokens."""
-        place = torch.arange(packing.length, device=pieces.device) + self.config.position_offset
-        x = self.pieces(packing.pack(pieces)) + self.positions(packing.pack(place.expand_as(pieces)))
+        if places is None:
+            places = torch.arange(packing.length, device=pieces.device).expand_as(pieces)
+        places = places + self.config.position_offset
+        x = self.pieces(packing.pack(pieces)) + self.positions(packing.pack(places))
         if self.token_types is not None:
             zeros = torch.zeros_like(pieces) if token_types is None else token_types
             x = x + self.token_types(packing.pack(zeros))

@@ -27,7 +27,7 @@ from transformers import (
     XLMRobertaModel,
 )
 
-from mha.encoder import Encoder, EncoderConfig, Packing
+from mha.encoder import Encoder, EncoderConfig
 from mha.hooks import record
 from mha.weights import load_encoder
 
@@ -144,15 +144,6 @@ def test_padding_changes_nothing_and_is_zero(lengths: list[int], extra: int, see
             for layer, pattern in enumerate(maps["pattern"]):
                 torch.testing.assert_close(padded[layer][i, :, :length, :length], pattern[0], rtol=0, atol=1e-6)
     assert bool((together[~mask] == 0).all())
-
-
-def test_packing_goes_there_and_back(mask: Tensor) -> None:
-    x = torch.randn(3, 9, 5)
-    packing = Packing.of(mask, 3, 9)
-    assert torch.equal(packing.pack(x), x[mask])
-    assert torch.equal(packing.unpack(packing.pack(x))[mask], x[mask])
-    assert torch.equal(packing.unpack_zero(packing.pack(x)), x * mask[..., None])
-    assert Packing.of(mask | True, 3, 9).real is None
 
 
 def test_linear_layers_never_see_padding(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:
