@@ -28,9 +28,15 @@ class RowsError(ValueError):
 class Rows(Protocol):
     """Packed rows for training, in an order that the seed decides."""
 
-    length: int
-    fingerprint: str
-    "Changes with the texts, the tokenizer and the length; what a training must find again to go on."
+    @property
+    def length(self) -> int:
+        """Places a row."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """What changes with the texts, the tokenizer and the length: to go on, a training must find it again."""
+        ...
 
     def batches(self, size: int, start: int, seed: int) -> Iterator[Ints]:
         """Yield the rows [size, length] of step `start`, `start` + 1 and so on, without end."""

@@ -16,6 +16,8 @@ from accelerate import Accelerator
 from torch import Tensor, nn
 
 from mha.checkpoints import (
+    STATE,
+    CheckpointError,
     checkpoint_path,
     find_resumable,
     last_good,
@@ -90,6 +92,11 @@ def train(
         raise TrainingError(
             f"{folder} holds a training of {max(found)} steps; --resume goes on, or choose another name"
         )
+    if settings.steps in found:
+        task.check(str(found[settings.steps]), read_record(found[settings.steps]), settings)
+        return found[settings.steps]
+    if found and find_resumable(folder) is None:
+        raise CheckpointError(f"{folder}: no checkpoint has the {STATE} that going on needs")
     torch.set_flush_denormal(True)  # gradients of rare pieces' embeddings become so small that a step takes seconds
     try:
         return _Training(folder, task, settings).run(on_checkpoint, on_progress)
@@ -125,6 +132,7 @@ class _Training:
         self.resumed = find_resumable(folder)
         if self.resumed is not None:
             self._take_up(self.resumed)
+        self.accelerator.wait_for_everyone()  # else one could find the first checkpoint that another has written
 
     def _take_up(self, checkpoint: Path) -> None:
         record = read_record(checkpoint)
@@ -140,8 +148,6 @@ class _Training:
         """Train until the last step."""
         settings, main = self.settings, self.accelerator.is_main_process
         last = checkpoint_path(self.folder, settings.steps)
-        if self.step == settings.steps:
-            return last
         self.on_checkpoint, self.on_progress = on_checkpoint, on_progress
         self.kept = settings.schedule.kept(settings.steps)
         self.written = settings.schedule.steps(settings.steps)
@@ -159,8 +165,6 @@ class _Training:
                 for batch in ahead:
                     self._take_step(batch)
                     self._look()
-                    if self.step == settings.steps:
-                        break
         finally:
             self.log.close()
             for tracker in self.accelerator.trackers if main else ():

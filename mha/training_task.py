@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -79,14 +78,14 @@ class StepBatches:
 def step_batches(
     task: Task, settings: TrainingSettings, start: int, rank: int, processes: int
 ) -> Iterator[StepBatches]:
-    """Yield the batches of process `rank` for every step after `start`.
+    """Yield the batches of process `rank` for every step after `start`, to the last.
 
     Every process masks the rows of all, which takes a millisecond, so that what is masked, and how much of it there is,
     depends on no process and needs no communication.
     """
     size, parts = settings.divided(processes), settings.accumulation
     stream = task.rows.batches(settings.rows, start, settings.seed)
-    for step, rows in zip(count(start + 1), stream, strict=False):
+    for step, rows in zip(range(start + 1, settings.steps + 1), stream, strict=False):
         hidden = mask_rows(rows, task.vocabulary, settings.masking, settings.seed, step)
         own = [hidden.batch(slice(at * size, (at + 1) * size)) for at in range(rank * parts, (rank + 1) * parts)]
         yield StepBatches(own, int(hidden.masked.sum()), int((hidden.blocks >= 0).sum()))
