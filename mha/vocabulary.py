@@ -55,12 +55,12 @@ class VocabularySettings:
 def train_tokenizer(texts: Iterable[str], settings: VocabularySettings | None = None) -> Any:
     """Return a `tokenizers.Tokenizer` learnt from `texts`: the same texts always give the same ids.
 
-    `texts` is gone through twice for WordPiece (its characters first). Raises VocabularyError where it is empty.
+    `texts` is gone through more than once (for WordPiece its characters come first). Raises VocabularyError where it is empty.
     """
     settings = settings or VocabularySettings()
-    tokenizer = _train_wordpiece(texts, settings) if settings.kind == "wordpiece" else _train_bpe(texts, settings)
-    if tokenizer.get_vocab_size() <= (SMALLEST_BPE if settings.kind == "bpe" else len(SPECIAL)):
+    if not any(text.strip() for text in texts):
         raise VocabularyError("no vocabulary could be learnt: the texts hold no word")
+    tokenizer = _train_wordpiece(texts, settings) if settings.kind == "wordpiece" else _train_bpe(texts, settings)
     from tokenizers import processors
 
     ends = [(name, SPECIAL.index(name)) for name in ("[CLS]", "[SEP]")]

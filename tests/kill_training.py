@@ -16,48 +16,31 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 os.environ["TOKENIZERS_PARALLELISM"] = "false"  # forks would be warned about
 
 import torch
 from accelerate import Accelerator
+from small_training import SETTINGS as SMALL
+from small_training import make_task
 from torch import nn
 
 from mha.checkpoints import Schedule, find_resumable, list_checkpoints
-from mha.encoder import EncoderConfig
-from mha.masking import Masking
-from mha.rows import store_rows
 from mha.training import train
-from mha.training_settings import TrainingSettings
-from mha.training_task import Task
-from mha.vocabulary import Vocabulary, VocabularySettings, train_tokenizer
 
-STEPS = 120
-SETTINGS = TrainingSettings(
+STEPS, SCHEDULE = 120, Schedule(per_doubling=1, every=0, safety=4)
+SETTINGS = replace(
+    SMALL,
     steps=STEPS,
     rows=4,
-    accumulation=2,
     warmup=10,
+    learning_rate=5e-4,
     evaluate_every=15,
     log_every=3,
-    masking=Masking(0.2, whole_word=True),
-    schedule=Schedule(per_doubling=1, every=0, safety=4),
-    precision="fp32",
+    schedule=Schedule(1, 0, 4),
 )
-
-
-def make_task(folder: Path) -> Task:
-    """Return a small task on invented sentences."""
-    draws = random.Random(0)
-    words = [f"{a}{b}" for a in ("mo", "ta", "li", "ru") for b in ("na", "ke", "si", "do")]
-    texts = [" ".join(draws.choices(words, k=draws.randint(3, 12))) for _ in range(300)]
-    vocabulary = Vocabulary(train_tokenizer(texts, VocabularySettings(size=60)))
-    shape = EncoderConfig(
-        vocab=vocabulary.size, layers=1, heads=2, model=16, feed_forward=16, positions=24, dropout=0.1
-    )
-    rows, held_out = (store_rows(part, vocabulary, 24, folder / "packed") for part in (texts[:250], texts[250:]))
-    return Task(shape, vocabulary, rows, held_out)
 
 
 def fork(work: Callable[[], object]) -> int:
