@@ -50,6 +50,24 @@ def run(
 
 
 @app.command()
+def train(
+    config: Annotated[Path, typer.Argument(help="A TOML config with a table [train].")],
+    changes: Annotated[list[str] | None, typer.Option("--set", help="key=value instead of the config's.")] = None,
+    out: Out = Path("runs"),
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a training that was cut off.")] = False,
+) -> None:
+    """Train an encoder, one training a seed; a run can then look at its checkpoints."""
+    from experiments.config import load_training
+    from experiments.training import noted, train_seeds
+
+    loaded = load_training(config, changes or ())
+    with _shown() as progress:
+        folders = train_seeds(loaded, out, resume=resume, on_progress=noted(progress))
+    for folder in folders.values():
+        typer.echo(f"checkpoints: {folder / 'checkpoints'}")
+
+
+@app.command()
 def report(
     folder: Annotated[Path, typer.Argument(help="A run folder.")],
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
@@ -127,18 +145,19 @@ def list_(
 
 
 @contextmanager
-def _shown() -> Iterator[Callable[[str, int, int], None]]:
+def _shown() -> Iterator[Callable[..., None]]:
     """Show progress on a terminal; elsewhere say nothing."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=errors, disable=not errors.is_terminal) as bar:
+    noted = TextColumn("{task.fields[note]}")
+    with Progress(*columns, noted, console=errors, disable=not errors.is_terminal) as bar:
         tasks: dict[str, object] = {}
 
-        def step(what: str, done: int, of: int) -> None:
+        def step(what: str, done: int, of: int, note: str = "") -> None:
             if what not in tasks:
-                tasks[what] = bar.add_task(what, total=of)
-            bar.update(tasks[what], completed=done)  # type: ignore[arg-type]  # rich's TaskID is an int
+                tasks[what] = bar.add_task(what, total=of, note=note)
+            bar.update(tasks[what], completed=done, note=note)  # type: ignore[arg-type]  # rich's TaskID is an int
 
         yield step
 

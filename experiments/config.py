@@ -6,10 +6,14 @@ import difflib
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from experiments.section import ConfigError as ConfigError
+from experiments.section import Section
+from experiments.train_config import GRAMMAR as GRAMMAR
+from experiments.train_config import TrainSection
 from mha.batches import REDUCTIONS
 from mha.models import NAMED, SOURCES
 from probes import get_probe
@@ -18,27 +22,28 @@ from probes.corpora import corpus_path
 from probes.pair_corpora import NAMED_PAIRS, pairs_path
 from probes.pair_scores import METHODS
 
-GRAMMAR = "grammar"
-"Name of the embedded corpus, which is generated."
-
-
-class ConfigError(ValueError):
-    """A config that cannot be used; the message is one line."""
-
-
-class Section(BaseModel):
-    """A table of a config file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+"What a folder may be called."
 
 
 class ModelSection(Section):
     """Which model is looked at."""
 
     name: str = "minilm"
-    "A short name, a folder (relative to the config file) or a hub id."
-    source: Literal["pretrained", "random", "shuffled"] = "pretrained"
-    "Weights as loaded, fresh, or shuffled within each matrix."
+    "A short name, a folder (relative to the config file) or a hub id; of a checkpoint the folder of its training."
+    source: Literal["pretrained", "random", "shuffled", "checkpoint", "train"] = "pretrained"
+    """Weights as loaded, fresh, or shuffled within each matrix; those of a training's checkpoint; or trained as [train]
+    says, the last checkpoint of its first seed."""
+    step: int | None = Field(default=None, ge=0)
+    "Of a checkpoint: the step; the last one where nothing is said."
+
+    @model_validator(mode="after")
+    def _nothing_unheard(self) -> Self:
+        if self.step is not None and self.source not in ("checkpoint", "train"):
+            raise ValueError('\'step\' is for source = "checkpoint" or "train"')
+        if self.source == "train" and self.name != ModelSection.model_fields["name"].default:
+            raise ValueError("'name' is not for source = \"train\": the model is what [train] says")
+        return self
 
 
 class CorpusPart(Section):
@@ -181,11 +186,13 @@ class PageSection(Section):
 class Config(Section):
     """A run."""
 
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    name: str = Field(pattern=NAME)
     "Name of the run folder."
     seed: int = Field(default=0, ge=0, lt=2**32)
     "Of controls, bootstrap and trained probes."
     model: ModelSection = ModelSection()
+    train: TrainSection | None = None
+    'A training, for `headscope train` and for source = "train".'
     corpus: CorpusSection
     probes: ProbesSection = ProbesSection()
     scoring: ScoringSection = ScoringSection()
@@ -193,6 +200,19 @@ class Config(Section):
     verdict: VerdictSection = VerdictSection()
     behaviour: BehaviourSection = BehaviourSection()
     page: PageSection = PageSection()
+
+    @model_validator(mode="after")
+    def _trainable(self) -> Self:
+        if self.model.source == "train" and self.train is None:
+            raise ValueError('model.source is "train", but there is no table [train] that says what to train')
+        return self
+
+
+class TrainingConfig(Section):
+    """A training without a run: what `headscope train` needs of a config."""
+
+    name: str = Field(pattern=NAME)
+    train: TrainSection
 
 
 assert set(SOURCES) == {"pretrained", "random", "shuffled"}
@@ -205,6 +225,21 @@ def load_config(path: Path, changes: Sequence[str] = ()) -> Config:
 
     Raises ConfigError with one line that names the file, the key, and what was expected.
     """
+    return _validated(Config, _read(path, changes), path)
+
+
+def load_training(path: Path, changes: Sequence[str] = ()) -> TrainingConfig:
+    """Read what `headscope train` needs of a config file: its name and [train]; other tables must be right as well."""
+    found = _read(path, changes)
+    if found.keys() <= TrainingConfig.model_fields.keys():
+        return _validated(TrainingConfig, found, path)
+    config = _validated(Config, found, path)
+    if config.train is None:
+        raise ConfigError(f"{path}: there is no table [train] that says what to train")
+    return TrainingConfig(name=config.name, train=config.train)
+
+
+def _read(path: Path, changes: Sequence[str]) -> dict[str, Any]:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -218,10 +253,17 @@ def load_config(path: Path, changes: Sequence[str] = ()) -> Config:
     for change in changes:
         _apply(found, change)
     _resolve_paths(found, path.parent)
+    return found
+
+
+Kind = TypeVar("Kind", Config, TrainingConfig)
+
+
+def _validated(kind: type[Kind], found: dict[str, Any], path: Path) -> Kind:
     try:
-        return Config.model_validate(found)
+        return kind.model_validate(found)
     except ValidationError as error:
-        raise ConfigError(f"{path}: {_one_line(error)}") from None
+        raise ConfigError(f"{path}: {_one_line(error, kind)}") from None
 
 
 def _apply(found: dict[str, Any], change: str) -> None:
@@ -241,11 +283,15 @@ def _apply(found: dict[str, Any], change: str) -> None:
 
 
 def _resolve_paths(found: dict[str, Any], folder: Path) -> None:
-    """Make paths absolute: relative to the config file; of models and minimal pairs, else to the current folder."""
+    """Make paths absolute: relative to the config; of models and minimal pairs, else to the current folder."""
     corpus = found.get("corpus")
     for part in corpus.values() if isinstance(corpus, dict) else ():
         if isinstance(part, dict) and isinstance(part.get("path"), str):
             part["path"] = str((folder / Path(part["path"]).expanduser()).resolve())
+    train = found.get("train")
+    if isinstance(train, dict):
+        for table, key in (("data", "path"), ("held_out", "path"), ("tokenizer", "folder"), ("data", "dataset")):
+            _resolve_texts(train.get(table), key, folder)
     model = found.get("model")
     if isinstance(model, dict) and isinstance(name := model.get("name"), str) and name not in NAMED:
         places = [place for place in (folder / Path(name).expanduser(), Path(name)) if place.is_dir()]
@@ -262,24 +308,33 @@ def _pairs_place(name: object, folder: Path) -> object:
     return str(places[0].resolve()) if places else name
 
 
-def _one_line(error: ValidationError) -> str:
+def _resolve_texts(part: Any, key: str, folder: Path) -> None:
+    """Make a path, or each of several, absolute; the name of a data set only where it is such a folder."""
+    if not isinstance(part, dict) or not isinstance(named := part.get(key), str | list):
+        return
+    names = [named] if isinstance(named, str) else named
+    paths = [str((folder / Path(str(name)).expanduser()).resolve()) for name in names]
+    if key != "dataset" or Path(paths[0]).is_dir():
+        part[key] = paths[0] if isinstance(named, str) else paths
+
+
+def _one_line(error: ValidationError, kind: type[BaseModel]) -> str:
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
-        known = _known_keys(first["loc"][:-1])
+        known = _known_keys(first["loc"][:-1], kind)
         near = difflib.get_close_matches(str(first["loc"][-1]), known, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"known here are {', '.join(known)}"
         return f"unknown key {place!r}; {hint}"
     if first["type"] == "missing":
         return f"{place!r} is missing"
     if first["type"] == "model_type":
-        return f"{place}: expected a table with {', '.join(_known_keys(first['loc']))}; got {first['input']!r}"
+        return f"{place}: expected a table with {', '.join(_known_keys(first['loc'], kind))}; got {first['input']!r}"
     message = first["msg"].removeprefix("Value error, ")
     return f"{place}: {message}" if place else message
 
 
-def _known_keys(place: tuple[int | str, ...]) -> list[str]:
-    section: type[BaseModel] = Config
+def _known_keys(place: tuple[int | str, ...], section: type[BaseModel]) -> list[str]:
     for part in place:
         annotation: Any = section.model_fields[str(part)].annotation
         options = getattr(annotation, "__args__", (annotation,))

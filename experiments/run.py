@@ -7,19 +7,20 @@ import math
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
 import tomli_w
 
 from experiments.behaviour import Examination
-from experiments.config import Config, ConfigError, VerdictSection, resolved
+from experiments.config import Config, ConfigError, ModelSection, VerdictSection, resolved
 from experiments.controls import ModelControl, add_control, chosen_shuffles, model_controls, of_model, on_arcs
 from experiments.corpora import open_corpora
 from experiments.journal import Journal
 from experiments.provenance import machine_record
+from experiments.training import noted, open_checkpoint, train_seeds
 from mha import Model, load_model
 from probes import Corpus, Probe, get_probe
 from probes.control_arcs import ControlArcs
@@ -40,15 +41,22 @@ from reports import (
     write_scores,
 )
 
-Progress = Callable[[str, int, int], None]
-"Called with what is done, how many texts of it are done, and how many there are."
+
+class Progress(Protocol):
+    """Called with what is done, how many texts or steps of it are done, how many there are, and what else to tell."""
+
+    def __call__(self, what: str, done: int, of: int, note: str = "") -> None:
+        """Show it."""
+
+
+CONFIG = "config.toml"
 
 
 class RunError(ValueError):
     """A run that cannot give any number."""
 
 
-def silent(what: str, done: int, of: int) -> None:
+def silent(what: str, done: int, of: int, note: str = "") -> None:
     """Show nothing."""
 
 
@@ -66,35 +74,78 @@ def run(config: Config, out: Path, *, overwrite: bool = False, progress: Progres
     with tempfile.TemporaryDirectory(dir=out, prefix=f".{config.name}-") as temporary:
         unfinished = Path(temporary) / config.name
         unfinished.mkdir()
-        _work(config, unfinished, journal, started, progress)
+        with journal.stage("load model"):
+            opened = _open_model(config, out, progress)
+        _work(config, opened, unfinished, journal, started, progress)
         write_report(unfinished)
-        replaced = Path(temporary) / "replaced"
-        if folder.exists():
-            folder.rename(replaced)
-        try:
-            unfinished.rename(folder)
-        except OSError:
-            if replaced.exists():
-                replaced.rename(folder)
-            raise
+        _put(unfinished, folder, Path(temporary) / "replaced")
     return folder
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The model of a run."""
+
+    model: Model
+    config: Config
+    "The run's config, with the model's folder in the place of what it came from: controls are made from that."
+    step: int | None = None
+    "Of its training, where that is known."
+
+
+def _open_model(config: Config, out: Path, progress: Progress) -> Opened:
+    section = config.model
+    if section.source in ("pretrained", "random", "shuffled"):
+        return Opened(load_model(section.name, section.source, config.seed), config)
+    training = Path(section.name)
+    if section.source == "train":
+        folders = train_seeds(config, out, resume=True, on_progress=noted(progress))
+        training = next(iter(folders.values()))
+    model, checkpoint, step = open_checkpoint(training, section.step)
+    if section.source == "train":
+        model = replace(model, name=config.name, source="train")
+    return Opened(model, config.model_copy(update={"model": ModelSection(name=str(checkpoint))}), step)
+
+
+def _put(unfinished: Path, folder: Path, replaced: Path) -> None:
+    """Give a finished run its name, in the place of an earlier one; trainings that lie there stay where they are."""
+    if any(map(_is_training, folder.glob("*"))):
+        replaced.mkdir()
+        for path in [path for path in folder.iterdir() if not _is_training(path)]:
+            path.rename(replaced / path.name)
+        for path in sorted(unfinished.iterdir(), key=lambda path: path.name == CONFIG):  # it says that a run is whole
+            path.rename(folder / path.name)
+        return
+    if folder.exists():
+        folder.rename(replaced)
+    try:
+        unfinished.rename(folder)
+    except OSError:
+        if replaced.exists():
+            replaced.rename(folder)
+        raise
+
+
+def _is_training(path: Path) -> bool:
+    return path.name.startswith("seed-") and path.is_dir()
 
 
 def check_free(folder: Path, config: Config, overwrite: bool) -> None:
     """Raise ConfigError where `folder` holds something that this run must not replace."""
     if not folder.exists():
         return
-    before = folder / "config.toml"
+    before = folder / CONFIG
+    if not before.is_file() and any(map(_is_training, folder.glob("*"))):
+        return
     if not (before.is_file() and (folder / "scores.parquet").is_file()):
         raise ConfigError(f"{folder} exists and is not a run folder; choose another --out or name")
     if not overwrite and before.read_text(encoding="utf-8") != tomli_w.dumps(resolved(config)):
         raise ConfigError(f"{folder} holds a run of another config; choose another --out or name, or add --overwrite")
 
 
-def _work(config: Config, folder: Path, journal: Journal, started: float, progress: Progress) -> None:
-    with journal.stage("load model"):
-        model = load_model(config.model.name, config.model.source, config.seed)
-        examination = Examination.of(config, model)
+def _work(config: Config, opened: Opened, folder: Path, journal: Journal, started: float, progress: Progress) -> None:
+    model = opened.model
+    examination = Examination.of(config, model)
     with journal.stage("open corpora"):
         corpora = open_corpora(config)
     probes = [get_probe(name) for name in config.probes.names]
@@ -105,7 +156,7 @@ def _work(config: Config, folder: Path, journal: Journal, started: float, progre
         asked = [probe for probe in probes if probe.scope == scope]
         if not asked:
             continue
-        part = Part(config, model, scope, asked, [_texts(corpus, scope, config) for corpus in corpora])
+        part = Part(opened.config, model, scope, asked, [_texts(corpus, scope, config) for corpus in corpora])
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if shuffles is None and config.controls.shuffled:
@@ -121,17 +172,17 @@ def _work(config: Config, folder: Path, journal: Journal, started: float, progre
             chosen = choose_heads(scores, share)
             examples.append(example_arcs(model, part.texts[1], asked, chosen, part.settings))
     if examination is not None:
-        write_behaviour(_of_run(examination.hold(journal, progress), config), folder)
+        write_behaviour(_of_run(examination.hold(journal, progress), opened), folder)
     names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
     _refuse_nothing(frames, names, journal)
     frames = [frame for frame in frames if len(frame)]
     scores = add_verdicts(pd.concat(frames, ignore_index=True), Rule(config.verdict.alpha, config.verdict.margin))
-    write_scores(_complete(scores, config, names), folder)
+    write_scores(_complete(scores, opened, names), folder)
     write_examples(_renumbered(examples), folder)
     if compared:
         metrics, agreement = (pd.concat(parts, ignore_index=True) for parts in zip(*compared, strict=True))
         write_metrics(metrics, agreement, folder)
-    (folder / "config.toml").write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
+    (folder / CONFIG).write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
     design = _design(config, scores, journal)
     record = machine_record(config, model, corpora, started) | journal.record | design
@@ -296,15 +347,16 @@ def _texts(corpus: Corpus, scope: str, config: Config) -> Texts:
     return corpus.sentences() if scope == "sentence" else corpus.windows(config.scoring.window_words)
 
 
-def _complete(scores: pd.DataFrame, config: Config, corpora: dict[str, str]) -> pd.DataFrame:
-    scores = _of_run(scores, config).assign(corpus=scores.split.map(corpora), maps="weights")
+def _complete(scores: pd.DataFrame, opened: Opened, corpora: dict[str, str]) -> pd.DataFrame:
+    scores = _of_run(scores, opened).assign(corpus=scores.split.map(corpora), maps="weights")
     return scores[list(SCORE_COLUMNS)]
 
 
-def _of_run(frame: pd.DataFrame, config: Config) -> pd.DataFrame:
+def _of_run(frame: pd.DataFrame, opened: Opened) -> pd.DataFrame:
     """Add which model, and at which step of its training, the rows are about."""
-    step = pd.array([pd.NA] * len(frame), dtype="Int64")
-    name = config.model.name if config.model.source == "pretrained" else f"{config.model.name} ({config.model.source})"
+    step = pd.array([pd.NA if opened.step is None else opened.step] * len(frame), dtype="Int64")
+    model = opened.model
+    name = f"{model.name} ({model.source})" if model.source in ("random", "shuffled") else model.name
     return frame.assign(model=name, step=step)
 
 

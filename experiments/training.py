@@ -1,0 +1,124 @@
+"""What a [train] table says, done: one training a seed, each with its checkpoints; and checkpoints as models."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from experiments.config import Config, TrainingConfig
+from experiments.section import ConfigError
+from experiments.texts import open_material, open_rows, open_vocabulary
+from experiments.train_config import TrainSection
+from mha import EncoderConfig, Model, load_model
+from mha.checkpoints import FOLDER, Schedule, find_checkpoint, read_record
+from mha.masking import Masking
+from mha.rows import Rows, StoredRows
+from mha.training import Progress, train
+from mha.training_settings import TrainingSettings
+from mha.training_task import Task
+from mha.vocabulary import Vocabulary, tokenizer_fingerprint
+
+OnTraining = Callable[[int, Progress], None]
+"Called with the seed and how far its training is."
+
+
+def train_seeds(
+    config: TrainingConfig | Config, out: Path, *, resume: bool = False, on_progress: OnTraining | None = None
+) -> dict[int, Path]:
+    """Train as `config.train` says and return the folder of every seed's training, `out`/<name>/seed-<seed>.
+
+    With `resume` trainings that were cut off go on, and finished ones are left as they are. Each folder holds
+    checkpoints/ and log.jsonl.
+    """
+    section = config.train
+    assert section is not None
+    material = open_material(section)
+    vocabulary = open_vocabulary(section, material)
+    rows, held_out = open_rows(section, material, vocabulary)
+    task = Task(encoder_config(section, vocabulary), vocabulary, rows, held_out)
+    folders = {}
+    for seed in section.seeds:
+        folders[seed] = out / config.name / f"seed-{seed}"
+        settings = training_settings(section, rows, seed)
+
+        def show(progress: Progress, seed: int = seed) -> None:
+            if on_progress is not None:
+                on_progress(seed, progress)
+
+        train(folders[seed], task, settings, resume=resume, on_progress=show)
+    return folders
+
+
+def noted(show: Callable[[str, int, int, str], None]) -> OnTraining:
+    """Return what tells `show` of each seed's training: step, number of steps, loss and tokens a second."""
+
+    def tell(seed: int, now: Progress) -> None:
+        show(f"train seed {seed}", now.step, now.steps, f"loss {now.loss:.3f}, {now.tokens_per_second:,.0f} tokens/s")
+
+    return tell
+
+
+def encoder_config(section: TrainSection, vocabulary: Vocabulary) -> EncoderConfig:
+    """Return the encoder that a [train] table describes; pre-norm takes the layout of RobertaPreLayerNorm."""
+    shape = section.encoder
+    padding = vocabulary.special["[PAD]"]
+    pre = {"family": "roberta-prelayernorm", "position_offset": padding + 1} if shape.norm == "pre" else {}
+    try:
+        return EncoderConfig(
+            vocab=vocabulary.size,
+            layers=shape.layers,
+            heads=shape.heads,
+            model=shape.model,
+            feed_forward=shape.feed_forward or 4 * shape.model,
+            positions=shape.positions or section.length,
+            norm=shape.norm,
+            activation=shape.activation,
+            dropout=shape.dropout,
+            attention_dropout=shape.attention_dropout,
+            padding=padding,
+            **pre,  # type: ignore[arg-type]  # one value is a name, the other a number
+        )
+    except ValueError as error:
+        raise ConfigError(f"train.encoder: {error}") from None
+
+
+def training_settings(section: TrainSection, rows: Rows, seed: int) -> TrainingSettings:
+    """Return how one seed is trained; a number of tokens becomes one of steps by how full the rows are."""
+    checkpoints = section.checkpoints.model_dump()
+    keep, states = checkpoints.pop("keep"), checkpoints.pop("states")
+    steps = section.steps
+    if steps is None:
+        assert section.tokens is not None
+        full = rows.pieces() / len(rows) if isinstance(rows, StoredRows) else rows.length
+        steps = math.ceil(section.tokens / (full * section.rows))
+    alike = TrainingSettings.__dataclass_fields__.keys() & TrainSection.model_fields.keys() - {"steps", "masking"}
+    return TrainingSettings(
+        steps=steps,
+        masking=Masking(**section.masking.model_dump()),
+        schedule=Schedule(**checkpoints),
+        keep=keep,
+        states=states,
+        seed=seed,
+        **{name: getattr(section, name) for name in alike},
+    )
+
+
+def open_checkpoint(training: Path, step: int | None = None) -> tuple[Model, Path, int]:
+    """Return the model of a checkpoint of a training, its folder and its step; of the last one where none is named.
+
+    A folder that holds the training of one seed stands for that. Raises CheckpointError or ConfigError where there is
+    none, and where the tokenizer is not the one that the checkpoint was trained with.
+    """
+    seeds = sorted(path for path in training.glob("seed-*") if (path / FOLDER).is_dir())
+    if not (training / FOLDER).is_dir() and seeds:
+        if len(seeds) > 1:
+            raise ConfigError(f"{training} holds {len(seeds)} trainings; name one, such as {seeds[0]}")
+        training = seeds[0]
+    checkpoint = find_checkpoint(training, step)
+    record, model = read_record(checkpoint), load_model(str(checkpoint))
+    if tokenizer_fingerprint(model.tokenizer) != record["tokenizer"]:
+        raise ConfigError(f"{checkpoint}: tokenizer.json is not the tokenizer that the checkpoint was trained with")
+    parts = training.resolve().parts[-2 if training.name.startswith("seed-") else -1 :]
+    return replace(model, name="/".join(parts), source="checkpoint"), checkpoint, int(record["step"])

@@ -1,0 +1,49 @@
+"""What moves the weights: groups of parameters, the learning rate of a step, and the precision of the products."""
+
+from __future__ import annotations
+
+import math
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+from torch import nn
+
+DECAYS = ("linear", "cosine")
+PRECISIONS = ("auto", "bf16", "fp32")
+
+
+def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
+    """Return the parameters in two groups: matrices, which decay, and biases and LayerNorm, which do not.
+
+    Embeddings are matrices and decay, as in BERT's own optimiser; the tied decoder is one of them.
+    """
+    matrices = [parameter for parameter in model.parameters() if parameter.ndim >= 2]
+    vectors = [parameter for parameter in model.parameters() if parameter.ndim < 2]
+    return [{"params": matrices, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
+
+
+def learning_rate(step: int, *, steps: int, peak: float, warmup: int, decay: str, floor: float) -> float:
+    """Return the learning rate of a step, counted from 1: up to `peak` in `warmup` steps, then down.
+
+    It ends at `floor` x `peak` after the last step, in a line or in half a cosine.
+    """
+    if step <= warmup:
+        return peak * step / warmup
+    left = (steps - step) / max(steps - warmup, 1)
+    share = left if decay == "linear" else 0.5 * (1 - math.cos(math.pi * left))
+    return peak * (floor + (1 - floor) * share)
+
+
+def uses_bf16(precision: str, device: torch.device) -> bool:
+    """Return whether products are made in bfloat16; "auto" does so where the processor has instructions for it."""
+    if precision != "auto":
+        return precision == "bf16"
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    return device.type == "cpu" and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
+def autocast(bf16: bool, device: torch.device) -> AbstractContextManager[object]:
+    """Return the context in which the loss is computed."""
+    return torch.autocast(device.type, torch.bfloat16) if bf16 else nullcontext()

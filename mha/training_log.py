@@ -1,0 +1,52 @@
+"""The log of a training: one JSON object a line, and never a line of a step that a resumed training will take again."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+LOG = "log.jsonl"
+
+
+def truncate_log(path: Path, step: int) -> None:
+    """Remove the lines of later steps, and one that was only half written."""
+    if not path.is_file():
+        return
+    kept = []
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            if json.loads(line)["step"] <= step:
+                kept.append(line + "\n")
+        except (ValueError, KeyError, TypeError):
+            break  # nothing behind a broken line is older than it
+    partial = path.with_name(f".{path.name}-partial")
+    partial.write_text("".join(kept), encoding="utf-8")
+    os.replace(partial, path)
+
+
+class TrainingLog:
+    """Events appended to a file as they happen; `step` is part of each."""
+
+    def __init__(self, path: Path, writes: bool = True) -> None:
+        """Open the file; only the process that `writes` does anything."""
+        self._file = path.open("a", encoding="utf-8") if writes else None
+
+    def write(self, event: str, step: int, **numbers: Any) -> None:
+        """Append an event."""
+        if self._file is not None:
+            when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+            self._file.write(json.dumps({"event": event, "step": step, **numbers, "time": when}) + "\n")
+            self._file.flush()
+
+    def force(self) -> None:
+        """Force what was written to the disk."""
+        if self._file is not None:
+            os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()

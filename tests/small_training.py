@@ -1,0 +1,62 @@
+"""A training that takes a second, on invented sentences; as a script it is what `accelerate launch` starts.
+
+python tests/small_training.py FOLDER
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+from mha.checkpoints import Schedule
+from mha.encoder import EncoderConfig
+from mha.masking import Masking
+from mha.rows import store_rows
+from mha.training import train
+from mha.training_settings import TrainingSettings
+from mha.training_task import Task
+from mha.vocabulary import Vocabulary, VocabularySettings, train_tokenizer
+
+SETTINGS = TrainingSettings(
+    steps=12,
+    rows=8,
+    accumulation=2,
+    warmup=4,
+    learning_rate=1e-2,
+    evaluate_every=5,
+    log_every=1,
+    masking=Masking(0.2, whole_word=True),
+    schedule=Schedule(per_doubling=1, every=0, safety=0),
+    precision="fp32",
+)
+"The rows of a step can be divided between two processes."
+
+
+def invented_texts(number: int) -> list[str]:
+    """Return sentences of invented words."""
+    draws = random.Random(0)
+    words = [f"{a}{b}" for a in ("mo", "ta", "li", "ru") for b in ("na", "ke", "si", "do")]
+    return [" ".join(draws.choices(words, k=draws.randint(3, 12))) for _ in range(number)]
+
+
+def make_task(folder: Path, dropout: float = 0.1) -> Task:
+    """Return a task for an encoder of one layer; packed rows are kept in `folder`."""
+    texts = invented_texts(300)
+    vocabulary = Vocabulary(train_tokenizer(texts, VocabularySettings(size=60)))
+    shape = EncoderConfig(
+        vocab=vocabulary.size,
+        layers=1,
+        heads=2,
+        model=16,
+        feed_forward=16,
+        positions=24,
+        dropout=dropout,
+        attention_dropout=dropout,
+    )
+    rows, held_out = (store_rows(part, vocabulary, 24, folder / "packed") for part in (texts[:250], texts[250:]))
+    return Task(shape, vocabulary, rows, held_out)
+
+
+if __name__ == "__main__":
+    train(Path(sys.argv[1]), make_task(Path(sys.argv[1]), dropout=0.0), SETTINGS)
