@@ -62,9 +62,7 @@ class Exam:
             name: dict(tally.pooled(lambda question: (question[2],))) for name, tally in tallies.items()
         }
         kept, tokenizer = len(aligned.kept), model.tokenizer.to_str()
-        return cls(
-            probes, sheets, pooled, aligned.dropped, kept, tokenizer, model.max_pieces, settings.workers
-        )
+        return cls(probes, sheets, pooled, aligned.dropped, kept, tokenizer, model.max_pieces, settings.workers)
 
     def fits(self, model: Model) -> bool:
         """Return whether a model cuts texts into the pieces of this exam, and reads as many of them."""
@@ -80,7 +78,9 @@ class Exam:
             raise ExamError(f"{model.name}: another tokenizer or longest input than that of the exam; make one for it")
         by_name = {probe.name: probe for probe in self.probes}
         tally = Tally(model.layers * model.heads)
-        for sheet, scored in zip(self.sheets, in_order(lambda one: one.sums(model), self.sheets, self.workers), strict=True):
+        for sheet, scored in zip(
+            self.sheets, in_order(lambda one: one.sums(model), self.sheets, self.workers), strict=True
+        ):
             for segments, sums in scored:
                 tally.add(segments, sums)
             progress(len(sheet.batch.words))
