@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from experiments.biography_section import BiographiesSection
 from mha.batches import REDUCTIONS
 from mha.models import NAMED, SOURCES
 from probes import get_probe
@@ -158,6 +159,8 @@ class Config(Section):
     controls: ControlsSection = ControlsSection()
     verdict: VerdictSection = VerdictSection()
     page: PageSection = PageSection()
+    biographies: BiographiesSection | None = None
+    "Whether, and how, heads are followed through the checkpoints of a training."
 
 
 assert set(SOURCES) == {"pretrained", "random", "shuffled"}

@@ -57,7 +57,8 @@ class Course:
 
     def best(self) -> npt.NDArray[np.int64]:
         """[step] The head with the highest accuracy, the first of equals."""
-        return self.accuracy.argmax(1)
+        best: npt.NDArray[np.int64] = self.accuracy.argmax(1)
+        return best
 
     def best_hits(self) -> Numbers:
         """[step, group] Hits of the best head of each step, which is chosen on the other half of the groups.
@@ -100,7 +101,7 @@ class Biography:
     courses: Mapping[Question, Course]
 
     def weights(self, replicates: int, seed: int) -> Numbers:
-        """Return [replicate, group], how often groups are drawn; the same for all questions, so that they are paired."""
+        """Return [replicate, group], how often groups are drawn: the same for all questions, which are so paired."""
         return _bootstrap(self.courses.values(), replicates, seed).weights_of_groups
 
     def table(self, replicates: int, seed: int) -> pd.DataFrame:

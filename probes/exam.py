@@ -1,4 +1,4 @@
-"""An exam: questions about a corpus that are asked once and put to many models, such as the checkpoints of a training."""
+"""An exam: questions about a corpus, asked once and put to many models, such as the checkpoints of a training."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ExamError(ValueError):
 
 @dataclass(frozen=True)
 class Exam:
-    """Everything about a corpus that does not depend on weights: pieces, batches, targets and what baselines achieve."""
+    """All about a corpus that does not depend on weights: pieces, batches, targets and what baselines achieve."""
 
     probes: Sequence[Probe]
     sheets: Sequence[Sheet]

@@ -48,7 +48,7 @@ def map_distance(one: Sequence[Tensor], other: Sequence[Tensor]) -> Numbers:
     """
     total, rows = torch.zeros(one[0].shape[2], other[0].shape[2], dtype=torch.float64), 0
     for mine, theirs in zip(one, other, strict=True):
-        for left, right in zip(mine.split(ROWS), theirs.split(ROWS), strict=True):
+        for left, right in zip(torch.split(mine, ROWS), torch.split(theirs, ROWS), strict=True):
             own = _entropy(left)[:, None] + _entropy(right)[None]
             for head in range(left.shape[2]):
                 mixed = _entropy((left[:, :, head, None] + right) / 2)

@@ -1,4 +1,4 @@
-"""The questions about one batch, laid out once: any model that cuts texts into the same pieces can be scored on them."""
+"""The questions about one batch, laid out once for all models that cut texts into the same pieces."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class _Rise:
 def timeline(
     biographies: Sequence[Biography], probes: Sequence[Probe], rule: OnsetRule, *, replicates: int, seed: int
 ) -> Timeline:
-    """Find the onset of every question that has a baseline, in every seed and over all; `seed` is that of resampling."""
+    """Find the onset of every question with a baseline, in every seed and over all; `seed` is that of resampling."""
     rises = [_rises(biography, rule, replicates, seed) for biography in biographies]
     rows = [
         _row(biography, question, biography.courses[question], rise)
@@ -156,7 +156,8 @@ def _leading(told: pd.DataFrame, probes: Mapping[str, Probe]) -> pd.DataFrame:
     ]
     come = told[np.array(roles, bool) & np.isfinite(told["onset"].to_numpy(np.float64))]
     ranked = come.sort_values("peak_margin", ascending=False, kind="stable")
-    return ranked.drop_duplicates(["probe", "label"])
+    leading: pd.DataFrame = ranked.drop_duplicates(["probe", "label"])
+    return leading
 
 
 def _order(leading: pd.DataFrame, drawn: Mapping[Question, Numbers]) -> pd.DataFrame:

@@ -1,0 +1,100 @@
+"""Who is whose: heads matched across the checkpoints of a training, and across trainings with other seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from torch import Tensor
+
+from mha import Model, align, collate
+from probes.matching import Match, head_rows, map_distance, match_heads, same_roles
+from probes.tally import Numbers
+
+MATCHES = (
+    *("what", "seed", "step", "other_seed", "other_step", "heads", "distance", "chance", "null_low", "null_high"),
+    *("itself", "same_role", "same_role_chance"),
+)
+"""One row a pair of models. what: "steps" for neighbouring checkpoints, "seeds" for two seeds, "start" for two seeds
+at their first checkpoints, before training if that is step 0: the null of heads with nothing in common."""
+
+PARTNERS = ("seed", "other_seed", "layer", "head", "name", "partner", "distance", "role", "partner_role")
+"One row a head of the last checkpoint and another seed."
+
+Roles = Mapping[int, Mapping[int, Sequence[str]]]
+"Seed -> step -> main role of every head, empty for none."
+
+
+class Kinship:
+    """Keeps the maps of a few models over the same sentences, and compares them."""
+
+    def __init__(self, sentences: Sequence[Sequence[str]], *, within_layers: bool) -> None:
+        """Compare heads on `sentences`, given as words; match them within layers or over all."""
+        self.sentences, self.within_layers = sentences, within_layers
+        self._ends: dict[int, list[tuple[int, int, list[Tensor]]]] = {}
+        "Seed -> step, layers and maps of the first and of the newest checkpoint."
+        self._steps: list[tuple[int, int, int, Match]] = []
+
+    def see(self, seed: int, step: int, model: Model) -> None:
+        """Take the maps of the next checkpoint of a training, and match its heads with those of the one before."""
+        cut = [pieces for pieces in align(model.tokenizer, self.sentences) if 0 < len(pieces) <= model.max_pieces]
+        batches = [collate(cut[start : start + 32], padding=model.padding) for start in range(0, len(cut), 32)]
+        rows = head_rows(model, batches)
+        ends = self._ends.setdefault(seed, [])
+        if ends:
+            before, layers, maps = ends[-1]
+            self._steps.append((seed, before, step, self._match(map_distance(maps, rows), layers)))
+        del ends[1:]
+        ends.append((step, model.layers, rows))
+
+    def _match(self, distance: Numbers, layers: int) -> Match:
+        return match_heads(distance, layers, within_layers=self.within_layers)
+
+    def tables(self, roles: Roles, heads: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return MATCHES and PARTNERS; `heads` is the number of heads of a layer."""
+        matches = [_row("steps", match, (seed, one), (seed, other), roles) for seed, one, other, match in self._steps]
+        partners: list[dict[str, object]] = []
+        for seed, other in combinations(sorted(self._ends), 2):
+            for what, place in (("start", 0), ("seeds", -1)):
+                (step, layers, maps), (other_step, _, others) = self._ends[seed][place], self._ends[other][place]
+                if [len(rows) for rows in maps] != [len(rows) for rows in others]:
+                    continue  # other tokenizers lose other words: their maps cannot be laid side by side
+                match = self._match(map_distance(maps, others), layers)
+                matches.append(_row(what, match, (seed, step), (other, other_step), roles))
+                if what == "seeds":
+                    partners += _partners(match, (seed, step), (other, other_step), roles, heads)
+        return pd.DataFrame(matches, columns=[*MATCHES]), pd.DataFrame(partners, columns=[*PARTNERS])
+
+
+def _row(what: str, match: Match, one: tuple[int, int], other: tuple[int, int], roles: Roles) -> dict[str, object]:
+    mine, theirs = (_numbered(roles[seed][step], roles) for seed, step in (one, other))
+    seen, chance = same_roles(match.partner, mine, theirs)
+    low, high = np.quantile(match.null, [0.025, 0.975])
+    return {
+        **{"what": what, "seed": one[0], "step": one[1], "other_seed": other[0], "other_step": other[1]},
+        **{"heads": len(match.partner), "distance": match.distance.mean(), "chance": match.chance},
+        **{"null_low": low, "null_high": high, "itself": (match.partner == np.arange(len(match.partner))).mean()},
+        **{"same_role": seen, "same_role_chance": chance},
+    }
+
+
+def _numbered(names: Sequence[str], roles: Roles) -> list[int]:
+    """Return a number for every role, the same for all models; -1 for none."""
+    known = sorted({name for steps in roles.values() for heads in steps.values() for name in heads if name})
+    return [known.index(name) if name else -1 for name in names]
+
+
+def _partners(
+    match: Match, one: tuple[int, int], other: tuple[int, int], roles: Roles, heads: int
+) -> list[dict[str, object]]:
+    mine, theirs = roles[one[0]][one[1]], roles[other[0]][other[1]]
+    return [
+        {
+            **{"seed": one[0], "other_seed": other[0], "layer": head // heads, "head": head % heads},
+            **{"name": f"{head // heads + 1}-{head % heads + 1}", "partner": f"{who // heads + 1}-{who % heads + 1}"},
+            **{"distance": match.distance[head], "role": mine[head], "partner_role": theirs[who]},
+        }
+        for head, who in enumerate(match.partner.tolist())
+    ]
