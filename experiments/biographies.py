@@ -166,7 +166,7 @@ class _Reader:
         margin, seed, replicates = self.config.verdict.margin, self.config.seed, self.section.replicates
         rule, life_rule = OnsetRule(rise=margin, level=margin), LifeRule(margin=margin)
         told = [life.biography for life in lives]
-        when = timeline(told, self.probes, rule, replicates=replicates, seed=seed)
+        when = timeline(told, rule, replicates=replicates, seed=seed)
         tables = {
             "biographies": pd.concat([one.table(replicates, seed) for one in told], ignore_index=True),
             "biography_steps": pd.concat([_steps(life) for life in lives], ignore_index=True),

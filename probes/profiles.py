@@ -16,6 +16,13 @@ LIVES = ("none", "commits", "changes", "loses", "wavers")
 "What `life` can be."
 
 
+FEWEST = 50
+"A label with fewer items is no role: chance alone would put some head far above the baseline."
+
+COVERED = {"agreement": "dependency"}
+"Probe -> probe among whose roles its own are already (subjects of verbs that show number are subjects)."
+
+
 @dataclass(frozen=True)
 class LifeRule:
     """The thresholds by which roles and lives are told."""
@@ -37,17 +44,18 @@ class Profiles:
     """What every head of a training is good at, at every checkpoint."""
 
     roles: tuple[tuple[str, str], ...]
-    "Probe and label; a role is told by its best variant, and labels that only pool others are none."
+    "Probe and label (`is_role`); a role is told by its best variant, and those of probes in COVERED are left out."
     margins: Numbers
     "[step, head, role]"
 
     @classmethod
     def of(cls, biography: Biography, probes: Sequence[Probe]) -> Profiles:
         """Collect the margins of all roles that have a baseline."""
-        by_name = {probe.name: probe for probe in probes}
+        names = {probe.name for probe in probes}
         variants: dict[tuple[str, str], list[Numbers]] = {}
         for question, course in biography.courses.items():
-            if course.baseline and is_role(question, by_name[question[0]]):
+            told = COVERED.get(question[0]) not in names
+            if told and course.baseline and is_role(question, course.n.sum()):
                 variants.setdefault((question[0], question[2]), []).append(course.margins)
         shape = (len(biography.steps), biography.layers * biography.heads, len(variants))
         best = [np.max(found, axis=0) for found in variants.values()]
@@ -73,13 +81,15 @@ class Profiles:
         return np.where(self.margins.max(2) >= rule.margin - 1e-12, best, -1)
 
 
-def is_role(question: Question, probe: Probe) -> bool:
-    """Return whether a label stands for itself: "nsubj" does, "nsubj:*" pools labels; "all" does if it is all there is.
+def is_role(question: Question, n: float) -> bool:
+    """Return whether a label stands for itself and has FEWEST items: "nsubj" does, "nsubj:*" and "all" pool labels.
 
-    Slices of one relation ("attractors=0" of agreement) are no roles of their own beside it.
+    Of agreement only "all" is a role, for its other labels are slices of it.
     """
-    label = question[2]
-    if probe.name == "agreement":
+    probe, _, label = question
+    if n < FEWEST:
+        return False
+    if probe == "agreement":
         return label == "all"
     return label != "all" and not label.endswith(":*")
 
@@ -89,9 +99,9 @@ class Life:
     """What became of one head."""
 
     life: str
-    """One of LIVES. none: never held a role. commits: holds a role at the end, and it is the first that it held.
-    changes: holds a role at the end, and held another one before. loses: held a role, but has none at the last
-    checkpoint. wavers: held a role and has one at the end that it does not (yet) hold."""
+    """One of LIVES. none: never held a role, and has none at the end. commits: holds a role at the end, and never held
+    another. changes: holds a role at the end, and held another one before. loses: held a role, but has none at the last
+    checkpoint. wavers: has a role at the end, but does not (yet) hold it."""
     first: int
     "Index of the role first held, -1 if none."
     last: int
@@ -115,12 +125,10 @@ def tell_life(main: Sequence[int], effective: Sequence[float], rule: LifeRule) -
     wide = bool((np.asarray(effective[:-1]) >= rule.wide).any())
     narrows = last >= 0 and wide and effective[-1] <= rule.narrow
     since = start if last >= 0 else -1
-    if not held:
-        return Life("none", -1, last, since, narrows)
     if last < 0:
-        life = "loses"
+        life = "loses" if held else "none"
     elif length < rule.hold:
         life = "wavers"
     else:
         life = "commits" if set(held) == {last} else "changes"
-    return Life(life, held[0], last, since, narrows)
+    return Life(life, held[0] if held else -1, last, since, narrows)

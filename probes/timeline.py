@@ -12,7 +12,6 @@ import pandas as pd
 from probes.biography import Biography, Course
 from probes.onset import OnsetRule, Ramps, fit_ramps, interval
 from probes.profiles import is_role
-from probes.registry import Probe
 from probes.tally import Numbers, Question
 
 ALL_SEEDS = -1
@@ -61,9 +60,7 @@ class _Rise:
     "[step]"
 
 
-def timeline(
-    biographies: Sequence[Biography], probes: Sequence[Probe], rule: OnsetRule, *, replicates: int, seed: int
-) -> Timeline:
+def timeline(biographies: Sequence[Biography], rule: OnsetRule, *, replicates: int, seed: int) -> Timeline:
     """Find the onset of every question with a baseline, in every seed and over all; `seed` is that of resampling."""
     rises = [_rises(biography, rule, replicates, seed) for biography in biographies]
     rows = [
@@ -80,8 +77,7 @@ def timeline(
         together = [_together(frame, question, drawn[question], len(rises)) for question in shared]
         frame = pd.concat([frame, pd.DataFrame(together, columns=[*ONSETS])], ignore_index=True)
     told = frame[frame["seed"] == (ALL_SEEDS if len(biographies) > 1 else biographies[0].seed)]
-    by_name = {probe.name: probe for probe in probes}
-    return Timeline(frame, _order(_leading(told, by_name), {question: times[0] for question, times in drawn.items()}))
+    return Timeline(frame, _order(_leading(told), {question: times[0] for question, times in drawn.items()}))
 
 
 def _rises(biography: Biography, rule: OnsetRule, replicates: int, seed: int) -> dict[Question, _Rise]:
@@ -148,12 +144,9 @@ def _together(
     }
 
 
-def _leading(told: pd.DataFrame, probes: Mapping[str, Probe]) -> pd.DataFrame:
+def _leading(told: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of roles with an onset, one variant a label, the highest margins first."""
-    roles = [
-        is_role((probe, variant, label), probes[probe])
-        for probe, variant, label in zip(told["probe"], told["variant"], told["label"], strict=True)
-    ]
+    roles = [is_role((row["probe"], row["variant"], row["label"]), row["n"]) for row in told.to_dict("records")]
     come = told[np.array(roles, bool) & np.isfinite(told["onset"].to_numpy(np.float64))]
     ranked = come.sort_values("peak_margin", ascending=False, kind="stable")
     leading: pd.DataFrame = ranked.drop_duplicates(["probe", "label"])
