@@ -172,6 +172,7 @@ class _Reader:
             "biography_steps": pd.concat([_steps(life) for life in lives], ignore_index=True),
             "biography_onsets": when.onsets,
             "biography_order": when.order,
+            "biography_curves": when.curves,
             "biography_head_onsets": pd.concat([head_onsets(one, rule) for one in told], ignore_index=True),
             "biography_profiles": pd.concat([_profiles(life, life_rule) for life in lives], ignore_index=True),
             "biography_lives": pd.concat([_lives(life, life_rule) for life in lives], ignore_index=True),

@@ -25,9 +25,12 @@ KINDS: Mapping[str, str] = {"position": "positional", "dependency": "syntactic",
 
 ONSETS = (
     *("seed", "probe", "label", "variant", "n", "seeds", "found", "onset", "after", "by", "low", "high", "sure"),
-    *("first_margin", "peak_margin", "peak_step", "last_margin", "best_head", "peak_head"),
+    *("first_margin", "peak_margin", "peak_step", "last_margin", "best_head", "peak_head", "role"),
 )
 "The columns of `Timeline.onsets`."
+
+CURVES = ("seed", "step", "probe", "label", "variant", "name", "margin", "low", "high")
+"The columns of `Timeline.curves`."
 
 HEAD_ONSETS = ("seed", "probe", "label", "variant", "layer", "head", "name", "onset", "after", "by")
 "The columns of `head_onsets`."
@@ -44,10 +47,13 @@ class Timeline:
     """One row a seed and question; with several seeds also one for all (seed -1): the median over seeds, its interval
     from resamples of seeds and, within each, of clusters. onset: the step at which half of the rise is done (`Ramps`),
     inf where there is none; after, by: the checkpoints around it; found: seeds with an onset; sure: fraction of
-    resamples with one. Margins are those of each checkpoint's best head, chosen on the other half of the texts."""
+    resamples with one. Margins are those of each checkpoint's best head, chosen on the other half of the texts. role:
+    whether the label stands for itself (`is_role`)."""
     order: pd.DataFrame
     """One row a pair, of roles or of kinds: the fraction of resamples in which `one` comes first, ties half; NaN where
     neither ever comes. A kind comes when half of its roles (those with an onset) have come."""
+    curves: pd.DataFrame
+    "One row a seed, checkpoint and question: the margin of the best head, its interval, and the head's name."
 
 
 @dataclass(frozen=True)
@@ -58,6 +64,8 @@ class _Rise:
     drawn: Ramps
     margins: Numbers
     "[step]"
+    bounds: Numbers
+    "[2, step]"
 
 
 def timeline(biographies: Sequence[Biography], rule: OnsetRule, *, replicates: int, seed: int) -> Timeline:
@@ -77,16 +85,24 @@ def timeline(biographies: Sequence[Biography], rule: OnsetRule, *, replicates: i
         together = [_together(frame, question, drawn[question], len(rises)) for question in shared]
         frame = pd.concat([frame, pd.DataFrame(together, columns=[*ONSETS])], ignore_index=True)
     told = frame[frame["seed"] == (ALL_SEEDS if len(biographies) > 1 else biographies[0].seed)]
-    return Timeline(frame, _order(_leading(told), {question: times[0] for question, times in drawn.items()}))
+    order = _order(_leading(told), {question: times[0] for question, times in drawn.items()})
+    curves = [
+        _curve(biography, question, rise)
+        for biography, found in zip(biographies, rises, strict=True)
+        for question, rise in found.items()
+    ]
+    return Timeline(frame, order, pd.concat(curves, ignore_index=True) if curves else pd.DataFrame(columns=[*CURVES]))
 
 
 def _rises(biography: Biography, rule: OnsetRule, replicates: int, seed: int) -> dict[Question, _Rise]:
     weights, found = biography.weights(replicates, seed), {}
     for question, course in biography.courses.items():
         if course.baseline:
-            margins = course.best_margins()
-            seen = fit_ramps(biography.steps, margins, rule)
-            found[question] = _Rise(seen, fit_ramps(biography.steps, course.best_margins(weights), rule), margins[0])
+            margins, drawn = course.best_margins(), course.best_margins(weights)
+            seen, again = (fit_ramps(biography.steps, curves, rule) for curves in (margins, drawn))
+            told = drawn[np.isfinite(drawn).all(1)]
+            bounds = np.quantile(told, [0.025, 0.975], axis=0) if len(told) else np.full((2, drawn.shape[1]), np.nan)
+            found[question] = _Rise(seen, again, margins[0], bounds)
     return found
 
 
@@ -107,7 +123,16 @@ def _row(biography: Biography, question: Question, course: Course, rise: _Rise) 
         "last_margin": float(rise.margins[-1]),
         "best_head": _name(int(best[-1]), biography.heads),
         "peak_head": _name(int(best[peak]), biography.heads),
+        "role": is_role(question, course.n.sum()),
     }
+
+
+def _curve(biography: Biography, question: Question, rise: _Rise) -> pd.DataFrame:
+    columns: dict[str, object] = {"seed": biography.seed, "step": biography.steps}
+    columns |= dict(zip(("probe", "variant", "label"), question, strict=True))
+    columns["name"] = [_name(head, biography.heads) for head in biography.courses[question].best().tolist()]
+    columns |= {"margin": rise.margins, "low": rise.bounds[0], "high": rise.bounds[1]}
+    return pd.DataFrame(columns)[[*CURVES]]
 
 
 def _sure(onset: Numbers) -> float:
@@ -140,14 +165,13 @@ def _together(
         **{"seed": ALL_SEEDS, "probe": probe, "label": label, "variant": variant, "n": int(rows["n"].iloc[0])},
         **{"seeds": seeds, "found": int(rows["found"].sum()), **medians, "low": low, "high": high},
         **{"sure": _sure(drawn[0]), **margins, "peak_step": int(rows["peak_step"].median())},
-        **{"best_head": "", "peak_head": ""},  # heads of different seeds have nothing but their number in common
+        **{"best_head": "", "peak_head": "", "role": bool(rows["role"].all())},  # heads of different seeds have nothing but their number in common
     }
 
 
 def _leading(told: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of roles with an onset, one variant a label, the highest margins first."""
-    roles = [is_role((row["probe"], row["variant"], row["label"]), row["n"]) for row in told.to_dict("records")]
-    come = told[np.array(roles, bool) & np.isfinite(told["onset"].to_numpy(np.float64))]
+    come = told[told["role"].to_numpy(bool) & np.isfinite(told["onset"].to_numpy(np.float64))]
     ranked = come.sort_values("peak_margin", ascending=False, kind="stable")
     leading: pd.DataFrame = ranked.drop_duplicates(["probe", "label"])
     return leading

@@ -28,7 +28,9 @@ TABLES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         "biography_onsets": {"seed": "int64", **_QUESTION, "n": "int64", "seeds": "int64", "found": "int64", **_ONSET}
         | {"low": "float64", "high": "float64", "sure": "float64", "first_margin": "float64"}
         | {"peak_margin": "float64", "peak_step": "int64", "last_margin": "float64", "best_head": "str"}
-        | {"peak_head": "str"},
+        | {"peak_head": "str", "role": "bool"},
+        "biography_curves": {"seed": "int64", "step": "int64", **_QUESTION, "name": "str", "margin": "float64"}
+        | {"low": "float64", "high": "float64"},
         "biography_order": {"what": "str", "one": "str", "other": "str", "share": "float64"}
         | {"one_onset": "float64", "other_onset": "float64"},
         "biography_head_onsets": {"seed": "int64", **_QUESTION, **_HEAD, **_ONSET},

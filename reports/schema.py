@@ -137,7 +137,7 @@ def validate(
     ordered = frame[[*columns, *(column for column in frame.columns if column not in columns)]].copy()
     for column, dtype in columns.items():
         ordered[column] = _cast(ordered[column], dtype, where)
-    if "name" in columns:
+    if "name" in columns and "layer" in columns:
         expected = (ordered["layer"] + 1).astype("str") + "-" + (ordered["head"] + 1).astype("str")
         _refuse(ordered, ordered["name"] != expected, where, "`name` is not layer + 1, '-', head + 1")
     for column, (low, high) in _RANGES.items():
