@@ -165,7 +165,11 @@ def _together(
         **{"seed": ALL_SEEDS, "probe": probe, "label": label, "variant": variant, "n": int(rows["n"].iloc[0])},
         **{"seeds": seeds, "found": int(rows["found"].sum()), **medians, "low": low, "high": high},
         **{"sure": _sure(drawn[0]), **margins, "peak_step": int(rows["peak_step"].median())},
-        **{"best_head": "", "peak_head": "", "role": bool(rows["role"].all())},  # heads of different seeds have nothing but their number in common
+        **{
+            "best_head": "",
+            "peak_head": "",
+            "role": bool(rows["role"].all()),
+        },  # heads of different seeds have nothing but their number in common
     }
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.arcs import Diagram, diagrams
+from reports.biographies import HeadBiographies, head_biographies
 from reports.controls import Rival, rivals
 from reports.formats import MISSING, count, day, duration
 from reports.heatmaps import heat_map_data
@@ -66,6 +67,8 @@ class Contents:
     probes: tuple[ProbePart, ...]
     rankings: Rankings | None
     "How far metrics agree; None where the run did not compare them."
+    biographies: HeadBiographies | None
+    "How heads came to their roles; None where the run followed no training."
     examples_total: int
     dropped: tuple[Mapping[str, Any], ...]
     scored: tuple[tuple[str, str, Mapping[str, Any]], ...]
@@ -135,6 +138,7 @@ def gather(folder: Path) -> Contents:
             for probe, rows in best.items()
         ),
         rankings=rankings(run),
+        biographies=head_biographies(run),
         examples_total=int(run.examples.groupby(["example"]).ngroups),
         dropped=tuple(record.get("dropped") or ()),
         scored=tuple(
