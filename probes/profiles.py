@@ -28,7 +28,7 @@ class LifeRule:
     """The thresholds by which roles and lives are told."""
 
     margin: float = 0.1
-    "A head has a role if its margin over the strongest baseline is at least this (Voita et al. 2019, section 5.2)."
+    "A head has a role if its margin (`Profiles.margins`) is at least this (Voita et al. 2019, section 5.2)."
     floor: float = 0.05
     "Margins below this count as none in a profile: among many labels noise alone looks like a little of everything."
     hold: int = 2
@@ -46,7 +46,8 @@ class Profiles:
     roles: tuple[tuple[str, str], ...]
     "Probe and label (`is_role`); a role is told by its best variant, and those of probes in COVERED are left out."
     margins: Numbers
-    "[step, head, role]"
+    """[step, head, role] Accuracy minus that of the strongest baseline, or minus the head's own at the first checkpoint
+    if that is higher: what random weights do already is no role that came by training."""
 
     @classmethod
     def of(cls, biography: Biography, probes: Sequence[Probe]) -> Profiles:
@@ -56,7 +57,8 @@ class Profiles:
         for question, course in biography.courses.items():
             told = COVERED.get(question[0]) not in names
             if told and course.baseline and is_role(question, course.n.sum()):
-                variants.setdefault((question[0], question[2]), []).append(course.margins)
+                rival = np.maximum(course.accuracy[:1], course.baseline_accuracy)
+                variants.setdefault((question[0], question[2]), []).append(course.accuracy - rival)
         shape = (len(biography.steps), biography.layers * biography.heads, len(variants))
         best = [np.max(found, axis=0) for found in variants.values()]
         return cls(tuple(variants), np.stack(best, 2) if best else np.zeros(shape))

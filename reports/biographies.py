@@ -234,9 +234,12 @@ def _order(order: pd.DataFrame) -> str:
     said = []
     for row in order[order["what"] == "kind"].to_dict("records"):
         share = f"in {percent(row['share'])} % of resamples"
-        one, other = (f"{row[who]} (step {count(round(row[f'{who}_onset']))})" for who in ("one", "other"))
-        said.append(f"{one} before {other} {share}".replace(str(row["one"]), f"{row['one']} roles", 1))
-    return f"Half of the roles had come: {'; '.join(said)}." if said else ""
+        one, other = (count(round(row[f"{who}_onset"])) for who in ("one", "other"))
+        said.append(
+            f"Half of the {row['one']} roles had come by step {one}, half of the {row['other']} ones by step {other}; "
+            f"{row['one']} came first {share} (ties count half)."
+        )
+    return " ".join(said)
 
 
 def _curves(curves: pd.DataFrame, onsets: tuple[Onset, ...], every: pd.DataFrame) -> pd.DataFrame:

@@ -185,8 +185,8 @@ BIOGRAPHIES: Final = (
     (
         "role",
         "A label that stands for itself, with 50 items or more; its best variant is told. A head has the role in "
-        "which its margin is largest, if that is as large as a specialised head needs; it holds a role that it has "
-        "at two checkpoints in a row.",
+        "which its margin is largest, over the strongest baseline and over itself at the first checkpoint, if that "
+        "is as large as a specialised head needs; it holds a role that it has at two checkpoints in a row.",
     ),
     (
         "effective roles",

@@ -56,15 +56,17 @@ function lifeView(root) {
     return [0, Math.max(100, ...values)];
   }
 
+  const best = () => cells.reduce((most, _, i) => (at(i).accuracy ?? -1) > (at(most).accuracy ?? -1) ? i : most, 0);
+
   function draw() {
-    const [from, to] = range(), best = cells.reduce((most, _, i) => (at(i).accuracy ?? -1) > (at(most).accuracy ?? -1) ? i : most, 0);
+    const [from, to] = range(), framed = best();
     cells.forEach((cell, i) => {
       const value = at(i)[column.value], fraction = value === null ? 0 : Math.min(Math.max((value - from) / (to - from), 0), 1);
       cell.textContent = value === null ? "–" : (value / 10).toFixed(0).replace("-0", "0").replace("-", "−");
       cell.title = describe(i);
       cell.setAttribute("aria-label", describe(i));
       cell.tabIndex = i === focus ? 0 : -1;
-      cell.className = [value === null && "none", fraction > 0.55 && "high", i === best && "selected"].filter(Boolean).join(" ");
+      cell.className = [value === null && "none", fraction > 0.55 && "high", i === framed && "selected"].filter(Boolean).join(" ");
       cell.style.setProperty("--cell", value === null ? "transparent" : colour(fraction));
     });
     const signed = column.value === "accuracy" ? (v) => `${percent(v)} %` : sign;
@@ -85,6 +87,7 @@ function lifeView(root) {
     seed.value = life.seed;
     slider.max = life.steps.length - 1;
     if (map.baseline_accuracy === null && column.value === "margin") column.value = "accuracy";
+    focus = best();
     draw();
   }
 
@@ -98,9 +101,9 @@ function lifeView(root) {
   frame();
   label.append(...[...new Set(maps.map((one) => one.label))].map((text) => element("option", text, { value: text })));
   label.value = map.label;
-  choose();
+  slider.max = life.steps.length - 1;
   slider.value = slider.max;
-  draw();
+  choose();
   for (const select of [label, variant, seed]) select.addEventListener("change", choose);
   column.addEventListener("change", draw);
   slider.addEventListener("input", draw);
