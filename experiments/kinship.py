@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -10,15 +12,17 @@ import pandas as pd
 from torch import Tensor
 
 from mha import Model, align, collate
-from probes.matching import Match, head_rows, map_distance, match_heads, same_roles
-from probes.tally import Numbers
+from probes.matching import Match, head_maps, map_distance, map_rows, match_heads, mates, same_roles
+from probes.records import IntArray
 
 MATCHES = (
-    *("what", "seed", "step", "other_seed", "other_step", "heads", "distance", "chance", "null_low", "null_high"),
+    *("what", "seed", "step", "other_seed", "other_step", "heads", "distance", "null", "chance"),
     *("itself", "same_role", "same_role_chance"),
 )
 """One row a pair of models. what: "steps" for neighbouring checkpoints, "seeds" for two seeds, "start" for two seeds
-at their first checkpoints, before training if that is step 0: the null of heads with nothing in common."""
+at their first checkpoints, before training if that is step 0. null: the same when the other model reads other
+sentences of the same lengths, so that heads can only be alike in what they do with positions; NaN where no two
+sentences are equally long. chance: random pairs."""
 
 PARTNERS = ("seed", "other_seed", "layer", "head", "name", "partner", "distance", "role", "partner_role")
 "One row a head of the last checkpoint and another seed."
@@ -27,55 +31,82 @@ Roles = Mapping[int, Mapping[int, Sequence[str]]]
 "Seed -> step -> main role of every head, empty for none."
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """The maps of a model, and how long the sentences are."""
+
+    step: int
+    layers: int
+    maps: Tensor
+    words: IntArray
+
+
+@dataclass(frozen=True)
+class _Matched:
+    """A match, and how near heads are matched by what they do with positions alone."""
+
+    match: Match
+    null: float
+
+
 class Kinship:
     """Keeps the maps of a few models over the same sentences, and compares them."""
 
     def __init__(self, sentences: Sequence[Sequence[str]], *, within_layers: bool) -> None:
         """Compare heads on `sentences`, given as words; match them within layers or over all."""
         self.sentences, self.within_layers = sentences, within_layers
-        self._ends: dict[int, list[tuple[int, int, list[Tensor]]]] = {}
-        "Seed -> step, layers and maps of the first and of the newest checkpoint."
-        self._steps: list[tuple[int, int, int, Match]] = []
+        self._ends: dict[int, list[_Seen]] = {}
+        "Seed -> the first and the newest checkpoint."
+        self._steps: list[tuple[int, int, int, _Matched]] = []
 
     def see(self, seed: int, step: int, model: Model) -> None:
         """Take the maps of the next checkpoint of a training, and match its heads with those of the one before."""
         cut = [pieces for pieces in align(model.tokenizer, self.sentences) if 0 < len(pieces) <= model.max_pieces]
-        batches = [collate(cut[start : start + 32], padding=model.padding) for start in range(0, len(cut), 32)]
-        rows = head_rows(model, batches)
+        batch = collate(cut, padding=model.padding)
+        seen = _Seen(step, model.layers, head_maps(model, batch), batch.words.numpy())
         ends = self._ends.setdefault(seed, [])
         if ends:
-            before, layers, maps = ends[-1]
-            self._steps.append((seed, before, step, self._match(map_distance(maps, rows), layers)))
+            self._steps.append((seed, ends[-1].step, step, self._match(ends[-1], seen)))
         del ends[1:]
-        ends.append((step, model.layers, rows))
+        ends.append(seen)
 
-    def _match(self, distance: Numbers, layers: int) -> Match:
-        return match_heads(distance, layers, within_layers=self.within_layers)
+    def _match(self, one: _Seen, other: _Seen) -> _Matched:
+        texts, mate = np.arange(len(one.words)), mates(one.words)
+        paired = np.flatnonzero(mate >= 0)
+        match, null = (
+            match_heads(
+                map_distance(map_rows(one.maps, one.words, mine), map_rows(other.maps, other.words, theirs)),
+                one.layers,
+                within_layers=self.within_layers,
+            )
+            for mine, theirs in ((texts, texts), (paired, mate[paired]))
+        )
+        return _Matched(match, float(null.distance.mean()) if len(paired) else math.nan)
 
     def tables(self, roles: Roles, heads: int) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return MATCHES and PARTNERS; `heads` is the number of heads of a layer."""
-        matches = [_row("steps", match, (seed, one), (seed, other), roles) for seed, one, other, match in self._steps]
+        matches = [_row("steps", found, (seed, one), (seed, other), roles) for seed, one, other, found in self._steps]
         partners: list[dict[str, object]] = []
         for seed, other in combinations(sorted(self._ends), 2):
             for what, place in (("start", 0), ("seeds", -1)):
-                (step, layers, maps), (other_step, _, others) = self._ends[seed][place], self._ends[other][place]
-                if [len(rows) for rows in maps] != [len(rows) for rows in others]:
+                one, two = self._ends[seed][place], self._ends[other][place]
+                if one.words.tolist() != two.words.tolist():
                     continue  # other tokenizers lose other words: their maps cannot be laid side by side
-                match = self._match(map_distance(maps, others), layers)
-                matches.append(_row(what, match, (seed, step), (other, other_step), roles))
+                found = self._match(one, two)
+                matches.append(_row(what, found, (seed, one.step), (other, two.step), roles))
                 if what == "seeds":
-                    partners += _partners(match, (seed, step), (other, other_step), roles, heads)
+                    partners += _partners(found.match, (seed, one.step), (other, two.step), roles, heads)
         return pd.DataFrame(matches, columns=[*MATCHES]), pd.DataFrame(partners, columns=[*PARTNERS])
 
 
-def _row(what: str, match: Match, one: tuple[int, int], other: tuple[int, int], roles: Roles) -> dict[str, object]:
+def _row(what: str, found: _Matched, one: tuple[int, int], other: tuple[int, int], roles: Roles) -> dict[str, object]:
+    match = found.match
     mine, theirs = (_numbered(roles[seed][step], roles) for seed, step in (one, other))
     seen, chance = same_roles(match.partner, mine, theirs)
-    low, high = np.quantile(match.null, [0.025, 0.975])
     return {
         **{"what": what, "seed": one[0], "step": one[1], "other_seed": other[0], "other_step": other[1]},
-        **{"heads": len(match.partner), "distance": match.distance.mean(), "chance": match.chance},
-        **{"null_low": low, "null_high": high, "itself": (match.partner == np.arange(len(match.partner))).mean()},
+        **{"heads": len(match.partner), "distance": match.distance.mean(), "null": found.null},
+        **{"chance": match.chance, "itself": (match.partner == np.arange(len(match.partner))).mean()},
         **{"same_role": seen, "same_role_chance": chance},
     }
 

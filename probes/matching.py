@@ -22,39 +22,44 @@ ROWS = 4096
 "Rows of maps that are compared at a time."
 
 
-def head_rows(model: Model, batches: Sequence[Batch]) -> list[Float[Tensor, "row key head"]]:
-    """Return, a batch each, the rows of the word-level maps of all heads, layer by layer; rows of words sum to 1.
+def head_maps(model: Model, batch: Batch) -> Float[Tensor, "text query key head"]:
+    """Return the word-level maps of all heads, layer by layer."""
+    layers: list[Tensor] = []
+    stream_maps(model, batch, lambda _, maps: layers.append(maps.permute(0, 2, 3, 1)))
+    return torch.cat(layers, 3)
 
-    Two models with the same batches give rows that belong together.
-    """
-    found = []
-    for batch in batches:
-        words = torch.arange(batch.from_words.shape[1]) < batch.words[:, None]
-        layers: list[Tensor] = []
 
-        def see(_: int, maps: Tensor, layers: list[Tensor] = layers, words: Tensor = words) -> None:
-            layers.append(maps.permute(0, 2, 3, 1)[words])
+def map_rows(
+    maps: Float[Tensor, "text query key head"], words: IntArray, texts: IntArray
+) -> Float[Tensor, "row key head"]:
+    """Return the rows of the words of some texts, one text after the other; `words` is the length of every text."""
+    inside = torch.from_numpy(np.arange(maps.shape[1]) < words[texts][:, None])
+    return maps[torch.from_numpy(texts)][inside]
 
-        stream_maps(model, batch, see)
-        found.append(torch.cat(layers, 2))
+
+def mates(words: IntArray) -> IntArray:
+    """Return [text] another text with as many words for every text, no two the same; -1 where there is none."""
+    found = np.full(len(words), -1)
+    for length in np.unique(words):
+        same = np.flatnonzero(words == length)
+        if len(same) > 1:
+            found[same] = np.roll(same, 1)
     return found
 
 
-def map_distance(one: Sequence[Tensor], other: Sequence[Tensor]) -> Numbers:
-    """Return [head, head], the mean Jensen-Shannon divergence in nats between rows of heads of two models.
+def map_distance(one: Float[Tensor, "row key head"], other: Float[Tensor, "row key other"]) -> Numbers:
+    """Return [head, other head], the mean Jensen-Shannon divergence in nats between rows that belong together.
 
     In [0, ln 2]; 0 for heads with the same maps. The head distance of Clark et al. 2019, section 6, as a mean over
     words instead of a sum, and without their smoothing, for it is finite without.
     """
-    total, rows = torch.zeros(one[0].shape[2], other[0].shape[2], dtype=torch.float64), 0
-    for mine, theirs in zip(one, other, strict=True):
-        for left, right in zip(torch.split(mine, ROWS), torch.split(theirs, ROWS), strict=True):
-            own = _entropy(left)[:, None] + _entropy(right)[None]
-            for head in range(left.shape[2]):
-                mixed = _entropy((left[:, :, head, None] + right) / 2)
-                total[head] += (mixed - own[head] / 2).double()
-        rows += len(mine)
-    distance: Numbers = (total / rows).clamp(min=0).numpy()
+    total = torch.zeros(one.shape[2], other.shape[2], dtype=torch.float64)
+    for left, right in zip(torch.split(one, ROWS), torch.split(other, ROWS), strict=True):
+        own = _entropy(left)[:, None] + _entropy(right)[None]
+        for head in range(left.shape[2]):
+            mixed = _entropy((left[:, :, head, None] + right) / 2)
+            total[head] += (mixed - own[head] / 2).double()
+    distance: Numbers = (total / len(one)).clamp(min=0).numpy()
     return distance
 
 
@@ -73,28 +78,14 @@ class Match:
     "[head] Distance to the partner, in nats."
     chance: float
     "Mean distance of a random assignment under the same restriction."
-    null: Numbers
-    "[draw] Mean distance of the optimal assignment when the rows of the distance matrix are shuffled."
 
 
-def match_heads(distance: Numbers, layers: int, *, within_layers: bool, draws: int = 99, seed: int = 0) -> Match:
-    """Match heads so that the sum of `distance` [head, head] is smallest, within layers or over all heads.
-
-    The null shuffles each row of the matrix by itself (within layers, if so asked) and matches again: heads that are
-    as near to someone as before, but in which no two agree on who is whose.
-    """
+def match_heads(distance: Numbers, layers: int, *, within_layers: bool) -> Match:
+    """Match heads so that the sum of `distance` [head, head] is smallest, within layers or over all heads."""
     blocks = np.split(np.arange(len(distance)), layers) if within_layers else [np.arange(len(distance))]
     partner = _assigned(distance, blocks)
-    random = np.random.default_rng(seed)
-    null = np.empty(draws)
-    for draw in range(draws):
-        shuffled = distance.copy()
-        for block in blocks:
-            square = np.ix_(block, block)
-            shuffled[square] = random.permuted(distance[square], axis=1)
-        null[draw] = shuffled[np.arange(len(distance)), _assigned(shuffled, blocks)].mean()
     chance = float(np.mean([distance[np.ix_(block, block)].mean() for block in blocks]))
-    return Match(partner, distance[np.arange(len(distance)), partner], chance, null)
+    return Match(partner, distance[np.arange(len(distance)), partner], chance)
 
 
 def _assigned(distance: Numbers, blocks: Sequence[IntArray]) -> IntArray:

@@ -93,13 +93,13 @@ class Matched:
     distance: float
     chance: float
     null: float
-    "Middle of the null interval."
+    "Distance when the other model reads other sentences; NaN where that was not measured."
     itself: float
     same_role: float
     same_role_chance: float
 
 
-MEANS: Final = ("distance", "chance", "itself", "same_role", "same_role_chance")
+MEANS: Final = ("distance", "null", "chance", "itself", "same_role", "same_role_chance")
 "Columns of biography_matches that are averaged over pairs."
 
 MATCHED: Final[Mapping[str, str]] = {
@@ -224,9 +224,8 @@ def _matched(matches: pd.DataFrame | None) -> Iterator[Matched]:
         assert matches is not None
         rows = matches[matches["what"] == what]
         if len(rows):
-            null = (rows["null_low"] + rows["null_high"]) / 2
             means = {name: float(rows[name].mean()) for name in MEANS}
-            yield Matched(what=what, pairs=len(rows), null=float(null.mean()), **means)
+            yield Matched(what=what, pairs=len(rows), **means)
 
 
 def _order(order: pd.DataFrame) -> str:

@@ -39,8 +39,8 @@ TABLES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         "biography_lives": {"seed": "int64", **_HEAD, "life": "str", "narrows": "bool", "first_role": "str"}
         | {"last_role": "str", "since": "Int64", "widest": "float64", "last_effective": "float64"},
         "biography_matches": {"what": "str", "seed": "int64", "step": "int64", "other_seed": "int64"}
-        | {"other_step": "int64", "heads": "int64", "distance": "float64", "chance": "float64"}
-        | {"null_low": "float64", "null_high": "float64", "itself": "float64", "same_role": "float64"}
+        | {"other_step": "int64", "heads": "int64", "distance": "float64", "null": "float64"}
+        | {"chance": "float64", "itself": "float64", "same_role": "float64"}
         | {"same_role_chance": "float64"},
         "biography_partners": {"seed": "int64", "other_seed": "int64", **_HEAD, "partner": "str"}
         | {"distance": "float64", "role": "str", "partner_role": "str"},

@@ -168,7 +168,8 @@ BIOGRAPHIES: Final = (
         "At each checkpoint the head with the highest accuracy, which is chosen on one half of the texts and told "
         "on the other, both ways round: the best of many looks better than it is on the texts that chose it. "
         "Margins are over the strongest baseline; here controls are no rivals. The control is the first checkpoint: "
-        "at step 0 it has the random weights that training starts from.",
+        "at step 0 it has the random weights that training starts from. The band around a curve is its 95 % "
+        "interval, or the range of seeds where there are several.",
     ),
     (
         "onset",
@@ -197,9 +198,10 @@ BIOGRAPHIES: Final = (
     (
         "matched heads",
         "Heads of two models are paired so that their maps of the same sentences are nearest in sum (optimal "
-        "assignment on the mean Jensen-Shannon divergence of rows, in nats; at most 0.69). Beside it: the same with "
-        "each head’s distances shuffled, and random pairs. Nearer than those means that the same heads are there in "
-        "both models.",
+        "assignment on the mean Jensen-Shannon divergence of rows, in nats; at most 0.69). Beside it: the same "
+        "where the other model reads other sentences of the same lengths, so that heads can be alike only in what "
+        "they do with positions; and random pairs. Maps of untrained models are nearly uniform, and so near to each "
+        "other whoever is paired: only numbers of one row can be compared.",
     ),
 )
 "Term -> definition, for the section on head biographies."
