@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
+from experiments.biography_frames import Followed, life_rows, profile_rows, step_rows
 from experiments.biography_section import BiographiesSection
-from experiments.checkpoints import Checkpoint, read_checkpoints
+from experiments.checkpoints import read_checkpoints
 from experiments.config import Config, ConfigError
 from experiments.kinship import Kinship
 from mha import Model, load_model
@@ -22,7 +24,7 @@ from probes.biography import Biography, Marks, courses, marks
 from probes.corpora import MemoryTexts, Texts
 from probes.exam import Exam
 from probes.onset import OnsetRule
-from probes.profiles import LifeRule, Profiles, tell_life
+from probes.profiles import LifeRule, Profiles
 from probes.scoring import Settings, learn_baselines
 from probes.tally import Pooled, Question
 from probes.timeline import head_onsets, timeline
@@ -41,6 +43,7 @@ class Biographies:
     tables: Mapping[str, pd.DataFrame]
     dropped: Mapping[str, Dropped]
     "What the exam left out, by scope."
+    seconds: float
 
 
 def biographies(
@@ -58,35 +61,28 @@ def biographies(
     """
     if config.biographies is None:
         raise ConfigError("the config has no table [biographies]")
-    if not trainings:
-        raise ConfigError("[biographies] takes a training: model.source must be 'train' or 'checkpoint'")
+    start = time.perf_counter()
     reader = _Reader(config, config.biographies, corpora, behaviour, progress)
     lives = [reader.read(seed, folder) for seed, folder in sorted(trainings.items())]
     if not any(life.biography.courses for life in lives):
         labels = config.biographies.labels
         raise ConfigError(f"[biographies]: {corpora[1].name} has no question with the labels {labels!r}")
-    return Biographies(reader.tables(lives), {exam.probes[0].scope: exam.dropped for exam in reader.exams})
+    tables = reader.tables(lives)
+    dropped = {exam.probes[0].scope: exam.dropped for exam in reader.exams}
+    return Biographies(tables, dropped, time.perf_counter() - start)
 
 
 def add_biographies(found: Biographies, folder: Path) -> None:
-    """Write the tables into a run folder, where `write_report` finds them."""
+    """Write the tables into a run folder, where `write_report` finds them; time and what was dropped into run.json."""
     write_biographies(found.tables, folder)
-
-
-@dataclass(frozen=True)
-class _Followed:
-    """One training that was read."""
-
-    biography: Biography
-    profiles: Profiles
-    checkpoints: list[Checkpoint]
-    behaviour: list[float]
-
-    def roles(self, rule: LifeRule) -> dict[int, list[str]]:
-        """Step -> main role of every head, empty for none."""
-        main = self.profiles.main(rule)
-        names = [*(f"{probe}: {label}" for probe, label in self.profiles.roles), ""]
-        return {step: [names[role] for role in row] for step, row in zip(self.biography.steps, main, strict=True)}
+    path = folder / "run.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record["stages"]["biographies"] = round(found.seconds, 3)
+    for scope, dropped in found.dropped.items():
+        for reason, count in dropped.counts.items():
+            about = {"split": "biographies", "scope": scope, "reason": reason, "count": count}
+            record["dropped"].append(about | {"examples": dropped.examples[reason]})
+    path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -114,7 +110,7 @@ class _Reader:
         """What is asked."""
         return [get_probe(name) for name in self.section.probes]
 
-    def read(self, seed: int, folder: Path) -> _Followed:
+    def read(self, seed: int, folder: Path) -> Followed:
         """Put the exams to every checkpoint of a training."""
         steps = None if self.section.steps == "all" else self.section.steps
         labels = None if self.section.labels == "all" else self.section.labels
@@ -138,7 +134,7 @@ class _Reader:
             heads=model.heads,
             courses=courses(found, _baselines(exams)),
         )
-        return _Followed(biography, Profiles.of(biography, self.probes), checkpoints, behaviour)
+        return Followed(biography, Profiles.of(biography, self.probes), checkpoints, behaviour)
 
     def _exams_for(self, model: Model) -> list[Exam]:
         """Return the exams that fit a model, made if there are none yet."""
@@ -161,7 +157,7 @@ class _Reader:
     def _texts(self, corpus: Corpus, scope: str) -> Texts:
         return corpus.sentences() if scope == "sentence" else corpus.windows(self.config.scoring.window_words)
 
-    def tables(self, lives: Sequence[_Followed]) -> dict[str, pd.DataFrame]:
+    def tables(self, lives: Sequence[Followed]) -> dict[str, pd.DataFrame]:
         """Return everything that is told, by the name of its file."""
         margin, seed, replicates = self.config.verdict.margin, self.config.seed, self.section.replicates
         rule, life_rule = OnsetRule(rise=margin, level=margin), LifeRule(margin=margin)
@@ -169,13 +165,13 @@ class _Reader:
         when = timeline(told, rule, replicates=replicates, seed=seed)
         tables = {
             "biographies": pd.concat([one.table(replicates, seed) for one in told], ignore_index=True),
-            "biography_steps": pd.concat([_steps(life) for life in lives], ignore_index=True),
+            "biography_steps": pd.concat([step_rows(life) for life in lives], ignore_index=True),
             "biography_onsets": when.onsets,
             "biography_order": when.order,
             "biography_curves": when.curves,
             "biography_head_onsets": pd.concat([head_onsets(one, rule) for one in told], ignore_index=True),
-            "biography_profiles": pd.concat([_profiles(life, life_rule) for life in lives], ignore_index=True),
-            "biography_lives": pd.concat([_lives(life, life_rule) for life in lives], ignore_index=True),
+            "biography_profiles": pd.concat([profile_rows(life, life_rule) for life in lives], ignore_index=True),
+            "biography_lives": pd.concat([life_rows(life, life_rule) for life in lives], ignore_index=True),
         }
         if self.section.match_texts:
             roles = {life.biography.seed: life.roles(life_rule) for life in lives}
@@ -191,63 +187,3 @@ def _baselines(exams: Sequence[Exam]) -> dict[str, Pooled]:
         name: {question: sums for exam in exams for question, sums in exam.baselines.get(name, {}).items()}
         for name in sorted(names)
     }
-
-
-def _steps(life: _Followed) -> pd.DataFrame:
-    """Return loss and behaviour, one row a checkpoint."""
-    return pd.DataFrame(
-        {
-            "seed": life.biography.seed,
-            "step": life.biography.steps,
-            "tokens": life.biography.tokens,
-            "loss": [one.loss for one in life.checkpoints],
-            "evaluation_loss": [one.evaluation_loss for one in life.checkpoints],
-            "behaviour": life.behaviour,
-        }
-    )
-
-
-def _heads(biography: Biography) -> dict[str, object]:
-    """Return the columns that name all heads of a training."""
-    layer, head = np.divmod(np.arange(biography.layers * biography.heads), biography.heads)
-    names = [f"{one + 1}-{other + 1}" for one, other in zip(layer, head, strict=True)]
-    return {"seed": biography.seed, "layer": layer, "head": head, "name": names}
-
-
-def _profiles(life: _Followed, rule: LifeRule) -> pd.DataFrame:
-    """Return effective roles, main role and its margin, one row a checkpoint and head."""
-    effective, roles = life.profiles.effective(rule), life.roles(rule)
-    margins = life.profiles.margins
-    top = margins.max(2) if margins.shape[2] else np.full(margins.shape[:2], np.nan)
-    rows = {"effective": effective, "margin": top}
-    return pd.concat(
-        [
-            pd.DataFrame(
-                _heads(life.biography)
-                | {"step": step, "role": roles[step]}
-                | {name: values[place] for name, values in rows.items()}
-            )
-            for place, step in enumerate(life.biography.steps)
-        ],
-        ignore_index=True,
-    )
-
-
-def _lives(life: _Followed, rule: LifeRule) -> pd.DataFrame:
-    """Return what became of every head, one row each."""
-    effective, main = life.profiles.effective(rule), life.profiles.main(rule)
-    told = [tell_life(main[:, head].tolist(), effective[:, head].tolist(), rule) for head in range(main.shape[1])]
-    names = [*(f"{probe}: {label}" for probe, label in life.profiles.roles), ""]
-    steps = life.biography.steps
-    return pd.DataFrame(
-        _heads(life.biography)
-        | {
-            "life": [one.life for one in told],
-            "narrows": [one.narrows for one in told],
-            "first_role": [names[one.first] for one in told],
-            "last_role": [names[one.last] for one in told],
-            "since": pd.array([None if one.since < 0 else steps[one.since] for one in told], dtype="Int64"),
-            "widest": [float(np.nanmax(column)) if np.isfinite(column).any() else math.nan for column in effective.T],
-            "last_effective": effective[-1],
-        }
-    )

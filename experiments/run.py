@@ -6,7 +6,7 @@ import json
 import math
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 import tomli_w
 
+from experiments.biographies import Behaviour, add_biographies, biographies
 from experiments.config import Config, ConfigError, VerdictSection, resolved
 from experiments.controls import ModelControl, add_control, model_controls, of_model, on_arcs
 from experiments.corpora import open_corpora
@@ -43,12 +44,25 @@ def silent(what: str, done: int, of: int) -> None:
     """Show nothing."""
 
 
-def run(config: Config, out: Path, *, overwrite: bool = False, progress: Progress = silent) -> Path:
+def run(
+    config: Config,
+    out: Path,
+    *,
+    overwrite: bool = False,
+    progress: Progress = silent,
+    trainings: Mapping[int, Path] | None = None,
+    behaviour: Behaviour | None = None,
+) -> Path:
     """Do what `config` says and return the run folder `out`/<name>, which appears only when it is whole.
 
     A folder that holds a run of the same config is replaced; one of another config only with `overwrite`. Raises
     RunError where the probes find no question in the corpora, so that there is no number to report.
+
+    With [biographies] the heads of `trainings` (seed -> folder of a training) are followed through their checkpoints,
+    and `behaviour` says how well a checkpoint behaves.
     """
+    if config.biographies is not None and not trainings:
+        raise ConfigError("[biographies] needs the checkpoints of a training; leave that table out, or name a training")
     folder = out / config.name
     check_free(folder, config, overwrite)
     out.mkdir(parents=True, exist_ok=True)
@@ -58,6 +72,9 @@ def run(config: Config, out: Path, *, overwrite: bool = False, progress: Progres
         unfinished = Path(temporary) / config.name
         unfinished.mkdir()
         _work(config, unfinished, journal, started, progress)
+        if config.biographies is not None and trainings:
+            found = biographies(config, trainings, open_corpora(config), behaviour=behaviour, progress=progress)
+            add_biographies(found, unfinished)
         write_report(unfinished)
         replaced = Path(temporary) / "replaced"
         if folder.exists():
