@@ -56,7 +56,7 @@ class Profiles:
         variants: dict[tuple[str, str], list[Numbers]] = {}
         for question, course in biography.courses.items():
             told = COVERED.get(question[0]) not in names
-            if told and course.baseline and is_role(question, course.n.sum()):
+            if told and course.baseline and is_role(question, int(course.n.sum())):
                 rival = np.maximum(course.accuracy[:1], course.baseline_accuracy)
                 variants.setdefault((question[0], question[2]), []).append(course.accuracy - rival)
         shape = (len(biography.steps), biography.layers * biography.heads, len(variants))
@@ -83,7 +83,7 @@ class Profiles:
         return np.where(self.margins.max(2) >= rule.margin - 1e-12, best, -1)
 
 
-def is_role(question: Question, n: float) -> bool:
+def is_role(question: Question, n: int) -> bool:
     """Return whether a label stands for itself and has FEWEST items: "nsubj" does, "nsubj:*" and "all" pool labels.
 
     Of agreement only "all" is a role, for its other labels are slices of it.

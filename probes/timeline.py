@@ -123,7 +123,7 @@ def _row(biography: Biography, question: Question, course: Course, rise: _Rise) 
         "last_margin": float(rise.margins[-1]),
         "best_head": _name(int(best[-1]), biography.heads),
         "peak_head": _name(int(best[peak]), biography.heads),
-        "role": is_role(question, course.n.sum()),
+        "role": is_role(question, int(course.n.sum())),
     }
 
 
