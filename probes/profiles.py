@@ -12,7 +12,7 @@ from probes.biography import Biography
 from probes.registry import Probe
 from probes.tally import Numbers, Question
 
-LIVES = ("none", "commits", "changes", "loses", "wavers")
+LIVES = ("never", "commits", "changes", "loses", "wavers")
 "What `life` can be."
 
 
@@ -101,7 +101,7 @@ class Life:
     """What became of one head."""
 
     life: str
-    """One of LIVES. none: never held a role, and has none at the end. commits: holds a role at the end, and never held
+    """One of LIVES. never: never held a role, and has none at the end. commits: holds a role at the end, and never held
     another. changes: holds a role at the end, and held another one before. loses: held a role, but has none at the last
     checkpoint. wavers: has a role at the end, but does not (yet) hold it."""
     first: int
@@ -128,7 +128,7 @@ def tell_life(main: Sequence[int], effective: Sequence[float], rule: LifeRule) -
     narrows = last >= 0 and wide and effective[-1] <= rule.narrow
     since = start if last >= 0 else -1
     if last < 0:
-        life = "loses" if held else "none"
+        life = "loses" if held else "never"
     elif length < rule.hold:
         life = "wavers"
     else:

@@ -28,8 +28,8 @@ LIVES: Final[Mapping[str, str]] = {
     "commits": "holds a role at the end, and never held another",
     "changes": "holds a role at the end, and held another one before",
     "wavers": "has a role at the end, but not for long enough to hold it",
-    "loses": "held a role, but has none at the end",
-    "none": "never held a role",
+    "loses": "held a role, but has no role at the end",
+    "never": "never held a role",
 }
 "Name -> definition, in the order of a page."
 
@@ -191,7 +191,7 @@ def _onsets(told: pd.DataFrame, tables: Mapping[str, pd.DataFrame], seeds: tuple
     every, order = tables["biography_onsets"], tables["biography_order"]
     shares = {(row["one"], row["other"]): row["share"] for row in order.to_dict("records") if row["what"] == "role"}
     names = [f"{label} ({variant})" for label, variant in zip(best["label"], best["variant"], strict=True)]
-    for row, this, following in zip(best.to_dict("records"), names, [*names[1:], ""], strict=True):
+    for row, this, following in zip(best.to_dict("records"), names, [*names[1:], ""][: len(names)], strict=True):
         same = (every[QUESTION] == [row[column] for column in QUESTION]).all(axis=1)
         heads = every[same & every["seed"].isin(seeds)].sort_values("seed")["peak_head"]
         numbers = {name: row[name] for name in Onset.__dataclass_fields__ if name in row}
@@ -203,7 +203,7 @@ def _onsets(told: pd.DataFrame, tables: Mapping[str, pd.DataFrame], seeds: tuple
 def _courses(lives: pd.DataFrame, *, several: bool) -> Iterator[Course]:
     for life, meaning in LIVES.items():
         rows = lives[lives["life"] == life]
-        yield Course(life, meaning, len(rows), tuple(_names(rows, several=several)) if life != "none" else ())
+        yield Course(life, meaning, len(rows), tuple(_names(rows, several=several)) if life != "never" else ())
 
 
 def _names(rows: pd.DataFrame, *, several: bool) -> Iterator[str]:

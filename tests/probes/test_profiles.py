@@ -96,8 +96,8 @@ def test_a_role_stands_for_itself_and_has_items(question: Question, n: int, said
 @pytest.mark.parametrize(
     ("main", "life", "first", "last", "since"),
     [
-        ([-1, -1, -1, -1], "none", -1, -1, -1),
-        ([-1, 2, -1, -1], "none", -1, -1, -1),
+        ([-1, -1, -1, -1], "never", -1, -1, -1),
+        ([-1, 2, -1, -1], "never", -1, -1, -1),
         ([-1, 2, 2, 2], "commits", 2, 2, 1),
         ([2, 2, -1, 2, 2], "commits", 2, 2, 3),
         ([1, 1, 2, 2], "changes", 1, 2, 2),
