@@ -43,8 +43,16 @@ CHANGED: dict[str, Any] = {
     "controls.words": False,
     "controls.arcs": False,
     "page.examples": 5,
+    "biographies.probes": ["position"],
+    "biographies.labels": ["det", "obj"],
+    "biographies.steps": [0, 100],
+    "biographies.first": 50,
+    "biographies.replicates": 20,
+    "biographies.match_texts": 5,
+    "biographies.within_layers": True,
 }
-"A value other than the default for every key; what each of them does is tested in test_run.py."
+"""A value other than the default for every key; what each of them does is tested in test_run.py and, of biographies, in
+test_biographies.py."""
 
 
 def keys(section: type[BaseModel], before: str = "") -> Iterator[str]:
