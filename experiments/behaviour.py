@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from experiments.config import Config
@@ -50,6 +51,17 @@ class Examination:
             journal.record["dropped"] += _dropped(corpus.name, decided[corpus.name].left_out)
         scoring = self.config.scoring
         return pair_table(decided, replicates=scoring.replicates, seed=self.config.seed)
+
+    def grade(self, model: Model) -> float:
+        """Return the accuracy of another model on the pairs of the first corpus that have attractors, in [0, 1].
+
+        On all its pairs where none is said to have any.
+        """
+        first, batch_pieces = self.corpora[0], self.config.scoring.batch_pieces
+        lm = MaskedLM.of(model, self.config.seed)
+        made = decide(lm, first.stream(), method=self.config.behaviour.method, batch_pieces=batch_pieces).made
+        attracted = [one for one in made if one.kind.attractors]
+        return float(np.mean([one.credit for one in attracted or made])) if made else float("nan")
 
     def _decide(self, corpus: PairCorpus, journal: Journal, progress: Callable[[str, int, int], None]) -> Decisions:
         items, fingerprint = corpus.count()

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from experiments.biography_section import BiographiesSection
 from experiments.section import ConfigError as ConfigError
 from experiments.section import Section
 from experiments.train_config import GRAMMAR as GRAMMAR
@@ -200,11 +201,15 @@ class Config(Section):
     verdict: VerdictSection = VerdictSection()
     behaviour: BehaviourSection = BehaviourSection()
     page: PageSection = PageSection()
+    biographies: BiographiesSection | None = None
+    "Whether, and how, heads are followed through the checkpoints of a training."
 
     @model_validator(mode="after")
     def _trainable(self) -> Self:
         if self.model.source == "train" and self.train is None:
             raise ValueError('model.source is "train", but there is no table [train] that says what to train')
+        if self.biographies is not None and self.model.source not in ("train", "checkpoint"):
+            raise ValueError('[biographies] needs the checkpoints of a training: model.source "train" or "checkpoint"')
         return self
 
 

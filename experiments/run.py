@@ -6,30 +6,26 @@ import json
 import math
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pandas as pd
 import tomli_w
 
 from experiments.behaviour import Examination
-from experiments.config import Config, ConfigError, ModelSection, VerdictSection, resolved
-from experiments.controls import ModelControl, add_control, chosen_shuffles, model_controls, of_model, on_arcs
+from experiments.biographies import add_biographies, biographies
+from experiments.config import Config, ConfigError, VerdictSection, resolved
 from experiments.corpora import open_corpora
 from experiments.journal import Journal
+from experiments.opened import Opened, open_model
+from experiments.part import Part
+from experiments.progress import Progress, silent
 from experiments.provenance import machine_record
-from experiments.training import noted, open_checkpoint, train_seeds
-from mha import Model, load_model
-from probes import Corpus, Probe, get_probe
-from probes.control_arcs import ControlArcs
+from probes import Corpus, get_probe
 from probes.corpora import Texts
-from probes.evidence import Effort
 from probes.examples import choose_heads, example_arcs
-from probes.registry import CONTROL_ARCS, SHUFFLED
-from probes.results import SPLITS, Split, add_verdicts, pooled_sums, score_table
-from probes.scoring import Settings, learn_baselines, score_corpus
+from probes.results import SPLITS, add_verdicts
 from probes.statistics import Rule
 from reports import (
     EXAMPLE_COLUMNS,
@@ -41,23 +37,11 @@ from reports import (
     write_scores,
 )
 
-
-class Progress(Protocol):
-    """Called with what is done, how many texts or steps of it are done, how many there are, and what else to tell."""
-
-    def __call__(self, what: str, done: int, of: int, note: str = "") -> None:
-        """Show it."""
-
-
 CONFIG = "config.toml"
 
 
 class RunError(ValueError):
     """A run that cannot give any number."""
-
-
-def silent(what: str, done: int, of: int, note: str = "") -> None:
-    """Show nothing."""
 
 
 def run(config: Config, out: Path, *, overwrite: bool = False, progress: Progress = silent) -> Path:
@@ -75,36 +59,16 @@ def run(config: Config, out: Path, *, overwrite: bool = False, progress: Progres
         unfinished = Path(temporary) / config.name
         unfinished.mkdir()
         with journal.stage("load model"):
-            opened = _open_model(config, out, progress)
+            opened = open_model(config, out, progress)
         _work(config, opened, unfinished, journal, started, progress)
+        if config.biographies is not None:
+            examination = Examination.of(config, opened.model)
+            grade = None if examination is None else examination.grade
+            found = biographies(config, opened.trainings, open_corpora(config), behaviour=grade, progress=progress)
+            add_biographies(found, unfinished)
         write_report(unfinished)
         _put(unfinished, folder, Path(temporary) / "replaced")
     return folder
-
-
-@dataclass(frozen=True)
-class Opened:
-    """The model of a run."""
-
-    model: Model
-    config: Config
-    "The run's config, with the model's folder in the place of what it came from: controls are made from that."
-    step: int | None = None
-    "Of its training, where that is known."
-
-
-def _open_model(config: Config, out: Path, progress: Progress) -> Opened:
-    section = config.model
-    if section.source in ("pretrained", "random", "shuffled"):
-        return Opened(load_model(section.name, section.source, config.seed), config)
-    training = Path(section.name)
-    if section.source == "train":
-        folders = train_seeds(config, out, resume=True, on_progress=noted(progress))
-        training = next(iter(folders.values()))
-    model, checkpoint, step = open_checkpoint(training, section.step)
-    if section.source == "train":
-        model = replace(model, name=config.name, source="train")
-    return Opened(model, config.model_copy(update={"model": ModelSection(name=str(checkpoint))}), step)
 
 
 def _put(unfinished: Path, folder: Path, replaced: Path) -> None:
@@ -226,121 +190,6 @@ def _refuse_nothing(frames: Sequence[pd.DataFrame], names: dict[str, str], journ
             if not any(journal.record["scored"][split][scope]["windows"] for scope in journal.record["scored"][split]):
                 why.append("no text that the model can read")
             raise RunError(f"nothing to score on the {split} split, {name}: {'; '.join(why)}")
-
-
-@dataclass(frozen=True)
-class Part:
-    """The part of a run in which the model reads texts of one scope."""
-
-    config: Config
-    model: Model
-    scope: str
-    probes: Sequence[Probe]
-    texts: Sequence[Texts]
-    "Of the selection split and of the report split."
-
-    @property
-    def settings(self) -> Settings:
-        """How maps are read."""
-        return Settings(self.config.scoring.batch_pieces, self.config.scoring.reduce)
-
-    def score(self, journal: Journal, progress: Progress, shuffles: Sequence[int]) -> list[pd.DataFrame]:
-        """Return the scores of all heads, and those of trained probes if they are asked for.
-
-        `shuffles` are the seeds of the shuffled weights that are controls.
-        """
-        config = self.config
-        splits = self._splits(journal, progress)
-        for control in model_controls(config, self.model, shuffles):
-            if probes := control.probes(self.probes):
-                with journal.stage(f"control: {control.name}"):
-                    self._add_control(control, probes, splits, progress)
-        with journal.stage("statistics"):
-            shape, scoring = (self.model.layers, self.model.heads), config.scoring
-            frames = [score_table(*splits, shape=shape, effort=Effort(scoring.replicates, scoring.flips, config.seed))]
-        for probe in self.probes:
-            if probe.name not in set(frames[0].probe):
-                journal.record["notes"].append(
-                    f"{probe.name}: the corpora have no question for it, it needs {probe.needs}"
-                )
-        if config.probes.trained:
-            with journal.stage("trained probes"):
-                frames.append(self._trained(progress))
-        return frames
-
-    def chosen_shuffles(self, journal: Journal) -> list[int]:
-        """Return the seeds of the strongest shuffles, by the probes of this part; its time is told as the control's."""
-        with journal.stage(f"control: {SHUFFLED}"):
-            seeds = chosen_shuffles(self.config, self.model, self.texts[0], self.probes, self.settings)
-        journal.log("shuffles chosen", seeds=seeds)
-        return seeds
-
-    def _splits(self, journal: Journal, progress: Progress) -> list[Split]:
-        """Return the sums of both splits: of heads, baselines and control arcs, which all take one pass."""
-        arcs = ControlArcs(self.config.seed) if self.config.controls.arcs else None
-        with journal.stage("learn baselines"):
-            names = {name for probe in self.probes for name in probe.baselines}
-            baselines = learn_baselines(self.texts[0], self.probes, sorted(names), arcs=arcs)
-        splits, beside = [], []
-        for split, texts in zip(SPLITS, self.texts, strict=True):
-            with journal.stage(f"score {split}"):
-                step = self._counter(progress, split, len(texts))
-                outcome = score_corpus(self.model, texts, self.probes, baselines, self.settings, step, arcs=arcs)
-                step(len(texts) - outcome.texts)
-            journal.count(split, self.scope, outcome)
-            splits.append(Split(*pooled_sums(outcome, self.probes)))
-            if outcome.arcs is not None:
-                beside.append(on_arcs(outcome.arcs))
-        if beside:
-            add_control(CONTROL_ARCS, splits, beside)
-        return splits
-
-    def compare(self, trained: Sequence[pd.DataFrame], progress: Progress) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return other metrics of all heads on the report split, and how far they rank heads alike."""
-        from probes.rankings import compare_metrics
-
-        texts = self.texts[1]
-        step = self._counter(progress, "report, other metrics", len(texts))
-        return compare_metrics(self.model, texts, self.probes, self.settings, trained[0] if trained else None, step)
-
-    def _counter(self, progress: Progress, what: str, of: int) -> Callable[[int], None]:
-        done = 0
-
-        def step(texts: int) -> None:
-            nonlocal done
-            done += texts
-            progress(f"{what} ({self.scope}s)", done, of)
-
-        return step
-
-    def _add_control(
-        self, control: ModelControl, probes: Sequence[Probe], splits: Sequence[Split], progress: Progress
-    ) -> None:
-        model, heads = control.load(), []
-        for split, texts in zip(SPLITS, self.texts, strict=True):
-            step = self._counter(progress, f"{split}, {control.name}", len(texts))
-            outcome = score_corpus(
-                model, texts, probes, {}, self.settings, step, places=control.places, hits_alone=True
-            )
-            step(len(texts) - outcome.texts)
-            heads.append(of_model(outcome.heads, probes))
-        add_control(control.name, splits, heads)
-
-    def _trained(self, progress: Progress) -> pd.DataFrame:
-        from probes.classifier import fit_classifiers
-
-        select, report = self.texts
-        return fit_classifiers(
-            self.model,
-            select,
-            report,
-            self.probes,
-            self.settings,
-            pairs=self.config.probes.trained_pairs,
-            replicates=self.config.scoring.replicates,
-            seed=self.config.seed,
-            progress=lambda done, of: progress(f"trained probes ({self.scope}s)", done, of),
-        )
 
 
 def _texts(corpus: Corpus, scope: str, config: Config) -> Texts:

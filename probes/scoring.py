@@ -9,12 +9,9 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
 from mha.batches import Batch, collate
 from mha.interventions import Change, intervene
-from mha.maps import stream_maps
 from mha.models import Model
 from mha.parallel import in_order
 from mha.pieces import Pieces
@@ -24,7 +21,8 @@ from probes.control_arcs import ControlArcs
 from probes.corpora import Texts
 from probes.records import Document, IntArray
 from probes.registry import CONTROL_ARCS, Probe
-from probes.scorer import BatchScorer, score_rows
+from probes.scorer import score_rows
+from probes.sheets import Sheet
 from probes.tally import Numbers, Segments, Tally
 from probes.targets import Items, Targets, gather
 
@@ -142,8 +140,8 @@ class _Work:
             parts = [(part, Segments.of(part, blocks)) for part in (groups, random) if part]
             batch = collate(cut, reduce=self.settings.reduce, padding=self.model.padding)
             with _changed(self.model, self.changes(documents, batch)):
-                scored.heads.extend(_score_heads(self.model, parts, batch))
-            scored.baselines.extend(_score_baselines(groups, shown, blocks, self.by_name, self.baselines))
+                scored.heads.extend(Sheet.of(parts, batch).sums(self.model))
+            scored.baselines.extend(score_baselines(groups, shown, blocks, self.by_name, self.baselines))
         return scored
 
     def _control_arcs(self, groups: list[Items], shown: Shown) -> list[Items]:
@@ -157,25 +155,7 @@ def _changed(model: Model, changes: Sequence[Change]) -> AbstractContextManager[
     return intervene(model.module, *changes) if changes else nullcontext()
 
 
-def _score_heads(
-    model: Model, parts: Sequence[tuple[list[Items], Segments]], batch: Batch
-) -> list[tuple[Segments, Numbers]]:
-    """Return the sums [segment, measure, layer * head] of every part of a batch."""
-    scorer = BatchScorer([group for groups, _ in parts for group in groups], batch.words.numpy())
-    border = np.cumsum([0, *(len(segments) for _, segments in parts)])
-    of_item = np.concatenate([one.of_item + start for (_, one), start in zip(parts, border[:-1], strict=True)])
-    segment, count = torch.from_numpy(of_item), int(border[-1])
-    sums = np.empty((count, 4, model.layers, model.heads))
-
-    def see(layer: int, maps: Tensor) -> None:
-        sums[:, :, layer] = scorer.sums(maps, segment, count).numpy()
-
-    stream_maps(model, batch, see)
-    divided = np.split(sums.reshape(count, 4, -1), border[1:-1])
-    return [(segments, part) for (_, segments), part in zip(parts, divided, strict=True)]
-
-
-def _score_baselines(
+def score_baselines(
     groups: list[Items],
     shown: Shown,
     blocks: IntArray,

@@ -10,6 +10,7 @@ from typing import Any
 
 from reports.arcs import Diagram, diagrams
 from reports.behaviour import Behaviour, behaviour
+from reports.biographies import HeadBiographies, head_biographies
 from reports.controls import Rival, rivals
 from reports.formats import MISSING, count, day, duration
 from reports.heatmaps import heat_map_data
@@ -69,6 +70,8 @@ class Contents:
     "How far metrics agree; None where the run did not compare them."
     behaviour: Behaviour | None
     "What the model does on minimal pairs; None where the run asked about none."
+    biographies: HeadBiographies | None
+    "How heads came to their roles; None where the run followed no training."
     examples_total: int
     dropped: tuple[Mapping[str, Any], ...]
     scored: tuple[tuple[str, str, Mapping[str, Any]], ...]
@@ -139,6 +142,7 @@ def gather(folder: Path) -> Contents:
         ),
         rankings=rankings(run),
         behaviour=behaviour(run),
+        biographies=head_biographies(run),
         examples_total=int(run.examples.groupby(["example"]).ngroups),
         dropped=tuple(record.get("dropped") or ()),
         scored=tuple(

@@ -29,6 +29,11 @@ def coefficient(value: float) -> str:
     return MISSING if math.isnan(value) else f"{value:.2f}".replace("-", "−")
 
 
+def decimal(value: float) -> str:
+    """Write a number with two decimals: 1.234 is "1.23"."""
+    return MISSING if math.isnan(value) else f"{value:.2f}".replace("-", "−")
+
+
 def p_value(p: float) -> str:
     """Write a p-value with three decimals: 0.0123 is "0.012", what is smaller than a thousandth is "< 0.001"."""
     return MISSING if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"

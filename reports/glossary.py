@@ -163,6 +163,50 @@ METRICS: Final = (
 )
 "Term -> definition, for the section that compares metrics."
 
+BIOGRAPHIES: Final = (
+    (
+        "best head",
+        "At each checkpoint the head with the highest accuracy, which is chosen on one half of the texts and told "
+        "on the other, both ways round: the best of many looks better than it is on the texts that chose it. "
+        "Margins are over the strongest baseline; here controls are no rivals. The control is the first checkpoint: "
+        "at step 0 it has the random weights that training starts from. The band around a curve is its 95 % "
+        "interval, or the range of seeds where there are several.",
+    ),
+    (
+        "onset",
+        "The step at which half of the rise of the best head’s margin is done. The rise is the ramp over log(step + "
+        "1), level, straight line, level, that fits the margins up to their peak best (least squares; both ends are "
+        "checkpoints). There is one where the ramp rises by the margin that a specialised head needs, and arrives "
+        "at it.",
+    ),
+    (
+        "interval",
+        "95 % of resamples of the texts’ clusters, and of seeds where there are several, widened to the checkpoints "
+        "around the onset: between two checkpoints there is nothing to see.",
+    ),
+    (
+        "role",
+        "A label that stands for itself, with 50 items or more; its best variant is told. A head has the role in "
+        "which its margin is largest, over the strongest baseline and over itself at the first checkpoint, if that "
+        "is as large as a specialised head needs; it holds a role that it has at two checkpoints in a row.",
+    ),
+    (
+        "effective roles",
+        "How many roles a head has, weighted: exp of the entropy of its positive margins (those of five points or "
+        "more) as shares. 1 is a specialist; a head with 3 or more is called a generalist, and narrows if it has a "
+        "role and 1.5 or less at the end.",
+    ),
+    (
+        "matched heads",
+        "Heads of two models are paired so that their maps of the same sentences are nearest in sum (optimal "
+        "assignment on the mean Jensen-Shannon divergence of rows, in nats; at most 0.69). Beside it: the same "
+        "where the other model reads other sentences of the same lengths, so that heads can be alike only in what "
+        "they do with positions; and random pairs. Maps of untrained models are nearly uniform, and so near to each "
+        "other whoever is paired: only numbers of one row can be compared.",
+    ),
+)
+"Term -> definition, for the section on head biographies."
+
 LIMITS: Final = (
     "A score says what a head looks at. It does not say whether the model uses what the head finds: attention is "
     "not explanation, and only an intervention can tell.",

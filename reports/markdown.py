@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from reports.behaviour import DECIDED
+from reports.biographies import MATCHED
 from reports.contents import Contents
 from reports.environment import environment
-from reports.glossary import LIMITS, MEANING
+from reports.glossary import BIOGRAPHIES, LIMITS, MEANING
 from reports.summary import leader_sentence
 from reports.tables import FEW_CLUSTERS
 
@@ -17,7 +18,14 @@ def markdown_page(contents: Contents, figures: dict[str, list[str]]) -> str:
     made = environment(html=False)
     made.filters.update(md=escaped, leader=leader_sentence)
     text = made.get_template("report.md.j2").render(
-        page=contents, figures=figures, meaning=MEANING, limits=LIMITS, few=FEW_CLUSTERS, decided=DECIDED
+        page=contents,
+        figures=figures,
+        meaning=MEANING,
+        limits=LIMITS,
+        few=FEW_CLUSTERS,
+        biography_terms=BIOGRAPHIES,
+        matched_names=MATCHED,
+        decided=DECIDED,
     )
     return re.sub(r"\n{3,}", "\n\n", text)
 

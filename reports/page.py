@@ -8,10 +8,12 @@ from uuid import uuid4
 
 from reports.behaviour import DECIDED
 from reports.behaviour_figure import save_behaviour
+from reports.biographies import MATCHED
+from reports.biography_charts import biography_charts, save_biographies
 from reports.contents import Contents, ProbePart, gather
 from reports.environment import asset, environment
 from reports.figures import save_best_heads, save_heat_maps
-from reports.glossary import LIMITS, MEANING
+from reports.glossary import BIOGRAPHIES, LIMITS, MEANING
 from reports.markdown import markdown_page
 from reports.tables import FEW_CLUSTERS
 
@@ -32,6 +34,8 @@ def write_report(run_folder: Path) -> Path:
         figures = unfinished / "figures"
         figures.mkdir(parents=True)
         drawn = _save_figures(contents, figures)
+        if contents.biographies is not None:
+            save_biographies(contents.biographies, f"{contents.model}: heads in training", figures / "biographies")
         (unfinished / "report.md").write_text(markdown_page(contents, drawn), encoding="utf-8")
         (unfinished / "index.html").write_text(html_page(contents), encoding="utf-8")
         _swap(unfinished, target)
@@ -80,12 +84,16 @@ def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder:
 def html_page(contents: Contents) -> str:
     """Return the whole page as HTML that loads nothing from anywhere."""
     template = environment().get_template("page.html.j2")
+    told = contents.biographies is not None
     return template.render(
         page=contents,
+        charts=biography_charts(contents.biographies) if contents.biographies is not None else [],
+        biography_terms=BIOGRAPHIES,
+        matched_names=MATCHED,
         meaning=MEANING,
         limits=LIMITS,
         few=FEW_CLUSTERS,
         decided=DECIDED,
-        style=asset("page.css"),
-        script=asset("page.js"),
+        style=asset("page.css") + (asset("charts.css") + asset("biographies.css") if told else ""),
+        script=asset("page.js") + (asset("biographies.js") if told else ""),
     )

@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
 
+from reports.biography_tables import read_biographies
 from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
@@ -37,6 +39,8 @@ class Run:
     "One row a question and head, by several metrics (`METRIC_COLUMNS`); None where the run did not compare them."
     agreement: pd.DataFrame | None = None
     "One row a question and pair of metrics (`AGREEMENT_COLUMNS`); None as above."
+    biographies: Mapping[str, pd.DataFrame] | None = None
+    "Tables of head biographies by name (`reports.biography_tables.TABLES`); None where the run followed no training."
 
     behaviour: pd.DataFrame | None = None
     "One row a group of minimal pairs (`BEHAVIOUR_COLUMNS`); None where the run asked about none."
@@ -68,6 +72,7 @@ class Run:
             metrics=read_metrics(folder / "metrics.parquet") if compared else None,
             agreement=read_agreement(folder / "agreement.parquet") if compared else None,
             behaviour=read_behaviour(pairs) if pairs.is_file() else None,
+            biographies=read_biographies(folder),
         )
 
     @property

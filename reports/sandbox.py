@@ -193,7 +193,7 @@ def _rendered(template: str, page: Page, figures: Sequence[str] = ()) -> str:
     html = template.endswith(".html.j2")
     made = environment(html=html)
     made.filters["md"] = escaped
-    style = asset("page.css") + asset("sandbox.css") if html else ""
+    style = asset("page.css") + asset("charts.css") + asset("sandbox.css") if html else ""
     charts = {
         "power": power_charts(page.power, page.threshold),
         "nulls": false_charts(page.nulls, page.level),

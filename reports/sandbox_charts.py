@@ -52,6 +52,8 @@ class Chart:
     shapes: tuple[Shape, ...]
     keys: tuple[Key, ...] = ()
     width: float = WIDTH
+    keys_said: str = "true margin of the lines, in points"
+    "What the entries of the legend are, for those who do not see it."
 
 
 def shade(place: int, of: int, *, found: bool) -> str:

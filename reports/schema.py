@@ -171,7 +171,7 @@ def validate(
     ordered = frame[[*columns, *(column for column in frame.columns if column not in columns)]].copy()
     for column, dtype in columns.items():
         ordered[column] = _cast(ordered[column], dtype, where)
-    if "name" in columns:
+    if "name" in columns and "layer" in columns:
         expected = (ordered["layer"] + 1).astype("str") + "-" + (ordered["head"] + 1).astype("str")
         _refuse(ordered, ordered["name"] != expected, where, "`name` is not layer + 1, '-', head + 1")
     for column, (low, high) in _RANGES.items():
@@ -234,30 +234,30 @@ def _refuse(frame: pd.DataFrame, wrong: pd.Series, where: str | Path, complaint:
 def write_scores(frame: pd.DataFrame, folder: Path) -> Path:
     """Write scores.parquet, and the same rows as scores.csv, into `folder`; return the path of the first."""
     scores = validate(frame, SCORE_COLUMNS, folder / "scores.parquet")
-    _replace(scores, folder / "scores.csv")
-    return _replace(scores, folder / "scores.parquet")
+    replace_file(scores, folder / "scores.csv")
+    return replace_file(scores, folder / "scores.parquet")
 
 
 def write_examples(frame: pd.DataFrame, folder: Path) -> Path:
     """Write examples.parquet into `folder`; a frame without rows is fine, one without columns is not."""
-    return _replace(validate(frame, EXAMPLE_COLUMNS, folder / "examples.parquet"), folder / "examples.parquet")
+    return replace_file(validate(frame, EXAMPLE_COLUMNS, folder / "examples.parquet"), folder / "examples.parquet")
 
 
 def write_metrics(metrics: pd.DataFrame, agreement: pd.DataFrame, folder: Path) -> None:
     """Write metrics.parquet and agreement.parquet into `folder`; frames without rows are fine."""
     for frame, columns, name in ((metrics, METRIC_COLUMNS, "metrics"), (agreement, AGREEMENT_COLUMNS, "agreement")):
         path = folder / f"{name}.parquet"
-        _replace(validate(frame, columns, path), path)
+        replace_file(validate(frame, columns, path), path)
 
 
 def write_behaviour(frame: pd.DataFrame, folder: Path) -> Path:
     """Write behaviour.parquet, and the same rows as behaviour.csv, into `folder`; return the path of the first."""
     behaviour = validate(frame, BEHAVIOUR_COLUMNS, folder / "behaviour.parquet")
-    _replace(behaviour, folder / "behaviour.csv")
-    return _replace(behaviour, folder / "behaviour.parquet")
+    replace_file(behaviour, folder / "behaviour.csv")
+    return replace_file(behaviour, folder / "behaviour.parquet")
 
 
-def _replace(frame: pd.DataFrame, path: Path) -> Path:
+def replace_file(frame: pd.DataFrame, path: Path) -> Path:
     """Write `frame` beside `path` and rename it, so that no reader ever sees half a file."""
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
@@ -274,7 +274,7 @@ def _replace(frame: pd.DataFrame, path: Path) -> Path:
 def read_scores(path: Path) -> pd.DataFrame:
     """Read scores.parquet, or scores.csv with the same result; ValueError says what is wrong with the file."""
     if path.suffix != ".csv":
-        return validate(_read_parquet(path), SCORE_COLUMNS, path)
+        return validate(read_parquet(path), SCORE_COLUMNS, path)
     text = {column: "str" for column, dtype in SCORE_COLUMNS.items() if dtype == "str"}
     gaps = {column: [""] for column, dtype in SCORE_COLUMNS.items() if dtype in {"float64", "Int64"}}
     frame = pd.read_csv(path, dtype=text, keep_default_na=False, na_values=gaps)
@@ -283,25 +283,25 @@ def read_scores(path: Path) -> pd.DataFrame:
 
 def read_examples(path: Path) -> pd.DataFrame:
     """Read examples.parquet; ValueError says what is wrong with the file."""
-    return validate(_read_parquet(path), EXAMPLE_COLUMNS, path)
+    return validate(read_parquet(path), EXAMPLE_COLUMNS, path)
 
 
 def read_metrics(path: Path) -> pd.DataFrame:
     """Read metrics.parquet; ValueError says what is wrong with the file."""
-    return validate(_read_parquet(path), METRIC_COLUMNS, path)
+    return validate(read_parquet(path), METRIC_COLUMNS, path)
 
 
 def read_agreement(path: Path) -> pd.DataFrame:
     """Read agreement.parquet; ValueError says what is wrong with the file."""
-    return validate(_read_parquet(path), AGREEMENT_COLUMNS, path)
+    return validate(read_parquet(path), AGREEMENT_COLUMNS, path)
 
 
 def read_behaviour(path: Path) -> pd.DataFrame:
     """Read behaviour.parquet; ValueError says what is wrong with the file."""
-    return validate(_read_parquet(path), BEHAVIOUR_COLUMNS, path)
+    return validate(read_parquet(path), BEHAVIOUR_COLUMNS, path)
 
 
-def _read_parquet(path: Path) -> pd.DataFrame:
+def read_parquet(path: Path) -> pd.DataFrame:
     """Read a parquet file, or say in one line that it is none."""
     try:
         return pd.read_parquet(path)

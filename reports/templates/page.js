@@ -39,6 +39,11 @@ for (const input of document.querySelectorAll("[data-filter]")) {
 const percent = (tenths) => tenths === null ? "–" : (tenths / 10).toFixed(1);
 const element = (tag, text, more = {}) => Object.assign(document.createElement(tag), { textContent: text }, more);
 
+function colour(fraction) {
+  const half = fraction < 0.5, part = (half ? fraction : fraction - 0.5) * 200;
+  return `color-mix(in oklab, var(--ramp${half ? 1 : 2}) ${part.toFixed(1)}%, var(--ramp${half ? 0 : 1}))`;
+}
+
 function heatMap(root) {
   const data = JSON.parse(root.querySelector("script").textContent), { layers, heads, maps } = data;
   const role = (name) => root.querySelector(`[data-role=${name}]`);
@@ -91,11 +96,6 @@ function heatMap(root) {
       cells[next].tabIndex = 0;
       cells[next].focus();
     });
-  }
-
-  function colour(fraction) {
-    const half = fraction < 0.5, part = (half ? fraction : fraction - 0.5) * 200;
-    return `color-mix(in oklab, var(--ramp${half ? 1 : 2}) ${part.toFixed(1)}%, var(--ramp${half ? 0 : 1}))`;
   }
 
   function draw() {

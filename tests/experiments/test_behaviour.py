@@ -121,7 +121,7 @@ def test_the_seed_of_the_grammar_s_pairs_is_heard(ask: Callable[..., Path], monk
 def test_a_model_without_a_head_is_refused_before_anything_is_scored(
     ask: Callable[..., Path], tiny: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("experiments.run.score_corpus", lambda *words, **named: pytest.fail("something was scored"))
+    monkeypatch.setattr("experiments.part.score_corpus", lambda *words, **named: pytest.fail("something was scored"))
     with pytest.raises(ModelError, match="has no masked-LM head"):
         ask('behaviour.corpora=["grammar"]', model=tiny)
     assert not (tmp_path / "runs" / "quick").exists()

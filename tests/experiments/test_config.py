@@ -48,8 +48,15 @@ CHANGED: dict[str, Any] = {
     "behaviour.method": "pll",
     "behaviour.seed": 17,
     "page.examples": 5,
+    "biographies.probes": ["position"],
+    "biographies.labels": ["det", "obj"],
+    "biographies.steps": [0, 100],
+    "biographies.first": 50,
+    "biographies.replicates": 20,
+    "biographies.match_texts": 5,
+    "biographies.within_layers": True,
 }
-"A value other than the default for every key; what each does is tested in test_run.py and test_behaviour.py."
+"A value other than the default for every key; what each does is tested where the table of its name is."
 
 
 def keys(section: type[BaseModel], before: str = "") -> Iterator[str]:

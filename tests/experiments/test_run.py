@@ -262,7 +262,7 @@ def test_each_control_can_be_switched_on_alone(
         seen.extend(splits)
         return score_table(*splits, **options)
 
-    monkeypatch.setattr("experiments.run.score_table", table)
+    monkeypatch.setattr("experiments.part.score_table", table)
     found = scored(change, "seed=3")
     names = {f"control: {name}" for name in CONTROLS[change] if name != "control arcs"}  # scored in the same pass
     assert {name for name in found.record["stages"] if name.startswith("control: ")} == names
@@ -455,14 +455,16 @@ def test_halves_of_a_single_document_are_refused(base: Path, tmp_path: Path) -> 
 # --- nothing written half
 
 
-@pytest.mark.parametrize("place", ["load_model", "score_table", "write_examples", "machine_record", "write_report"])
+@pytest.mark.parametrize(
+    "place", ["run.open_model", "part.score_table", "run.write_examples", "run.machine_record", "run.write_report"]
+)
 def test_a_failure_leaves_no_folder_and_nothing_temporary(
     place: str, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*anything: Any, **more: Any) -> None:
         raise RuntimeError("in the middle")
 
-    monkeypatch.setattr(f"experiments.run.{place}", fail)
+    monkeypatch.setattr(f"experiments.{place}", fail)
     with pytest.raises(RuntimeError, match="in the middle"):
         run(load_config(base, [POSITION]), tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []

@@ -1,0 +1,131 @@
+"""Who is whose: heads matched across the checkpoints of a training, and across trainings with other seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from torch import Tensor
+
+from mha import Model, align, collate
+from probes.matching import Match, head_maps, map_distance, map_rows, match_heads, mates, same_roles
+from probes.records import IntArray
+
+MATCHES = (
+    *("what", "seed", "step", "other_seed", "other_step", "heads", "distance", "null", "chance"),
+    *("itself", "same_role", "same_role_chance"),
+)
+"""One row a pair of models. what: "steps" for neighbouring checkpoints, "seeds" for two seeds, "start" for two seeds
+at their first checkpoints, before training if that is step 0. null: the same when the other model reads other
+sentences of the same lengths, so that heads can only be alike in what they do with positions; NaN where no two
+sentences are equally long. chance: random pairs."""
+
+PARTNERS = ("seed", "other_seed", "layer", "head", "name", "partner", "distance", "role", "partner_role")
+"One row a head of the last checkpoint and another seed."
+
+Roles = Mapping[int, Mapping[int, Sequence[str]]]
+"Seed -> step -> main role of every head, empty for none."
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The maps of a model, and how long the sentences are."""
+
+    step: int
+    layers: int
+    maps: Tensor
+    words: IntArray
+
+
+@dataclass(frozen=True)
+class _Matched:
+    """A match, and how near heads are matched by what they do with positions alone."""
+
+    match: Match
+    null: float
+
+
+class Kinship:
+    """Keeps the maps of a few models over the same sentences, and compares them."""
+
+    def __init__(self, sentences: Sequence[Sequence[str]], *, within_layers: bool) -> None:
+        """Compare heads on `sentences`, given as words; match them within layers or over all."""
+        self.sentences, self.within_layers = sentences, within_layers
+        self._ends: dict[int, list[_Seen]] = {}
+        "Seed -> the first and the newest checkpoint."
+        self._steps: list[tuple[int, int, int, _Matched]] = []
+
+    def see(self, seed: int, step: int, model: Model) -> None:
+        """Take the maps of the next checkpoint of a training, and match its heads with those of the one before."""
+        cut = [pieces for pieces in align(model.tokenizer, self.sentences) if 0 < len(pieces) <= model.max_pieces]
+        batch = collate(cut, padding=model.padding)
+        seen = _Seen(step, model.layers, head_maps(model, batch), batch.words.numpy())
+        ends = self._ends.setdefault(seed, [])
+        if ends:
+            self._steps.append((seed, ends[-1].step, step, self._match(ends[-1], seen)))
+        del ends[1:]
+        ends.append(seen)
+
+    def _match(self, one: _Seen, other: _Seen) -> _Matched:
+        texts, mate = np.arange(len(one.words)), mates(one.words)
+        paired = np.flatnonzero(mate >= 0)
+        match, null = (
+            match_heads(
+                map_distance(map_rows(one.maps, one.words, mine), map_rows(other.maps, other.words, theirs)),
+                one.layers,
+                within_layers=self.within_layers,
+            )
+            for mine, theirs in ((texts, texts), (paired, mate[paired]))
+        )
+        return _Matched(match, float(null.distance.mean()) if len(paired) else math.nan)
+
+    def tables(self, roles: Roles, heads: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return MATCHES and PARTNERS; `heads` is the number of heads of a layer."""
+        matches = [_row("steps", found, (seed, one), (seed, other), roles) for seed, one, other, found in self._steps]
+        partners: list[dict[str, object]] = []
+        for seed, other in combinations(sorted(self._ends), 2):
+            for what, place in (("start", 0), ("seeds", -1)):
+                one, two = self._ends[seed][place], self._ends[other][place]
+                if one.words.tolist() != two.words.tolist():
+                    continue  # other tokenizers lose other words: their maps cannot be laid side by side
+                found = self._match(one, two)
+                matches.append(_row(what, found, (seed, one.step), (other, two.step), roles))
+                if what == "seeds":
+                    partners += _partners(found.match, (seed, one.step), (other, two.step), roles, heads)
+        return pd.DataFrame(matches, columns=[*MATCHES]), pd.DataFrame(partners, columns=[*PARTNERS])
+
+
+def _row(what: str, found: _Matched, one: tuple[int, int], other: tuple[int, int], roles: Roles) -> dict[str, object]:
+    match = found.match
+    mine, theirs = (_numbered(roles[seed][step], roles) for seed, step in (one, other))
+    seen, chance = same_roles(match.partner, mine, theirs)
+    return {
+        **{"what": what, "seed": one[0], "step": one[1], "other_seed": other[0], "other_step": other[1]},
+        **{"heads": len(match.partner), "distance": match.distance.mean(), "null": found.null},
+        **{"chance": match.chance, "itself": (match.partner == np.arange(len(match.partner))).mean()},
+        **{"same_role": seen, "same_role_chance": chance},
+    }
+
+
+def _numbered(names: Sequence[str], roles: Roles) -> list[int]:
+    """Return a number for every role, the same for all models; -1 for none."""
+    known = sorted({name for steps in roles.values() for heads in steps.values() for name in heads if name})
+    return [known.index(name) if name else -1 for name in names]
+
+
+def _partners(
+    match: Match, one: tuple[int, int], other: tuple[int, int], roles: Roles, heads: int
+) -> list[dict[str, object]]:
+    mine, theirs = roles[one[0]][one[1]], roles[other[0]][other[1]]
+    return [
+        {
+            **{"seed": one[0], "other_seed": other[0], "layer": head // heads, "head": head % heads},
+            **{"name": f"{head // heads + 1}-{head % heads + 1}", "partner": f"{who // heads + 1}-{who % heads + 1}"},
+            **{"distance": match.distance[head], "role": mine[head], "partner_role": theirs[who]},
+        }
+        for head, who in enumerate(match.partner.tolist())
+    ]
