@@ -11,10 +11,10 @@ INSTALLED := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
 ROOMS := mha probes reports experiments
 
-.PHONY: help install report test check format lint types sandbox bench clean
+.PHONY: help install report test check format lint types sandbox bench bench-train clean
 
 help:  ## show the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 install: $(INSTALLED)  ## make .venv and install headscope into it
 
@@ -44,6 +44,9 @@ sandbox: $(INSTALLED)  ## do the sandbox study with one percent of its runs, und
 
 bench: $(INSTALLED)  ## time scoring against a plain forward pass
 	@$(BIN)/python -m experiments.bench_scoring
+
+bench-train: $(INSTALLED)  ## time training against the Trainer of transformers
+	@$(BIN)/python -m experiments.bench_train
 
 clean:  ## remove the environment and what the tools left; runs/ stays
 	@rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from mha.dropout import dropout as drop
 from mha.hooks import call_of
 
 SILENT = frozenset(
@@ -38,9 +39,9 @@ def attend(
 
     `attention_mask` is added to the scores and broadcasts to [batch, head, query, key]. Keys and values may have fewer
     heads than queries (grouped). `crossed` says that keys are other pieces than queries; where their numbers differ it
-    goes without saying. Without a watcher of scores or pattern the fused kernel runs and the second result is
-    None. The signature is that of the attention interface of `transformers`; an argument that would change the result
-    and is not implemented here (soft caps, sinks, position biases) raises AttentionError.
+    goes without saying. Without a watcher of scores or pattern the fused kernel runs where it is the faster one, and
+    the second result is None. The signature is that of the attention interface of `transformers`; an argument that
+    would change the result and is not implemented here (soft caps, sinks, position biases) raises AttentionError.
     """
     _refuse_unknown(module, others)
     if attention_mask is not None and not attention_mask.is_floating_point():
@@ -52,14 +53,15 @@ def attend(
     call = call_of(module, crossed or query.shape[2] != key.shape[2])
     value = call.show("value", value, attention_mask)
     pattern = None
-    if call.wants("scores", "pattern"):
+    watched = call.wants("scores", "pattern")
+    if watched or _explicit_is_faster(query, dropout):
         scores = torch.matmul(query, key.transpose(2, 3)).mul_(scaling)
         if attention_mask is not None:
             scores.add_(attention_mask)
         scores = call.show("scores", scores, attention_mask)
-        pattern = F.softmax(scores, dim=-1, dtype=torch.promote_types(query.dtype, torch.float32)).to(query.dtype)
+        pattern = F.softmax(scores, dim=-1)  # in half precision too the kernel sums in float32
         pattern = call.show("pattern", pattern, attention_mask)
-        output = torch.matmul(F.dropout(pattern, dropout, dropout > 0), value)
+        output = torch.matmul(drop(pattern, dropout), value)
     else:
         output = F.scaled_dot_product_attention(query, key, value, attention_mask, dropout, scale=scaling)
     output = call.show("head_output", output, attention_mask)
@@ -67,7 +69,14 @@ def attend(
         write = torch.einsum("bhqd,hdm->bhqm", output, call.output_weights())
         if call.show("head_write", write, attention_mask) is not write:
             raise AttentionError("head_write can be seen but not changed: change head_output instead")
-    return output.transpose(1, 2).contiguous(), pattern
+    return output.transpose(1, 2).contiguous(), pattern if watched else None
+
+
+def _explicit_is_faster(query: Tensor, dropout: float) -> bool:
+    """Return whether the fused kernel is the slower way: on a CPU with dropout, and backward in half precision."""
+    if query.device.type != "cpu":
+        return False
+    return dropout > 0 or (query.itemsize == 2 and query.requires_grad and torch.is_grad_enabled())
 
 
 def _refuse_unknown(module: nn.Module, others: dict[str, Any]) -> None:
@@ -140,8 +149,7 @@ class MultiHeadAttention(nn.Module):
         `mask` is True where a key may be attended to, for all queries [batch, key] or for each [batch, query, key].
         """
         if key is None and value is None:
-            projected = self.project(query)
-            projected = projected.view(*query.shape[:2], 3, self.heads, self.head_dim).permute(2, 0, 3, 1, 4)
+            projected = self.divide(self.project(query))
         else:
             key = query if key is None else key
             inputs = (query, key, key if value is None else value)
@@ -149,6 +157,11 @@ class MultiHeadAttention(nn.Module):
         crossed = key is not None and key is not query
         mixed: Tensor = self.output(self.concat(projected, additive(mask, query.dtype), crossed))
         return mixed
+
+    def divide(self, projected: Float[Tensor, "batch token projected"]) -> list[Tensor]:
+        """Return queries, keys and values [batch, head, token, head_dim] of what `project` made of the same tokens."""
+        parts = projected.view(*projected.shape[:2], 3, self.heads, self.head_dim)
+        return [part.transpose(1, 2) for part in parts.unbind(2)]
 
     def _project_one(self, which: int, x: Tensor) -> Tensor:
         weight, bias = self.project.weight.chunk(3)[which], self.project.bias.chunk(3)[which]

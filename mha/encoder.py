@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from mha.attention import MultiHeadAttention
+from mha.dropout import Dropout
 from mha.layout import Packing
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -90,7 +91,7 @@ class Layer(nn.Module):
         self.activation = ACTIVATIONS[config.activation]
         self.contract = nn.Linear(config.feed_forward, config.model)
         self.feed_forward_norm = norm()
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(
         self, x: Float[Tensor, "token model"], packing: Packing, chosen: Int[Tensor, " chosen"] | None = None
@@ -112,8 +113,7 @@ class Layer(nn.Module):
         """Self-attention over packed tokens; only the scores and patterns are padded."""
         attention = self.attention
         projected = packing.unpack(attention.project(x))
-        projected = projected.view(packing.batch, packing.length, 3, attention.heads, attention.head_dim)
-        heads = packing.pack(attention.concat(projected.permute(2, 0, 3, 1, 4), packing.bias))
+        heads = packing.pack(attention.concat(attention.divide(projected), packing.bias))
         mixed: Tensor = attention.output(heads if chosen is None else heads.index_select(0, chosen))
         return mixed
 
@@ -160,7 +160,7 @@ class Encoder(nn.Module):
         self.token_types = nn.Embedding(config.token_types, size) if config.token_types else None
         self.embedding_norm = nn.LayerNorm(size, eps=config.eps)
         self.embedding_project = nn.Linear(size, config.model) if size != config.model else None
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.layers = nn.ModuleList(Layer(config) for _ in range(config.layers))
         self.final_norm = nn.LayerNorm(config.model, eps=config.eps) if config.norm == "pre" else None
         self.pooler = nn.Linear(config.model, config.model) if pooler else None

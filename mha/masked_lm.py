@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from mha.cross_entropy import cross_entropy
 from mha.encoder import Encoder
 
 
@@ -49,4 +49,4 @@ def masked_lm_loss(encoder: Encoder, batch: MaskedBatch) -> Float[Tensor, ""]:
     """
     if not len(batch.gold):
         raise ValueError("no piece of the batch is masked, so it has no loss: raise the masking rate or the batch")
-    return F.cross_entropy(masked_logits(encoder, batch).float(), batch.gold)
+    return cross_entropy(masked_logits(encoder, batch), batch.gold)

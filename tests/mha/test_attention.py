@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
@@ -135,7 +136,7 @@ def test_dropout_acts_on_patterns_in_training_alone_and_on_average_on_nothing(si
         noisy = attention.train()(query.expand(4000, -1, -1))
     assert not torch.equal(noisy[0], noisy[1])
     torch.testing.assert_close(noisy.mean(0), still[0], rtol=0, atol=0.2)
-    assert torch.equal(seen[-1].tensor[0], seen[0].tensor[0])
+    torch.testing.assert_close(seen[-1].tensor[0], seen[0].tensor[0], rtol=0, atol=1e-12)
 
 
 def test_heads_must_divide_the_model_unless_head_dim_is_given() -> None:
@@ -202,3 +203,34 @@ def test_a_boolean_mask_is_refused_since_both_paths_would_read_it_differently() 
     heads = torch.randn(1, 2, 3, 4)
     with pytest.raises(AttentionError, match="added to scores"):
         attend(torch.nn.Identity(), heads, heads, heads, torch.ones(1, 1, 3, 3, dtype=torch.bool))
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_in_half_precision_the_explicit_way_trains_like_the_fused_one(packed: bool) -> None:
+    module, generator = torch.nn.Identity(), torch.Generator().manual_seed(0)
+    query, key, value, outer = (torch.randn(2, 3, 7, 4, generator=generator) for _ in range(4))
+    blocks = torch.tensor([[0, 0, 0, 1, 1, 1, 1], [0, 1, 1, 1, 1, 2, 2]])
+    mask = blocks[:, :, None] == blocks[:, None] if packed else None
+    gradients = {}
+    for dtype in (torch.float64, torch.bfloat16):
+        inputs = [x.to(dtype).requires_grad_() for x in (query, key, value)]
+        output, pattern = attend(module, *inputs, additive(mask, dtype))
+        assert pattern is None
+        gradients[dtype] = torch.autograd.grad(output, inputs, outer.transpose(1, 2).to(dtype))
+    for exact, rough in zip(*gradients.values(), strict=True):
+        torch.testing.assert_close(rough.double(), exact, rtol=0.02, atol=0.03)
+        assert exact.abs().max() > 0.5
+
+
+def test_training_in_half_precision_does_not_take_the_slow_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[torch.dtype] = []
+    fused = F.scaled_dot_product_attention
+    monkeypatch.setattr(
+        F, "scaled_dot_product_attention", lambda *a, **k: (calls.append(a[0].dtype), fused(*a, **k))[1]
+    )
+    for dtype, rate in [(torch.float32, 0.0), (torch.bfloat16, 0.0), (torch.float32, 0.1), (torch.bfloat16, 0.1)]:
+        x = torch.randn(1, 2, 3, 4, dtype=dtype, requires_grad=True)
+        attend(torch.nn.Identity(), x, x, x, None, dropout=rate)
+    with torch.no_grad():
+        attend(torch.nn.Identity(), x, x, x, None)
+    assert calls == [torch.float32, torch.bfloat16]
