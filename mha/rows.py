@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,24 +24,6 @@ class RowsError(ValueError):
     """Texts from which no row can be made."""
 
 
-class Rows(Protocol):
-    """Packed rows for training, in an order that the seed decides."""
-
-    @property
-    def length(self) -> int:
-        """Places a row."""
-        ...
-
-    @property
-    def fingerprint(self) -> str:
-        """What changes with the texts, the tokenizer and the length: to go on, a training must find it again."""
-        ...
-
-    def batches(self, size: int, start: int, seed: int) -> Iterator[Ints]:
-        """Yield the rows [size, length] of step `start`, `start` + 1 and so on, without end."""
-        ...
-
-
 @dataclass(frozen=True)
 class StoredRows:
     """Rows in a file, mapped into memory; every epoch goes through all of them in another order."""
@@ -51,6 +32,7 @@ class StoredRows:
     "[row, length]"
     padding: int
     fingerprint: str
+    "What changes with the texts, the tokenizer and the length: to go on, a training must find it again."
 
     @property
     def length(self) -> int:
@@ -122,6 +104,10 @@ class StreamedRows:
                 yield row
             if row is None:
                 raise RowsError("the texts hold no piece to train on")
+
+
+Rows = StoredRows | StreamedRows
+"Packed rows for training, in an order that the seed decides."
 
 
 def store_rows(texts: Iterable[str], vocabulary: Vocabulary, length: int, folder: Path) -> StoredRows:

@@ -55,7 +55,8 @@ class VocabularySettings:
 def train_tokenizer(texts: Iterable[str], settings: VocabularySettings | None = None) -> Any:
     """Return a `tokenizers.Tokenizer` learnt from `texts`: the same texts always give the same ids.
 
-    `texts` is gone through more than once (for WordPiece its characters come first). Raises VocabularyError where it is empty.
+    `texts` is gone through more than once (for WordPiece its characters come first). Raises VocabularyError where it
+    is empty.
     """
     settings = settings or VocabularySettings()
     if not any(text.strip() for text in texts):

@@ -1,0 +1,319 @@
+import json
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from tokenizers import Tokenizer
+
+from experiments.config import ConfigError, TrainingConfig, load_config, load_training
+from experiments.run import run
+from experiments.texts import open_material, open_rows, open_vocabulary
+from experiments.train_config import CheckpointsSection, MaskingSection, TokenizerSection, TrainSection
+from experiments.training import encoder_config, open_checkpoint, train_seeds, training_settings
+from mha.checkpoints import CheckpointError, Schedule, list_checkpoints
+from mha.masking import Masking
+from mha.rows import StoredRows, StreamedRows
+from mha.training_settings import TrainingSettings
+from mha.vocabulary import VocabularySettings
+
+TRAIN: dict[str, Any] = {
+    "data": {"name": "grammar", "documents": 30, "seed": 1},
+    "held_out_share": 0.1,
+    "tokenizer": {"size": 300},
+    "encoder": {"layers": 1, "heads": 2, "model": 16},
+    "length": 32,
+    "steps": 6,
+    "rows": 4,
+    "warmup": 2,
+    "log_every": 1,
+    "checkpoints": {"per_doubling": 1},
+}
+
+TOML = """
+name = "small"
+[train]
+data = {{ name = "grammar", documents = 30, seed = 1 }}
+held_out_share = 0.1
+tokenizer.size = 300
+encoder = {{ layers = 1, heads = 2, model = 16 }}
+length = 48
+steps = 6
+rows = 4
+warmup = 2
+seeds = {seeds}
+checkpoints = {{ per_doubling = 1 }}
+"""
+RUN = """
+[model]
+source = "train"
+[corpus]
+select = { name = "grammar", documents = 6, seed = 11 }
+report = { name = "grammar", documents = 6, seed = 12 }
+[probes]
+names = ["position"]
+[scoring]
+replicates = 20
+flips = 19
+[controls]
+random = 1
+shuffled = 0
+words = false
+arcs = false
+"""
+
+
+def section(**changes: Any) -> TrainSection:
+    return TrainSection.model_validate({**TRAIN, **changes})
+
+
+def steps_of(folder: Path) -> list[int]:
+    return [*list_checkpoints(folder)]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    def write(text: str = "", seeds: str = "[0]") -> Path:
+        path = tmp_path / "small.toml"
+        path.write_text(TOML.format(seeds=seeds) + text, encoding="utf-8")
+        return path
+
+    return write
+
+
+# --- what a table says
+
+
+def test_defaults_are_those_of_the_records_that_a_table_becomes() -> None:
+    train, settings = TrainSection.model_fields, TrainingSettings()
+    same = {field.name for field in fields(TrainingSettings)} - {
+        "steps",
+        "masking",
+        "schedule",
+        "keep",
+        "states",
+        "seed",
+    }
+    assert {name: train[name].default for name in same} == {name: getattr(settings, name) for name in same}
+    for table, record in (
+        (MaskingSection(), Masking()),
+        (CheckpointsSection(), Schedule()),
+        (TokenizerSection(), VocabularySettings()),
+    ):
+        shared = {field.name for field in fields(record)}
+        assert {name: getattr(table, name) for name in shared} == {name: getattr(record, name) for name in shared}
+
+
+def test_every_setting_of_a_table_reaches_the_training() -> None:
+    changed = {
+        "accumulation": 2, "learning_rate": 1e-3, "warmup": 3, "decay": "cosine", "floor": 0.1, "weight_decay": 0.2,
+        "beta1": 0.8, "beta2": 0.9, "epsilon": 1e-7, "clip": 0.5, "precision": "fp32", "evaluate_every": 7,
+        "evaluation_rows": 8, "log_every": 9, "trackers": ("tensorboard",), "rows": 10,
+    }  # fmt: skip
+    masking = {"rate": 0.3, "hidden": 0.6, "random": 0.3, "whole_word": True}
+    checkpoints = {"per_doubling": 3, "every": 50, "safety": 60, "keep": 4, "states": 2}
+    train = section(**changed, masking=masking, checkpoints=checkpoints)
+    rows = StreamedRows([], open_vocabulary(section(), open_material(section())), 32, "x")
+    settings = training_settings(train, rows, seed=5)
+    assert (settings.steps, settings.seed, settings.keep, settings.states) == (6, 5, 4, 2)
+    assert {name: getattr(settings, name) for name in changed} == changed
+    assert settings.masking == Masking(**masking)
+    assert settings.schedule == Schedule(3, 50, 60)
+
+
+def test_tokens_become_steps_by_how_full_the_rows_are() -> None:
+    train = section(steps=None, tokens=10_000)
+    material = open_material(train)
+    vocabulary = open_vocabulary(train, material)
+    rows, _ = open_rows(train, material, vocabulary)
+    assert isinstance(rows, StoredRows)
+    steps = training_settings(train, rows, 0).steps
+    full = rows.pieces() / len(rows)
+    assert 25 < full < 32
+    assert (steps - 1) * 4 * full < 10_000 <= steps * 4 * full
+
+
+def test_the_encoder_is_what_the_table_says() -> None:
+    train = section()
+    vocabulary = open_vocabulary(train, open_material(train))
+    shape = encoder_config(train, vocabulary)
+    assert (shape.vocab, shape.feed_forward, shape.positions, shape.norm) == (vocabulary.size, 64, 32, "post")
+    other = {"layers": 3, "heads": 4, "model": 8, "feed_forward": 9, "positions": 40, "activation": "relu"}
+    drops = {"dropout": 0.3, "attention_dropout": 0.2}
+    shape = encoder_config(section(encoder={**other, **drops}), vocabulary)
+    assert {name: getattr(shape, name) for name in other | drops} == other | drops
+    assert encoder_config(section(encoder={"norm": "pre"}), vocabulary).family == "roberta-prelayernorm"
+    with pytest.raises(ConfigError, match=r"train.encoder: 3 heads do not divide a model of size 256"):
+        encoder_config(section(encoder={"heads": 3}), vocabulary)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"steps": None}, "a training has either steps or tokens"),
+        ({"tokens": 5}, "a training has either steps or tokens"),
+        ({"seeds": [1, 1]}, "seeds are different numbers"),
+        ({"encoder": {"positions": 16}}, "rows of 32 pieces are too long for 16 positions"),
+        ({"data": {}}, "texts have either a name, a path or a dataset"),
+        ({"data": {"name": "grammar", "path": "x"}}, "texts have either a name, a path or a dataset"),
+        ({"data": {"name": "text_pretrian"}}, "did you mean 'text_pretrain'"),
+        ({"data": {"path": "x", "seed": 3}}, "'seed' is for the grammar"),
+        ({"data": {"path": "x", "column": "y"}}, "'column' is for a dataset"),
+        ({"data": {"path": "x", "unit": "sentence"}}, "unit 'sentence' is not for these texts; known are line, file"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_trained_is_refused(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        section(**change)
+
+
+# --- texts
+
+
+def test_texts_come_from_files_corpora_and_data_sets(tmp_path: Path, sentences: list[str]) -> None:
+    (tmp_path / "a.txt").write_text("one line\nanother line\n", encoding="utf-8")
+    lines = open_material(section(data={"path": str(tmp_path / "a.txt")}))
+    assert sorted([*lines.train, *lines.held_out]) == ["another line", "one line"]
+    whole = open_material(section(data={"path": str(tmp_path), "unit": "file"}))
+    assert [*whole.train, *whole.held_out] == ["one line\nanother line"]
+    saved = tmp_path / "saved"
+    from datasets import Dataset
+
+    Dataset.from_dict({"words": ["a b", "c d"]}).save_to_disk(saved)
+    rows = open_material(section(data={"dataset": str(saved), "column": "words"}, held_out=TRAIN["data"]))
+    assert [*rows.train] == ["a b", "c d"]
+    assert len([*rows.held_out]) > 60
+
+
+def test_a_stream_is_trained_on_without_being_kept(tmp_path: Path) -> None:
+    from datasets import Dataset
+
+    saved = tmp_path / "saved"
+    texts = [*open_material(section()).train]
+    Dataset.from_dict({"text": texts}).save_to_disk(saved)
+    data = {"dataset": str(saved), "streaming": True}
+    config = TrainingConfig(name="stream", train=section(data=data, held_out_texts=7))
+    material = open_material(config.train)
+    assert ([*material.held_out], [*material.train]) == (texts[:7], texts[7:])
+    folder = train_seeds(config, tmp_path)[0]
+    record = json.loads((folder / "checkpoints" / "step-00000006" / "training.json").read_text())
+    assert record["loss"] > 0
+
+
+def test_a_vocabulary_is_learnt_once_and_of_the_training_texts_alone(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path))
+    train = section()
+    first = open_vocabulary(train, open_material(train))
+    monkeypatch.setattr("experiments.texts.train_tokenizer", lambda *_: pytest.fail("learnt again"))
+    assert open_vocabulary(train, open_material(train)).fingerprint == first.fingerprint
+    monkeypatch.undo()
+    few = section(tokenizer={"size": 300, "first": 3})
+    assert open_vocabulary(few, open_material(few)).size < first.size
+
+
+def test_a_tokenizer_may_be_given(tmp_path: Path) -> None:
+    train = section()
+    vocabulary = open_vocabulary(train, open_material(train))
+    vocabulary.tokenizer.save(str(tmp_path / "tokenizer.json"))
+    given = section(tokenizer={"folder": str(tmp_path)}, data={"name": "grammar", "seed": 9, "documents": 5})
+    assert open_vocabulary(given, open_material(given)).fingerprint == vocabulary.fingerprint
+    missing = section(tokenizer={"folder": str(tmp_path / "no")})
+    with pytest.raises(ConfigError, match=r"tokenizer.json does not exist"):
+        open_vocabulary(missing, open_material(missing))
+
+
+# --- training and looking at it
+
+
+def test_every_seed_has_its_training_and_goes_on(write: Callable[..., Path], tmp_path: Path) -> None:
+    config = load_training(write(seeds="[0, 3]"))
+    told: list[tuple[int, int]] = []
+    folders = train_seeds(config, tmp_path, on_progress=lambda seed, now: told.append((seed, now.step)))
+    assert folders == {seed: tmp_path / "small" / f"seed-{seed}" for seed in (0, 3)}
+    assert [steps_of(folder) for folder in folders.values()] == [[0, 1, 2, 4, 6]] * 2
+    assert [seed for seed, step in told if step == 6] == [0, 3]
+    assert train_seeds(config, tmp_path, resume=True) == folders
+
+
+def test_the_command_trains_goes_on_and_refuses(
+    write: Callable[..., Path], tmp_path: Path, headscope: Callable[..., Any]
+) -> None:
+    path = write()
+    said = headscope("train", path, "--out", tmp_path)
+    assert (said.code, said.out) == (0, f"checkpoints: {tmp_path / 'small' / 'seed-0' / 'checkpoints'}\n")
+    again = headscope("train", path, "--out", tmp_path)
+    assert again.code == 2
+    assert "seed-0 holds a training of 6 steps; --resume goes on" in again.err
+    assert headscope("train", path, "--out", tmp_path, "--resume").code == 0
+    changed = headscope("train", path, "--out", tmp_path, "--resume", "--set", "train.beta1=0.5")
+    assert (changed.code, changed.err.count("\n")) == (2, 1)
+    assert "the setting beta1 = 0.9, not 0.5" in changed.err
+
+
+def test_a_config_without_the_table_cannot_be_trained(tmp_path: Path) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text('name = "x"\ncorpus.select.name = "grammar"\n')
+    with pytest.raises(ConfigError, match=r"there is no table \[train\]"):
+        load_training(path)
+    with pytest.raises(ConfigError, match=r'model.source is "train", but there is no table \[train\]'):
+        load_config(path, ["model.source=train"])
+
+
+def test_paths_of_texts_are_relative_to_the_config(write: Callable[..., Path], tmp_path: Path) -> None:
+    changes = ["train.data={path=['a.txt', 'b']}", "train.held_out={path='c'}", "train.tokenizer.folder='t'"]
+    train = load_training(write(), changes).train
+    assert train.data.path == (tmp_path / "a.txt", tmp_path / "b")
+    assert train.held_out is not None
+    assert (train.held_out.path, train.tokenizer.folder) == ((tmp_path / "c",), tmp_path / "t")
+    (tmp_path / "set").mkdir()
+    assert load_training(write(), ["train.data={dataset='set'}"]).train.data.dataset == str(tmp_path / "set")
+    assert load_training(write(), ["train.data={dataset='on/hub'}"]).train.data.dataset == "on/hub"
+
+
+def test_a_run_trains_and_looks_at_the_last_checkpoint(write: Callable[..., Path], tmp_path: Path) -> None:
+    config = load_config(write(RUN))
+    folder = run(config, tmp_path)
+    scores = pd.read_csv(folder / "scores.csv")
+    assert (set(scores.model), set(scores.step)) == ({"small"}, {6})
+    assert json.loads((folder / "run.json").read_text())["model"]["source"] == "train"
+    assert steps_of(folder / "seed-0") == [0, 1, 2, 4, 6]
+    before = (folder / "seed-0" / "log.jsonl").read_bytes()
+    run(config, tmp_path)  # again: the training is there already, and stays
+    assert (folder / "seed-0" / "log.jsonl").read_bytes() == before
+    pd.testing.assert_frame_equal(pd.read_csv(folder / "scores.csv"), scores)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["small", "small.toml"]
+
+
+def test_a_run_looks_at_any_checkpoint_of_a_training(write: Callable[..., Path], tmp_path: Path) -> None:
+    train_seeds(load_training(write()), tmp_path)
+    changes = ["model.source=checkpoint", f"model.name={tmp_path / 'small'}", "model.step=2", "name=early"]
+    scores = pd.read_csv(run(load_config(write(RUN), changes), tmp_path) / "scores.csv")
+    assert (set(scores.model), set(scores.step)) == ({"small/seed-0"}, {2})
+
+
+def test_a_checkpoint_that_cannot_be_looked_at_is_said_to_be(write: Callable[..., Path], tmp_path: Path) -> None:
+    folders = train_seeds(load_training(write(seeds="[0, 1]")), tmp_path)
+    with pytest.raises(ConfigError, match="holds 2 trainings; name one"):
+        open_checkpoint(tmp_path / "small")
+    with pytest.raises(CheckpointError, match="no whole checkpoint of step 3; there are steps 0, 1, 2, 4, 6"):
+        open_checkpoint(folders[0], 3)
+    model, path, step = open_checkpoint(folders[1])
+    assert (model.name, path, step) == ("small/seed-1", folders[1] / "checkpoints" / "step-00000006", 6)
+    other = Tokenizer.from_file(str(path / "tokenizer.json"))
+    other.add_tokens(["more"])
+    size = (path / "tokenizer.json").stat().st_size
+    text = (path / "tokenizer.json").read_text(encoding="utf-8").replace("[UNK]", "[UNC]")
+    (path / "tokenizer.json").write_text(text, encoding="utf-8")
+    assert (path / "tokenizer.json").stat().st_size == size
+    with pytest.raises(ConfigError, match="not the tokenizer that the checkpoint was trained with"):
+        open_checkpoint(folders[1])
+
+
+def test_a_step_is_for_checkpoints_and_a_name_is_not_for_trainings(write: Callable[..., Path]) -> None:
+    with pytest.raises(ConfigError, match="'step' is for source"):
+        load_config(write(RUN), ["model.source=pretrained", "model.step=3"])
+    with pytest.raises(ConfigError, match="'name' is not for source"):
+        load_config(write(RUN), ["model.name=other"])

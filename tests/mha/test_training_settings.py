@@ -1,0 +1,43 @@
+from typing import Any
+
+import pytest
+
+from mha.checkpoints import CheckpointError
+from mha.training_settings import TrainingSettings, check_unchanged
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"steps": 0}, "steps is 0, expected 1 to 99999999"),
+        ({"rows": 0}, "rows is 0, expected 1 or more"),
+        ({"states": 0}, "states is 0, expected 1 or more"),
+        ({"clip": 0.0}, "clip is 0.0, expected more than 0"),
+        ({"learning_rate": float("nan")}, "learning_rate is nan"),
+        ({"warmup": -1}, "warmup is -1, expected 0 or more"),
+        ({"decay": "sudden"}, "unknown decay 'sudden'; known are linear, cosine"),
+        ({"precision": "fp16"}, "unknown precision 'fp16'; known are auto, bf16, fp32"),
+        ({"beta2": 1.0}, "beta2 is 1.0, expected 0 or more and less than 1"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_trained_is_refused(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        TrainingSettings(**change)
+
+
+def test_rows_are_divided_between_processes_and_parts() -> None:
+    assert TrainingSettings(rows=48, accumulation=3).divided(2) == 8
+    with pytest.raises(ValueError, match="take a multiple of 10"):
+        TrainingSettings(rows=48, accumulation=5).divided(2)
+
+
+def test_what_may_change_may_and_the_rest_is_named() -> None:
+    before = TrainingSettings().recorded()
+    check_unchanged(
+        "x", "the setting", before, TrainingSettings(keep=3, states=2, trackers=("tensorboard",)).recorded()
+    )
+    with pytest.raises(CheckpointError, match=r"x was trained with the setting clip = 1.0, not 2.0"):
+        check_unchanged("x", "the setting", before, TrainingSettings(clip=2.0).recorded())
+    with pytest.raises(CheckpointError, match=r"new = None, not 1"):
+        check_unchanged("x", "the setting", before, {**before, "new": 1})
