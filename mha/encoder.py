@@ -191,7 +191,9 @@ class Encoder(nn.Module):
         longest = length if places is None else int(places.max()) + 1
         if longest > self.config.positions:
             raise ValueError(f"{longest} pieces are too long for this encoder ({self.config.positions} positions)")
-        dtype = self.pieces.weight.dtype
+        kind = pieces.device.type
+        # the lowest float32 is no bfloat16: added to scores it would become -inf, and a row of padding NaN
+        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else self.pieces.weight.dtype
         packing = Packing.of(mask, batch, length, dtype) if blocks is None else Packing.of_blocks(blocks, dtype)
         x = self.embed(pieces, packing, token_types, places)
         wanted = None if chosen is None else packing.index(chosen)

@@ -159,7 +159,7 @@ class _Training:
         devices = [self.accelerator.device] if self.accelerator.device.type == "cuda" else []
         try:
             with torch.random.fork_rng(devices=devices), Prefetched(batches) as ahead:
-                if self.step == 0:
+                if self.resumed is None:
                     self._look()
                 self._start_clock()
                 for batch in ahead:

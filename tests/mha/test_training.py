@@ -177,6 +177,16 @@ def test_nothing_of_the_process_is_changed(task: Task, tmp_path: Path) -> None:
 # --- how it is trained
 
 
+def test_rows_with_padding_are_trained_on_in_bf16(task: Task, tmp_path: Path) -> None:
+    first = next(step_batches(task, SETTINGS, 0, 0, 1))
+    assert any((part.blocks == -1).any() for part in first.parts)
+    train(tmp_path, task, replace(SETTINGS, precision="bf16", learning_rate=1e-6))
+    assert log(tmp_path, "start")[0]["bf16"]
+    norms = [line["gradient_norm"] for line in log(tmp_path, "step")]
+    train(tmp_path / "fp32", task, replace(SETTINGS, learning_rate=1e-6))
+    assert norms == pytest.approx([line["gradient_norm"] for line in log(tmp_path / "fp32", "step")], rel=0.1)
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -238,6 +248,10 @@ class CrashError(Exception):
     """What ends a training in a test."""
 
 
+def crash(step: int, path: Path) -> None:
+    raise CrashError
+
+
 def crash_at(step: int) -> Callable[[Progress], None]:
     def progress(now: Progress) -> None:
         if now.step == step:
@@ -256,6 +270,14 @@ def test_a_training_that_was_cut_off_goes_on_to_the_same_losses_and_weights(
     assert losses(tmp_path) == losses(trained)
     assert same(weights(tmp_path), weights(trained))
     assert [line["step"] for line in log(tmp_path, "resume")] == [4]
+
+
+def test_a_training_that_was_cut_off_at_once_goes_on_too(trained: Path, task: Task, tmp_path: Path) -> None:
+    with pytest.raises(CrashError):
+        train(tmp_path, task, SETTINGS, on_checkpoint=crash)
+    assert [*list_checkpoints(tmp_path)] == [0]
+    train(tmp_path, task, SETTINGS, resume=True)
+    assert losses(tmp_path) == losses(trained)
 
 
 def test_a_training_that_lost_its_last_checkpoint_goes_on_from_the_one_before(
