@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from accelerate import Accelerator
+from accelerate.state import AcceleratorState
 from torch import Tensor, nn
 
 from mha.checkpoints import (
@@ -109,6 +110,7 @@ class _Training:
 
     def __init__(self, folder: Path, task: Task, settings: TrainingSettings) -> None:
         self.folder, self.task, self.settings = folder, task, settings
+        AcceleratorState._reset_state()  # of another training in this process, whose precision would be kept
         self.accelerator = Accelerator(
             mixed_precision="no", log_with=list(settings.trackers) or None, project_dir=str(folder)
         )

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 import torch
+from accelerate import Accelerator
+from accelerate.state import AcceleratorState
 from safetensors.torch import load_file
 from transformers import AutoTokenizer, BertForMaskedLM
 
@@ -377,3 +379,13 @@ def test_an_encoder_that_does_not_fit_the_tokenizer_or_the_rows_is_refused(task:
         replace(task, encoder=replace(task.encoder, vocab=99))
     with pytest.raises(TrainingError, match="rows of 24 pieces are too long for 16 positions"):
         replace(task, encoder=replace(task.encoder, positions=16))
+
+
+def test_an_accelerator_of_another_precision_in_the_process_changes_nothing(
+    task: Task, trained: Path, tmp_path: Path
+) -> None:
+    AcceleratorState._reset_state()
+    Accelerator(mixed_precision="bf16")
+    train(tmp_path, task, SETTINGS)
+    assert losses(tmp_path) == losses(trained)
+    assert same(weights(tmp_path), weights(trained))
