@@ -1,0 +1,124 @@
+"""Reading a config file: TOML, changes from the command line, paths made absolute, and errors of one line."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from experiments.section import ConfigError
+from experiments.train_config import GRAMMAR
+from mha.models import NAMED
+from probes.pair_corpora import NAMED_PAIRS
+
+
+def read_config(path: Path, changes: Sequence[str]) -> dict[str, Any]:
+    """Return what a config file says, with `changes` made and paths absolute, as plain values that nobody has checked.
+
+    Raises ConfigError where it cannot be read.
+    """
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        folder = Path(__file__).parent / "configs"
+        shipped = ", ".join(sorted(file.name for file in folder.glob("*.toml")))
+        raise ConfigError(f"{path}: no such config; headscope comes with {shipped} in {folder}") from None
+    except (IsADirectoryError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not a text file ({type(error).__name__})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not TOML: {error}") from None
+    for change in changes:
+        _apply(found, change)
+    _resolve_paths(found, path.parent)
+    return found
+
+
+Kind = TypeVar("Kind", bound=BaseModel)
+
+
+def validated(kind: type[Kind], found: dict[str, Any], path: Path) -> Kind:
+    """Return the values of a config file, checked; raises ConfigError with the file and the first wrong key."""
+    try:
+        return kind.model_validate(found)
+    except ValidationError as error:
+        raise ConfigError(f"{path}: {_one_line(error, kind)}") from None
+
+
+def _apply(found: dict[str, Any], change: str) -> None:
+    key, equals, value = change.partition("=")
+    if not equals:
+        raise ConfigError(f"--set {change}: expected key=value")
+    try:
+        parsed = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value
+    *tables, last = key.strip().split(".")
+    for table in tables:
+        found = found.setdefault(table, {})
+        if not isinstance(found, dict):
+            raise ConfigError(f"--set {change}: {table} is not a table")
+    found[last] = parsed
+
+
+def _resolve_paths(found: dict[str, Any], folder: Path) -> None:
+    """Make paths absolute: relative to the config; of models and minimal pairs, else to the current folder."""
+    corpus = found.get("corpus")
+    for part in corpus.values() if isinstance(corpus, dict) else ():
+        if isinstance(part, dict) and isinstance(part.get("path"), str):
+            part["path"] = str((folder / Path(part["path"]).expanduser()).resolve())
+    train = found.get("train")
+    if isinstance(train, dict):
+        for table, key in (("data", "path"), ("held_out", "path"), ("tokenizer", "folder"), ("data", "dataset")):
+            _resolve_texts(train.get(table), key, folder)
+    model = found.get("model")
+    if isinstance(model, dict) and isinstance(name := model.get("name"), str) and name not in NAMED:
+        places = [place for place in (folder / Path(name).expanduser(), Path(name)) if place.is_dir()]
+        model["name"] = str(places[0].resolve()) if places else name
+    behaviour = found.get("behaviour")
+    if isinstance(behaviour, dict) and isinstance(names := behaviour.get("corpora"), list):
+        behaviour["corpora"] = [_pairs_place(name, folder) for name in names]
+
+
+def _pairs_place(name: object, folder: Path) -> object:
+    if not isinstance(name, str) or name in (GRAMMAR, *NAMED_PAIRS):
+        return name
+    places = [place for place in (folder / Path(name).expanduser(), Path(name)) if place.exists()]
+    return str(places[0].resolve()) if places else name
+
+
+def _resolve_texts(part: Any, key: str, folder: Path) -> None:
+    """Make a path, or each of several, absolute; the name of a data set only where it is such a folder."""
+    if not isinstance(part, dict) or not isinstance(named := part.get(key), str | list):
+        return
+    names = [named] if isinstance(named, str) else named
+    paths = [str((folder / Path(str(name)).expanduser()).resolve()) for name in names]
+    if key != "dataset" or Path(paths[0]).is_dir():
+        part[key] = paths[0] if isinstance(named, str) else paths
+
+
+def _one_line(error: ValidationError, kind: type[BaseModel]) -> str:
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        known = _known_keys(first["loc"][:-1], kind)
+        near = difflib.get_close_matches(str(first["loc"][-1]), known, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known here are {', '.join(known)}"
+        return f"unknown key {place!r}; {hint}"
+    if first["type"] == "missing":
+        return f"{place!r} is missing"
+    if first["type"] == "model_type":
+        return f"{place}: expected a table with {', '.join(_known_keys(first['loc'], kind))}; got {first['input']!r}"
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
+
+
+def _known_keys(place: tuple[int | str, ...], section: type[BaseModel]) -> list[str]:
+    for part in place:
+        annotation: Any = section.model_fields[str(part)].annotation
+        options = getattr(annotation, "__args__", (annotation,))
+        section = next(option for option in options if isinstance(option, type) and issubclass(option, BaseModel))
+    return list(section.model_fields)
