@@ -137,7 +137,7 @@ def _fingerprint(texts: Iterable[str], vocabulary: Vocabulary, length: int) -> s
 
 
 def _write(rows: Iterable[Ints], path: Path, dtype: type[np.integer]) -> None:
-    """Write rows under a temporary name, then give the file its name."""
+    """Write rows under a temporary name, then give the file its name; where the disk is full, the error has it too."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -145,6 +145,8 @@ def _write(rows: Iterable[Ints], path: Path, dtype: type[np.integer]) -> None:
             for row in rows:
                 file.write(row.astype(dtype).tobytes())
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and not error.filename:
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise

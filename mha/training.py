@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
+from accelerate.tracking import get_available_trackers
 from torch import Tensor, nn
 
 from mha.checkpoints import (
@@ -29,7 +30,7 @@ from mha.checkpoints import (
     write_checkpoint,
 )
 from mha.encoder import Encoder
-from mha.masked_lm import MaskedBatch, masked_lm_loss
+from mha.masked_lm import MaskedBatch, masked_lm_loss, masked_logits
 from mha.optimization import autocast, learning_rate, parameter_groups, uses_bf16
 from mha.prefetch import Prefetched
 from mha.training_log import LOG, TrainingLog, truncate_log
@@ -62,14 +63,16 @@ OnProgress = Callable[[Progress], None]
 
 
 class _MaskedLM(nn.Module):
-    """The loss as a module, for the wrapper that adds up gradients between processes."""
+    """The loss as a module, for the wrapper that adds up gradients between processes; 0 where nothing is masked."""
 
     def __init__(self, encoder: Encoder) -> None:
         super().__init__()
         self.encoder = encoder
 
     def forward(self, batch: MaskedBatch) -> Tensor:
-        return masked_lm_loss(self.encoder, batch)
+        if len(batch.gold):
+            return masked_lm_loss(self.encoder, batch)
+        return masked_logits(self.encoder, batch).sum()  # of no number, but it leads to every weight
 
 
 def train(
@@ -110,6 +113,7 @@ class _Training:
 
     def __init__(self, folder: Path, task: Task, settings: TrainingSettings) -> None:
         self.folder, self.task, self.settings = folder, task, settings
+        _check_trackers(settings.trackers)
         AcceleratorState._reset_state()  # of another training in this process, whose precision would be kept
         self.accelerator = Accelerator(
             mixed_precision="no", log_with=list(settings.trackers) or None, project_dir=str(folder)
@@ -210,7 +214,7 @@ class _Training:
                 with autocast(self.bf16, self.accelerator.device):
                     loss = self.model(part.to(self.accelerator.device))
                 # gradients are averaged over processes: so every piece counts the same, whatever its part
-                loss = loss * (len(part.gold) * self.processes / batch.masked)
+                loss = loss * (len(part.gold) * self.processes / max(batch.masked, 1))
                 loss.backward()
             total += loss.detach()
         norm = torch.nn.utils.clip_grad_norm_(self.parameters, settings.clip)
@@ -223,13 +227,14 @@ class _Training:
         """Report, evaluate and write a checkpoint where it is time for it."""
         settings, step = self.settings, self.step
         writes, keeps = step in self.written, step in self.kept
-        if self.pending and (writes or step % settings.log_every == 0):
-            self._report()
-        if keeps or (step and step % settings.evaluate_every == 0):
+        evaluates = keeps or (step > 0 and step % settings.evaluate_every == 0)
+        if self.pending and (writes or evaluates or step % settings.log_every == 0):
+            self._report()  # first, so that nothing is evaluated or kept of weights that are no numbers
+        if evaluates:
             self._evaluate()
         if writes:
             self._write()
-        if writes or keeps or step % settings.evaluate_every == 0:
+        if writes or evaluates:
             self.clock = time.perf_counter()
 
     def _report(self) -> None:
@@ -266,6 +271,8 @@ class _Training:
                 loss = masked_lm_loss(self.encoder, batch.to(self.accelerator.device))
             sums += torch.tensor([loss.item() * len(batch.gold), len(batch.gold)])
         loss, masked = self.accelerator.reduce(sums.to(self.accelerator.device), "sum").tolist()
+        if not masked:
+            return
         self.evaluation_loss = loss / masked
         self.log.write("evaluation", self.step, loss=self.evaluation_loss, tokens=self.tokens)
         self.accelerator.log({"evaluation_loss": self.evaluation_loss}, step=self.step)
@@ -285,6 +292,16 @@ class _Training:
     def _fill(self, folder: Path) -> None:
         export_encoder(self.encoder, folder)
         save_tokenizer(self.task.vocabulary.tokenizer, folder, self.task.encoder.positions)
+
+
+def _check_trackers(names: Sequence[str]) -> None:
+    """Raise TrainingError for a tracker that `accelerate` would leave out with a warning, or not at all."""
+    there = [str(tracker.value) for tracker in get_available_trackers()]
+    for name in names:
+        if name not in there:
+            raise TrainingError(
+                f"tracker {name!r} is not known or not installed; here are {', '.join(there) or 'none'}"
+            )
 
 
 def _dropout_seed(*numbers: int) -> int:

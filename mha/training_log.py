@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +33,19 @@ class TrainingLog:
 
     def __init__(self, path: Path, writes: bool = True) -> None:
         """Open the file; only the process that `writes` does anything."""
+        self.path = path
         self._file = path.open("a", encoding="utf-8") if writes else None
 
     def write(self, event: str, step: int, **numbers: Any) -> None:
-        """Append an event."""
-        if self._file is not None:
-            when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        """Append an event; raises OSError, which names the file, where the disk is full."""
+        if self._file is None:
+            return
+        when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        try:
             self._file.write(json.dumps({"event": event, "step": step, **numbers, "time": when}) + "\n")
             self._file.flush()
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
 
     def force(self) -> None:
         """Force what was written to the disk."""
@@ -47,6 +53,7 @@ class TrainingLog:
             os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; what could not be written was said when it was."""
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):
+                self._file.close()

@@ -14,6 +14,10 @@ MAY_CHANGE = ("keep", "states", "trackers")
 "Settings that a training may go on with although it began with others: no number depends on them."
 
 
+class TrainingError(ValueError):
+    """A training that cannot begin or cannot go on."""
+
+
 @dataclass(frozen=True)
 class TrainingSettings:
     """How an encoder is trained."""
@@ -51,7 +55,7 @@ class TrainingSettings:
     evaluation_rows: int = 512
     "Held-out rows at the most, with the same masks every time."
     log_every: int = 10
-    "Steps between lines of the log; their loss is the mean since the line before."
+    "Steps between lines of the log at the most; their loss is the mean since the line before."
     seed: int = 0
     "Of the first weights, the order of the rows, masks and dropout."
     trackers: tuple[str, ...] = ()
@@ -60,28 +64,30 @@ class TrainingSettings:
     def __post_init__(self) -> None:
         """Refuse what cannot be trained."""
         if not 1 <= self.steps <= LAST_STEP:
-            raise ValueError(f"steps is {self.steps}, expected 1 to {LAST_STEP}")
+            raise TrainingError(f"steps is {self.steps}, expected 1 to {LAST_STEP}")
         for name in ("rows", "accumulation", "evaluate_every", "evaluation_rows", "log_every", "states"):
             if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}, expected 1 or more")
+                raise TrainingError(f"{name} is {getattr(self, name)}, expected 1 or more")
         for name in ("learning_rate", "epsilon", "clip"):
             if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name)}, expected more than 0")
+                raise TrainingError(f"{name} is {getattr(self, name)}, expected more than 0")
         for name in ("warmup", "weight_decay", "keep", "seed"):
             if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}, expected 0 or more")
+                raise TrainingError(f"{name} is {getattr(self, name)}, expected 0 or more")
+        if self.seed >= 2**63:
+            raise TrainingError(f"seed is {self.seed}, expected less than 2 ** 63")
         for name, known in (("decay", DECAYS), ("precision", PRECISIONS)):
             if getattr(self, name) not in known:
-                raise ValueError(f"unknown {name} {getattr(self, name)!r}; known are {', '.join(known)}")
+                raise TrainingError(f"unknown {name} {getattr(self, name)!r}; known are {', '.join(known)}")
         for name in ("floor", "beta1", "beta2"):
             if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}, expected 0 or more and less than 1")
+                raise TrainingError(f"{name} is {getattr(self, name)}, expected 0 or more and less than 1")
 
     def divided(self, processes: int) -> int:
-        """Return the rows of one backward pass; raises ValueError where the rows cannot be divided evenly."""
+        """Return the rows of one backward pass; raises TrainingError where the rows cannot be divided evenly."""
         parts = processes * self.accumulation
         if self.rows % parts:
-            raise ValueError(
+            raise TrainingError(
                 f"{self.rows} rows a step cannot be divided between {processes} process(es) x {self.accumulation} "
                 f"parts; take a multiple of {parts}"
             )

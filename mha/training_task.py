@@ -13,15 +13,12 @@ from mha.encoder import EncoderConfig
 from mha.masked_lm import MaskedBatch
 from mha.masking import Masking, mask_rows
 from mha.rows import Rows, StoredRows
+from mha.training_settings import TrainingError as TrainingError
 from mha.training_settings import TrainingSettings, check_unchanged
 from mha.vocabulary import Vocabulary
 
 EVALUATION_SEED = 2**63
 "Of the masks of held-out rows: the same in every training, and of no training's own."
-
-
-class TrainingError(ValueError):
-    """A training that cannot begin or cannot go on."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +67,7 @@ class StepBatches:
 
     parts: list[MaskedBatch]
     masked: int
-    "Pieces to predict."
+    "Pieces to predict; 0 where all rows hold only unknown words."
     tokens: int
     "Pieces that are no padding."
 
@@ -92,13 +89,17 @@ def step_batches(
 
 
 def evaluation_batches(task: Task, settings: TrainingSettings, rank: int, processes: int) -> list[MaskedBatch]:
-    """Return the held-out batches of process `rank`: always the same, with the same masks."""
+    """Return the held-out batches of process `rank`: always the same, with the same masks.
+
+    Rows that hold only unknown words have nothing to predict; a batch of such rows is left out.
+    """
     if task.held_out is None:
         return []
     rows = np.asarray(task.held_out.rows[: settings.evaluation_rows])
     hidden = mask_rows(rows, task.vocabulary, _fixed(settings.masking), EVALUATION_SEED, 0)
     size = settings.divided(processes)
-    return [hidden.batch(slice(at, at + size)) for at in range(0, len(rows), size)][rank::processes]
+    batches = [hidden.batch(slice(at, at + size)) for at in range(0, len(rows), size)]
+    return [batch for batch in batches if len(batch.gold)][rank::processes]
 
 
 def _fixed(masking: Masking) -> Masking:

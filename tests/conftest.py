@@ -1,6 +1,9 @@
 """What every test shares: no network, one thread a process, reproducible properties, and the folder of real corpora."""
 
 import os
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,3 +28,19 @@ def data_folder() -> Path:
     if not folder.is_dir():
         pytest.fail(f"HEADSCOPE_DATA is {named}, which is not a folder")
     return folder
+
+
+@contextmanager
+def _largest_file(size: int) -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.fixture
+def largest_file() -> Callable[[int], AbstractContextManager[None]]:
+    """Return the block in which no file grows beyond a size: writing fails as on a full disk, with another errno."""
+    return _largest_file

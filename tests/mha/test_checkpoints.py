@@ -1,7 +1,6 @@
 import json
-import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from mha.checkpoints import (
     write_checkpoint,
 )
 
+LargestFile = Callable[[int], AbstractContextManager[None]]
 STATE = {"model.x": torch.arange(6.0).view(2, 3), "optimizer.x.step": torch.tensor(3.0)}
 
 
@@ -32,17 +32,6 @@ def fill(folder: Path) -> None:
 def write(training: Path, *steps: int, **record: Any) -> None:
     for step in steps:
         write_checkpoint(training, step, fill, STATE, record)
-
-
-@contextmanager
-def largest_file(size: int) -> Iterator[None]:
-    """Let no file grow larger: writing then fails as on a full disk, with another errno."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_early_steps_are_dense_and_late_ones_sparse() -> None:
@@ -87,7 +76,7 @@ def test_what_fails_while_it_is_written_leaves_nothing(tmp_path: Path) -> None:
     assert [*list_checkpoints(tmp_path)] == [1, 2]
 
 
-def test_a_full_disk_is_one_line_that_names_the_last_good_checkpoint(tmp_path: Path) -> None:
+def test_a_full_disk_is_one_line_that_names_the_last_good_checkpoint(tmp_path: Path, largest_file: LargestFile) -> None:
     write(tmp_path, 1)
     large = {"model.x": torch.zeros(10_000)}
     with largest_file(20_000), pytest.raises(CheckpointError) as caught:

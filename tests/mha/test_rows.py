@@ -1,4 +1,5 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
 
@@ -69,6 +70,15 @@ def test_texts_that_fail_leave_no_file(tmp_path: Path) -> None:
 
     with pytest.raises(OSError, match="gone"):
         store_rows(Broken(), VOCABULARY, 16, tmp_path)
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_full_disk_is_an_error_that_names_the_file_and_leaves_none(
+    tmp_path: Path, largest_file: Callable[[int], AbstractContextManager[None]]
+) -> None:
+    with largest_file(200), pytest.raises(OSError, match="File too large") as caught:
+        store_rows(TEXTS * 40, VOCABULARY, 16, tmp_path)
+    assert str(caught.value.filename).startswith(str(tmp_path))
     assert [*tmp_path.iterdir()] == []
 
 

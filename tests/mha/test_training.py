@@ -2,6 +2,7 @@ import importlib.util
 import json
 import math
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,7 +19,9 @@ from transformers import AutoTokenizer, BertForMaskedLM
 
 from mha.checkpoints import CheckpointError, Schedule, checkpoint_path, list_checkpoints, read_record
 from mha.masked_lm import masked_logits
+from mha.masking import mask_rows
 from mha.models import load_model
+from mha.rows import store_rows
 from mha.training import Progress, train
 from mha.training_settings import TrainingSettings
 from mha.training_task import Task, TrainingError, evaluation_batches, step_batches
@@ -151,10 +154,31 @@ def test_callbacks_are_told_of_checkpoints_and_progress(task: Task, tmp_path: Pa
         on_progress=seen.append,
     )
     assert written == [(step, True) for step in (0, 1, 2, 4, 8, 12)]  # none for those that are only for safety
-    assert [now.step for now in seen] == [1, 2, 3, 4, 6, 8, 9, 12]
+    assert [now.step for now in seen] == [1, 2, 3, 4, 5, 6, 8, 9, 10, 12]
     assert (seen[-1].steps, seen[-1].seconds_left) == (12, 0.0)
     assert all(now.tokens_per_second > 0 for now in seen)
     assert [*list_checkpoints(tmp_path)] == [0, 1, 2, 4, 8, 12]
+
+
+def test_steps_are_reported_before_an_evaluation_whose_time_is_not_theirs(
+    trained: Path, task: Task, tmp_path: Path
+) -> None:
+    train(tmp_path, task, replace(SETTINGS, log_every=100, evaluate_every=5, schedule=Schedule(0, 0, 0)))
+    lines = [(line["event"], line["step"]) for line in log(tmp_path, "step", "evaluation")]
+    evaluations = [(event, step) for step in (5, 10, 12) for event in ("step", "evaluation")]
+    assert lines == [("evaluation", 0), *evaluations]
+
+
+def test_rows_that_hold_only_unknown_words_are_trained_on_without_loss(task: Task, tmp_path: Path) -> None:
+    texts = ["\u4e00 " * 60, *small.invented_texts(20)]
+    rows = store_rows(texts, task.vocabulary, 24, tmp_path / "packed")
+    assert any(not mask_rows(row[None], task.vocabulary, SETTINGS.masking, 0, 1).masked.any() for row in rows.rows)
+    held_out = store_rows(texts[:1], task.vocabulary, 24, tmp_path / "packed")
+    settings = replace(SETTINGS, rows=4, accumulation=4)
+    train(tmp_path / "some", replace(task, rows=rows), settings)
+    assert all(math.isfinite(line["loss"]) for line in log(tmp_path / "some", "step"))
+    train(tmp_path / "none", replace(task, held_out=held_out), settings)
+    assert [line["loss"] for line in log(tmp_path / "none", "evaluation")] == []
 
 
 def test_tensorboard_gets_what_the_log_gets(task: Task, tmp_path: Path) -> None:
@@ -352,6 +376,40 @@ def test_how_much_is_kept_may_change(task: Task, trained: Path, tmp_path: Path) 
 
 
 # --- what stops it
+
+
+def test_a_full_disk_stops_and_training_goes_on_when_there_is_room(task: Task, trained: Path, tmp_path: Path) -> None:
+    size = (checkpoint_path(trained, 12) / "state.safetensors").stat().st_size
+
+    def fill_up(now: Progress) -> None:
+        if now.step == 7:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size - 1, before[1]))
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        with pytest.raises(CheckpointError) as caught:
+            train(tmp_path, task, SETTINGS, on_progress=fill_up)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    message = str(caught.value)
+    assert message.startswith(f"{checkpoint_path(tmp_path, 8)}: the checkpoint cannot be written: File too large; ")
+    assert message.endswith(f"the last good checkpoint is {checkpoint_path(tmp_path, 4)}; --resume goes on from there")
+    train(tmp_path, task, SETTINGS, resume=True)
+    assert losses(tmp_path) == losses(trained)
+    assert same(weights(tmp_path), weights(trained))
+
+
+def test_no_evaluation_is_logged_of_weights_that_are_no_numbers(task: Task, tmp_path: Path) -> None:
+    bad = replace(SETTINGS, learning_rate=1e38, warmup=0, log_every=100, evaluate_every=3, schedule=Schedule(0, 0, 0))
+    with pytest.raises(TrainingError, match="step 2"):
+        train(tmp_path, task, bad)
+    assert [line["step"] for line in log(tmp_path, "evaluation")] == [0]
+
+
+def test_a_tracker_that_is_not_there_is_refused(task: Task, tmp_path: Path) -> None:
+    with pytest.raises(TrainingError, match=r"tracker 'wandbb' is not known or not installed; here are .*tensorboard"):
+        train(tmp_path, task, replace(SETTINGS, trackers=("tensorboard", "wandbb")))
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_a_loss_that_is_no_number_stops_and_names_step_and_last_good_checkpoint(task: Task, tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -50,3 +52,14 @@ def test_a_process_that_does_not_write_leaves_no_file(tmp_path: Path) -> None:
     log.close()
     truncate_log(tmp_path / "log.jsonl", 1)
     assert [*tmp_path.iterdir()] == []
+
+
+def test_a_full_disk_is_an_error_that_names_the_file(
+    path: Path, largest_file: Callable[[int], AbstractContextManager[None]]
+) -> None:
+    log = TrainingLog(path)
+    with largest_file(path.stat().st_size + 10), pytest.raises(OSError, match="File too large") as caught:
+        log.write("step", 8)
+    assert caught.value.filename == str(path)
+    with largest_file(path.stat().st_size):
+        log.close()  # what could not be written is lost and said to be

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from mha.checkpoints import CheckpointError
-from mha.training_settings import TrainingSettings, check_unchanged
+from mha.training_settings import TrainingError, TrainingSettings, check_unchanged
 
 
 @pytest.mark.parametrize(
@@ -17,18 +17,19 @@ from mha.training_settings import TrainingSettings, check_unchanged
         ({"warmup": -1}, "warmup is -1, expected 0 or more"),
         ({"decay": "sudden"}, "unknown decay 'sudden'; known are linear, cosine"),
         ({"precision": "fp16"}, "unknown precision 'fp16'; known are auto, bf16, fp32"),
+        ({"seed": 2**63}, "seed is 9223372036854775808, expected less than 2"),
         ({"beta2": 1.0}, "beta2 is 1.0, expected 0 or more and less than 1"),
     ],
     ids=str,
 )
 def test_what_cannot_be_trained_is_refused(change: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(TrainingError, match=said):
         TrainingSettings(**change)
 
 
 def test_rows_are_divided_between_processes_and_parts() -> None:
     assert TrainingSettings(rows=48, accumulation=3).divided(2) == 8
-    with pytest.raises(ValueError, match="take a multiple of 10"):
+    with pytest.raises(TrainingError, match="take a multiple of 10"):
         TrainingSettings(rows=48, accumulation=5).divided(2)
 
 

@@ -2,7 +2,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
@@ -147,3 +148,10 @@ def test_padding_and_truncation_do_not_change_the_fingerprint(vocabulary: Vocabu
     assert tokenizer_fingerprint(other) == vocabulary.fingerprint
     other.add_tokens(["more"])
     assert tokenizer_fingerprint(other) != vocabulary.fingerprint
+
+
+def test_a_full_disk_is_an_error_of_the_system(
+    vocabulary: Vocabulary, tmp_path: Path, largest_file: Callable[[int], AbstractContextManager[None]]
+) -> None:
+    with largest_file(200), pytest.raises(OSError, match="File too large"):
+        save_tokenizer(vocabulary.tokenizer, tmp_path, 16)
