@@ -43,15 +43,25 @@ def read_checkpoints(folder: Path, steps: Sequence[int] | None = None) -> list[C
         raise ConfigError(
             f"{folder}: a biography takes two checkpoints or more, found {len(chosen)} in {folder / 'checkpoints'}"
         )
-    events, checkpoints, before = _read_log(folder / LOG), [], -1
+    events, checkpoints, before = _read_log(folder / LOG), [], 0
+    logged = [(one["step"], one["loss"]) for one in events if one["event"] == "step"]
     for step in chosen:
-        logged = [one["loss"] for one in events if one["event"] == "step" and before < one["step"] <= step]
         measured = [one["loss"] for one in events if one["event"] == "evaluation" and one["step"] == step]
-        loss = sum(logged) / len(logged) if logged else math.nan
         evaluation = measured[-1] if measured else math.nan
-        checkpoints.append(Checkpoint(step, int(read_record(found[step])["tokens"]), found[step], loss, evaluation))
+        tokens, loss = int(read_record(found[step])["tokens"]), _mean_loss(logged, before, step)
+        checkpoints.append(Checkpoint(step, tokens, found[step], loss, evaluation))
         before = step
     return checkpoints
+
+
+def _mean_loss(logged: Sequence[tuple[int, float]], after: int, until: int) -> float:
+    """Return the mean loss of the steps between two checkpoints; a line of the log is a mean since the line before."""
+    total, steps, before = 0.0, 0, 0
+    for step, loss in logged:
+        if after < step <= until:
+            total, steps = total + loss * (step - before), steps + step - before
+        before = step
+    return total / steps if steps else math.nan
 
 
 def _read_log(path: Path) -> list[dict[str, Any]]:

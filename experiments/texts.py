@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from experiments.section import ConfigError
 from experiments.train_config import GRAMMAR, TextsSection, TrainSection
 from mha.rows import Rows, StoredRows, StreamedRows, store_rows
-from mha.vocabulary import Vocabulary, VocabularySettings, train_tokenizer
+from mha.vocabulary import Vocabulary, VocabularySettings, train_tokenizer, write_tokenizer
 from probes import Corpus
 from probes.corpora import NAMED as CORPORA
 from probes.corpora import cache_folder, corpus_path
@@ -81,8 +81,9 @@ def open_vocabulary(train: TrainSection, material: Material) -> Vocabulary:
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as folder:
-            train_tokenizer(texts, settings).save(str(Path(folder) / path.name))
-            os.replace(Path(folder) / path.name, path)
+            learnt = Path(folder) / path.name
+            write_tokenizer(train_tokenizer(texts, settings), learnt)
+            os.replace(learnt, path)
     return Vocabulary(Tokenizer.from_file(str(path)))
 
 

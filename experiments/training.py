@@ -85,7 +85,10 @@ def encoder_config(section: TrainSection, vocabulary: Vocabulary) -> EncoderConf
 
 
 def training_settings(section: TrainSection, rows: Rows, seed: int) -> TrainingSettings:
-    """Return how one seed is trained; a number of tokens becomes one of steps by how full the rows are."""
+    """Return how one seed is trained; a number of tokens becomes one of steps by how full the rows are.
+
+    Raises ConfigError for what no training can have.
+    """
     checkpoints = section.checkpoints.model_dump()
     keep, states = checkpoints.pop("keep"), checkpoints.pop("states")
     steps = section.steps
@@ -94,15 +97,18 @@ def training_settings(section: TrainSection, rows: Rows, seed: int) -> TrainingS
         full = rows.pieces() / len(rows) if isinstance(rows, StoredRows) else rows.length
         steps = math.ceil(section.tokens / (full * section.rows))
     alike = TrainingSettings.__dataclass_fields__.keys() & TrainSection.model_fields.keys() - {"steps", "masking"}
-    return TrainingSettings(
-        steps=steps,
-        masking=Masking(**section.masking.model_dump()),
-        schedule=Schedule(**checkpoints),
-        keep=keep,
-        states=states,
-        seed=seed,
-        **{name: getattr(section, name) for name in alike},
-    )
+    try:
+        return TrainingSettings(
+            steps=steps,
+            masking=Masking(**section.masking.model_dump()),
+            schedule=Schedule(**checkpoints),
+            keep=keep,
+            states=states,
+            seed=seed,
+            **{name: getattr(section, name) for name in alike},
+        )
+    except ValueError as error:
+        raise ConfigError(f"train: {error}") from None
 
 
 def open_checkpoint(training: Path, step: int | None = None) -> tuple[Model, Path, int]:

@@ -134,11 +134,18 @@ def _bare(model: Any, normalizer: Any, pre_tokenizer: Any) -> Any:
 
 def save_tokenizer(tokenizer: Any, folder: Path, length: int) -> None:
     """Write tokenizer.json and tokenizer_config.json, which `AutoTokenizer` opens; `length` is the longest input."""
-    # `tokenizer.save` raises no OSError where the disk is full
-    (folder / "tokenizer.json").write_text(tokenizer.to_str(pretty=True), encoding="utf-8")
+    write_tokenizer(tokenizer, folder / "tokenizer.json")
     names = zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), SPECIAL, strict=True)
     config = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": length, **dict(names)}
     (folder / "tokenizer_config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+
+
+def write_tokenizer(tokenizer: Any, path: Path) -> None:
+    """Write a tokenizer as JSON; raises OSError, which its own method does not, where the disk is full."""
+    try:
+        path.write_text(tokenizer.to_str(pretty=True), encoding="utf-8")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def tokenizer_fingerprint(tokenizer: Any) -> str:

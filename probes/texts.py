@@ -110,13 +110,15 @@ class DatasetTexts:
         import datasets
 
         try:
-            if (Path(self.name) / "state.json").is_file():
-                opened = datasets.load_from_disk(self.name)
+            if (saved := self._saved()) is not None:
+                opened = datasets.load_from_disk(saved)
                 found = opened.to_iterable_dataset() if self.streaming else opened
             else:
                 found = datasets.load_dataset(
                     self.name, self.subset, split=self.split, streaming=self.streaming, revision=self.revision
                 )
+        except CorpusError:
+            raise
         except Exception as error:  # datasets raises what its readers raise
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise CorpusError(f"data set {self.name!r} cannot be opened: {why}") from error
@@ -124,6 +126,18 @@ class DatasetTexts:
         if columns is not None and self.column not in columns:
             raise CorpusError(f"data set {self.name!r} has no column {self.column!r}; it has {', '.join(columns)}")
         return found
+
+    def _saved(self) -> Path | None:
+        """Return the folder of a data set that `save_to_disk` wrote, of its split where it has several; else None."""
+        folder = Path(self.name)
+        if (folder / "state.json").is_file():
+            return folder
+        if not (folder / "dataset_dict.json").is_file():
+            return None
+        if not (folder / self.split / "state.json").is_file():
+            there = ", ".join(sorted(path.parent.name for path in folder.glob("*/state.json")))
+            raise CorpusError(f"data set {self.name!r} has no split {self.split!r}; it has {there}")
+        return folder / self.split
 
     def __iter__(self) -> Iterator[str]:
         """Yield the texts that are not blank."""
@@ -148,7 +162,9 @@ class Portion:
     def __iter__(self) -> Iterator[str]:
         """Yield the texts of this side."""
         limit = self.share * 2**32
-        return (text for text in self.texts if (zlib.crc32(text.encode()) < limit) == self.held_out)
+        return (
+            text for text in self.texts if (zlib.crc32(text.encode("utf-8", "surrogatepass")) < limit) == self.held_out
+        )
 
 
 @dataclass(frozen=True)

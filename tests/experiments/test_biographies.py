@@ -138,6 +138,17 @@ def test_loss_and_behaviour_stand_beside_the_steps(tables: Mapping[str, pd.DataF
     assert (rows.behaviour == 0.25).all()
 
 
+def test_the_loss_of_a_checkpoint_is_the_mean_of_its_steps_however_they_were_logged(
+    trainings: dict[int, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "checkpoints").symlink_to(trainings[0] / "checkpoints")
+    lines = ((8, 3.0), (10, 1.0), (18, 4.0), (20, 2.0))  # means of 8, 2, 8 and 2 steps
+    events = [{"event": "step", "step": step, "loss": loss} for step, loss in lines]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    found = {one.step: one.loss for one in read_checkpoints(tmp_path)}
+    assert (found[10], found[20]) == (pytest.approx(2.6), pytest.approx(3.6))
+
+
 def test_scores_are_those_of_scoring_each_checkpoint_by_itself(
     tables: Mapping[str, pd.DataFrame], trainings: dict[int, Path], path: Path
 ) -> None:

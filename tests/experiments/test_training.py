@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,15 @@ from tokenizers import Tokenizer
 
 from experiments.config import ConfigError, TrainingConfig, load_config, load_training
 from experiments.run import run
-from experiments.texts import open_material, open_rows, open_vocabulary
-from experiments.train_config import CheckpointsSection, MaskingSection, TokenizerSection, TrainSection
+from experiments.texts import open_material, open_rows, open_texts, open_vocabulary
+from experiments.train_config import CheckpointsSection, MaskingSection, TextsSection, TokenizerSection, TrainSection
 from experiments.training import encoder_config, open_checkpoint, train_seeds, training_settings
 from mha.checkpoints import CheckpointError, Schedule, list_checkpoints
 from mha.masking import Masking
 from mha.rows import StoredRows, StreamedRows
 from mha.training_settings import TrainingSettings
 from mha.vocabulary import VocabularySettings
+from probes.conllu_reader import CorpusError
 
 TRAIN: dict[str, Any] = {
     "data": {"name": "grammar", "documents": 30, "seed": 1},
@@ -180,11 +182,17 @@ def test_texts_come_from_files_corpora_and_data_sets(tmp_path: Path, sentences: 
     whole = open_material(section(data={"path": str(tmp_path), "unit": "file"}))
     assert [*whole.train, *whole.held_out] == ["one line\nanother line"]
     saved = tmp_path / "saved"
-    from datasets import Dataset
+    from datasets import Dataset, DatasetDict
 
-    Dataset.from_dict({"words": ["a b", "c d"]}).save_to_disk(saved)
+    words = Dataset.from_dict({"words": ["a b", "c d"]})
+    words.save_to_disk(saved)
     rows = open_material(section(data={"dataset": str(saved), "column": "words"}, held_out=TRAIN["data"]))
     assert [*rows.train] == ["a b", "c d"]
+    DatasetDict({"train": words, "test": words.select([1])}).save_to_disk(tmp_path / "splits")
+    data = {"dataset": str(tmp_path / "splits"), "column": "words", "split": "test"}
+    assert [*open_texts(TextsSection.model_validate(data))] == ["c d"]
+    with pytest.raises(CorpusError, match=r"no split 'tests'; it has test, train"):
+        [*open_texts(TextsSection.model_validate(data | {"split": "tests"}))]
     assert len([*rows.held_out]) > 60
 
 
@@ -251,6 +259,94 @@ def test_the_command_trains_goes_on_and_refuses(
     changed = headscope("train", path, "--out", tmp_path, "--resume", "--set", "train.beta1=0.5")
     assert (changed.code, changed.err.count("\n")) == (2, 1)
     assert "the setting beta1 = 0.9, not 0.5" in changed.err
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            "train.masking={hidden=0.9, random=0.5}",
+            "train: hidden 0.9 and random 0.5 are shares and at most 1 together",
+        ),
+        (
+            "train.accumulation=3",
+            "4 rows a step cannot be divided between 1 process(es) x 3 parts; take a multiple of 3",
+        ),
+        ("train.steps=100000000", "train: steps is 100000000, expected 1 to 99999999"),
+        ("train.seeds=[9223372036854775808]", "train: seed is 9223372036854775808, expected less than 2 ** 63"),
+        ("train.trackers=['wandbb']", "tracker 'wandbb' is not known or not installed"),
+        ("train.encoder.heads=3", "train.encoder: 3 heads do not divide a model of size 16"),
+        ("train.encoder.activation='swish'", "train.encoder: unknown activation 'swish'; known are gelu"),
+        ("train.tokenizer={size=100, kind='bpe'}", "a bpe vocabulary of 100 is too small, expected 261 or more"),
+        ("train.data={dataset='no/such'}", "data set 'no/such' cannot be opened: "),
+        ("train.data={path='gone.txt'}", "gone.txt: no such file or folder of texts"),
+    ],
+)
+def test_a_mistake_ends_the_command_with_one_line_and_no_training(
+    change: str, said: str, write: Callable[..., Path], tmp_path: Path, headscope: Callable[..., Any]
+) -> None:
+    ended = headscope("train", write(), "--out", tmp_path / "out", "--set", change)
+    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
+    assert said in ended.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_loss_that_is_no_number_ends_the_command_with_one_line(
+    write: Callable[..., Path], tmp_path: Path, headscope: Callable[..., Any]
+) -> None:
+    changes = ("--set", "train.learning_rate=1e38", "--set", "train.warmup=0")
+    ended = headscope("train", write(), "--out", tmp_path, *changes)
+    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
+    checkpoint = tmp_path / "small" / "seed-0" / "checkpoints" / "step-00000001"
+    assert "step 2: the loss is nan and the norm of its gradients nan, so training stopped; " in ended.err
+    assert f"the last good checkpoint is {checkpoint}" in ended.err
+
+
+def test_a_full_disk_ends_the_command_with_one_line_that_says_where(
+    write: Callable[..., Path],
+    tmp_path: Path,
+    headscope: Callable[..., Any],
+    largest_file: Callable[[int], AbstractContextManager[None]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path, out = write(), tmp_path / "out"
+    with largest_file(60_000):  # more than weights, tokenizer and rows take, less than the optimiser's state
+        ended = headscope("train", path, "--out", out)
+    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
+    first = out / "small" / "seed-0" / "checkpoints" / "step-00000000"
+    assert f"{first.with_name('step-00000001')}: the checkpoint cannot be written: File too large; " in ended.err
+    assert f"the last good checkpoint is {first}; --resume goes on from there" in ended.err
+    assert headscope("train", path, "--out", out, "--resume").code == 0
+    for number, size in enumerate((1_000, 20_000)):  # too little for the tokenizer, and for the packed rows
+        cache = tmp_path / f"cache{number}"
+        monkeypatch.setenv("HEADSCOPE_CACHE", str(cache))
+        with largest_file(size):
+            ended = headscope("train", path, "--out", tmp_path / "other", "--set", "train.data.documents=300")
+        place = ("tokenizers", "packed")[number]
+        assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
+        assert f"headscope: {cache / place}/" in ended.err
+        assert ended.err.endswith(": File too large\n")
+        assert [*(cache / place).iterdir()] == []
+
+
+def test_a_folder_that_cannot_be_written_ends_the_command_with_one_line(
+    write: Callable[..., Path], tmp_path: Path, headscope: Callable[..., Any]
+) -> None:
+    (tmp_path / "out").write_text("a file")
+    ended = headscope("train", write(), "--out", tmp_path / "out")
+    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
+    assert ended.err.startswith(f"headscope: {tmp_path / 'out'}")
+    assert ended.err.endswith(": Not a directory\n")
+
+
+def test_another_tokenizer_ends_the_command_with_one_line(
+    write: Callable[..., Path], tmp_path: Path, headscope: Callable[..., Any]
+) -> None:
+    path = write()
+    assert headscope("train", path, "--out", tmp_path).code == 0
+    ended = headscope("train", path, "--out", tmp_path, "--resume", "--set", "train.tokenizer.size=299")
+    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
+    assert "step-00000006 was trained with another tokenizer (sha256 " in ended.err
 
 
 def test_a_config_without_the_table_cannot_be_trained(tmp_path: Path) -> None:
