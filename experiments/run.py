@@ -58,13 +58,15 @@ def run(config: Config, out: Path, *, overwrite: bool = False, progress: Progres
     with tempfile.TemporaryDirectory(dir=out, prefix=f".{config.name}-") as temporary:
         unfinished = Path(temporary) / config.name
         unfinished.mkdir()
+        with journal.stage("open corpora"):  # before a training, which may take days
+            corpora = open_corpora(config)
         with journal.stage("load model"):
             opened = open_model(config, out, progress)
-        _work(config, opened, unfinished, journal, started, progress)
+        _work(config, opened, corpora, unfinished, journal, started, progress)
         if config.biographies is not None:
             examination = Examination.of(config, opened.model)
             grade = None if examination is None else examination.grade
-            found = biographies(config, opened.trainings, open_corpora(config), behaviour=grade, progress=progress)
+            found = biographies(config, opened.trainings, corpora, behaviour=grade, progress=progress)
             add_biographies(found, unfinished)
         write_report(unfinished)
         _put(unfinished, folder, Path(temporary) / "replaced")
@@ -107,11 +109,17 @@ def check_free(folder: Path, config: Config, overwrite: bool) -> None:
         raise ConfigError(f"{folder} holds a run of another config; choose another --out or name, or add --overwrite")
 
 
-def _work(config: Config, opened: Opened, folder: Path, journal: Journal, started: float, progress: Progress) -> None:
+def _work(
+    config: Config,
+    opened: Opened,
+    corpora: tuple[Corpus, Corpus],
+    folder: Path,
+    journal: Journal,
+    started: float,
+    progress: Progress,
+) -> None:
     model = opened.model
     examination = Examination.of(config, model)
-    with journal.stage("open corpora"):
-        corpora = open_corpora(config)
     probes = [get_probe(name) for name in config.probes.names]
     frames, examples, compared = [], [], []
     shuffles: list[int] | None = None

@@ -13,7 +13,7 @@ from tokenizers import Tokenizer
 
 from experiments.section import ConfigError
 from experiments.train_config import GRAMMAR, TextsSection, TrainSection
-from mha.rows import Rows, StoredRows, StreamedRows, store_rows
+from mha.rows import Rows, RowsError, StoredRows, StreamedRows, store_rows
 from mha.vocabulary import Vocabulary, VocabularySettings, train_tokenizer, write_tokenizer
 from probes import Corpus
 from probes.corpora import NAMED as CORPORA
@@ -88,9 +88,13 @@ def open_vocabulary(train: TrainSection, material: Material) -> Vocabulary:
 
 
 def open_rows(train: TrainSection, material: Material, vocabulary: Vocabulary) -> tuple[Rows, StoredRows]:
-    """Return the packed rows to train on and those held out."""
+    """Return the packed rows to train on and those held out; raises ConfigError where there are none of these."""
     folder = cache_folder() / "packed"
-    held_out = store_rows(material.held_out, vocabulary, train.length, folder)
+    try:
+        held_out = store_rows(material.held_out, vocabulary, train.length, folder)
+    except RowsError:
+        what = "train.held_out holds no text" if train.held_out else "train.data has no text to hold out"
+        raise ConfigError(f"{what}: raise held_out_share, or name texts as train.held_out") from None
     if material.streaming:
         identity = hashlib.sha256(f"{material.name} {vocabulary.fingerprint}".encode()).hexdigest()
         return StreamedRows(material.train, vocabulary, train.length, identity), held_out

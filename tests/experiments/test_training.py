@@ -279,6 +279,10 @@ def test_the_command_trains_goes_on_and_refuses(
         ("train.encoder.activation='swish'", "train.encoder: unknown activation 'swish'; known are gelu"),
         ("train.tokenizer={size=100, kind='bpe'}", "a bpe vocabulary of 100 is too small, expected 261 or more"),
         ("train.data={dataset='no/such'}", "data set 'no/such' cannot be opened: "),
+        (
+            "train.held_out_share=1e-9",
+            "train.data has no text to hold out: raise held_out_share, or name texts as train.held_out",
+        ),
         ("train.data={path='gone.txt'}", "gone.txt: no such file or folder of texts"),
     ],
 )
@@ -307,7 +311,6 @@ def test_a_full_disk_ends_the_command_with_one_line_that_says_where(
     tmp_path: Path,
     headscope: Callable[..., Any],
     largest_file: Callable[[int], AbstractContextManager[None]],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     path, out = write(), tmp_path / "out"
     with largest_file(60_000):  # more than weights, tokenizer and rows take, less than the optimiser's state
@@ -317,16 +320,27 @@ def test_a_full_disk_ends_the_command_with_one_line_that_says_where(
     assert f"{first.with_name('step-00000001')}: the checkpoint cannot be written: File too large; " in ended.err
     assert f"the last good checkpoint is {first}; --resume goes on from there" in ended.err
     assert headscope("train", path, "--out", out, "--resume").code == 0
-    for number, size in enumerate((1_000, 20_000)):  # too little for the tokenizer, and for the packed rows
-        cache = tmp_path / f"cache{number}"
-        monkeypatch.setenv("HEADSCOPE_CACHE", str(cache))
-        with largest_file(size):
-            ended = headscope("train", path, "--out", tmp_path / "other", "--set", "train.data.documents=300")
-        place = ("tokenizers", "packed")[number]
-        assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
-        assert f"headscope: {cache / place}/" in ended.err
-        assert ended.err.endswith(": File too large\n")
-        assert [*(cache / place).iterdir()] == []
+
+
+@pytest.mark.parametrize(("size", "place"), [(1_000, "tokenizers"), (10_000, "packed")])
+def test_a_full_cache_ends_the_command_with_one_line_that_says_where(
+    size: int,
+    place: str,
+    write: Callable[..., Path],
+    tmp_path: Path,
+    headscope: Callable[..., Any],
+    largest_file: Callable[[int], AbstractContextManager[None]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "many.txt").write_text("".join(f"the {number} ships\n" for number in range(2_000)))
+    path, cache = write(), tmp_path / "cache"
+    monkeypatch.setenv("HEADSCOPE_CACHE", str(cache))
+    with largest_file(size):
+        ended = headscope("train", path, "--out", tmp_path / "out", "--set", "train.data={path='many.txt'}")
+    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
+    assert ended.err.startswith(f"headscope: {cache / place}/")
+    assert ended.err.endswith(": File too large\n")
+    assert [*(cache / place).glob(".*")] == []
 
 
 def test_a_folder_that_cannot_be_written_ends_the_command_with_one_line(
@@ -381,6 +395,13 @@ def test_a_run_trains_and_looks_at_the_last_checkpoint(write: Callable[..., Path
     assert (folder / "seed-0" / "log.jsonl").read_bytes() == before
     pd.testing.assert_frame_equal(pd.read_csv(folder / "scores.csv"), scores)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small", "small.toml"]
+
+
+def test_corpora_are_looked_for_before_a_training_begins(write: Callable[..., Path], tmp_path: Path) -> None:
+    config = load_config(write(RUN), ["corpus.report={path='gone.conllu'}"])
+    with pytest.raises(OSError, match=r"gone\.conllu"):
+        run(config, tmp_path / "out")
+    assert [*(tmp_path / "out").iterdir()] == []
 
 
 def test_a_run_looks_at_any_checkpoint_of_a_training(write: Callable[..., Path], tmp_path: Path) -> None:
