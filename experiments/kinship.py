@@ -33,10 +33,11 @@ Roles = Mapping[int, Mapping[int, Sequence[str]]]
 
 @dataclass(frozen=True)
 class _Seen:
-    """The maps of a model, and how long the sentences are."""
+    """The maps of a model, which sentences it could read, and how long they are."""
 
     step: int
     layers: int
+    kept: list[int]
     maps: Tensor
     words: IntArray
 
@@ -60,10 +61,16 @@ class Kinship:
         self._steps: list[tuple[int, int, int, _Matched]] = []
 
     def see(self, seed: int, step: int, model: Model) -> None:
-        """Take the maps of the next checkpoint of a training, and match its heads with those of the one before."""
-        cut = [pieces for pieces in align(model.tokenizer, self.sentences) if 0 < len(pieces) <= model.max_pieces]
-        batch = collate(cut, padding=model.padding)
-        seen = _Seen(step, model.layers, head_maps(model, batch), batch.words.numpy())
+        """Take the maps of the next checkpoint of a training, and match its heads with those of the one before.
+
+        Nothing is matched where the model can read no sentence.
+        """
+        cut = align(model.tokenizer, self.sentences)
+        kept = [number for number, pieces in enumerate(cut) if 0 < len(pieces) <= model.max_pieces]
+        if not kept:
+            return
+        batch = collate([cut[number] for number in kept], padding=model.padding)
+        seen = _Seen(step, model.layers, kept, head_maps(model, batch), batch.words.numpy())
         ends = self._ends.setdefault(seed, [])
         if ends:
             self._steps.append((seed, ends[-1].step, step, self._match(ends[-1], seen)))
@@ -73,15 +80,13 @@ class Kinship:
     def _match(self, one: _Seen, other: _Seen) -> _Matched:
         texts, mate = np.arange(len(one.words)), mates(one.words)
         paired = np.flatnonzero(mate >= 0)
-        match, null = (
-            match_heads(
-                map_distance(map_rows(one.maps, one.words, mine), map_rows(other.maps, other.words, theirs)),
-                one.layers,
-                within_layers=self.within_layers,
-            )
-            for mine, theirs in ((texts, texts), (paired, mate[paired]))
-        )
-        return _Matched(match, float(null.distance.mean()) if len(paired) else math.nan)
+        null = float(self._pair(one, other, paired, mate[paired]).distance.mean()) if len(paired) else math.nan
+        return _Matched(self._pair(one, other, texts, texts), null)
+
+    def _pair(self, one: _Seen, other: _Seen, mine: IntArray, theirs: IntArray) -> Match:
+        """Match heads by their maps over the texts `mine` of one model and `theirs`, as long, of the other."""
+        distance = map_distance(map_rows(one.maps, one.words, mine), map_rows(other.maps, other.words, theirs))
+        return match_heads(distance, one.layers, within_layers=self.within_layers)
 
     def tables(self, roles: Roles, heads: int) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return MATCHES and PARTNERS; `heads` is the number of heads of a layer."""
@@ -90,8 +95,8 @@ class Kinship:
         for seed, other in combinations(sorted(self._ends), 2):
             for what, place in (("start", 0), ("seeds", -1)):
                 one, two = self._ends[seed][place], self._ends[other][place]
-                if one.words.tolist() != two.words.tolist():
-                    continue  # other tokenizers lose other words: their maps cannot be laid side by side
+                if one.kept != two.kept:
+                    continue  # other tokenizers lose other sentences: their maps cannot be laid side by side
                 found = self._match(one, two)
                 matches.append(_row(what, found, (seed, one.step), (other, two.step), roles))
                 if what == "seeds":
