@@ -1,11 +1,9 @@
 """Run folders and what is made from them: tables, figures, pages. Reads numbers only; runs no model."""
 
+from reports.columns import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS
 from reports.page import write_report
 from reports.run import Run
 from reports.schema import (
-    BEHAVIOUR_COLUMNS,
-    EXAMPLE_COLUMNS,
-    SCORE_COLUMNS,
     read_examples,
     read_scores,
     validate,

@@ -10,7 +10,8 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from reports.formats import MISSING, count, percent, tenths
+from reports.biography_curves import QUESTION, drawn_curves, progress, slider_view
+from reports.formats import MISSING, count, percent
 from reports.run import Run
 
 ALL_SEEDS: Final = -1
@@ -18,11 +19,6 @@ ALL_SEEDS: Final = -1
 
 MOST_CURVES: Final = 8
 "Roles whose curves are drawn."
-
-MOST_CELLS: Final = 250_000
-"Numbers of the slider view that a page holds; labels beyond are left out, those with the smallest margins first."
-
-QUESTION: Final = ["probe", "label", "variant"]
 
 LIVES: Final[Mapping[str, str]] = {
     "commits": "holds a role at the end, and never held another",
@@ -167,7 +163,7 @@ def head_biographies(run: Run) -> HeadBiographies | None:
     seeds = tuple(sorted(scores["seed"].unique().tolist()))
     told = all_onsets[(all_onsets["seed"] == (ALL_SEEDS if len(seeds) > 1 else seeds[0])) & all_onsets["role"]]
     onsets = tuple(_onsets(told, tables, seeds))
-    slider, left_out = _slider(scores, told)
+    slider, left_out = slider_view(scores, told)
     return HeadBiographies(
         seeds=seeds,
         steps=tuple(sorted(scores["step"].unique().tolist())),
@@ -178,8 +174,8 @@ def head_biographies(run: Run) -> HeadBiographies | None:
         lives=_lives(tables["biography_lives"]),
         matched=tuple(_matched(tables.get("biography_matches"))),
         order=_order(tables["biography_order"]),
-        curves=_curves(tables["biography_curves"], onsets, all_onsets),
-        progress=_progress(tables),
+        curves=drawn_curves(tables["biography_curves"], _to_draw(onsets, all_onsets)),
+        progress=progress(tables),
         slider=slider,
         left_out=left_out,
     )
@@ -214,7 +210,7 @@ def _names(rows: pd.DataFrame, *, several: bool) -> Iterator[str]:
 
 
 def _lives(lives: pd.DataFrame) -> pd.DataFrame:
-    """Return the heads that ever had a role, those with the latest role first."""
+    """Return the heads that ever had a role, by seed and name."""
     rows = lives[(lives["last_role"] != "") | (lives["first_role"] != "")]
     return rows.sort_values(["seed", "layer", "head"], kind="stable").reset_index(drop=True)
 
@@ -241,53 +237,12 @@ def _order(order: pd.DataFrame) -> str:
     return " ".join(said)
 
 
-def _curves(curves: pd.DataFrame, onsets: tuple[Onset, ...], every: pd.DataFrame) -> pd.DataFrame:
-    """Return the curves of the roles with the highest margins, of those that came or, if none did, of all."""
+def _to_draw(onsets: tuple[Onset, ...], every: pd.DataFrame) -> list[tuple[str, str, str]]:
+    """Return the questions with the highest margins, of those whose role came or, if none did, of all."""
     ranked = sorted(onsets, key=lambda one: -one.peak_margin)[:MOST_CURVES]
     chosen = [(one.probe, one.label, one.variant) for one in sorted(ranked, key=lambda one: one.onset)]
     if not chosen:
         top = every[every["role"]].sort_values("peak_margin", ascending=False, kind="stable")
         top = top.drop_duplicates(["probe", "label"]).head(MOST_CURVES)
         chosen = list(top[QUESTION].itertuples(index=False, name=None))
-    frames = []
-    for question in chosen:
-        rows = curves[(curves[QUESTION] == list(question)).all(axis=1)]
-        by_step = rows.groupby("step")
-        mean = by_step[["margin", "low", "high"]].mean()
-        if rows["seed"].nunique() > 1:  # the band tells seeds apart, not resamples
-            mean = mean.assign(low=by_step["margin"].min(), high=by_step["margin"].max())
-        said = by_step["name"].agg(", ".join)
-        frames.append(mean.assign(name=said, role=f"{question[1]} ({question[2]})").reset_index())
-    columns = ["step", "margin", "low", "high", "name", "role"]
-    return pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(columns=columns)
-
-
-def _progress(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return losses, behaviour and the median effective number of roles by step, means over seeds."""
-    steps = tables["biography_steps"].groupby("step")[["loss", "evaluation_loss", "behaviour"]].mean()
-    effective = tables["biography_profiles"].groupby(["seed", "step"])["effective"].median().groupby("step").mean()
-    return steps.join(effective).reset_index()
-
-
-def _slider(scores: pd.DataFrame, told: pd.DataFrame) -> tuple[dict[str, Any], int]:
-    """Return accuracies by label, seed and step, in whole tenths of a percent; and how many labels are left out."""
-    layers, heads = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1
-    peaks = told.set_index(QUESTION)["peak_margin"]
-    groups = {question: rows for question, rows in scores.groupby(QUESTION, sort=False)}
-    order = sorted(groups, key=lambda one: (-float(peaks.get(one, -math.inf)), one))
-    each = max(len(rows) for rows in groups.values())
-    kept = order[: max(MOST_CELLS // each, 1)]
-    maps = [_slider_map(groups[question], question) for question in kept]
-    return {"layers": layers, "heads": heads, "maps": maps}, len(order) - len(kept)
-
-
-def _slider_map(rows: pd.DataFrame, question: Any) -> dict[str, Any]:
-    seeds = []
-    for seed, of_seed in rows.groupby("seed"):
-        table = of_seed.sort_values(["step", "layer", "head"]).groupby("step")["accuracy"]
-        values = {int(str(step)): [tenths(value) for value in part.tolist()] for step, part in table}
-        seeds.append({"seed": int(str(seed)), "steps": list(values), "accuracy": list(values.values())})
-    first = rows.iloc[0]
-    names = dict(zip(QUESTION, question, strict=True))
-    baseline = {"baseline": first["baseline"], "baseline_accuracy": tenths(float(first["baseline_accuracy"]))}
-    return names | baseline | {"n": int(first["n"]), "seeds": seeds}
+    return chosen

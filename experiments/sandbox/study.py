@@ -1,30 +1,22 @@
-"""The study behind `headscope sandbox`: power, false positives and coverage, written as one record with its page."""
+"""The study behind `headscope sandbox`: power, false positives and coverage."""
 
 from __future__ import annotations
 
-import json
-import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property, partial
-from pathlib import Path
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from experiments.provenance import machine
 from experiments.sandbox.cells import Cell, Counts, count_false, count_power, simulate_all
 from experiments.sandbox.checks import null_run, planted_by_weights, whole_run, with_roles
-from experiments.sandbox.needed import needed_items
-from experiments.sandbox.parts import Parts
 from experiments.sandbox.population import DECOYED, MARGINS, ROLES, Sandbox
 from probes.evidence import Effort
 from probes.planted import Knows
 from probes.simulation import Pool
 from probes.statistics import Rule
-from reports.sandbox import write_sandbox_page
 
 Progress = Callable[[str, int, int], None]
 Report = Callable[[int, int], None]
@@ -62,32 +54,6 @@ EFFORT = Effort(replicates=1000, flips=1999)
 
 CHECKED_MARGIN, CHECKED_DOCUMENTS = 0.15, 100
 "The cell in which whole runs are held beside simulated ones."
-
-
-class StudyError(ValueError):
-    """A study that cannot be written where it was told to be."""
-
-
-def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Progress, resume: bool = False) -> Path:
-    """Do the study and write the folder `out` with sandbox.json and its page, which appear only when both are whole.
-
-    An older study in its place is replaced; StudyError where `out` is something else. Parts that are done are kept
-    beside `out` until all are; with `resume` a study of the same scale, seed and rule takes those it finds there, and
-    says of each with which commit it was made.
-    """
-    if out.exists() and not (out / "sandbox.json").is_file():
-        raise StudyError(f"{out} exists and is not the folder of a sandbox; choose another --out")
-    started, rule = time.time(), Rule()
-    record: dict[str, Any] = {"scale": asdict(scale), "effort": asdict(EFFORT), "rule": asdict(rule), "seed": seed}
-    parts = Parts.open(out, record, resume=resume)
-    study = Study(scale, rule, seed, workers)
-    for name, (title, make) in study.parts().items():
-        record[name] = parts.made(name, title, partial(make, partial(progress, title)))
-    record["needed"] = needed_items(record["power"])
-    record = machine(started) | {"workers": workers} | parts.told() | record
-    page = _write(record, out)
-    parts.clear()
-    return page
 
 
 class Study:
@@ -296,22 +262,3 @@ def _power_row(cell: Cell, role: str, counts: Counts) -> dict[str, Any]:
         "estimate": {"mean": float(np.mean(estimates)), "sd": float(np.std(estimates))},
         "false": {key[0]: counts.rate(key) for key in counts.values if len(key) == 1},
     }
-
-
-def _write(record: dict[str, Any], out: Path) -> Path:
-    """Write the folder under another name, then give it its own; an older study in its place is replaced."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as temporary:
-        unfinished, replaced = Path(temporary) / "new", Path(temporary) / "old"
-        unfinished.mkdir()
-        (unfinished / "sandbox.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        write_sandbox_page(unfinished)
-        if out.exists():
-            out.rename(replaced)
-        try:
-            unfinished.rename(out)
-        except OSError:
-            if replaced.exists():
-                replaced.rename(out)
-            raise
-    return out / "index.html"

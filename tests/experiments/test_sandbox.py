@@ -12,9 +12,11 @@ import pytest
 
 from experiments.config import Config, ControlsSection
 from experiments.sandbox import Scale, checks, run_study, study
+from experiments.sandbox import folder as study_folder
 from experiments.sandbox.checks import planted_by_weights
+from experiments.sandbox.folder import StudyError
 from experiments.sandbox.population import BYSTANDERS, MARGINS, QUESTIONS, ROLES, STRONGEST, Sandbox, head_of
-from experiments.sandbox.study import CHECKED_MARGIN, StudyError
+from experiments.sandbox.study import CHECKED_MARGIN
 from mha.planted import BY_WEIGHTS
 from probes import Corpus
 from probes.planted import Follows, Knows
@@ -143,7 +145,7 @@ def studied(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], dict[st
     def do(workers: int) -> dict[str, Any]:
         out = tmp_path_factory.mktemp("study") / "deep" / "sandbox"
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(study, "write_sandbox_page", no_page)
+            patch.setattr(study_folder, "write_sandbox_page", no_page)
             patch.setattr(study, "CHECKED_DOCUMENTS", 6)
             page = run_study(out, TINY, seed=3, workers=workers, progress=quiet)
         assert page == out / "index.html"
@@ -263,9 +265,9 @@ def older(tmp_path: Path) -> Path:
 
 
 def test_an_older_study_is_replaced_as_a_whole(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(study, "write_sandbox_page", no_page)
+    monkeypatch.setattr(study_folder, "write_sandbox_page", no_page)
     (older / "report.md").write_text("older")
-    study._write({"seed": 1}, older)
+    study_folder._write({"seed": 1}, older)
     assert sorted(path.name for path in older.iterdir()) == ["index.html", "sandbox.json"]
     assert json.loads((older / "sandbox.json").read_text()) == {"seed": 1}
     assert [path.name for path in older.parent.iterdir()] == ["sandbox"]
@@ -275,9 +277,9 @@ def test_an_older_study_stays_where_the_new_one_cannot_be_written(older: Path, m
     def fail(folder: Path) -> Path:
         raise OSError("no space left")
 
-    monkeypatch.setattr(study, "write_sandbox_page", fail)
+    monkeypatch.setattr(study_folder, "write_sandbox_page", fail)
     with pytest.raises(OSError, match="no space left"):
-        study._write({"seed": 1}, older)
+        study_folder._write({"seed": 1}, older)
     assert (older / "sandbox.json").read_text() == "older"
     assert (older / "index.html").read_text() == "older page"
     assert [path.name for path in older.parent.iterdir()] == ["sandbox"]
@@ -293,10 +295,10 @@ def test_an_older_study_is_put_back_where_the_new_one_cannot_be_moved(
             raise OSError("cannot be moved")
         return rename(self, target)
 
-    monkeypatch.setattr(study, "write_sandbox_page", no_page)
+    monkeypatch.setattr(study_folder, "write_sandbox_page", no_page)
     monkeypatch.setattr(Path, "rename", fail)
     with pytest.raises(OSError, match="cannot be moved"):
-        study._write({"seed": 1}, older)
+        study_folder._write({"seed": 1}, older)
     assert (older / "sandbox.json").read_text() == "older"
 
 

@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from reports import EXAMPLE_COLUMNS, SCORE_COLUMNS, read_scores, write_examples, write_report, write_scores
-from reports.schema import AGREEMENT_COLUMNS, METRIC_COLUMNS
+from reports.columns import AGREEMENT_COLUMNS, METRIC_COLUMNS
 
 LAYERS, HEADS = 6, 12
 HOSTILE = '<b>&"|</script>`'

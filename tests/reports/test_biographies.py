@@ -15,8 +15,9 @@ import pytest
 
 from reports import Run, write_report
 from reports import page as page_module
-from reports.biographies import MOST_CELLS, HeadBiographies, head_biographies
+from reports.biographies import HeadBiographies, head_biographies
 from reports.biography_charts import biography_charts, panels, ticks
+from reports.biography_curves import MOST_CELLS
 from reports.biography_tables import TABLES, read_biographies, write_biographies
 
 STEPS = (0, 10, 100, 1000)
@@ -241,7 +242,7 @@ def test_the_slider_has_every_accuracy_in_tenths(found: HeadBiographies) -> None
 
 
 def test_labels_that_do_not_fit_are_counted(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reports.biographies.MOST_CELLS", 2 * 6 * 2 * len(STEPS))
+    monkeypatch.setattr("reports.biography_curves.MOST_CELLS", 2 * 6 * 2 * len(STEPS))
     found = told(run_folder, tables())
     assert (len(found.slider["maps"]), found.left_out) == (2, len(QUESTIONS) - 2)
     assert 2 * 6 * 2 * len(STEPS) < MOST_CELLS

@@ -1,0 +1,63 @@
+"""The study of `headscope sandbox` done and written: one record with its page."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from experiments.provenance import machine
+from experiments.sandbox.needed import needed_items
+from experiments.sandbox.parts import Parts
+from experiments.sandbox.study import EFFORT, Progress, Scale, Study
+from probes.statistics import Rule
+from reports.sandbox import write_sandbox_page
+
+
+class StudyError(ValueError):
+    """A study that cannot be written where it was told to be."""
+
+
+def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Progress, resume: bool = False) -> Path:
+    """Do the study and write the folder `out` with sandbox.json and its page, which appear only when both are whole.
+
+    An older study in its place is replaced; StudyError where `out` is something else. Parts that are done are kept
+    beside `out` until all are; with `resume` a study of the same scale, seed and rule takes those it finds there, and
+    says of each with which commit it was made.
+    """
+    if out.exists() and not (out / "sandbox.json").is_file():
+        raise StudyError(f"{out} exists and is not the folder of a sandbox; choose another --out")
+    started, rule = time.time(), Rule()
+    record: dict[str, Any] = {"scale": asdict(scale), "effort": asdict(EFFORT), "rule": asdict(rule), "seed": seed}
+    parts = Parts.open(out, record, resume=resume)
+    study = Study(scale, rule, seed, workers)
+    for name, (title, make) in study.parts().items():
+        record[name] = parts.made(name, title, partial(make, partial(progress, title)))
+    record["needed"] = needed_items(record["power"])
+    record = machine(started) | {"workers": workers} | parts.told() | record
+    page = _write(record, out)
+    parts.clear()
+    return page
+
+
+def _write(record: dict[str, Any], out: Path) -> Path:
+    """Write the folder under another name, then give it its own; an older study in its place is replaced."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as temporary:
+        unfinished, replaced = Path(temporary) / "new", Path(temporary) / "old"
+        unfinished.mkdir()
+        (unfinished / "sandbox.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        write_sandbox_page(unfinished)
+        if out.exists():
+            out.rename(replaced)
+        try:
+            unfinished.rename(out)
+        except OSError:
+            if replaced.exists():
+                replaced.rename(out)
+            raise
+    return out / "index.html"
