@@ -20,6 +20,9 @@ app = typer.Typer(
 )
 errors = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)  # else "file:100:" becomes a picture
 
+PACE_SECONDS = 600
+"Over which the time left is estimated: steps of a training may be reported further apart than rich's 30 seconds."
+
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 "Of click, which typer brings along under a name of its own."
 
@@ -51,7 +54,7 @@ def run(
 
 @app.command()
 def train(
-    config: Annotated[Path, typer.Argument(help="A TOML config with a table [train].")],
+    config: Annotated[Path, typer.Argument(help="A TOML config with a table \\[train].")],
     changes: Annotated[list[str] | None, typer.Option("--set", help="key=value instead of the config's.")] = None,
     out: Out = Path("runs"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a training that was cut off.")] = False,
@@ -151,7 +154,8 @@ def _shown() -> Iterator[Callable[..., None]]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     noted = TextColumn("{task.fields[note]}")
-    with Progress(*columns, noted, console=errors, disable=not errors.is_terminal) as bar:
+    shown = errors.is_terminal
+    with Progress(*columns, noted, console=errors, disable=not shown, speed_estimate_period=PACE_SECONDS) as bar:
         tasks: dict[str, object] = {}
 
         def step(what: str, done: int, of: int, note: str = "") -> None:

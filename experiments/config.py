@@ -9,7 +9,8 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from experiments.biography_section import BiographiesSection
-from experiments.config_file import read_config, validated
+from experiments.config_file import read_toml as read_toml
+from experiments.config_file import validated as validated
 from experiments.section import ConfigError as ConfigError
 from experiments.section import Section
 from experiments.sections import BehaviourSection as BehaviourSection
@@ -69,12 +70,12 @@ def load_config(path: Path, changes: Sequence[str] = ()) -> Config:
 
     Raises ConfigError with one line that names the file, the key, and what was expected.
     """
-    return validated(Config, read_config(path, changes), path)
+    return validated(Config, read_toml(path, changes), path)
 
 
 def load_training(path: Path, changes: Sequence[str] = ()) -> TrainingConfig:
     """Read what `headscope train` needs of a config file: its name and [train]; other tables must be right as well."""
-    found = read_config(path, changes)
+    found = read_toml(path, changes)
     if found.keys() <= TrainingConfig.model_fields.keys():
         return validated(TrainingConfig, found, path)
     config = validated(Config, found, path)

@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from experiments.section import ConfigError
+from experiments.section import ConfigError, Section
 from experiments.train_config import GRAMMAR
 from mha.models import NAMED
 from probes.pair_corpora import NAMED_PAIRS
 
 
-def read_config(path: Path, changes: Sequence[str]) -> dict[str, Any]:
+def read_toml(path: Path, changes: Sequence[str]) -> dict[str, Any]:
     """Return what a config file says, with `changes` made and paths absolute, as plain values that nobody has checked.
 
     Raises ConfigError where it cannot be read.
@@ -37,7 +37,7 @@ def read_config(path: Path, changes: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-Kind = TypeVar("Kind", bound=BaseModel)
+Kind = TypeVar("Kind", bound=Section)
 
 
 def validated(kind: type[Kind], found: dict[str, Any], path: Path) -> Kind:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,6 @@ from typing import Any
 import torch
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
-from accelerate.tracking import get_available_trackers
 from torch import Tensor, nn
 
 from mha.checkpoints import (
@@ -33,7 +32,7 @@ from mha.encoder import Encoder
 from mha.masked_lm import MaskedBatch, masked_lm_loss, masked_logits
 from mha.optimization import autocast, learning_rate, parameter_groups, uses_bf16
 from mha.prefetch import Prefetched
-from mha.training_log import LOG, TrainingLog, truncate_log
+from mha.training_log import LOG, TrainingLog, check_trackers, truncate_log
 from mha.training_settings import TrainingSettings
 from mha.training_state import restore_state, training_state
 from mha.training_task import StepBatches, Task, TrainingError, evaluation_batches, step_batches
@@ -55,8 +54,6 @@ class Progress:
     "Pieces read so far, padding not counted."
     tokens_per_second: float
     "Since the last report, without evaluation and checkpoints."
-    seconds_left: float
-    "At the pace since training began or went on, evaluation and checkpoints included."
 
 
 OnProgress = Callable[[Progress], None]
@@ -113,7 +110,7 @@ class _Training:
 
     def __init__(self, folder: Path, task: Task, settings: TrainingSettings) -> None:
         self.folder, self.task, self.settings = folder, task, settings
-        _check_trackers(settings.trackers)
+        check_trackers(settings.trackers)
         AcceleratorState._reset_state()  # of another training in this process, whose precision would be kept
         self.accelerator = Accelerator(
             mixed_precision="no", log_with=list(settings.trackers) or None, project_dir=str(folder)
@@ -167,7 +164,7 @@ class _Training:
             with torch.random.fork_rng(devices=devices), Prefetched(batches) as ahead:
                 if self.resumed is None:
                     self._look()
-                self._start_clock()
+                self.clock, self.reported = time.perf_counter(), self.tokens
                 for batch in ahead:
                     self._take_step(batch)
                     self._look()
@@ -188,10 +185,6 @@ class _Training:
         began = {"device": device, "processes": self.processes, "threads": threads, "bf16": self.bf16}
         log.write("resume" if self.resumed else "start", self.step, parameters=size, **began)
         return log
-
-    def _start_clock(self) -> None:
-        self.session = (time.perf_counter(), self.step)
-        self.clock, self.reported = time.perf_counter(), self.tokens
 
     def _take_step(self, batch: StepBatches) -> None:
         settings, step = self.settings, self.step + 1
@@ -256,9 +249,7 @@ class _Training:
         self.log.write("step", self.step, **numbers)
         self.accelerator.log(numbers, step=self.step)
         if self.on_progress is not None and self.accelerator.is_main_process:
-            begun, first = self.session
-            left = (now - begun) / (self.step - first) * (self.settings.steps - self.step)
-            self.on_progress(Progress(self.step, self.settings.steps, self.loss, self.tokens, pace, left))
+            self.on_progress(Progress(self.step, self.settings.steps, self.loss, self.tokens, pace))
 
     @torch.no_grad()
     def _evaluate(self) -> None:
@@ -292,16 +283,6 @@ class _Training:
     def _fill(self, folder: Path) -> None:
         export_encoder(self.encoder, folder)
         save_tokenizer(self.task.vocabulary.tokenizer, folder, self.task.encoder.positions)
-
-
-def _check_trackers(names: Sequence[str]) -> None:
-    """Raise TrainingError for a tracker that `accelerate` would leave out with a warning, or not at all."""
-    there = [str(tracker.value) for tracker in get_available_trackers()]
-    for name in names:
-        if name not in there:
-            raise TrainingError(
-                f"tracker {name!r} is not known or not installed; here are {', '.join(there) or 'none'}"
-            )
 
 
 def _dropout_seed(*numbers: int) -> int:

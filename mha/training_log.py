@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from mha.training_settings import TrainingError
 
 LOG = "log.jsonl"
 
@@ -57,3 +60,15 @@ class TrainingLog:
         if self._file is not None:
             with suppress(OSError):
                 self._file.close()
+
+
+def check_trackers(names: Sequence[str]) -> None:
+    """Raise TrainingError for a tracker that `accelerate` would leave out with a warning, or not at all."""
+    from accelerate.tracking import get_available_trackers
+
+    there = [str(tracker.value) for tracker in get_available_trackers()]
+    for name in names:
+        if name not in there:
+            raise TrainingError(
+                f"tracker {name!r} is not known or not installed; here are {', '.join(there) or 'none'}"
+            )

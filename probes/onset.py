@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -37,10 +37,6 @@ class Ramps:
     low: Numbers
     high: Numbers
     "Level of the fitted curve before and after the rise, in units of the curve; NaN without numbers."
-
-    def reshaped(self, *shape: int) -> Ramps:
-        """Return the same with curves laid out in `shape`."""
-        return Ramps(*(getattr(self, one.name).reshape(shape) for one in fields(self)))
 
 
 def log_steps(steps: Sequence[int]) -> Numbers:

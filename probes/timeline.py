@@ -147,10 +147,19 @@ def _name(head: int, heads: int) -> str:
 def _over_seeds(rises: Sequence[_Rise], who: np.ndarray) -> tuple[Numbers, Numbers, Numbers]:
     """Return onset, after and by [replicate]: medians over the seeds that each replicate draws, `who` [place, it]."""
     onset, after, by = (
-        np.median(np.take_along_axis(np.stack([getattr(rise.drawn, time) for rise in rises]), who, 0), axis=0)
+        np.take_along_axis(np.stack([getattr(rise.drawn, time) for rise in rises]), who, 0)
         for time in ("onset", "after", "by")
     )
-    return onset, after, by
+    return np.median(onset, axis=0), _middle(after, "after"), _middle(by, "by")
+
+
+def _middle(times: Numbers, time: str) -> Numbers:
+    """Return medians over seeds of times [seed, replicate]: of two in the middle the earlier `after` or the later `by`.
+
+    So both are checkpoints, and no nearer to each other than those of the seeds.
+    """
+    middle: Numbers = np.quantile(times, 0.5, axis=0, method="lower" if time == "after" else "higher")
+    return middle
 
 
 def _together(
@@ -159,17 +168,16 @@ def _together(
     probe, variant, label = question
     rows = frame[(frame["probe"] == probe) & (frame["variant"] == variant) & (frame["label"] == label)]
     low, high = interval(drawn[1], drawn[2])
-    medians = {time: float(np.median(rows[time])) for time in ("onset", "after", "by")}
+    medians = {"onset": float(np.median(rows["onset"]))}
+    medians |= {time: float(_middle(rows[[time]].to_numpy(np.float64), time)[0]) for time in ("after", "by")}
     margins = {name: float(rows[name].mean()) for name in ("first_margin", "peak_margin", "last_margin")}
     return {
         **{"seed": ALL_SEEDS, "probe": probe, "label": label, "variant": variant, "n": int(rows["n"].iloc[0])},
         **{"seeds": seeds, "found": int(rows["found"].sum()), **medians, "low": low, "high": high},
-        **{"sure": _sure(drawn[0]), **margins, "peak_step": int(rows["peak_step"].median())},
-        **{
-            "best_head": "",
-            "peak_head": "",
-            "role": bool(rows["role"].all()),
-        },  # heads of different seeds have nothing but their number in common
+        **{"sure": _sure(drawn[0]), **margins},
+        "peak_step": int(np.quantile(rows["peak_step"], 0.5, method="lower")),
+        **{"best_head": "", "peak_head": ""},  # heads of different seeds have nothing but their number in common
+        "role": bool(rows["role"].all()),
     }
 
 

@@ -182,7 +182,13 @@ BIOGRAPHIES: Final = (
     (
         "interval",
         "95 % of resamples of the texts’ clusters, and of seeds where there are several, widened to the checkpoints "
-        "around the onset: between two checkpoints there is nothing to see.",
+        "around the onset: between two checkpoints there is nothing to see. Resamples of two or three seeds differ "
+        "less than other seeds would: read each seed’s own onset beside it.",
+    ),
+    (
+        "behaviour",
+        "Accuracy on minimal pairs: those of the first corpus of [behaviour] that have attractors, or all its pairs "
+        "where no pair is said to have any.",
     ),
     (
         "role",

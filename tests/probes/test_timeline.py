@@ -106,6 +106,13 @@ def test_over_seeds_the_onset_is_the_median_and_its_interval_reaches_to_other_se
     assert len(three.onsets) == 3 * 2 + 2
 
 
+def test_over_two_seeds_the_onset_lies_between_checkpoints_of_both() -> None:
+    told = row(found(planted({PREVIOUS: 4}, 0), planted({PREVIOUS: 16}, 1)).onsets, PREVIOUS, ALL_SEEDS)
+    assert (told["after"], told["by"], told["low"], told["high"]) == (2, 16, 2, 16)
+    assert told["after"] < told["onset"] < told["by"]
+    assert told["peak_step"] in STEPS
+
+
 def test_every_head_has_its_onset() -> None:
     table = head_onsets(planted({PREVIOUS: 4, SLICE: NEVER}), OnsetRule())
     assert tuple(table.columns) == HEAD_ONSETS
