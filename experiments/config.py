@@ -230,21 +230,22 @@ def load_config(path: Path, changes: Sequence[str] = ()) -> Config:
 
     Raises ConfigError with one line that names the file, the key, and what was expected.
     """
-    return _validated(Config, _read(path, changes), path)
+    return validated(Config, read_toml(path, changes), path)
 
 
 def load_training(path: Path, changes: Sequence[str] = ()) -> TrainingConfig:
     """Read what `headscope train` needs of a config file: its name and [train]; other tables must be right as well."""
-    found = _read(path, changes)
+    found = read_toml(path, changes)
     if found.keys() <= TrainingConfig.model_fields.keys():
-        return _validated(TrainingConfig, found, path)
-    config = _validated(Config, found, path)
+        return validated(TrainingConfig, found, path)
+    config = validated(Config, found, path)
     if config.train is None:
         raise ConfigError(f"{path}: there is no table [train] that says what to train")
     return TrainingConfig(name=config.name, train=config.train)
 
 
-def _read(path: Path, changes: Sequence[str]) -> dict[str, Any]:
+def read_toml(path: Path, changes: Sequence[str]) -> dict[str, Any]:
+    """Return the tables of a config file with `changes` made and paths absolute; raises ConfigError."""
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -261,10 +262,11 @@ def _read(path: Path, changes: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-Kind = TypeVar("Kind", Config, TrainingConfig)
+Kind = TypeVar("Kind", bound=Section)
 
 
-def _validated(kind: type[Kind], found: dict[str, Any], path: Path) -> Kind:
+def validated(kind: type[Kind], found: dict[str, Any], path: Path) -> Kind:
+    """Return a section made from the tables of the file at `path`; raises ConfigError with one line."""
     try:
         return kind.model_validate(found)
     except ValidationError as error:

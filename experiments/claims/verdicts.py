@@ -1,0 +1,55 @@
+"""The rule that turns an interval into a verdict; it is written down before anything is measured."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from experiments.claims.estimates import Estimate
+
+HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided"
+
+VERDICTS = (HOLDS, FAILS, OPEN)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A statement holds where the whole interval lies in a range, and does not hold where all of it lies outside.
+
+    The ends themselves are outside: an interval without width at `above` does not hold.
+    """
+
+    above: float | None = None
+    below: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a range that has no end or no room."""
+        if self.above is None and self.below is None:
+            raise ValueError("a rule has an end: above, below, or both")
+        if self.above is not None and self.below is not None and self.above >= self.below:
+            raise ValueError(f"the range from {self.above} to {self.below} is empty")
+
+    def verdict(self, estimate: Estimate) -> str:
+        """Return one of VERDICTS; "not decided" also where there is no interval."""
+        low, high = estimate.low, estimate.high
+        if math.isnan(low) or math.isnan(high):
+            return OPEN
+        least = -math.inf if self.above is None else self.above
+        most = math.inf if self.below is None else self.below
+        if least < low and high < most:
+            return HOLDS
+        return FAILS if high <= least or low >= most else OPEN
+
+    @property
+    def words(self) -> str:
+        """The rule as a sentence."""
+        if self.above is not None and self.below is not None:
+            inside, outside = f"between {self.above:g} and {self.below:g}", "outside"
+        elif self.above is not None:
+            inside, outside = f"above {self.above:g}", "not above it"
+        else:
+            inside, outside = f"below {self.below:g}", "not below it"
+        return (
+            f"Holds if the whole 95 % interval lies {inside}, does not hold if all of it lies {outside}, "
+            "else not decided."
+        )
