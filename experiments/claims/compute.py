@@ -14,7 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from experiments.claims.claim import Claim, Work
 from experiments.claims.estimates import exact, ratio
 from experiments.claims.record import Found, Measure, Row, Statement, rounds_of
-from experiments.claims.timing import FORWARD, TRAINING, TimedSection, inputs, passes, take_turns
+from experiments.claims.timing import FORWARD, TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
 from experiments.claims.verdicts import Rule
 from mha import MultiHeadAttention, record
 
@@ -80,17 +80,13 @@ def products(layer: MultiHeadAttention, x: Tensor) -> int:
     return int(counter.get_total_flops())
 
 
-def _tokens(section: ComputeSection, length: int) -> int:
-    return length * max(1, section.tokens // length)
-
-
 def _heads(heads: object) -> str:
     return f"{heads} head{'' if str(heads) == '1' else 's'}"
 
 
 def _counted(found: dict[int, Any], kind: str, name: str, unit: str, section: ComputeSection) -> Measure:
     rows = [
-        Row(_heads(heads), length, 0, number / _tokens(section, length) / (1e6 if kind == "products" else 1))
+        Row(_heads(heads), length, 0, number / tokens_of(section, length) / (1e6 if kind == "products" else 1))
         for length, parts in found.items()
         for heads, number in parts[kind].items()
     ]
@@ -102,7 +98,7 @@ def _timed(found: dict[int, Any], way: str, section: ComputeSection) -> Measure:
     for length, parts in found.items():
         for heads in parts["products"]:
             seconds = parts["seconds"][f"{heads} {way}"]
-            rows += rounds_of([1e6 * one / _tokens(section, length) for one in seconds], _heads(heads), length)
+            rows += rounds_of([1e6 * one / tokens_of(section, length) for one in seconds], _heads(heads), length)
     return Measure(f"time a token, {way}", "µs", tuple(rows), "round", "length", geometric=True)
 
 

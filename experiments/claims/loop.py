@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from experiments.claims.claim import Claim, Work
 from experiments.claims.estimates import geometric_mean
 from experiments.claims.record import ClaimError, Found, Measure, Row, Statement, rounds_of
-from experiments.claims.timing import TRAINING, TimedSection, inputs, passes, take_turns, threads
+from experiments.claims.timing import TRAINING, TimedSection, inputs, passes, take_turns, threads, tokens_of
 from experiments.claims.verdicts import Rule
 from mha import MultiHeadAttention, attend
 
@@ -67,7 +67,7 @@ def measure(section: LoopSection, work: Work) -> Found:
     for done, (count, length) in enumerate(cases):
         found = work.part(f"{count} threads, length {length}", partial(_time, section, length, count))
         for way in (AT_ONCE, LOOPED):
-            per_token = [1e6 * seconds / _tokens(section, length) for seconds in found[way]]
+            per_token = [1e6 * seconds / tokens_of(section, length) for seconds in found[way]]
             times += rounds_of(per_token, f"{way}, {_threads(count)}", length)
         slower = [one / other for one, other in zip(found[LOOPED], found[AT_ONCE], strict=True)]
         ratios += rounds_of(slower, _threads(count), length)
@@ -77,10 +77,6 @@ def measure(section: LoopSection, work: Work) -> Found:
         Measure("time of the loop / time at once", "times", tuple(ratios), "round", "length", geometric=True),
     ]
     return Found(measures, [_statement(ratios, count, section) for count in section.threads])
-
-
-def _tokens(section: LoopSection, length: int) -> int:
-    return length * max(1, section.tokens // length)
 
 
 def _threads(count: int) -> str:

@@ -74,11 +74,15 @@ def threads(number: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
+def tokens_of(section: TimedSection, length: int) -> int:
+    """Return the tokens of a batch: as `tokens` says, or those of one longer sequence."""
+    return length * max(1, section.tokens // length)
+
+
 def inputs(section: TimedSection, length: int) -> Tensor:
     """Return random vectors [batch, length, model] for one batch."""
     generator = torch.Generator().manual_seed(section.seed)
-    batch = max(1, section.tokens // length)
-    return torch.randn(batch, length, section.model, generator=generator)
+    return torch.randn(tokens_of(section, length) // length, length, section.model, generator=generator)
 
 
 def passes(layer: nn.Module, run: Layer, x: Tensor) -> dict[str, Callable[[], object]]:
