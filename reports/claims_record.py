@@ -67,7 +67,7 @@ def written(value: float, unit: str, digits: int | None = None) -> str:
     if math.isnan(value):
         return MISSING
     if unit == "%":
-        return percent(value)
+        return percent(value).replace("-", "−")
     if unit == "points":
         return signed(value)
     if digits is not None and digits <= 6:

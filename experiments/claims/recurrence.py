@@ -76,8 +76,8 @@ CLAIM = Claim(
     source="Vaswani et al. 2017, section 4 and table 1 (n² · d against n · d² operations, 1 against n in sequence)",
     about=(
         "One layer of self-attention and one LSTM (Hochreiter and Schmidhuber 1997) of the same width take turns in "
-        "one process, forward and backward. A batch has the same number of tokens at every length, so that an LSTM does "
-        "the same operations at all lengths, in more steps one after the other.",
+        "one process, forward and backward. A batch has the same number of tokens at every length, so that an LSTM "
+        "does the same operations at all lengths, in more steps one after the other.",
     ),
     limits=(
         "Times are those of this machine’s processor, where little runs in parallel; on a GPU an LSTM loses more.",

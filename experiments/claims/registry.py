@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.claims import averaging, compute, loop, recurrence
+from experiments.claims import averaging, compute, emergence, heads, loop, mixing, recurrence, scaling
 from experiments.claims.claim import Claim, ClaimSection
 from experiments.config import read_toml, validated
 from experiments.section import ConfigError
 
-CLAIMS: Mapping[str, Claim] = {module.CLAIM.name: module.CLAIM for module in (compute, loop, averaging, recurrence)}
+CLAIMS: Mapping[str, Claim] = {
+    module.CLAIM.name: module.CLAIM
+    for module in (heads, compute, loop, scaling, emergence, averaging, mixing, recurrence)
+}
 "In the order of the page."
 
 

@@ -44,11 +44,11 @@ class Rule:
     def words(self) -> str:
         """The rule as a sentence."""
         if self.above is not None and self.below is not None:
-            inside, outside = f"between {self.above:g} and {self.below:g}", "outside"
+            inside, outside = f"between {self.above:g} and {self.below:g}", "outside of that"
         elif self.above is not None:
-            inside, outside = f"above {self.above:g}", "not above it"
+            inside, outside = f"above {self.above:g}", f"at {self.above:g} or below"
         else:
-            inside, outside = f"below {self.below:g}", "not below it"
+            inside, outside = f"below {self.below:g}", f"at {self.below:g} or above"
         return (
             f"Holds if the whole 95 % interval lies {inside}, does not hold if all of it lies {outside}, "
             "else not decided."

@@ -197,7 +197,6 @@ def test_a_folder_that_is_no_model_is_refused(folder: Path, files: dict[str, str
 @pytest.mark.parametrize(
     ("family", "changes", "message"),
     [
-        ("bert", {"scale": False}, "bert cannot represent scale=False"),
         ("bert", {"norm": "pre"}, "bert cannot represent norm='pre'.*; pre-norm is written as 'roberta-prelayernorm'"),
         ("bert", {"position_offset": 2}, "position_offset=2, only 0"),
         ("bert", {"embedding": 16}, "embedding=16"),
