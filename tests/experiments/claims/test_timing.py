@@ -40,8 +40,10 @@ def test_a_batch_has_the_tokens_that_are_asked_for_but_one_sequence_at_least() -
 
 def test_threads_are_given_back() -> None:
     before = torch.get_num_threads()
+    with threads(before + 1):
+        inside = torch.get_num_threads()
+    assert (inside, torch.get_num_threads()) == (before + 1, before)
     with pytest.raises(ZeroDivisionError), threads(before + 1):
-        assert torch.get_num_threads() == before + 1
         raise ZeroDivisionError
     assert torch.get_num_threads() == before
 
