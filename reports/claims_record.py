@@ -66,10 +66,9 @@ def written(value: float, unit: str, digits: int | None = None) -> str:
     """
     if math.isnan(value):
         return MISSING
-    if unit == "%":
-        return percent(value).replace("-", "−")
-    if unit == "points":
-        return signed(value)
+    if unit in ("%", "points"):
+        text = percent(value).replace("-", "−") if unit == "%" else signed(value)
+        return text if text.strip("+−0.") else "0.0"
     if digits is not None and digits <= 6:
         text = f"{value:,.{digits}f}"
     elif value and not 1e-4 <= abs(value) < 1e15:

@@ -215,7 +215,7 @@ CLAIM = Claim(
     name="mixing",
     title="Is W_O the only place where heads interact?",
     sentence="Heads work apart from each other; only the output projection W_O brings them together.",
-    source="after Vaswani et al. 2017, section 3.2.2 (Concat, then W_O); the other view: Elhage et al. 2021",
+    source="Vaswani et al. 2017, section 3.2.2 (Concat, then W_O); the other view: Elhage et al. 2021",
     about=(
         "Trained encoders read sentences of the grammar with one head, another, or both switched off (their output "
         "before W_O set to zero). Where the effects of both add up, they do not interact. What does not add up is told "

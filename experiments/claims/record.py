@@ -77,7 +77,7 @@ class Statement:
 
     def recorded(self) -> dict[str, Any]:
         """Return the statement as JSON has it."""
-        about = {"text": self.text, "number": self.number, "unit": self.unit, "rule": self.rule.words}
+        about = {"text": self.text, "number": self.number, "unit": self.unit, "rule": self.rule.words(self.unit)}
         return about | _plain(asdict(self.estimate)) | {"verdict": self.verdict}
 
 

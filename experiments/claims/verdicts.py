@@ -40,15 +40,16 @@ class Rule:
             return HOLDS
         return FAILS if high <= least or low >= most else OPEN
 
-    @property
-    def words(self) -> str:
-        """The rule as a sentence."""
-        if self.above is not None and self.below is not None:
-            inside, outside = f"between {self.above:g} and {self.below:g}", "outside of that"
-        elif self.above is not None:
-            inside, outside = f"above {self.above:g}", f"at {self.above:g} or below"
+    def words(self, unit: str = "") -> str:
+        """Return the rule as a sentence; of fractions that are told in percent or points its ends are told so, too."""
+        scale, behind = {"%": (100, " %"), "points": (100, " points")}.get(unit, (1, ""))
+        least, most = (None if end is None else f"{scale * end:g}{behind}" for end in (self.above, self.below))
+        if least is not None and most is not None:
+            inside, outside = f"between {least} and {most}", "outside of that"
+        elif least is not None:
+            inside, outside = f"above {least}", f"at {least} or below"
         else:
-            inside, outside = f"below {self.below:g}", f"at {self.below:g} or above"
+            inside, outside = f"below {most}", f"at {most} or above"
         return (
             f"Holds if the whole 95 % interval lies {inside}, does not hold if all of it lies {outside}, "
             "else not decided."

@@ -192,7 +192,8 @@ def test_a_folder_without_claims_and_a_broken_record_are_refused(
         (Number(7.0, 7.0, 7.0, 1, "heads"), "7 "),
         (Number(0.5, math.nan, math.nan, 1, "nats"), "0.5 "),
         (Number(0.0, -2e-9, 2e-9, 5, "nats"), "0 [−2e−09, 2e−09]"),
-        (Number(-0.002, -0.004, 0.0, 5, "%"), "−0.2 [−0.4, 0.0]"),
+        (Number(-0.002, -0.004, -0.00001, 5, "%"), "−0.2 [−0.4, 0.0]"),
+        (Number(0.0, -0.01, 0.01, 5, "points"), "0.0 [−1.0, +1.0]"),
     ],
 )
 def test_a_number_has_the_digits_that_its_interval_bears_out(number: Number, text: str) -> None:
