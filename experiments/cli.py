@@ -72,15 +72,19 @@ def train(
 
 @app.command()
 def report(
-    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    folder: Annotated[Path, typer.Argument(help="A run folder, or the folder of a sandbox or of claims.")],
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Make the page of a run folder, or of a sandbox, anew from its numbers."""
+    """Make the page of a run folder, of a sandbox, or of claims, anew from its numbers."""
     from reports import write_report
+    from reports.claims import RECORD, write_claims_page
     from reports.sandbox import write_sandbox_page
 
+    make = write_sandbox_page if (folder / "sandbox.json").is_file() else write_report
+    if next(folder.glob(f"*/{RECORD}"), None):
+        make = write_claims_page
     try:
-        page = write_sandbox_page(folder) if (folder / "sandbox.json").is_file() else write_report(folder)
+        page = make(folder)
     except ValueError as error:
         if str(error).startswith(str(folder)):  # the folder's fault, not ours
             raise ReportError(str(error)) from error
@@ -120,6 +124,25 @@ def sandbox(
     with _shown() as progress:
         folder = out or Path("runs/sandbox-quick" if quick else "runs/sandbox")
         page = run_study(folder, QUICK if quick else FULL, seed=seed, workers=workers, progress=progress, resume=resume)
+    typer.echo(f"page: {page}")
+
+
+@app.command()
+def claim(
+    configs: Annotated[list[Path], typer.Argument(help="TOML configs, such as experiments/configs/claims/*.toml.")],
+    changes: Annotated[list[str] | None, typer.Option("--set", help="key=value instead of the configs'.")] = None,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the page, with a folder a claim.")] = Path(
+        "runs/claims"
+    ),
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with claims that were cut off.")] = False,
+) -> None:
+    """Measure what textbooks say of attention, and say of each claim whether it holds."""
+    from experiments.claims.registry import load_claim
+    from experiments.claims.study import run_claims
+
+    loaded = [load_claim(config, changes or ()) for config in configs]
+    with _shown() as progress:
+        page = run_claims(loaded, out, resume=resume, progress=progress)
     typer.echo(f"page: {page}")
 
 

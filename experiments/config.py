@@ -9,8 +9,7 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from experiments.biography_section import BiographiesSection
-from experiments.config_file import read_toml as read_toml
-from experiments.config_file import validated as validated
+from experiments.config_file import read_toml, validated
 from experiments.section import ConfigError as ConfigError
 from experiments.section import Section
 from experiments.sections import BehaviourSection as BehaviourSection

@@ -105,6 +105,9 @@ class EncoderSection(Section):
     activation: str = "gelu"
     dropout: float = Field(default=0.1, ge=0, lt=1)
     attention_dropout: float = Field(default=0.1, ge=0, lt=1)
+    scale: bool = True
+    """Whether scores are divided by sqrt(head_dim). Checkpoints of an encoder that does not divide hold query
+    projections times that number, so that every reader of BERT's weights gets the same maps; training.json says so."""
 
 
 class MaskingSection(Section):

@@ -77,6 +77,7 @@ def encoder_config(section: TrainSection, vocabulary: Vocabulary) -> EncoderConf
             activation=shape.activation,
             dropout=shape.dropout,
             attention_dropout=shape.attention_dropout,
+            scale=shape.scale,
             padding=padding,
             **pre,  # type: ignore[arg-type]  # one value is a name, the other a number
         )

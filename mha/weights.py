@@ -180,6 +180,8 @@ def _hint(word: object, known: Iterable[str], question: str = "did you mean") ->
 def export_encoder(encoder: Encoder, folder: Path) -> None:
     """Write config.json and model.safetensors that `transformers` opens as the encoder's family.
 
+    An encoder that does not divide scores by sqrt(head_dim) is written with its query projections times sqrt(head_dim),
+    for the family always divides: its maps are the same, and loaded back it is an encoder that divides.
     With a masked-LM head the folder is one of <family>ForMaskedLM, else of <family>Model; a pooler beside a head is
     written too, and `transformers` says that it leaves it out. Each file appears whole or not at all. Raises
     WeightsError for an encoder that the family cannot represent.
@@ -193,7 +195,9 @@ def export_encoder(encoder: Encoder, folder: Path) -> None:
     tensors: dict[str, Tensor] = {}
     names = family.names(encoder)
     for ours, parameter in encoder.named_parameters():
-        parts = parameter.detach().cpu().chunk(len(names[ours]))
+        parts = list(parameter.detach().cpu().chunk(len(names[ours])))
+        if not config.scale and ".attention.project." in ours:
+            parts[0] = parts[0] * (config.model // config.heads) ** 0.5
         before = "" if ours.startswith("lm_head.") else prefix
         tensors |= {before + key: part.clone() for key, part in zip(names[ours], parts, strict=True)}
     _write_folder(folder, _settings(encoder, family), tensors)
@@ -218,7 +222,7 @@ def _settings(encoder: Encoder, family: Family) -> dict[str, Any]:
 def _refuse_export(encoder: Encoder, family: Family) -> None:
     """Raise WeightsError where config.json of the family has no words for what the encoder does."""
     config, name = encoder.config, encoder.config.family
-    fixed = {"norm": "post", "scale": True, "position_offset": 0, "embedding": None, "eps": DEFAULTS["eps"]}
+    fixed = {"norm": "post", "scale": config.scale, "position_offset": 0, "embedding": None, "eps": DEFAULTS["eps"]}
     fixed |= family.defaults
     if family.positions_after_padding:
         fixed["position_offset"] = config.padding + 1

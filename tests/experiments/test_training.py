@@ -145,7 +145,7 @@ def test_the_encoder_is_what_the_table_says() -> None:
     shape = encoder_config(train, vocabulary)
     assert (shape.vocab, shape.feed_forward, shape.positions, shape.norm) == (vocabulary.size, 64, 32, "post")
     other = {"layers": 3, "heads": 4, "model": 8, "feed_forward": 9, "positions": 40, "activation": "relu"}
-    drops = {"dropout": 0.3, "attention_dropout": 0.2}
+    drops = {"dropout": 0.3, "attention_dropout": 0.2, "scale": False}
     shape = encoder_config(section(encoder={**other, **drops}), vocabulary)
     assert {name: getattr(shape, name) for name in other | drops} == other | drops
     assert encoder_config(section(encoder={"norm": "pre"}), vocabulary).family == "roberta-prelayernorm"

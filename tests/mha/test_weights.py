@@ -10,6 +10,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from mha import record
 from mha.encoder import Encoder, EncoderConfig
 from mha.weights import WeightsError, export_encoder, load_encoder, read_config
 
@@ -197,7 +198,6 @@ def test_a_folder_that_is_no_model_is_refused(folder: Path, files: dict[str, str
 @pytest.mark.parametrize(
     ("family", "changes", "message"),
     [
-        ("bert", {"scale": False}, "bert cannot represent scale=False"),
         ("bert", {"norm": "pre"}, "bert cannot represent norm='pre'.*; pre-norm is written as 'roberta-prelayernorm'"),
         ("bert", {"position_offset": 2}, "position_offset=2, only 0"),
         ("bert", {"embedding": 16}, "embedding=16"),
@@ -233,3 +233,25 @@ def test_an_export_over_the_folder_it_was_loaded_from_replaces_it(folder: Path, 
     randomise(encoder, seed=5)
     export_encoder(encoder, folder)
     assert torch.equal(load_encoder(folder).pieces.weight, encoder.pieces.weight)
+
+
+@pytest.mark.parametrize("family", ["bert", "distilbert"])
+def test_an_encoder_that_does_not_divide_scores_is_written_so_that_readers_who_do_get_its_maps(
+    family: str, build: Callable[..., Encoder], tmp_path: Path, pieces: Tensor
+) -> None:
+    encoder = build(family, scale=False, lm_head=True)
+    weights = {name: parameter.clone() for name, parameter in encoder.named_parameters()}
+    export_encoder(encoder, tmp_path)
+    assert all(torch.equal(weights[name], parameter) for name, parameter in encoder.named_parameters())
+    ours = load_encoder(tmp_path)
+    assert ours.config.scale
+    theirs = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path, attn_implementation="eager").eval()
+    with torch.inference_mode(), record(encoder, ["pattern"]) as unscaled, record(ours, ["pattern"]) as scaled:
+        assert encoder.lm_head is not None
+        logits = encoder.lm_head(encoder(pieces))
+        ours(pieces)
+        answer = theirs(pieces, output_attentions=True)
+    torch.testing.assert_close(answer.logits, logits, rtol=0, atol=1e-5)
+    for one, other, third in zip(unscaled["pattern"], scaled["pattern"], answer.attentions, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-5)
+        torch.testing.assert_close(one, third, rtol=0, atol=1e-5)

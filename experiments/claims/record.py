@@ -1,0 +1,114 @@
+"""What a claim leaves behind: measured rows, statements with their verdicts, and what limits them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from experiments.claims.estimates import Estimate, geometric_mean, mean_of
+from experiments.claims.verdicts import Rule
+
+
+class ClaimError(ValueError):
+    """A claim that is unknown, or whose experiment gave something that cannot be compared."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured number."""
+
+    condition: str
+    at: float | None
+    "Where on the axis of the measure, such as a length; None where it has no axis."
+    repeat: int
+    "Seed or round."
+    value: float
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One quantity under all conditions."""
+
+    name: str
+    unit: str
+    'What numbers are in; "%" says that they are fractions which pages write in percent.'
+    rows: tuple[Row, ...]
+    repeat: Literal["seed", "round", "count"] = "seed"
+    '"count" for what was counted once: it has no interval.'
+    axis: str = ""
+    "What `at` is."
+    geometric: bool = False
+    "Whether rows are averaged as logarithms, as times and ratios are."
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Return the mean with its interval for every condition and place of the axis, in the order of the rows."""
+        values: dict[tuple[str, float | None], list[float]] = {}
+        for row in self.rows:
+            values.setdefault((row.condition, row.at), []).append(row.value)
+        average = geometric_mean if self.geometric else mean_of
+        return [
+            {"condition": condition, "at": at} | _plain(asdict(average(found)))
+            for (condition, at), found in values.items()
+        ]
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the measure as JSON has it."""
+        about = {"name": self.name, "unit": self.unit, "repeat": self.repeat, "axis": self.axis}
+        return about | {"cells": self.cells(), "rows": [_plain(asdict(row)) for row in self.rows]}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence that is true or not, the number that decides it, and the verdict."""
+
+    text: str
+    number: str
+    "What the number is."
+    unit: str
+    estimate: Estimate
+    rule: Rule
+
+    @property
+    def verdict(self) -> str:
+        """What the rule makes of the interval."""
+        return self.rule.verdict(self.estimate)
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the statement as JSON has it."""
+        about = {"text": self.text, "number": self.number, "unit": self.unit, "rule": self.rule.words(self.unit)}
+        return about | _plain(asdict(self.estimate)) | {"verdict": self.verdict}
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the experiment of a claim found."""
+
+    measures: Sequence[Measure]
+    statements: Sequence[Statement]
+    noticed: Sequence[str] = field(default_factory=tuple)
+    "Sentences about the numbers that no statement says."
+
+    def recorded(self) -> dict[str, Any]:
+        """Return everything as JSON has it."""
+        return {
+            "statements": [one.recorded() for one in self.statements],
+            "noticed": list(self.noticed),
+            "measures": [one.recorded() for one in self.measures],
+        }
+
+
+def rows_of(values: Mapping[int, float], condition: str, at: float | None = None) -> list[Row]:
+    """Return one row a repeat."""
+    return [Row(condition, at, repeat, value) for repeat, value in values.items()]
+
+
+def rounds_of(values: Iterable[float], condition: str, at: float | None = None) -> list[Row]:
+    """Return one row a round, numbered from 0."""
+    return rows_of(dict(enumerate(values)), condition, at)
+
+
+def _plain(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """Return numbers as JSON can hold them: what is missing is null."""
+    return {name: None if isinstance(one, float) and math.isnan(one) else one for name, one in numbers.items()}

@@ -1,0 +1,49 @@
+"""Every claim by name, and configs of claims."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.claims import averaging, compute, emergence, heads, loop, mixing, recurrence, scaling
+from experiments.claims.claim import Claim, ClaimSection
+from experiments.config_file import read_toml, validated
+from experiments.section import ConfigError
+
+CLAIMS: Mapping[str, Claim] = {
+    module.CLAIM.name: module.CLAIM
+    for module in (heads, compute, loop, scaling, emergence, averaging, mixing, recurrence)
+}
+"In the order of the page."
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A claim and the config of its experiment."""
+
+    claim: Claim
+    section: ClaimSection
+    file: str
+    "Name of the config file."
+    changes: tuple[str, ...] = ()
+    "What was changed for this run, as of --set."
+
+
+def load_claim(path: Path, changes: Sequence[str] = ()) -> Loaded:
+    """Read the config of a claim; `changes` are "key=value" with dots between tables and TOML values.
+
+    Raises ConfigError with one line that names the file, the key, and what was expected.
+    """
+    found = read_toml(path, changes)
+    known = ", ".join(CLAIMS)
+    if "claim" not in found:
+        raise ConfigError(f"{path}: 'claim' is missing, so this is no config of a claim; the claims are {known}")
+    name = str(found["claim"])
+    if name not in CLAIMS:
+        near = difflib.get_close_matches(name, CLAIMS, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {known}"
+        raise ConfigError(f"{path}: unknown claim {name!r}; {hint}")
+    claim = CLAIMS[name]
+    return Loaded(claim, validated(claim.section, found, path), path.name, tuple(changes))

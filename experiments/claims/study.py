@@ -1,0 +1,72 @@
+"""Claims at work: the experiment of each, its record, and the page of all."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from experiments.claims.claim import Work
+from experiments.claims.record import ClaimError
+from experiments.claims.registry import Loaded
+from experiments.progress import Progress, silent
+from experiments.provenance import machine
+from experiments.sandbox.parts import Parts
+from reports.claims import RECORD, write_claims_page
+
+
+def run_claims(claims: Sequence[Loaded], out: Path, *, resume: bool = False, progress: Progress = silent) -> Path:
+    """Do the experiments one after the other and write the page of all claims in `out`; return its path.
+
+    The page is made anew after each, so that what is done can be read. With `resume` a claim whose record is there and
+    has the same config is left as it is, and one that was cut off goes on with the parts and trainings that are done.
+    """
+    folders = [loaded.section.folder for loaded in claims]
+    for folder in folders:
+        if folders.count(folder) > 1:
+            raise ClaimError(f"two of the configs have the folder {folder!r}: give one of them another name")
+    page = out / "index.html"
+    for loaded in claims:
+        run_claim(loaded, out, resume=resume, progress=progress)
+        page = write_claims_page(out)
+    return page
+
+
+def run_claim(loaded: Loaded, out: Path, *, resume: bool = False, progress: Progress = silent) -> Path:
+    """Do the experiment of one claim and write `out`/<name>/claim.json, whole or not at all; return its path."""
+    section = loaded.section
+    path = out / section.folder / RECORD
+    config = tomli_w.dumps(section.model_dump(mode="json", exclude_none=True))
+    if resume and path.is_file() and json.loads(path.read_text(encoding="utf-8")).get("config") == config:
+        return path
+    started = time.time()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    parts = Parts.open(path.parent, {"config": config}, resume=resume)
+    found = loaded.claim.measure(section, Work(out, section.folder, parts, progress, resume))
+    record = _about(loaded, config) | found.recorded() | machine(started) | parts.told()
+    record["wall_seconds"] = round(max(record["wall_seconds"], time.time() - started), 1)
+    _write(record, path)
+    parts.clear()
+    return path
+
+
+def _about(loaded: Loaded, config: str) -> dict[str, Any]:
+    claim = loaded.claim
+    said = {name: getattr(claim, name) for name in ("title", "sentence", "source")}
+    listed = {name: list(getattr(claim, name)) for name in ("about", "limits")}
+    made = {"config_file": loaded.file, "changes": list(loaded.changes), "config": config}
+    return {"claim": claim.name, "name": loaded.section.folder, **said, **listed, **made}
+
+
+def _write(record: dict[str, Any], path: Path) -> None:
+    """Write a record under another name, then give it its own."""
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as folder:
+        unfinished = Path(folder) / path.name
+        unfinished.write_text(json.dumps(record, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        os.replace(unfinished, path)

@@ -1,0 +1,130 @@
+"""Encoders that claims train, or share with another claim, and what is measured of every one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from pydantic import Field, model_validator
+
+from experiments.claims.claim import ClaimSection, Work
+from experiments.config import (
+    NAME,
+    Config,
+    ControlsSection,
+    CorpusSection,
+    ProbesSection,
+    ScoringSection,
+    TrainingConfig,
+    VerdictSection,
+)
+from experiments.corpora import open_corpora
+from experiments.journal import Journal
+from experiments.part import Part
+from experiments.progress import silent
+from experiments.train_config import TrainSection
+from experiments.training import noted, train_seeds
+from mha import MaskedLM, Model
+from probes import get_probe
+from probes.grammar_pairs import grammar_pairs
+from probes.pair_scores import MASKED, decide
+from probes.results import add_verdicts
+from probes.statistics import Rule
+
+TRAININGS = "trainings"
+"Folder of a claim's trainings."
+
+
+class TrainedSection(ClaimSection):
+    """What the config of every claim about trained encoders has."""
+
+    train: TrainSection
+    "The training; its seeds are the repeats."
+    trainings: str | None = Field(default=None, pattern=NAME)
+    """Name of the claim whose trainings are looked at, where it is another: those that are there and were trained as
+    [train] says are taken, missing ones are trained."""
+
+    @model_validator(mode="after")
+    def _enough_seeds(self) -> Self:
+        if len(self.train.seeds) < 2:
+            raise ValueError("train.seeds: an interval takes two seeds or more")
+        return self
+
+
+class ScoredSection(TrainedSection):
+    """What the config of a claim about specialised heads has: how runs call heads specialised, see `Config`."""
+
+    corpus: CorpusSection
+    probes: ProbesSection = ProbesSection(names=("position", "dependency", "agreement"))
+    scoring: ScoringSection = ScoringSection()
+    controls: ControlsSection = ControlsSection()
+    verdict: VerdictSection = VerdictSection()
+
+
+def trainings(section: TrainedSection, work: Work, label: str, **encoder: Any) -> dict[int, Path]:
+    """Return the folder of every seed's training, trained first where it is not there.
+
+    `encoder` changes the shape in [train]; `label` names the folder for it.
+    """
+    shape = section.train.encoder.model_copy(update=encoder)
+    train = section.train.model_copy(update={"encoder": shape})
+    shared = section.trainings is not None and section.trainings != work.name
+    out = work.out / (section.trainings or work.name) / TRAININGS
+
+    def show(what: str, done: int, of: int, note: str) -> None:
+        work.progress(f"{label}, {what}", done, of, note)
+
+    config = TrainingConfig(name=label, train=train)
+    return train_seeds(config, out, resume=work.resume or shared, on_progress=noted(show))
+
+
+def parameters(model: Model) -> int:
+    """Return how many weights a model has, tied ones counted once."""
+    return sum(parameter.numel() for parameter in model.module.parameters())
+
+
+def attractor_accuracy(model: Model, pairs: int, seed: int) -> float:
+    """Return the share of agreement pairs with attractors that a masked LM decides rightly; `pairs` are drawn.
+
+    The verb is masked and both its forms are compared (Goldberg 2019). In [0, 1]; NaN where no pair has an attractor.
+    """
+    drawn = (pair for pair in islice(grammar_pairs(seed), pairs) if pair.kind.attractors)
+    made = decide(MaskedLM.of(model), drawn, method=MASKED).made
+    return float(np.mean([one.credit for one in made])) if made else float("nan")
+
+
+def specialised(section: ScoredSection, model: Model, folder: Path) -> pd.DataFrame:
+    """Return the rows of the report split whose head is specialised: what a run says of the model in `folder`.
+
+    All baselines and controls of a run, its tests and corrections over all labels of both scopes.
+    """
+    config = Config(
+        name="claim",
+        model={"name": str(folder)},
+        **{name: getattr(section, name) for name in ("corpus", "probes", "scoring", "controls", "verdict")},
+    )
+    corpora, journal = open_corpora(config), Journal()
+    asked = [get_probe(name) for name in config.probes.names]
+    words, shuffles = config.scoring.window_words, None
+    frames = []
+    for scope in dict.fromkeys(probe.scope for probe in asked):
+        texts = [corpus.sentences() if scope == "sentence" else corpus.windows(words) for corpus in corpora]
+        part = Part(config, model, scope, [probe for probe in asked if probe.scope == scope], texts)
+        shuffles = part.chosen_shuffles(journal) if shuffles is None else shuffles
+        frames.append(part.score(journal, silent, shuffles)[0])
+    scores = add_verdicts(pd.concat(frames, ignore_index=True), Rule(config.verdict.alpha, config.verdict.margin))
+    return scores[(scores.split == "report") & scores.specialised.eq(True)]
+
+
+def heads_of(rows: pd.DataFrame) -> int:
+    """Return how many heads are specialised in one label or more."""
+    return len(rows[["layer", "head"]].drop_duplicates())
+
+
+def by_seed(found: Mapping[int, Mapping[str, float]], name: str) -> dict[int, float]:
+    """Return one number a seed; None, as JSON has it, is NaN."""
+    return {seed: float("nan") if one[name] is None else float(one[name]) for seed, one in found.items()}

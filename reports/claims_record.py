@@ -1,0 +1,180 @@
+"""The records of claims as the page reads them: statements with verdicts, and measures with their cells."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reports.formats import MISSING, percent, signed
+
+RECORD = "claim.json"
+"Every folder of a claim holds one."
+
+HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided"
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number with its 95 % interval; the ends are NaN where there is none."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    unit: str
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any], unit: str) -> Number:
+        """Read a number as the record has it: what is missing is null."""
+        value, low, high = (_value(found[name]) for name in ("value", "low", "high"))
+        return cls(value, low, high, int(found["n"]), unit)
+
+    @property
+    def known(self) -> bool:
+        """Whether there is an interval."""
+        return not (math.isnan(self.low) or math.isnan(self.high))
+
+    @property
+    def shown(self) -> str:
+        """The number without its unit, with as many digits as its interval bears out."""
+        return written(self.value, self.unit, self._digits)
+
+    @property
+    def interval(self) -> str:
+        """The interval in brackets, empty where there is none or where it has no width."""
+        if not self.known or self.low == self.high:
+            return ""
+        return f"[{written(self.low, self.unit, self._digits)}, {written(self.high, self.unit, self._digits)}]"
+
+    @property
+    def _digits(self) -> int | None:
+        width = self.high - self.low
+        if not math.isfinite(width) or width <= 0:
+            return None
+        return max(0, 1 - math.floor(math.log10(width)))
+
+
+def written(value: float, unit: str, digits: int | None = None) -> str:
+    """Write a number: fractions in percent or points, others with `digits` decimals, or with three digits in all.
+
+    >>> written(0.5, "%"), written(-0.021, "points"), written(1234.5, "µs", 1), written(0.0123456, "nats")
+    ('50.0', '−2.1', '1,234.5', '0.0123')
+    """
+    if math.isnan(value):
+        return MISSING
+    if unit in ("%", "points"):
+        text = percent(value).replace("-", "−") if unit == "%" else signed(value)
+        return text if text.strip("+−0.") else "0.0"
+    if digits is not None and digits <= 6:
+        text = f"{value:,.{digits}f}"
+    elif value and not 1e-4 <= abs(value) < 1e15:
+        text = f"{value:.2g}"
+    else:
+        text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return text.replace("-", "−")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence with its verdict."""
+
+    text: str
+    number: str
+    rule: str
+    verdict: str
+    estimate: Number
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The mean of a measure under one condition."""
+
+    condition: str
+    at: float | None
+    number: Number
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One quantity under all conditions."""
+
+    name: str
+    unit: str
+    repeat: str
+    axis: str
+    cells: tuple[Cell, ...]
+    rows: tuple[tuple[str, float | None, float], ...]
+    "Condition, place on the axis and value of every repeat."
+
+    @property
+    def conditions(self) -> list[str]:
+        """The conditions, in the order of the record."""
+        return list(dict.fromkeys(cell.condition for cell in self.cells))
+
+    @property
+    def title(self) -> str:
+        """Name and unit."""
+        return f"{self.name[:1].upper()}{self.name[1:]} ({self.unit})"
+
+
+@dataclass(frozen=True)
+class ClaimRecord:
+    """One claim as its experiment left it."""
+
+    record: Mapping[str, Any]
+    statements: tuple[Statement, ...]
+    measures: tuple[Measure, ...]
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an entry of the record, such as its title."""
+        try:
+            return self.record[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """How many statements have which verdict, in the order holds, does not hold, not decided."""
+        found = [statement.verdict for statement in self.statements]
+        return {verdict: found.count(verdict) for verdict in (HOLDS, FAILS, OPEN) if verdict in found}
+
+
+def read_claims(folder: Path) -> list[ClaimRecord]:
+    """Return every claim in the folders of `folder`, by name of folder; raises ValueError where one is not whole."""
+    return [_read(path) for path in sorted(folder.glob(f"*/{RECORD}"))]
+
+
+def _read(path: Path) -> ClaimRecord:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        statements = tuple(_statement(one) for one in record["statements"])
+        return ClaimRecord(record, statements, tuple(_measure(one) for one in record["measures"]))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"{path}: not the record of a claim ({type(error).__name__}: {error}); make it again with 'headscope claim'"
+        ) from error
+
+
+def _statement(found: Mapping[str, Any]) -> Statement:
+    estimate = Number.of(found, found["unit"])
+    return Statement(found["text"], found["number"], found["rule"], found["verdict"], estimate)
+
+
+def _measure(found: Mapping[str, Any]) -> Measure:
+    unit = found["unit"]
+    cells = tuple(Cell(one["condition"], one["at"], Number.of(one, unit)) for one in found["cells"])
+    rows = tuple((one["condition"], one["at"], _value(one["value"])) for one in found["rows"])
+    return Measure(found["name"], unit, found["repeat"], found["axis"], cells, rows)
+
+
+def _value(found: float | None) -> float:
+    return math.nan if found is None else float(found)
+
+
+def ordered(claims: Sequence[ClaimRecord], order: Sequence[str]) -> list[ClaimRecord]:
+    """Return the claims in the order of their names in `order`, unknown ones at the end."""
+    return sorted(claims, key=lambda one: (order.index(one.claim) if one.claim in order else len(order), one.name))

@@ -1,0 +1,32 @@
+import json
+import math
+
+from experiments.claims.estimates import mean_of
+from experiments.claims.record import Found, Measure, Row, Statement, rounds_of, rows_of
+from experiments.claims.verdicts import Rule
+
+
+def test_cells_are_means_over_repeats_by_condition_and_place() -> None:
+    rows = (*rows_of({0: 1.0, 7: 3.0}, "a", 16), *rows_of({0: 5.0}, "a", 32), *rounds_of([2.0, 2.0], "b", 16))
+    first, second, third = Measure("m", "s", rows, axis="length").cells()
+    assert (first["condition"], first["at"], first["value"], first["n"]) == ("a", 16, 2.0, 2)
+    assert first["low"] < 2 < first["high"]
+    assert (second["value"], second["low"], second["high"]) == (5.0, None, None)
+    assert (third["condition"], third["low"], third["high"]) == ("b", 2.0, 2.0)
+
+
+def test_times_are_averaged_as_logarithms_where_the_measure_says_so() -> None:
+    rows = tuple(rounds_of([1.0, 4.0], "a"))
+    values = [Measure("m", "s", rows, geometric=geometric).cells()[0]["value"] for geometric in (False, True)]
+    assert values == [2.5, 2.0]
+
+
+def test_a_record_is_json_without_nan() -> None:
+    statement = Statement("it is so", "a number", "%", mean_of([0.5]), Rule(above=0.1))
+    measure = Measure("m", "%", (Row("a", None, 0, math.nan),))
+    found = json.loads(json.dumps(Found([measure], [statement], ["seen"]).recorded(), allow_nan=False))
+    (told,) = found["statements"]
+    assert (told["value"], told["low"], told["n"], told["verdict"]) == (0.5, None, 1, "not decided")
+    assert told["rule"].startswith("Holds if")
+    assert found["noticed"] == ["seen"]
+    assert found["measures"][0]["rows"] == [{"condition": "a", "at": None, "repeat": 0, "value": None}]

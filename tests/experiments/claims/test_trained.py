@@ -1,0 +1,79 @@
+import math
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.claims.claim import Work
+from experiments.claims.trained import (
+    ScoredSection,
+    TrainedSection,
+    attractor_accuracy,
+    by_seed,
+    heads_of,
+    parameters,
+    specialised,
+    trainings,
+)
+from experiments.config import load_config
+from mha import MaskedLM, load_model
+from mha.checkpoints import find_checkpoint, read_record
+from probes.grammar_pairs import grammar_pairs
+from probes.pair_scores import decide
+from reports import Run
+
+TRAIN: dict[str, Any] = {
+    "data": {"name": "grammar", "documents": 20},
+    "held_out_share": 0.1,
+    "tokenizer": {"size": 400},
+    "encoder": {"layers": 1, "model": 16, "heads": 1},
+    "length": 48,
+    "steps": 2,
+    "rows": 2,
+    "warmup": 1,
+    "seeds": (3, 4),
+}
+
+
+@pytest.mark.parametrize(
+    "control", ["controls={random=0, words=false, shuffled=0, arcs=false}", "controls={random=1, shuffled=0}"]
+)
+def test_specialised_heads_are_those_of_a_run(control: str, base: Path, scored: Callable[..., Run]) -> None:
+    changes = (control, "verdict={alpha=0.9, margin=0.0}", "corpus.select.documents=20", "corpus.report.documents=20")
+    found = scored(*changes).scores
+    expected = found[(found.split == "report") & found.specialised.eq(True)]
+    config = load_config(base, changes)
+    tables = {name: getattr(config, name) for name in ("corpus", "probes", "scoring", "controls", "verdict")}
+    section = ScoredSection(claim="x", train=TRAIN, **tables)
+    rows = specialised(section, load_model(config.model.name), Path(config.model.name))
+    key = ["layer", "head", "probe", "label", "variant"]
+    assert len(rows) or "random=1" in control
+    assert sorted(map(tuple, rows[key].to_numpy())) == sorted(map(tuple, expected[key].to_numpy()))
+    assert heads_of(rows) == len({(layer, head) for layer, head in zip(rows.layer, rows["head"], strict=True)})
+
+
+def test_trainings_differ_in_what_is_asked_for_alone_and_lie_where_they_are_shared(work: Work) -> None:
+    section = TrainedSection.model_validate({"claim": "x", "train": TRAIN, "trainings": "other"})
+    folders = trainings(section, work, "two-plain", heads=2, scale=False)
+    assert folders == {seed: work.out / "other" / "trainings" / "two-plain" / f"seed-{seed}" for seed in (3, 4)}
+    last = find_checkpoint(folders[3])
+    shape = read_record(last)["encoder"]
+    assert (shape["heads"], shape["scale"], shape["layers"]) == (2, False, 1)
+    assert section.train.encoder.heads == 1
+    assert trainings(section, work, "two-plain", heads=2, scale=False) == folders  # found there, left as it is
+    model = load_model(str(last))
+    assert parameters(model) == sum(p.numel() for p in model.module.parameters()) > 16 * 400
+    accuracy = attractor_accuracy(model, 200, 71)
+    every = decide(MaskedLM.of(model), islice(grammar_pairs(71), 200), method="masked").made
+    credits = [one.credit for one in every if one.kind.attractors]
+    assert 10 < len(credits) < len(every)
+    assert accuracy == pytest.approx(sum(credits) / len(credits))
+    assert math.isnan(attractor_accuracy(model, 1, 71))  # the first pair has no attractor
+
+
+def test_numbers_that_json_left_out_are_missing() -> None:
+    found = by_seed({0: {"loss": 2}, 1: {"loss": None}}, "loss")  # type: ignore[dict-item]
+    assert found[0] == 2.0
+    assert found[1] != found[1]
