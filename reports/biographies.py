@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,9 +11,11 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from reports.biography_agreement import Agreement, agreement
 from reports.biography_curves import QUESTION, drawn_curves, progress, slider_view
 from reports.formats import MISSING, count, percent
 from reports.run import Run
+from reports.verdicts import Rule
 
 ALL_SEEDS: Final = -1
 "The seed of rows about all seeds together."
@@ -117,6 +120,8 @@ class HeadBiographies:
     "In the order in which roles came."
     asked: int
     "Roles that were looked for."
+    agreement: Agreement | None
+    "The heads between subject and verb; None where they were not asked for."
     courses: tuple[Course, ...]
     narrowed: tuple[str, ...]
     "Generalists that became specialists."
@@ -169,6 +174,7 @@ def head_biographies(run: Run) -> HeadBiographies | None:
         steps=tuple(sorted(scores["step"].unique().tolist())),
         onsets=onsets,
         asked=told.groupby(["probe", "label"]).ngroups,
+        agreement=agreement(tables, Rule.of(tomllib.loads(run.config)).margin),
         courses=tuple(_courses(tables["biography_lives"], several=len(seeds) > 1)),
         narrowed=tuple(_names(tables["biography_lives"].query("narrows"), several=len(seeds) > 1)),
         lives=_lives(tables["biography_lives"]),
