@@ -118,7 +118,7 @@ def sandbox(
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes side by side.")] = 2,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a study that was cut off.")] = False,
 ) -> None:
-    """Measure power and false positives of the statistics where the truth is known (about 40 minutes)."""
+    """Measure power and false positives of the statistics where the truth is known (one to two hours)."""
     from experiments.sandbox import FULL, QUICK, run_study
 
     with _shown() as progress:
