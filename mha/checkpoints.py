@@ -204,9 +204,11 @@ def prune(training: Path, kept: frozenset[int], keep: int = 0, states: int = 1) 
     """Remove what is not to stay, of checkpoints and of their state files.
 
     These go: checkpoints that are not in `kept`, all but the last `keep` (0: none for this reason), and the state files
-    of all but the last `states`. The last whole checkpoint and its state always stay, and so do folders that are no
-    whole checkpoint.
+    of all but the last `states`; and what a kill left of checkpoints that were being written or removed. The last whole
+    checkpoint and its state always stay, and so do folders that are no whole checkpoint.
     """
+    for left in (training / FOLDER).glob(".step-*"):
+        shutil.rmtree(left)
     found = list_checkpoints(training)
     resumable = [step for step in found if is_resumable(found[step])]
     for step in resumable[: -max(states, 1)]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 from accelerate import Accelerator
-from accelerate.state import AcceleratorState
+from accelerate.state import AcceleratorState, PartialState
 from torch import Tensor, nn
 
 from mha.checkpoints import (
@@ -95,6 +95,8 @@ def train(
         )
     if settings.steps in found:
         task.check(str(found[settings.steps]), read_record(found[settings.steps]), settings)
+        if PartialState().is_main_process:  # a kill may have come between the last checkpoint and this
+            prune(folder, settings.schedule.kept(settings.steps), settings.keep, settings.states)
         return found[settings.steps]
     if found and find_resumable(folder) is None:
         raise CheckpointError(f"{folder}: no checkpoint has the {STATE} that going on needs")

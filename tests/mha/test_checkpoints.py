@@ -177,3 +177,12 @@ def test_a_last_checkpoint_without_state_does_not_cost_the_one_that_has_it(tmp_p
     prune(tmp_path, frozenset(), keep=1)
     assert [*list_checkpoints(tmp_path)] == [1, 2]
     assert resumable(tmp_path) == [1]
+
+
+def test_what_a_kill_left_half_written_or_half_removed_goes_with_the_next_pruning(tmp_path: Path) -> None:
+    write(tmp_path, 0, 2)
+    for left in (".step-00000001-removed", ".step-00000003-partial"):
+        (tmp_path / "checkpoints" / left).mkdir()
+        (tmp_path / "checkpoints" / left / "model.bin").write_bytes(b"half")
+    prune(tmp_path, frozenset({0, 2}))
+    assert sorted(path.name for path in (tmp_path / "checkpoints").iterdir()) == ["step-00000000", "step-00000002"]

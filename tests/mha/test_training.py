@@ -324,6 +324,15 @@ def test_a_finished_training_is_left_as_it_is(trained: Path, task: Task) -> None
     assert (trained / "log.jsonl").read_bytes() == before
 
 
+def test_what_a_kill_after_the_last_checkpoint_left_goes_when_it_is_asked_again(trained: Path, task: Task) -> None:
+    left = trained / "checkpoints" / ".step-00000005-removed"
+    left.mkdir()
+    before = [*list_checkpoints(trained)]
+    train(trained, task, SETTINGS, resume=True)
+    assert not left.exists()
+    assert [*list_checkpoints(trained)] == before
+
+
 def test_a_training_is_not_begun_over_another(trained: Path, task: Task) -> None:
     with pytest.raises(TrainingError, match="holds a training of 12 steps; --resume goes on"):
         train(trained, task, SETTINGS)
