@@ -12,6 +12,9 @@ from reports.biography_curves import QUESTION
 from reports.formats import count, percent, points, signed
 
 PROBE: Final = "agreement"
+UNDISTURBED: Final = "attractors=0"
+"The label whose verbs mostly stand beside their subjects; the table has it, the sentences have not."
+
 FEWEST: Final = 50
 "Items that a label needs in order to be told."
 
@@ -56,9 +59,9 @@ def agreement(tables: Mapping[str, pd.DataFrame], needed: float) -> Agreement | 
     if curves.empty:
         return None
     followers = tuple(_followers(curves, scores))
-    directions = sorted({one.direction for one in followers})
-    said = [_sentence([one for one in followers if one.direction == name], needed) for name in directions]
-    return Agreement(tuple(sentence for sentence in said if sentence), followers)
+    asked = dict.fromkeys((one.direction, one.label) for one in followers if one.label != UNDISTURBED)
+    said = [_sentence([one for one in followers if (one.direction, one.label) == what], needed) for what in asked]
+    return Agreement(tuple(said), followers)
 
 
 def _followers(curves: pd.DataFrame, scores: pd.DataFrame) -> Iterator[Follower]:
@@ -76,16 +79,14 @@ def _followers(curves: pd.DataFrame, scores: pd.DataFrame) -> Iterator[Follower]
 
 
 def _sentence(followers: Sequence[Follower], needed: float) -> str:
-    """Say in how many seeds a head follows a direction, over all verbs."""
-    whole = [one for one in followers if one.label == "all"]
-    best, last = ([one for one in whole if one.when == when] for when in ("best", "last"))
-    if not whole:
-        return ""
+    """Say in how many seeds a head follows a direction, over the verbs of one label."""
+    best, last = ([one for one in followers if one.when == when] for when in ("best", "last"))
     reached, stayed = (sum(one.margin >= needed for one in ones) for ones in (best, last))
     top = max(best, key=lambda one: one.margin)
     return (
-        f"{top.direction}: the best head is {points(needed)} points above the strongest baseline in {count(reached)} "
-        f"of {count(len(best))} seeds at its best step, in {count(stayed)} at the last; the highest margin is "
-        f"{signed(top.margin)} points (head {top.head} of seed {top.seed} at step {count(top.step)}, "
+        f"{top.direction}, {'all verbs' if top.label == 'all' else top.label}: the best head is {points(needed)} "
+        f"points above the strongest baseline in {count(reached)} of {count(len(best))} "
+        f"{'seed' if len(best) == 1 else 'seeds'} at its best step, in {count(stayed)} at the last; the highest margin "
+        f"is {signed(top.margin)} points (head {top.head} of seed {top.seed} at step {count(top.step)}, "
         f"{percent(top.accuracy)} % against {percent(top.baseline_accuracy)} % of the {top.baseline})."
     )

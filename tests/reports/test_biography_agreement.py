@@ -15,6 +15,7 @@ MARGINS = {
     ("all", "verb->subject", 0): (-0.4, -0.1, -0.2),
     ("all", "verb->subject", 1): (-0.4, -0.2, -0.1),
     ("attractors=1", "verb->subject", 0): (-0.3, 0.5, 0.5),
+    ("attractors=0", "verb->subject", 0): (-0.3, 0.0, 0.0),
     ("distance=1", "verb->subject", 0): (-0.3, 0.9, 0.9),
     ("attractors>=2", "verb->subject", 0): (-0.3, 0.8, 0.8),
 }
@@ -43,7 +44,7 @@ def test_each_seed_is_told_at_its_best_and_at_its_last_step() -> None:
     found = agreement(tables(), 0.1)
     assert found is not None
     rows = {(one.label, one.direction, one.seed, one.when): one for one in found.followers}
-    assert len(rows) == len(found.followers) == 2 * 5
+    assert len(rows) == len(found.followers) == 2 * 6
     best, last = (rows["all", "subject->verb", 0, when] for when in ("best", "last"))
     assert (best.step, best.head, best.margin, best.low, best.high) == (10, "2-2", 0.12, 0.12 - 0.02, 0.12 + 0.02)
     assert (best.accuracy, best.baseline, best.baseline_accuracy) == (0.5 + 0.12, "offset", 0.5)
@@ -54,20 +55,23 @@ def test_each_seed_is_told_at_its_best_and_at_its_last_step() -> None:
 def test_labels_by_distance_and_those_with_few_items_are_not_told() -> None:
     found = agreement(tables(), 0.1)
     assert found is not None
-    assert {one.label for one in found.followers} == {"all", "attractors=1"}
+    assert {one.label for one in found.followers} == {"all", "attractors=0", "attractors=1"}
 
 
-def test_a_sentence_a_direction_says_in_how_many_seeds_a_head_follows_it() -> None:
+def test_a_sentence_says_in_how_many_seeds_a_head_follows_a_direction() -> None:
     found = agreement(tables(), 0.1)
     assert found is not None
-    assert found.sentences == (
-        "subject->verb: the best head is 10 points above the strongest baseline in 2 of 2 seeds at its best step, in 1 "
-        "at the last; the highest margin is +12.0 points (head 2-2 of seed 0 at step 10, 62.0 % against 50.0 % of the "
-        "offset).",
-        "verb->subject: the best head is 10 points above the strongest baseline in 0 of 2 seeds at its best step, in 0 "
-        "at the last; the highest margin is −10.0 points (head 2-2 of seed 0 at step 10, 40.0 % against 50.0 % of the "
-        "offset).",
-    )
+    assert sorted(found.sentences) == [
+        "subject->verb, all verbs: the best head is 10 points above the strongest baseline in 2 of 2 seeds at its best "
+        "step, in 1 at the last; the highest margin is +12.0 points (head 2-2 of seed 0 at step 10, 62.0 % against "
+        "50.0 % of the offset).",
+        "verb->subject, all verbs: the best head is 10 points above the strongest baseline in 0 of 2 seeds at its best "
+        "step, in 0 at the last; the highest margin is −10.0 points (head 2-2 of seed 0 at step 10, 40.0 % against "
+        "50.0 % of the offset).",
+        "verb->subject, attractors=1: the best head is 10 points above the strongest baseline in 1 of 1 seed at its "
+        "best step, in 1 at the last; the highest margin is +50.0 points (head 2-2 of seed 0 at step 10, 100.0 % "
+        "against 50.0 % of the offset).",
+    ]
 
 
 def test_the_margin_that_is_needed_is_that_of_the_run() -> None:
