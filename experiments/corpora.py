@@ -32,5 +32,5 @@ def _open(part: CorpusPart) -> Corpus:
         return Corpus.read(part.path, first=part.first)
     assert part.name is not None
     if part.name == GRAMMAR:
-        return Corpus.generated(part.documents, part.seed)
+        return Corpus.generated(part.documents, part.seed, wide=part.wide)
     return Corpus.read(corpus_path(part.name), name=part.name, first=part.first)

@@ -50,6 +50,8 @@ class CorpusPart(Section):
     "Number of documents of the grammar."
     seed: int = 0
     "Seed of the grammar."
+    wide: bool = False
+    "Whether the grammar has more constructions, those of `probes.grammar.wide`."
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
@@ -61,7 +63,7 @@ class CorpusPart(Section):
 
     @model_validator(mode="after")
     def _nothing_unheard(self) -> Self:
-        unheard = ("first",) if self.name == GRAMMAR else ("documents", "seed")
+        unheard = ("first",) if self.name == GRAMMAR else ("documents", "seed", "wide")
         for key in unheard:
             if getattr(self, key) != CorpusPart.model_fields[key].default:
                 kind = "a file; the grammar takes documents" if key == "first" else "the grammar; a file takes first"

@@ -102,11 +102,11 @@ class Corpus:
         return cls(name, lambda: iter(held), digest.hexdigest())
 
     @classmethod
-    def generated(cls, documents: int, seed: int) -> Corpus:
-        """Generate documents of the embedded grammar."""
+    def generated(cls, documents: int, seed: int, *, wide: bool = False) -> Corpus:
+        """Generate documents of the embedded grammar, in its wide style if asked."""
         from probes.grammar import generate
 
-        return cls.of(generate(documents, seed), f"grammar-{seed}")
+        return cls.of(generate(documents, seed, wide=wide), f"grammar-wide-{seed}" if wide else f"grammar-{seed}")
 
     def halves(self) -> tuple[Corpus, Corpus]:
         """Divide the documents by a hash of their ids into a selection half and a report half."""

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from probes.grammar import lexicon
 from probes.grammar.discourse import Discourse, Entity
+from probes.grammar.lexicon import Verb
 from probes.grammar.nominals import Nominals
 from probes.grammar.phrases import Phrase, Time, Word, adverb, be, verb_group
 from probes.grammar.predicates import UNDERGOING, VERBS, Part, Predicate, Predicates
@@ -41,9 +42,9 @@ class Clauses:
         negated = not question and not plain and discourse.chance(0.14)
         return self.assembled(phrase, subject, predicate, time, front=front, negated=negated, question=question)
 
-    def group_clause(self) -> Phrase:
+    def group_clause(self, size: int = 2) -> Phrase:
         """Return a clause whose subject is a new group of people."""
-        group, phrase, members = self.nominals.coordinated()
+        group, phrase, members = self.nominals.coordinated(size)
         predicate = self.predicates.suiting(group, embedded=True)
         return self.assembled(phrase, group, predicate, self.time(predicate, embedded=False), busy=members)
 
@@ -63,11 +64,14 @@ class Clauses:
         front = [] if phrase.head.upos != "PROPN" and discourse.chance(0.25) else [(own, "obj")]
         return self.assembled(phrase, subject, predicate, self.time(predicate, embedded=True), front=front, busy=busy)
 
-    def shared(self, subject: Entity, first: Predicate) -> Phrase:
-        """Return a second verb phrase, unlike the first, for the subject that it has named ("and opens the door")."""
-        verb = self.discourse.pick([verb for verb in VERBS["affects", subject.kind] if verb is not first.verb])
+    def shared(self, subject: Entity, said: Collection[Verb], *, last: bool = True) -> Phrase:
+        """Return a further verb phrase, with another verb, for a subject that is named already ("and opens the door").
+
+        One that is not the last follows a comma.
+        """
+        verb = self.discourse.pick([verb for verb in VERBS["affects", subject.kind] if verb not in said])
         _, main = verb_group(verb, subject.plural, Time(self.tense), support=False)
-        words = [Word("and", "CCONJ").under(main, "cc"), main]
+        words = [Word("and", "CCONJ").under(main, "cc") if last else Word(",", "PUNCT").under(main, "punct"), main]
         for phrase, deprel in self.predicates.complements(subject, Predicate("affects", verb), frozenset((subject,))):
             words += phrase.under(main, deprel)
         return Phrase(words, main)

@@ -9,42 +9,37 @@ and morphology are those of Universal Dependencies for English, with Animacy and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
 
 from probes.grammar.clauses import Clauses
 from probes.grammar.discourse import Discourse, Entity
-from probes.grammar.phrases import Phrase, Word, sentence
+from probes.grammar.phrases import Phrase, Word, joined, sentence
 from probes.grammar.predicates import VERBS, Predicate
+from probes.grammar.wide import WIDE, Kind
 from probes.records import Document
 
 _SUBJECTS = ("person",) * 7 + ("animal", "object", "text", "place", "vehicle", "furniture", "food")
 _LINKS = ("when", "because", "while", "although")
 
 
-def generate(documents: int, seed: int) -> Iterator[Document]:
-    """Yield documents of 4 to 7 sentences; the i-th, `grammar-<seed>-<i>`, depends on the seed and on i only."""
+def generate(documents: int, seed: int, *, wide: bool = False) -> Iterator[Document]:
+    """Yield documents of 4 to 7 sentences; the i-th, `grammar-<seed>-<i>`, depends on the seed and on i only.
+
+    The wide style (`grammar-wide-<seed>-<i>`) has more constructions, see `probes.grammar.wide`.
+    """
     if documents < 0:
         raise ValueError(f"documents is {documents}, expected 0 or more")
     for i in range(documents):
-        yield _document(f"grammar-{seed}-{i}")
+        yield _document(f"grammar-wide-{seed}-{i}", _PLAIN + WIDE) if wide else _document(f"grammar-{seed}-{i}", _PLAIN)
 
 
-def _document(name: str) -> Document:
-    """Return the document of a name, which is the seed of its random choices."""
+def _document(name: str, kinds: Sequence[Kind]) -> Document:
+    """Return the document of a name, which is the seed of its random choices, with sentences of some kinds."""
     random = Random(name)
     discourse = Discourse(random)
     clauses = Clauses(discourse, past=random.random() < 0.35)
     _cast(discourse)
-    kinds = (
-        (_simple,) * 11
-        + (_preceded,) * 4
-        + (_followed,) * 3
-        + (_joined,) * 3
-        + (_shared,) * 3
-        + (_asked,) * 2
-        + (_together,) * 2
-    )
     sentences = []
     for number in range(1, random.randint(4, 7) + 1):
         discourse.next_sentence()
@@ -110,17 +105,25 @@ def _joined(clauses: Clauses) -> tuple[Phrase, str]:
     """Return two main clauses with a conjunction."""
     discourse = clauses.discourse
     first = clauses.clause(_subject(discourse))
-    comma = Word(",", "PUNCT")
     second = clauses.clause(_subject(discourse))
-    comma.under(second.head, "punct")
-    conjunction = Word(discourse.pick(("and", "but")), "CCONJ").under(second.head, "cc")
-    return Phrase([*first.words, comma, conjunction, *second.under(first.head, "conj")], first.head), "."
+    return joined(first, second, discourse.pick(("and", "but"))), "."
 
 
 def _shared(clauses: Clauses) -> tuple[Phrase, str]:
     """Return two verb phrases with one subject."""
     discourse = clauses.discourse
     subject = discourse.choose(("person",), (), fresh=0.2)
-    predicate = Predicate("affects", discourse.pick(VERBS["affects", "person"]))
-    first = clauses.clause(subject, predicate)
-    return Phrase([*first.words, *clauses.shared(subject, predicate).under(first.head, "conj")], first.head), "."
+    verb = discourse.pick(VERBS["affects", "person"])
+    first = clauses.clause(subject, Predicate("affects", verb))
+    return Phrase([*first.words, *clauses.shared(subject, (verb,)).under(first.head, "conj")], first.head), "."
+
+
+_PLAIN: tuple[Kind, ...] = (
+    *(_simple,) * 11,
+    *(_preceded,) * 4,
+    *(_followed,) * 3,
+    *(_joined,) * 3,
+    *(_shared,) * 3,
+    *(_asked,) * 2,
+    *(_together,) * 2,
+)

@@ -173,6 +173,16 @@ bring brings brought brought bringing | person | food object text |
 hand hands handed handed handing | person | object text |
 sell sells sold sold selling | person | object furniture vehicle animal |
 """)
+TAKING = _verbs("""
+buy buys bought bought buying | person | object furniture food vehicle animal text |
+take takes took taken taking | person | object text food animal |
+steal steals stole stolen stealing | person | object food vehicle text |
+get gets got gotten getting | person | object text food |
+receive receives received received receiving | person | text object |
+accept accepts accepted accepted accepting | person | food object text |
+order orders ordered ordered ordering | person | food furniture object |
+""")
+"Verbs with a second argument after from; for the wide style only."
 CLAUSAL = _verbs("""
 think thinks thought thought thinking | person | | stative
 know knows knew known knowing | person | | stative
@@ -250,3 +260,5 @@ GENERAL = {kind: _nouns(kind, kind)[0] for kind in ("animal", "vehicle", "place"
 "The general noun for a kind, by which the only one of its kind can be mentioned again."
 FREQUENCY = ("often", "usually", "always", "sometimes", "never", "rarely")
 MANNER = ("slowly", "quietly", "carefully", "happily")
+DATES = _phrases("on Monday, on Tuesday, on Friday, on Sunday, in the morning, in the evening, at night")
+FEELINGS = _phrases("afraid of, proud of, tired of, angry with, happy with")

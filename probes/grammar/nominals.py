@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 from probes.grammar.discourse import Discourse, Entity
 from probes.grammar.lexicon import ATTRIBUTIVE, PREPOSITIONS, Noun
-from probes.grammar.phrases import Phrase, Word, noun, prepositional, pronoun
+from probes.grammar.phrases import Phrase, Word, noun, prepositional, pronoun, the
 
 RelativeClause = Callable[[Entity, frozenset[Entity]], Phrase]
 _PLURAL_DETERMINERS = ("the", "the", "the", "two", "three", "some", "many", "several")
@@ -44,7 +44,7 @@ class Nominals:
             word = pronoun(entity.pronoun, case)
             return discourse.mention(entity, Phrase([word], word))
         if entity.last >= 0 and discourse.chance(0.5) and (general := discourse.general(entity)):
-            return self._described(entity, general, [_the()], frozenset(busy) | {entity}, 0)
+            return self._described(entity, general, [the()], frozenset(busy) | {entity}, 0)
         if entity.noun is None or (entity.name and (not entity.introduced or discourse.chance(0.5))):
             return self._name(entity, case == "nominative" and modifiers > 0)
         return self._description(entity, entity.noun, frozenset(busy) | {entity}, modifiers, outer)
@@ -75,17 +75,21 @@ class Nominals:
         entity, lexeme = self.discourse.new_relative()
         return self._described(entity, lexeme, self._possessor(owner, busy), frozenset(busy) | {entity}, 0)
 
-    def coordinated(self) -> tuple[Entity, Phrase, frozenset[Entity]]:
-        """Return a new group, the phrase that names its two members ("Mary and the farmers"), and these."""
+    def coordinated(self, members: int = 2) -> tuple[Entity, Phrase, frozenset[Entity]]:
+        """Return a new group, the phrase that names its members ("Mary and the farmers"), and these."""
         discourse = self.discourse
-        one = discourse.choose(("person",), discourse.groups, fresh=0.2)
-        first = self.phrase(one, "accusative", (), pronouns=0.0)
-        two = discourse.choose(("person",), discourse.groups | {one}, fresh=0.3)
-        second = self.phrase(two, "accusative", (one,), pronouns=0.0)
-        conjunction = Word("and", "CCONJ").under(second.head, "cc")
-        whole = Phrase([*first.words, conjunction, *second.under(first.head, "conj")], first.head)
+        people = [discourse.choose(("person",), discourse.groups, fresh=0.2)]
+        first = self.phrase(people[0], "accusative", (), pronouns=0.0)
+        whole = Phrase(list(first.words), first.head)
+        while len(people) < members:
+            person = discourse.choose(("person",), discourse.groups | set(people), fresh=0.3)
+            named = self.phrase(person, "accusative", people, pronouns=0.0)
+            people.append(person)
+            last = len(people) == members
+            form, upos, deprel = ("and", "CCONJ", "cc") if last else (",", "PUNCT", "punct")
+            whole.words += [Word(form, upos).under(named.head, deprel), *named.under(first.head, "conj")]
         group = discourse.new_group()
-        return group, discourse.mention(group, whole), frozenset((one, two))
+        return group, discourse.mention(group, whole), frozenset(people)
 
     def _description(
         self, entity: Entity, lexeme: Noun, busy: frozenset[Entity], modifiers: int, outer: bool | None
@@ -93,7 +97,7 @@ class Nominals:
         """Return a mention by noun, with a possessor, an article or a number if it is the first."""
         discourse = self.discourse
         if entity.last >= 0:
-            return self._described(entity, lexeme, [_the()], busy, modifiers, outer)
+            return self._described(entity, lexeme, [the()], busy, modifiers, outer)
         owners = [
             other for other in discourse.entities if other.kind == "person" and self._can_own(other, entity, busy)
         ]
@@ -106,7 +110,7 @@ class Nominals:
         if form in ("two", "three"):
             determiner = Word(form, "NUM", "NumForm=Word|NumType=Card")
         elif form == "the":
-            determiner = _the()
+            determiner = the()
         elif form == "a":
             determiner = Word(form, "DET", "Definite=Ind|PronType=Art")
         else:
@@ -167,11 +171,6 @@ class Nominals:
             other = discourse.new(kind, plural=outer != discourse.chance(0.8), named=0.2)
         inner = self.phrase(other, "accusative", busy, modifiers - 1, outer=outer)
         return prepositional(preposition, inner).under(head, "nmod")
-
-
-def _the() -> Word:
-    """Return the definite article."""
-    return Word("the", "DET", "Definite=Def|PronType=Art")
 
 
 def _relation(word: Word) -> str:

@@ -92,6 +92,17 @@ def prepositional(preposition: str, phrase: Phrase) -> Phrase:
     return Phrase([Word(preposition, "ADP").under(phrase.head, "case"), *phrase.words], phrase.head)
 
 
+def the() -> Word:
+    """Return the definite article."""
+    return Word("the", "DET", "Definite=Def|PronType=Art")
+
+
+def joined(first: Phrase, second: Phrase, conjunction: str) -> Phrase:
+    """Return two clauses with a comma and a conjunction between them."""
+    between = [Word(",", "PUNCT").under(second.head, "punct"), Word(conjunction, "CCONJ").under(second.head, "cc")]
+    return Phrase([*first.words, *between, *second.under(first.head, "conj")], first.head)
+
+
 def finite(plural: bool, tense: str) -> str:
     """Return the morphology of a finite verb in the third person."""
     return f"Mood=Ind|Number={'Plur' if plural else 'Sing'}|Person=3|Tense={tense}|VerbForm=Fin"

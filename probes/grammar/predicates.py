@@ -32,6 +32,8 @@ _TABLES = {
     "claims": lexicon.CLAUSAL,
     "tries": lexicon.CONTROL,
     "self": lexicon.REFLEXIVE,
+    "takes": lexicon.TAKING,
+    "tries self": lexicon.CONTROL,
 }
 VERBS = {
     (frame, kind): tuple(verb for verb in table if kind in verb.subjects)
@@ -102,6 +104,8 @@ class Predicates:
             "tries": lambda: self.tried(subject, busy),
             "self": lambda: [(self.nominals.reflexive(subject), "obj")],
             "undergoes": lambda: self.agent(busy),
+            "takes": lambda: self.taken(verb, busy),
+            "tries self": lambda: self.tried_on_oneself(subject),
         }
         return make[predicate.frame]() if predicate.frame in make else []
 
@@ -126,6 +130,14 @@ class Predicates:
         first = phrase(person, "accusative", busy, 0)
         return [(first, "iobj"), (phrase(thing, "accusative", busy, 0), "obj")]
 
+    def taken(self, verb: Verb, busy: frozenset[Entity]) -> list[Part]:
+        """Return the thing that is taken and the one who had it."""
+        thing = self.discourse.choose(verb.objects, busy, fresh=0.6)
+        person = self.discourse.choose(("person",), busy | self.discourse.groups | {thing}, fresh=0.2)
+        busy |= {person, thing}
+        first = self.nominals.phrase(thing, "accusative", busy, 0)
+        return [(first, "obj"), (prepositional("from", self.nominals.phrase(person, "accusative", busy, 0)), "obl")]
+
     def claimed(self) -> list[Part]:
         """Return the clause that is thought or said."""
         discourse = self.discourse
@@ -146,6 +158,12 @@ class Predicates:
         elif self.discourse.chance(0.5):
             words += self.location(busy).under(head, "obl")
         return [(Phrase(words, head), "xcomp")]
+
+    def tried_on_oneself(self, subject: Entity) -> list[Part]:
+        """Return an infinitive whose object is its subject ("to hide herself")."""
+        head = Word(self.discourse.pick(VERBS["self", subject.kind]).base, "VERB", "VerbForm=Inf")
+        oneself = self.nominals.reflexive(subject).under(head, "obj")
+        return [(Phrase([Word("to", "PART").under(head, "mark"), head, *oneself], head), "xcomp")]
 
     def agent(self, busy: frozenset[Entity]) -> list[Part]:
         """Return who does it to the subject of a passive, if that is said."""

@@ -22,11 +22,13 @@ CHANGED: dict[str, Any] = {
     "corpus.select.first": 11,
     "corpus.select.documents": 12,
     "corpus.select.seed": 13,
+    "corpus.select.wide": True,
     "corpus.report.name": "ewt-dev",
     "corpus.report.path": "/data/more.conllu",
     "corpus.report.first": 14,
     "corpus.report.documents": 15,
     "corpus.report.seed": 16,
+    "corpus.report.wide": True,
     "probes.names": ["agreement"],
     "probes.trained": True,
     "probes.trained_pairs": 40,
@@ -223,7 +225,10 @@ def test_a_change_that_cannot_be_made_is_quoted(change: str, message: str, write
         ("name=a/b", "name: String should match pattern"),
         ("name=.hidden", "name: String should match pattern"),
         ("model=minilm", "model: expected a table with name, source, step; got 'minilm'"),
-        ("corpus.report=grammar", "corpus.report: expected a table with name, path, first, documents, seed; got 'gr"),
+        (
+            "corpus.report=grammar",
+            "corpus.report: expected a table with name, path, first, documents, seed, wide; got 'gr",
+        ),
         (
             "model.source=trained",
             "model.source: Input should be 'pretrained', 'random', 'shuffled', 'checkpoint' or 'train'",
@@ -250,6 +255,7 @@ def test_a_change_that_cannot_be_made_is_quoted(change: str, message: str, write
         ("corpus.select.first=0", "corpus.select.first: Input should be greater than or equal to 1"),
         ("corpus.select.first=3", "corpus.select: 'first' is for a file; the grammar takes documents"),
         ("corpus.select={path='x', seed=3}", "corpus.select: 'seed' is for the grammar; a file takes first"),
+        ("corpus.select={path='x', wide=true}", "corpus.select: 'wide' is for the grammar; a file takes first"),
         (
             "corpus.select={name='gum-dev', documents=3}",
             "corpus.select: 'documents' is for the grammar; a file takes fi",

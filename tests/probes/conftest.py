@@ -1,7 +1,12 @@
 """Small annotated texts, and a model small enough to score them in a blink, read from disk as any other."""
 
-from collections.abc import Callable, Sequence
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -10,7 +15,12 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from torch import nn
 
 from mha import Encoder, EncoderConfig, Model, export_encoder, load_model
+from probes.rare import LIST
 from probes.records import Document, Mention, Sentence, frozen_ints
+from probes.targets import Targets
+
+Item = tuple[int, list[int], str]
+"Query, gold keys and label."
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 WHOLE = ("the", "old", "ship", "ships", "sank", "she", "it", "is", "are", "was", "dog", "saw", ".", "and", "port")
@@ -94,6 +104,59 @@ def tree() -> Callable[..., Sentence]:
     return _tree
 
 
+@pytest.fixture(scope="session")
+def asked() -> Callable[[Targets], list[Item]]:
+    """Return the function that lists targets: query, gold keys and label of every item."""
+
+    def asked(targets: Targets) -> list[Item]:
+        gold = [targets.gold[0][targets.gold[1] == i].tolist() for i in range(len(targets))]
+        return list(zip(targets.query.tolist(), gold, targets.label, strict=True))
+
+    return asked
+
+
+@pytest.fixture
+def list_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Iterable[str]], None]:
+    """Return the function that puts a list of word frequencies under HEADSCOPE_DATA, the most frequent word first."""
+
+    def list_words(words: Iterable[str]) -> None:
+        path = tmp_path / "data" / LIST
+        path.parent.mkdir(parents=True)
+        known = sorted({word.lower() for word in words})
+        path.write_text("".join(f"{word} {10 * (len(known) - i)}\n" for i, word in enumerate(known)), encoding="utf-8")
+        monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path / "data"))
+
+    return list_words
+
+
+GENERATE = """
+import pickle, sys
+from probes.grammar import generate
+pickle.dump(list(generate(int(sys.argv[1]), int(sys.argv[2]), wide=sys.argv[3] == "True")), sys.stdout.buffer)
+"""
+
+
+def _generated(documents: int, seed: int, *, wide: bool = False, **environment: str) -> list[Document]:
+    command = [sys.executable, "-c", GENERATE, str(documents), str(seed), str(wide)]
+    run = subprocess.run(command, env=os.environ | environment, capture_output=True, check=True)
+    found: list[Document] = pickle.loads(run.stdout)
+    return found
+
+
+@pytest.fixture(scope="session")
+def generated() -> Callable[..., list[Document]]:
+    """Return `grammar.generate` in another process, where no signature is checked at every call (20 times as slow)."""
+    return _generated
+
+
+class Material(NamedTuple):
+    """What random sentences are made of."""
+
+    words: tuple[str, ...]
+    relations: tuple[str, ...]
+    morphology: tuple[tuple[str, str], ...]
+
+
 RELATIONS = ("nsubj", "nsubj:pass", "obj", "det", "case", "cop")
 MORPHOLOGY = (
     ("NOUN", "Number=Sing"),
@@ -106,32 +169,51 @@ MORPHOLOGY = (
 )
 
 
-def _random_sentence(random: np.random.Generator, name: str, words: int) -> Sentence:
+PLAIN = Material((*WHOLE, *SPLIT), RELATIONS, MORPHOLOGY)
+TANGLED = Material(
+    (*PLAIN.words, "not", "n't", "never", "who", "that", "himself", "themselves", "yesterday", "Monday", "2004"),
+    (
+        *RELATIONS,
+        *("iobj", "obl", "obl:tmod", "nmod", "nmod:poss", "advmod", "aux", "aux:pass", "mark", "punct", "cc", "expl"),
+        *("ccomp", "xcomp", "advcl", "advcl:relcl", "acl", "acl:relcl", "conj", "conj", "csubj", "parataxis"),
+    ),
+    (
+        *MORPHOLOGY,
+        *(("PART", "Polarity=Neg"), ("DET", "PronType=Neg"), ("PRON", "PronType=Rel"), ("ADP", ""), ("PUNCT", "")),
+        *(("PRON", "Gender=Masc|Number=Sing|Person=3|Reflex=Yes"), ("PRON", "PronType=Emp|Reflex=Yes"), ("", "")),
+    ),
+)
+"Everything that probes ask for, in trees that mean nothing."
+
+
+def _random_sentence(random: np.random.Generator, name: str, words: int, material: Material = PLAIN) -> Sentence:
     order = random.permutation(words)
     heads = np.full(words, -1)
     for place in range(1, words):
         heads[order[place]] = order[random.integers(place)]
-    kinds = [MORPHOLOGY[i] for i in random.integers(len(MORPHOLOGY), size=words)]
+    kinds = [material.morphology[i] for i in random.integers(len(material.morphology), size=words)]
     starts = random.integers(words, size=words // 2)
     spans = [tuple(range(start, min(start + 1 + int(random.integers(2)), words))) for start in starts.tolist()]
     return Sentence(
         id=name,
-        words=tuple(str(word) for word in random.choice((*WHOLE, *SPLIT), words)),
+        words=tuple(str(word) for word in random.choice(material.words, words)),
         heads=frozen_ints(heads),
-        deprels=tuple("root" if head < 0 else str(random.choice(RELATIONS)) for head in heads),
+        deprels=tuple("root" if head < 0 else str(random.choice(material.relations)) for head in heads),
         upos=tuple(tag for tag, _ in kinds),
         feats=tuple(feats for _, feats in kinds),
         mentions=tuple(Mention(span, int(random.choice(span)), f"e{random.integers(4)}") for span in spans),
     )
 
 
-def _random_documents(count: int, *, seed: int = 0, sentences: int = 3, longest: int = 9) -> list[Document]:
-    random = np.random.default_rng(seed)
+def _random_documents(
+    count: int, *, seed: int = 0, sentences: int = 3, longest: int = 9, tangled: bool = False
+) -> list[Document]:
+    random, material = np.random.default_rng(seed), TANGLED if tangled else PLAIN
     return [
         Document(
             f"d{number:02}",
             tuple(
-                _random_sentence(random, f"d{number:02}-{i}", int(random.integers(1, longest + 1)))
+                _random_sentence(random, f"d{number:02}-{i}", int(random.integers(1, longest + 1)), material)
                 for i in range(sentences)
             ),
         )

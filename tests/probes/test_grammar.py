@@ -1,9 +1,6 @@
-import os
-import pickle
-import subprocess
-import sys
+import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,29 +10,16 @@ from probes.grammar.lexicon import GENERAL, NAMES, NOUNS, RELATIVES
 from probes.grammar.phrases import PRONOUNS
 from probes.records import Document, Mention, Sentence
 
+Generate = Callable[..., list[Document]]
+
 LIMIT = 0.7
 SINGULAR, PLURAL = {"is", "was", "has", "does"}, {"are", "were", "have", "do"}
 GENERAL_WORDS = {noun.singular for noun in GENERAL.values()} | {"man", "woman"}
 
 
-ELSEWHERE = """
-import pickle, sys
-from probes.grammar import generate
-pickle.dump(list(generate(int(sys.argv[1]), int(sys.argv[2]))), sys.stdout.buffer)
-"""
-
-
-def generated_elsewhere(documents: int, seed: int, **environment: str) -> list[Document]:
-    """Return documents from another process, where no signature is checked at every call (20 times as slow)."""
-    command = [sys.executable, "-c", ELSEWHERE, str(documents), str(seed)]
-    run = subprocess.run(command, env=os.environ | environment, capture_output=True, check=True)
-    found: list[Document] = pickle.loads(run.stdout)
-    return found
-
-
-@pytest.fixture(scope="module")
-def documents() -> list[Document]:
-    return generated_elsewhere(2000, seed=11)
+@pytest.fixture(scope="module", params=["plain", "wide"])
+def documents(request: pytest.FixtureRequest, generated: Generate) -> list[Document]:
+    return generated(2000, seed=11, wide=request.param == "wide")
 
 
 @pytest.fixture(scope="module")
@@ -106,10 +90,26 @@ def described(document: Document) -> tuple[object, ...]:
     return (document.id, document.words, document.heads.tolist(), document.deprels, document.feats, document.mentions)
 
 
-def test_the_hash_seed_of_python_changes_nothing():
-    here = [described(document) for document in generate(20, seed=1)]
+@pytest.mark.parametrize("wide", [False, True])
+def test_the_hash_seed_of_python_changes_nothing(wide: bool, generated: Generate):
+    here = [described(document) for document in generate(20, seed=1, wide=wide)]
     for hash_seed in ("1", "2"):
-        assert [described(one) for one in generated_elsewhere(20, seed=1, PYTHONHASHSEED=hash_seed)] == here
+        assert [described(one) for one in generated(20, seed=1, wide=wide, PYTHONHASHSEED=hash_seed)] == here
+
+
+def test_what_seeds_give_in_the_plain_style_is_frozen(generated: Generate):
+    """Trainings and published pages rest on it: a construction that is added goes into the wide style."""
+    found = hashlib.sha256()
+    for document in (document for seed in (0, 1, 11) for document in generated(150, seed=seed)):
+        parts = (document.id, document.words, document.heads.tolist(), document.deprels, document.upos)
+        found.update(repr((*parts, document.feats, document.mentions, [len(s) for s in document.sentences])).encode())
+    assert found.hexdigest() == "3addb4ea3c3225d482d3379579a289f1bce249cc1231887820518b4a9b62ac45"
+
+
+def test_both_styles_have_ids_and_texts_of_their_own():
+    (plain,), (wide,) = generate(1, seed=3), generate(1, seed=3, wide=True)
+    assert (plain.id, wide.id) == ("grammar-3-0", "grammar-wide-3-0")
+    assert plain.words != wide.words
 
 
 def test_other_seeds_give_other_documents():
@@ -207,6 +207,7 @@ def test_every_pronoun_agrees_with_exactly_one_entity_mentioned_shortly_before(d
 def entity_of_subject(sentence: Sentence, argument: int) -> str:
     """Return the entity of the whole subject of an argument's verb, for a relative pronoun that of its noun."""
     verb = int(sentence.heads[argument])
+    verb = int(sentence.heads[verb]) if sentence.deprels[verb] == "xcomp" else verb  # tries to hide herself
     (subject,) = (i for i, head in enumerate(sentence.heads) if head == verb and sentence.deprels[i] == "nsubj")
     named = int(sentence.heads[verb]) if sentence.feats[subject] == "PronType=Rel" else subject
     return max((len(mention.words), mention.entity) for mention in sentence.mentions if mention.head == named)[1]
