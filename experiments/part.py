@@ -16,7 +16,7 @@ from probes import Probe
 from probes.control_arcs import ControlArcs
 from probes.corpora import Texts
 from probes.evidence import Effort
-from probes.registry import CONTROL_ARCS, SHUFFLED
+from probes.registry import CONTROL_ARCS, NEEDS, SHUFFLED
 from probes.results import SPLITS, Split, pooled_sums, score_table
 from probes.scoring import Settings, learn_baselines, score_corpus
 
@@ -54,7 +54,7 @@ class Part:
         for probe in self.probes:
             if probe.name not in set(frames[0].probe):
                 journal.record["notes"].append(
-                    f"{probe.name}: the corpora have no question for it, it needs {probe.needs}"
+                    f"{probe.name}: the corpora have no question for it, it needs {NEEDS[probe.needs]}"
                 )
         if config.probes.trained:
             with journal.stage("trained probes"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import os
 import platform
@@ -17,7 +18,9 @@ import torch
 
 from experiments.config import Config
 from mha import Model
-from probes import Corpus
+from probes import Corpus, get_probe
+from probes.corpora import data_folder
+from probes.rare import LIST
 
 PACKAGES = ("torch", "transformers", "tokenizers", "datasets", "scikit-learn", "numpy", "scipy", "pandas", "matplotlib")
 
@@ -43,7 +46,16 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
             split: {"name": corpus.name, "fingerprint": corpus.fingerprint, **corpus.size()}
             for split, corpus in zip(("select", "report"), corpora, strict=True)
         },
+        **_frequencies(config),
     }
+
+
+def _frequencies(config: Config) -> dict[str, Any]:
+    """Return the list of word frequencies and its sha256, where a probe of the run has read one."""
+    path = data_folder() / LIST
+    if not any(get_probe(name).needs == "frequencies" for name in config.probes.names) or not path.is_file():
+        return {}
+    return {"frequencies": {"name": LIST, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}}
 
 
 def machine(started: float) -> dict[str, Any]:

@@ -1,6 +1,21 @@
 """Questions about heads: corpora, probes, the scorer, baselines and intervals."""
 
-from probes import agreement, coreference, dependency, position  # noqa: F401  # registered by being imported
+from probes import (  # noqa: F401  # registered by being imported
+    agreement,
+    clause,
+    co_arguments,
+    coordination,
+    coreference,
+    dependency,
+    long_range,
+    negation,
+    position,
+    preposition,
+    rare,
+    reflexive,
+    repetition,
+    temporal,
+)
 from probes.conllu_reader import CorpusError
 from probes.corpora import Corpus
 from probes.records import Document, Mention, Sentence

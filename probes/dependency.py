@@ -43,12 +43,9 @@ class Dependency:
         dependent = np.flatnonzero(document.heads >= 0)
         head = document.heads[dependent]
         label = [document.deprels[i] for i in dependent]
-        sets: dict[tuple[int, str], list[int]] = {}
-        for one, its_head, name in zip(dependent.tolist(), head.tolist(), label, strict=True):
-            sets.setdefault((its_head, name), []).append(one)
         return {
             "dependent->head": Targets.pairs(dependent, head, label),
-            "head->dependent": Targets.sets([key[0] for key in sets], list(sets.values()), [key[1] for key in sets]),
+            "head->dependent": Targets.grouped(zip(head.tolist(), dependent.tolist(), label, strict=True)),
             "head<-dependent": Targets.pairs(dependent, head, label, by_column=True),
         }
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,12 @@ def frozen_ints(values: object) -> IntArray:
     array = np.array(values, dtype=np.int64)
     array.flags.writeable = False
     return array
+
+
+@lru_cache(maxsize=4096)
+def basic(deprel: str) -> str:
+    """Return a relation without its subtype ("nsubj" for "nsubj:pass")."""
+    return deprel.partition(":")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +117,30 @@ class Document:
     @cached_property
     def upos(self) -> tuple[str, ...]:
         """The universal part of speech of every word."""
+        if len(self.sentences) == 1:
+            return self.sentences[0].upos
         return tuple(tag for sentence in self.sentences for tag in sentence.upos)
 
     @cached_property
     def feats(self) -> tuple[str, ...]:
         """The morphology of every word."""
+        if len(self.sentences) == 1:
+            return self.sentences[0].feats
         return tuple(feats for sentence in self.sentences for feats in sentence.feats)
+
+    @cached_property
+    def _arcs(self) -> dict[str, list[tuple[int, int]]]:
+        arcs: dict[str, list[tuple[int, int]]] = {}
+        for dependent, (head, deprel) in enumerate(zip(self.heads.tolist(), self.deprels, strict=True)):
+            if head >= 0:
+                arcs.setdefault(basic(deprel), []).append((dependent, head))
+        return arcs
+
+    def arcs(self, *relations: str) -> Sequence[tuple[int, int]]:
+        """Return (dependent, head) of all words with these relations, subtypes included ("nsubj" for "nsubj:pass")."""
+        if len(relations) == 1:
+            return self._arcs.get(relations[0], ())
+        return [arc for relation in relations for arc in self._arcs.get(relation, ())]
 
     @cached_property
     def mentions(self) -> tuple[Mention, ...]:

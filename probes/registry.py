@@ -14,6 +14,14 @@ CONTROLS = (RANDOM, SHUFFLED, WORDS, CONTROL_ARCS)
 """What the best head achieves when it should achieve nothing: fresh weights; weights shuffled within each matrix; the
 words of every sentence in another order; random right answers at the distances of gold."""
 
+NEEDS = {
+    "words": "words",
+    "trees": "trees",
+    "mentions": "mentions",
+    "frequencies": "a list of word frequencies, wordfreq/en_50k.txt under HEADSCOPE_DATA",
+}
+"What a corpus, or beside it the user, must have for a probe to find questions."
+
 
 @runtime_checkable
 class Probe(Protocol):
@@ -29,7 +37,7 @@ class Probe(Protocol):
     controls: ClassVar[tuple[str, ...]]
     "Names of the controls that make sense for it, in CONTROLS."
     needs: ClassVar[str]
-    'What a corpus must have: "words", "trees" or "mentions".'
+    "What there must be, a key of NEEDS."
     source: ClassVar[str]
     "Paper and section that it follows."
 

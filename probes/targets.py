@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mha.pieces import CLS, SEP
-from probes.records import IntArray
+from probes.records import IntArray, frozen_ints
 
 Keys = tuple[IntArray, IntArray]
 "Keys and, aligned with them and ascending, the index of the item that each key belongs to."
@@ -51,6 +51,16 @@ class Targets:
         """Return targets whose items have several gold keys each."""
         return cls(np.array(query, np.int64), key_sets(gold), label, candidates)
 
+    @classmethod
+    def grouped(cls, found: Iterable[tuple[int, int, str]]) -> Targets:
+        """Return one item a query and label, for which all of its keys are right; `found` are (query, key, label)."""
+        sets: dict[tuple[int, str], list[int]] = {}
+        for query, key, label in found:
+            sets.setdefault((query, label), []).append(key)
+        if not sets:
+            return NOTHING
+        return cls.sets([query for query, _ in sets], list(sets.values()), [label for _, label in sets])
+
     def moved(self, places: IntArray) -> Targets:
         """Return the same questions about words that stand elsewhere, word i at `places[i]`."""
         to = np.concatenate([places, [SEP, CLS]])  # the special keys are indices from the end
@@ -66,7 +76,17 @@ class Targets:
 def key_sets(sets: Sequence[Sequence[int]]) -> Keys:
     """Return lists of keys, one an item, in flat form."""
     keys = np.array([key for keys in sets for key in keys], np.int64)
-    return keys, np.repeat(np.arange(len(sets)), [len(keys) for keys in sets])
+    return keys, np.array([item for item, keys in enumerate(sets) for _ in keys], np.int64)
+
+
+_NONE = frozen_ints([])
+NOTHING = Targets(_NONE, (_NONE, _NONE), ())
+"No questions about other words: what most texts get from most probes."
+
+
+def both_ways(forth: str, back: str, found: Sequence[tuple[int, int, str]]) -> dict[str, Targets]:
+    """Return the variants `forth` and `back` of labelled pairs of words: from the first to the second, and reversed."""
+    return {forth: Targets.grouped(found), back: Targets.grouped((to, start, label) for start, to, label in found)}
 
 
 @dataclass(frozen=True)

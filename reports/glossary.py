@@ -16,7 +16,8 @@ MEANING: Final = (
         "dependent->head reads the row of the dependent: right if its most attended word is its head. "
         "head->dependent reads the row of the head: right if its most attended word is any of its dependents with "
         "that label. head<-dependent reads the column of the dependent: right if the word that attends most to it "
-        "is its head. Special tokens and the word itself are no candidates.",
+        "is its head. Other names with an arrow, such as preposition->object, read the row of the first: right if its "
+        "most attended word is the second. Special tokens and the word itself are no candidates.",
     ),
     (
         "mass",

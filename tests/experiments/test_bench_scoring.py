@@ -42,3 +42,13 @@ def test_the_forward_pass_runs_batches_as_scoring_does(monkeypatch: pytest.Monke
     assert len(runs) > 1
     assert sum(texts for *_, texts in runs) == len(corpus)
     assert {state[:2] for state in runs} == {(1, True)}
+
+
+def test_what_is_scored_is_what_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+    monkeypatch.setattr(bench_scoring, "learn_baselines", lambda texts, probes, names, lexical: {})
+    monkeypatch.setattr(bench_scoring, "score_corpus", lambda *given: asked.append([probe.name for probe in given[2]]))
+    texts = Corpus.generated(1, seed=0).sentences()
+    bench_scoring._score(None, texts)
+    bench_scoring._score(None, texts, ["dependency", "range"])
+    assert asked == [list(bench_scoring.PROBES), ["dependency", "range"]]

@@ -1,3 +1,4 @@
+import hashlib
 import json
 import random
 import re
@@ -12,6 +13,7 @@ from experiments.config import ConfigError, load_config
 from experiments.corpora import open_corpora
 from experiments.run import RunError, run
 from probes import Corpus
+from probes.rare import LIST
 from probes.results import Split, score_table
 from reports import SCORE_COLUMNS, Run
 
@@ -433,6 +435,23 @@ def test_a_probe_that_finds_no_question_is_noted(
     probes = 'probes.names=["position", "coreference"]'
     found = scored(probes, by_path(corpus_file), by_path(corpus_file, "report"))
     assert found.record["notes"] == ["coreference: the corpora have no question for it, it needs mentions"]
+
+
+def test_a_probe_that_lacks_its_list_is_noted_and_with_it_the_list_is_told(
+    scored: Callable[..., Run], corpus_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = ('probes.names=["position", "rare"]', by_path(corpus_file), by_path(corpus_file, "report"))
+    monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path / "data"))
+    without = scored(*changes)
+    (note,) = without.record["notes"]
+    assert note.startswith("rare: the corpora have no question for it, it needs a list of word frequencies, wordfreq/")
+    assert "frequencies" not in without.record
+    path = tmp_path / "data" / LIST
+    path.parent.mkdir(parents=True)
+    path.write_text("the 90\nship 7\n", encoding="utf-8")
+    given = scored(*changes, 'name="listed"')
+    assert given.record["frequencies"] == {"name": LIST, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    assert set(given.scores.label[given.scores.probe == "rare"]) == {"rarest", "two rarest"}
 
 
 def test_a_run_without_any_number_says_why_and_leaves_nothing(base: Path, corpus_file: Path, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import doctest
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from probes import get_probe, probe_names
 from probes.baselines import BASELINES
 from probes.draws import shuffled_places
 from probes.records import Document, Mention, Sentence
-from probes.registry import CONTROLS, Probe
+from probes.registry import CONTROLS, NEEDS, Probe
 from probes.targets import OTHERS, TOKENS, WORDS, Keys, Targets, gather
 from probes.windows import windows
 
@@ -20,14 +20,20 @@ NAMED = (OTHERS, WORDS, TOKENS)
 
 
 @pytest.fixture(params=probe_names())
-def probe(request: pytest.FixtureRequest) -> Probe:
-    return get_probe(request.param)
+def probe(request: pytest.FixtureRequest, list_words: Callable[[Iterable[str]], None]) -> Probe:
+    probe = get_probe(request.param)
+    if probe.needs == "frequencies":
+        list_words(("The", "is", "it", "old", "ship", "was"))
+    return probe
 
 
 @pytest.fixture(scope="session")
-def documents(random_documents: Callable[..., list[Document]]) -> list[Document]:
+def documents(
+    random_documents: Callable[..., list[Document]], generated: Callable[..., list[Document]]
+) -> list[Document]:
     """Sentences, windows of sentences that are cut at their borders, whole documents, and next to nothing."""
     many = random_documents(20, sentences=5, longest=14)
+    many += random_documents(10, seed=1, sentences=4, longest=14, tangled=True) + generated(15, seed=0, wide=True)
     alone = Sentence("one", ("w",), np.array([-1]), ("root",), ("NOUN",), ("Number=Sing",), (Mention((0,), 0, "e"),))
     bare = Sentence("bare", ("w", "w", "w"), np.full(3, -1), ("",) * 3)
     edge = [Document("none", ()), Document("one", (alone,)), Document("bare", (bare,)), Document("long", (bare,) * 30)]
@@ -57,7 +63,7 @@ def told(targets: Targets) -> object:
 
 def test_it_says_what_it_is(probe: Probe) -> None:
     assert probe.scope in ("sentence", "window")
-    assert probe.needs in ("words", "trees", "mentions")
+    assert probe.needs in NEEDS
     assert set(probe.baselines) <= set(BASELINES)
     assert set(probe.controls) <= set(CONTROLS)
     assert {"random weights", "shuffled weights"} <= set(probe.controls)

@@ -72,3 +72,13 @@ def test_a_document_without_sentences_is_empty():
     assert len(empty) == 0
     assert empty.heads.tolist() == []
     assert empty.mentions == ()
+
+
+def test_arcs_are_found_by_their_relation_and_include_subtypes_but_no_root():
+    first = Sentence("s", ("ships", "sank"), frozen_ints([1, -1]), ("nsubj:pass", "root"))
+    second = Sentence("t", ("a", "ship", "sank"), frozen_ints([1, 2, -1]), ("det", "nsubj", "root"))
+    document = Document("d", (first, second))
+    assert document.arcs("nsubj") == [(0, 1), (3, 4)]
+    assert list(document.arcs("det", "nsubj")) == [(2, 3), (0, 1), (3, 4)]
+    assert not document.arcs("root")
+    assert not document.arcs("obj", "iobj")

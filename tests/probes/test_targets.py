@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mha.pieces import CLS, SEP
-from probes.targets import OTHERS, TOKENS, WORDS, Items, Keys, Targets, gather, key_sets
+from probes.targets import OTHERS, TOKENS, WORDS, Items, Keys, Targets, both_ways, gather, key_sets
 
 Asked = tuple[int, int, list[int], list[int], str]
 "Text, query, gold, candidates and label of an item."
@@ -124,3 +124,27 @@ def test_questions_follow_words_that_stand_elsewhere() -> None:
         True,
     )
     assert len(Targets.pairs(ints(), ints(), []).moved(ints())) == 0
+
+
+def told(targets: Targets) -> list[tuple[int, list[int], str]]:
+    gold = by_item(targets.gold, len(targets))
+    return list(zip(targets.query.tolist(), gold, targets.label, strict=True))
+
+
+def test_keys_of_one_query_and_label_are_right_in_one_item() -> None:
+    found = [(3, 1, "a"), (2, 0, "a"), (3, 0, "b"), (3, 4, "a")]
+    assert told(Targets.grouped(found)) == [(3, [1, 4], "a"), (2, [0], "a"), (3, [0], "b")]
+    assert told(Targets.grouped([])) == []
+
+
+def test_pairs_are_asked_in_both_directions() -> None:
+    found = both_ways("there", "back", [(3, 1, "a"), (2, 1, "a")])
+    assert {name: told(targets) for name, targets in found.items()} == {
+        "there": [(3, [1], "a"), (2, [1], "a")],
+        "back": [(1, [3, 2], "a")],
+    }
+
+
+def test_nobody_can_change_the_empty_targets_that_texts_share() -> None:
+    for array in (Targets.grouped([]).query, *Targets.grouped([]).gold):
+        assert not array.flags.writeable

@@ -1,0 +1,63 @@
+"""Prepositions: attention between a preposition, its object, and the noun or verb that governs both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from probes.records import Document
+from probes.registry import CONTROLS, register
+from probes.targets import Targets, both_ways
+
+GOVERNORS = dict.fromkeys(("NOUN", "PROPN", "PRON", "NUM", "SYM"), "noun") | dict.fromkeys(("VERB", "AUX"), "verb")
+"Part of speech of what governs a prepositional phrase -> label; all others, such as adjectives, are other."
+
+
+@register
+@dataclass(frozen=True)
+class Preposition:
+    """The most attended other word of a preposition is its object, or the word that governs it; or the reverse.
+
+    A preposition is a case dependent, the possessive 's aside, of a nominal modifier (nmod) or oblique (obl), which is
+    its object; what governs the two is the head of the object: "walked" of "walked on the street". Labels say whether
+    that is a noun, a verb or another word (a pronoun or number counts as a noun).
+
+    >>> from probes.records import Document, Sentence, frozen_ints
+    >>> words, relations = ("ships", "sank", "near", "ports"), ("nsubj", "root", "case", "obl")
+    >>> upos = ("NOUN", "VERB", "ADP", "NOUN")
+    >>> asked = Preposition().targets(
+    ...     Document("d", (Sentence("s", words, frozen_ints([1, -1, 3, 1]), relations, upos),))
+    ... )
+    >>> [(name, int(part.query[0]), int(part.gold[0][0]), part.label[0]) for name, part in list(asked.items())[::2]]
+    [('preposition->object', 2, 3, 'verb'), ('governor->preposition', 1, 2, 'verb')]
+    """
+
+    name: ClassVar[str] = "preposition"
+    variants: ClassVar[tuple[str, ...]] = (
+        "preposition->object",
+        "object->preposition",
+        "governor->preposition",
+        "preposition->governor",
+    )
+    scope: ClassVar[str] = "sentence"
+    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
+    controls: ClassVar[tuple[str, ...]] = CONTROLS
+    needs: ClassVar[str] = "trees"
+    source: ClassVar[str] = "Clark et al. 2019, section 4.2 and table 1 (pobj, prep)"
+
+    def targets(self, document: Document) -> dict[str, Targets]:
+        """Return one item a preposition, object and governor."""
+        governed = dict(document.arcs("nmod", "obl"))
+        found = [
+            (word, object, governed[object], GOVERNORS.get(document.upos[governed[object]], "other"))
+            for word, object in document.arcs("case")
+            if object in governed and document.upos[word] != "PART"
+        ]
+        return both_ways(*self.variants[:2], [(word, object, label) for word, object, _, label in found]) | both_ways(
+            *self.variants[2:], [(governor, word, label) for word, _, governor, label in found]
+        )
+
+    def pool(self, label: str) -> Sequence[str]:
+        """An item counts by what governs, and among all."""
+        return (label, "all")
