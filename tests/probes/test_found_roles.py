@@ -1,5 +1,6 @@
 """Every registered probe finds the head that was told its answers, and no other; fresh weights know nothing."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 import pandas as pd
@@ -25,11 +26,22 @@ NOT_BY_ROW = {
 }
 "Variants about special tokens, about no word at all, or about columns: what rows of words cannot be told."
 
+SAME_ANSWERS = {
+    "all mention heads": "preceding mention heads",
+    "all words": "preceding mention heads",
+    "among nominals": "reflexive->subject",
+}
+"Variants with the answers of another one among other candidates, so that the head of that one is theirs as well."
+
+OF_ANY_WEIGHTS = ("all tokens", "same word")
+"""Variants that heads of random weights may do well: to prefer a special token to all others, or vectors that are alike.
+Runs have fresh and shuffled weights as controls for them."""
+
 
 @pytest.fixture(scope="module")
 def corpora(generated: Callable[..., list[Document]]) -> list[Corpus]:
     """Return a selection and a report split in the wide style of the grammar, which has what all probes ask for."""
-    return [Corpus.of(generated(70, seed=seed, wide=True)) for seed in (1, 2)]
+    return [Corpus.of(generated(60, seed=seed, wide=True)) for seed in (1, 2)]
 
 
 @pytest.fixture(params=probe_names())
@@ -45,7 +57,7 @@ def texts_of(corpus: Corpus, probe: Probe) -> Texts:
 
 
 def scores_of(corpora: Sequence[Corpus], probe: Probe, planted: Planted) -> pd.DataFrame:
-    """The report split's rows of a model whose other weights are random, with verdicts."""
+    """The report split's rows of a model whose other weights are random, with verdicts and the chance of each row."""
     words = {word for corpus in corpora for document in corpus.stream() for word in document.words}
     model = word_model(words, layers=LAYERS, heads=HEADS, head_dim=8, positions=WINDOW + 2, seed=0)
     texts = [texts_of(corpus, probe) for corpus in corpora]
@@ -63,23 +75,30 @@ def scores_of(corpora: Sequence[Corpus], probe: Probe, planted: Planted) -> pd.D
     ]
     splits = [Split(*pooled_sums(outcome, [probe])) for outcome in outcomes]
     scores = add_verdicts(score_table(*splits, shape=(LAYERS, HEADS), effort=Effort(20, 1999)), Rule())
-    return scores[scores.split == "report"]
+    uniform = {key[1:]: sums.hits.sum() / sums.n.sum() for key, sums in splits[1].baselines["uniform"].items()}
+    chance = [uniform.get(key) for key in zip(scores.variant, scores.label, strict=True)]
+    return scores.assign(chance=chance)[scores.split == "report"]
 
 
-def asked_of(corpus: Corpus, probe: Probe, variant: str) -> str:
-    """The label under which all items of a variant count, else that of the first item."""
-    labels = [
-        label for text in texts_of(corpus, probe).chunks(9) for one in text for label in _labels(one, probe, variant)
-    ]
-    return "all" if "all" in labels else labels[0]
-
-
-def _labels(text: Document, probe: Probe, variant: str) -> list[str]:
-    return [pooled for label in probe.targets(text)[variant].label for pooled in probe.pool(label)]
+def told_of(corpus: Corpus, probe: Probe, variant: str) -> str:
+    """The label with the most items, "all" if it can be, under which no word is asked for two things."""
+    counts: Counter[str] = Counter()
+    twice: set[str] = set()
+    for chunk in texts_of(corpus, probe).chunks(500):
+        for text in chunk:
+            targets = probe.targets(text)[variant]
+            asked = Counter(
+                (query, pooled)
+                for query, label in zip(targets.query.tolist(), targets.label, strict=True)
+                for pooled in probe.pool(label)
+            )
+            counts.update(label for _, label in asked)
+            twice.update(label for (_, label), times in asked.items() if times > 1)
+    return max((label for label in counts if label not in twice), key=lambda label: (counts[label], label == "all"))
 
 
 def test_the_variants_that_are_left_out_are_those_that_cannot_be_told(probe: Probe, corpora: Sequence[Corpus]) -> None:
-    found = [probe.targets(text) for text in texts_of(corpora[0], probe).chunks(9) for text in text]
+    found = [probe.targets(text) for text in texts_of(corpora[0], probe).take(range(30))]
     cannot = [
         variant
         for variant in probe.variants
@@ -89,38 +108,32 @@ def test_the_variants_that_are_left_out_are_those_that_cannot_be_told(probe: Pro
 
 
 def test_the_head_that_was_told_the_answers_is_found_and_no_other(probe: Probe, corpora: Sequence[Corpus]) -> None:
-    """Each variant has a head of its own, in turn in the first and in the second layer."""
+    """Each variant has a head of its own, in turn in the first and in the second layer.
+
+    Where a baseline is right so often that no head can be above it by ten points, the head is the best one all the
+    same.
+    """
     variants = [variant for variant in probe.variants if variant not in NOT_BY_ROW.get(probe.name, ())]
-    questions = [(probe.name, variant, asked_of(corpora[0], probe, variant)) for variant in variants]
-    planted = {(i % LAYERS, i): Knows(question, STRENGTH) for i, question in enumerate(questions)}
-    scores = scores_of(corpora, probe, planted).set_index(["variant", "label"])
-    for place, role in planted.items():
-        rows = scores.loc[role.question[1:]]
-        heads = list(zip(rows.layer, rows["head"], strict=True))
-        accuracy = dict(zip(heads, rows.accuracy, strict=True))
-        assert accuracy[place] >= STRENGTH - 0.06, role.question
-        assert [head for head, found in zip(heads, rows.specialised, strict=True) if found] == [place], role.question
+    labels = {variant: told_of(corpora[0], probe, variant) for variant in variants}
+    told = [variant for variant in variants if SAME_ANSWERS.get(variant) not in variants]
+    places = {variant: (i % LAYERS, i) for i, variant in enumerate(told)}
+    knows = {place: Knows((probe.name, variant, labels[variant]), STRENGTH) for variant, place in places.items()}
+    scores = scores_of(corpora, probe, knows).set_index(["variant", "label"])
+    for variant in variants:
+        place = places[variant] if variant in places else places[SAME_ANSWERS[variant]]
+        rows = scores.loc[(variant, labels[variant])].set_index(["layer", "head"])
+        best = rows.accuracy.idxmax()
+        assert best == place, variant
+        assert rows.accuracy[place] > STRENGTH - 0.06 or variant not in places, (variant, rows.accuracy[place])
+        clear = rows.margin[place] >= Rule().margin
+        found = rows.index[rows.specialised].tolist()
+        assert found == ([place] if clear else []) or variant in OF_ANY_WEIGHTS, (variant, rows.margin[place])
+        assert clear or rows.baseline_accuracy[place] > 0.8, (variant, rows.baseline_accuracy[place])
 
 
 def test_random_weights_are_at_chance_and_nothing_is_found(probe: Probe, corpora: Sequence[Corpus]) -> None:
     scores = scores_of(corpora, probe, {})
+    scores = scores[(scores.n >= 30) & ~scores.variant.isin(OF_ANY_WEIGHTS)]
     assert not scores.specialised.any()
-    for (variant, label), rows in scores[scores.n >= 30].groupby(["variant", "label"]):
-        chance = uniform_accuracy(corpora, probe, variant, label)
-        assert rows.accuracy.mean() == pytest.approx(chance, abs=0.1), (variant, label)
-
-
-def uniform_accuracy(corpora: Sequence[Corpus], probe: Probe, variant: str, label: str) -> float:
-    """What attention that is everywhere the same hits: of each item the share of the candidates that is right."""
-    hits = []
-    for chunk in texts_of(corpora[1], probe).chunks(9):
-        for text in chunk:
-            targets = probe.targets(text)[variant]
-            gold = [int((targets.gold[1] == i).sum()) for i in range(len(targets))]
-            listed = targets.candidates
-            named = {"other words": len(text) - 1, "all words": len(text), "all tokens": len(text) + 2}
-            for i, name in enumerate(targets.label):
-                if label in probe.pool(name):
-                    among = named[listed] if isinstance(listed, str) else int((listed[1] == i).sum())
-                    hits.append(gold[i] / among)
-    return sum(hits) / len(hits)
+    for question, rows in scores.groupby(["variant", "label"]):
+        assert rows.accuracy.mean() == pytest.approx(rows.chance.iloc[0], abs=0.1), question
