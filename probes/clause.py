@@ -62,7 +62,7 @@ class Clause:
         markers = [(mark, *embedded[verb]) for mark, verb in marks]
         verbs = [(above, verb, "marked" if verb in marked else "bare") for verb, (above, _) in embedded.items()]
         first, second, third = (self.variants[i : i + 2] for i in (0, 2, 4))
-        return both_ways(*first, pronouns) | both_ways(*second, markers) | both_ways(*third, verbs)
+        return both_ways(first, pronouns) | both_ways(second, markers) | both_ways(third, verbs)
 
     def pool(self, label: str) -> Sequence[str]:
         """An item counts by its label, and among all."""

@@ -48,7 +48,7 @@ class CoArguments:
             cased = {word for _, word in document.arcs("case")} - times
             seconds += [(word, verb, "oblique") for word, verb in obliques if word in cased]
         found = [(object, word, label) for word, verb, label in seconds for object in objects[verb]]
-        return both_ways(*self.variants, found)
+        return both_ways(self.variants, found)
 
     def pool(self, label: str) -> Sequence[str]:
         """An item counts by its kind of second argument, and among all."""

@@ -51,11 +51,11 @@ class Coordination:
         """Return one item a conjunct after the first, a conjoined verb, and a conjunct or subject before them."""
         found = [(later, before, _label(document.upos[later], nth)) for later, before, nth in neighbours(document)]
         shared = [(verb, subject, "all") for verb, subject in shared_subjects(document)]
-        return both_ways(*self.variants[:2], found) | both_ways(*self.variants[2:], shared)
+        return both_ways(self.variants[:2], found) | both_ways(self.variants[2:], shared)
 
     def pool(self, label: str) -> Sequence[str]:
-        """An item counts among all, by what is conjoined, and as later if it is."""
-        return tuple(dict.fromkeys(("all", *label.split())))
+        """An item counts by what is conjoined, as later if it is, and among all."""
+        return tuple(dict.fromkeys((*label.split(), "all")))
 
 
 def neighbours(document: Document) -> Iterator[tuple[int, int, int]]:

@@ -53,11 +53,11 @@ class Negation:
         kinds = {word: _kind(document.upos[word], word in copular) for word in negated}
         pairs = [(word, by, f"{kinds[word]} {FORMS.get(document.words[by].lower(), 'another')}") for word, by in found]
         helped = [(word, of, "negated" if of in negated else "plain") for word, of in auxiliaries]
-        return both_ways(*self.variants[:2], pairs) | both_ways(*self.variants[2:], helped)
+        return both_ways(self.variants[:2], pairs) | both_ways(self.variants[2:], helped)
 
     def pool(self, label: str) -> Sequence[str]:
-        """An item counts among all, by what is negated and by which word; of an auxiliary by whether it is negated."""
-        return ("all", *label.split())
+        """An item counts by what is negated and by which word, or by whether its predicate is, and among all."""
+        return (*label.split(), "all")
 
 
 def negations(document: Document) -> Iterator[tuple[int, int]]:

@@ -54,7 +54,7 @@ class Preposition:
             for word, object in document.arcs("case")
             if object in governed and document.upos[word] != "PART"
         ]
-        return both_ways(*self.variants[:2], [(word, object, label) for word, object, _, label in found]) | both_ways(
+        return both_ways(self.variants[:2], [(word, object, label) for word, object, _, label in found]) | both_ways(
             *self.variants[2:], [(governor, word, label) for word, _, governor, label in found]
         )
 

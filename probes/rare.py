@@ -63,7 +63,8 @@ class Rare:
         counts = self.known
         if counts is None:
             return {self.variants[0]: NOTHING}
-        count = {word: found for word, form in enumerate(document.words) if (found := _count(form, counts)) is not None}
+        every = ((word, _count(form, counts)) for word, form in enumerate(document.words))
+        count = {word: known for word, known in every if known is not None}
         found = [(query, gold, label) for label, rank in RANKS.items() for query, gold in _asked(count, document, rank)]
         query, gold, labels = zip(*found, strict=True) if found else ((), (), ())
         return {self.variants[0]: Targets.sets(query, gold, labels)}

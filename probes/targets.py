@@ -84,8 +84,9 @@ NOTHING = Targets(_NONE, (_NONE, _NONE), ())
 "No questions about other words: what most texts get from most probes."
 
 
-def both_ways(forth: str, back: str, found: Sequence[tuple[int, int, str]]) -> dict[str, Targets]:
-    """Return the variants `forth` and `back` of labelled pairs of words: from the first to the second, and reversed."""
+def both_ways(variants: Sequence[str], found: Sequence[tuple[int, int, str]]) -> dict[str, Targets]:
+    """Return two variants of labelled pairs of words: from the first word of each to the second, and in reverse."""
+    forth, back = variants
     return {forth: Targets.grouped(found), back: Targets.grouped((to, start, label) for start, to, label in found)}
 
 

@@ -59,7 +59,7 @@ class Temporal:
     def targets(self, document: Document) -> dict[str, Targets]:
         """Return one item a predicate and way of saying when, and one a temporal modifier."""
         found = [(head, word, _form(document, word)) for word, head in temporal_modifiers(document)]
-        return both_ways(*self.variants, found)
+        return both_ways(self.variants, found)
 
     def pool(self, label: str) -> Sequence[str]:
         """An item counts by how the time is put, and among all."""

@@ -48,7 +48,7 @@ def test_adjectives_share_no_subject_and_are_other(tree: Callable[..., Sentence]
 
 @pytest.mark.parametrize(
     ("label", "pool"),
-    [("noun", ("all", "noun")), ("verb later", ("all", "verb", "later")), ("all", ("all",))],
+    [("noun", ("noun", "all")), ("verb later", ("verb", "later", "all")), ("all", ("all",))],
 )
 def test_labels_count_by_their_parts(label: str, pool: tuple[str, ...]) -> None:
     assert Coordination().pool(label) == pool

@@ -67,5 +67,5 @@ def test_a_word_that_is_negated_twice_has_two_right_answers(tree: Callable[..., 
 
 
 def test_labels_count_by_their_parts() -> None:
-    assert Negation().pool("verb n't") == ("all", "verb", "n't")
-    assert Negation().pool("plain") == ("all", "plain")
+    assert Negation().pool("verb n't") == ("verb", "n't", "all")
+    assert Negation().pool("plain") == ("plain", "all")

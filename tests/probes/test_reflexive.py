@@ -96,7 +96,7 @@ def test_an_item_counts_by_its_other_nouns_and_among_all() -> None:
 def test_in_the_grammar_a_reflexive_is_the_entity_of_its_subject(generated: Callable[..., list[Document]]) -> None:
     """Mentions, which the probe does not read, say whom a reflexive means."""
     right = 0
-    for document in generated(300, seed=4, wide=True):
+    for document in generated(100, seed=4, wide=True):
         for sentence in document.split_sentences():
             entities = [(set(mention.words), mention.entity) for mention in sentence.mentions]
             targets = Reflexive().targets(sentence)["reflexive->subject"]
@@ -105,4 +105,4 @@ def test_in_the_grammar_a_reflexive_is_the_entity_of_its_subject(generated: Call
                 (entity,) = (one for words, one in entities if words == {query})
                 assert any(one == entity and words & gold for words, one in entities), sentence.words
                 right += 1
-    assert right > 100
+    assert right > 40

@@ -138,7 +138,7 @@ def test_keys_of_one_query_and_label_are_right_in_one_item() -> None:
 
 
 def test_pairs_are_asked_in_both_directions() -> None:
-    found = both_ways("there", "back", [(3, 1, "a"), (2, 1, "a")])
+    found = both_ways(("there", "back"), [(3, 1, "a"), (2, 1, "a")])
     assert {name: told(targets) for name, targets in found.items()} == {
         "there": [(3, [1], "a"), (2, [1], "a")],
         "back": [(1, [3, 2], "a")],
