@@ -54,9 +54,9 @@ class Preposition:
             for word, object in document.arcs("case")
             if object in governed and document.upos[word] != "PART"
         ]
-        return both_ways(self.variants[:2], [(word, object, label) for word, object, _, label in found]) | both_ways(
-            *self.variants[2:], [(governor, word, label) for word, _, governor, label in found]
-        )
+        objects = [(word, object, label) for word, object, _, label in found]
+        governors = [(governor, word, label) for word, _, governor, label in found]
+        return both_ways(self.variants[:2], objects) | both_ways(self.variants[2:], governors)
 
     def pool(self, label: str) -> Sequence[str]:
         """An item counts by what governs, and among all."""
