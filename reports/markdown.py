@@ -9,6 +9,7 @@ from reports.biographies import MATCHED
 from reports.contents import Contents
 from reports.environment import environment
 from reports.glossary import BIOGRAPHIES, LIMITS, MEANING
+from reports.shape_terms import SHAPES
 from reports.summary import leader_sentence
 from reports.tables import FEW_CLUSTERS
 
@@ -25,6 +26,7 @@ def markdown_page(contents: Contents, figures: dict[str, list[str]]) -> str:
         few=FEW_CLUSTERS,
         biography_terms=BIOGRAPHIES,
         matched_names=MATCHED,
+        shape_terms=SHAPES,
         decided=DECIDED,
     )
     return re.sub(r"\n{3,}", "\n\n", text)

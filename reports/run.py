@@ -13,7 +13,7 @@ from typing import Any, Self
 import pandas as pd
 
 from reports.biography_tables import read_biographies
-from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
+from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores, read_shapes
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 "What a folder must hold to be a run folder."
@@ -45,6 +45,9 @@ class Run:
     behaviour: pd.DataFrame | None = None
     "One row a group of minimal pairs (`BEHAVIOUR_COLUMNS`); None where the run asked about none."
 
+    shapes: pd.DataFrame | None = None
+    "One row a scope, split, measure and head (`SHAPE_COLUMNS`); None where the run did not measure shapes."
+
     @classmethod
     def open(cls, path: str | Path) -> Self:
         """Open the run folder at `path`.
@@ -62,7 +65,7 @@ class Run:
                 "make one with 'headscope run CONFIG'"
             )
         compared = all((folder / name).is_file() for name in ("metrics.parquet", "agreement.parquet"))
-        pairs = folder / "behaviour.parquet"
+        pairs, shapes = folder / "behaviour.parquet", folder / "shapes.parquet"
         return cls(
             folder=folder,
             scores=read_scores(folder / "scores.parquet"),
@@ -73,6 +76,7 @@ class Run:
             agreement=read_agreement(folder / "agreement.parquet") if compared else None,
             behaviour=read_behaviour(pairs) if pairs.is_file() else None,
             biographies=read_biographies(folder),
+            shapes=read_shapes(shapes) if shapes.is_file() else None,
         )
 
     @property
