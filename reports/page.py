@@ -19,6 +19,7 @@ from reports.glossary import BIOGRAPHIES, LIMITS, MEANING
 from reports.markdown import markdown_page
 from reports.shape_charts import save_shapes, shape_charts
 from reports.shape_terms import SHAPES
+from reports.shapes import named
 from reports.tables import FEW_CLUSTERS
 
 BEST_IN_FIGURE = 15
@@ -90,7 +91,9 @@ def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder:
 
 def html_page(contents: Contents) -> str:
     """Return the whole page as HTML that loads nothing from anywhere."""
-    template = environment().get_template("page.html.j2")
+    made = environment()
+    made.filters["heads"] = named
+    template = made.get_template("page.html.j2")
     parts = ["biographies"] * (contents.biographies is not None) + ["shapes"] * (contents.shapes is not None)
     return template.render(
         page=contents,

@@ -97,7 +97,7 @@ def _chart(panel: Panel, layers: int) -> Chart:
         shapes.append(
             Shape("path", "curve unfound even", d=f"M{LEFT} {up(one.scale * one.even):.1f}H{width - RIGHT:.0f}")
         )
-        means = [f"{across(layer):.1f} {up(one.scale * row.mean()):.1f}" for layer, row in enumerate(one.value)]
+        means = [f"{across(layer + shift):.1f} {up(one.scale * row.mean()):.1f}" for layer, row in enumerate(one.value)]
         shapes.append(Shape("path", "curve", d=f"M{'L'.join(means)}", colour=colour))
         for (layer, head), value in np.ndenumerate(one.scale * one.value):
             text = f"Head {layer + 1}-{head + 1}: {name} {value:.2f} {one.unit}"
@@ -130,7 +130,9 @@ def save_shapes(found: HeadShapes, title: str, path: Path) -> None:
             for colour, shift, (name, one) in zip(COLOURS, panel.shifts(), panel.series, strict=False):
                 layer = np.repeat(np.arange(1, found.layers + 1), found.heads)
                 axes.plot(layer + shift, one.scale * one.value.ravel(), "o", ms=2.6, mew=0, color=colour, alpha=0.75)
-                axes.plot(layer[:: found.heads], one.scale * one.value.mean(1), "-", lw=1.4, color=colour, label=name)
+                axes.plot(
+                    layer[:: found.heads] + shift, one.scale * one.value.mean(1), "-", lw=1.4, color=colour, label=name
+                )
                 axes.axhline(one.scale * one.even, color=MUTED, lw=0.9, ls=(0, (4, 3)))
             axes.plot([], [], color=MUTED, lw=0.9, ls=(0, (4, 3)), label="even attention")
             axes.set(xlim=(0.5, found.layers + 0.5), ylim=(0, panel.top))

@@ -78,6 +78,15 @@ class Measure:
         return 100 if self.unit == "%" else 1
 
     @property
+    def digits(self) -> int:
+        """Return how many decimals are written."""
+        return 1 if self.unit == "%" else 2
+
+    def written(self, value: float) -> str:
+        """Write a value in the unit, without it."""
+        return f"{self.scale * value:.{self.digits}f}"
+
+    @property
     def passed(self) -> Heads:
         """[layer, head] Whether a sieve's score is surely above its threshold."""
         passed: Heads = np.nan_to_num(self.p_adjusted, nan=1) < LEVEL
@@ -124,15 +133,14 @@ def _measure(kind: str, name: str, rows: pd.DataFrame, size: tuple[int, int]) ->
 
 def heat_data(one: Measure) -> dict[str, Any]:
     """Return a measure for the page's script: numbers in their unit, null where missing."""
-    digits = 1 if one.unit == "%" else 2
 
     def numbers(values: Numbers) -> list[float | None]:
-        return [None if math.isnan(v) else round(one.scale * v, digits) for v in values.ravel().tolist()]
+        return [None if math.isnan(v) else round(one.scale * v, one.digits) for v in values.ravel().tolist()]
 
     return {
         "title": one.title,
         "unit": one.unit,
-        "digits": digits,
+        "digits": one.digits,
         "scope": one.scope,
         "n": one.n,
         "clusters": one.clusters,

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from reports.formats import count, percent
+from reports.formats import MISSING, count, percent
 from reports.run import Run
 from reports.shape_measures import SENTENCES, TITLES, Measure, heat_data, shape_grids
+from reports.tables import FEW_CLUSTERS
 
 PLACES: Final = {
     "[SEP]": ("attention", "[SEP]"),
@@ -28,8 +29,8 @@ class LayerRow:
     """Means over the heads of one layer."""
 
     layer: int
-    values: tuple[float, ...]
-    "One a column of `HeadShapes.columns`, in its unit."
+    values: tuple[str, ...]
+    "One a column of `HeadShapes.columns`, in its unit, as it is written."
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class SieveRow:
     high: float
     "Over heads."
     passed: tuple[str, ...]
+    "Names of heads."
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ def head_shapes(run: Run) -> HeadShapes | None:
         measures=measures,
         columns=tuple(f"{_COLUMNS[one.kind, one.name]}, {one.unit}" for one in columns),
         by_layer=tuple(
-            LayerRow(layer, tuple(one.scale * float(one.value[layer].mean()) for one in columns))
+            LayerRow(layer, tuple(one.written(float(one.value[layer].mean())) for one in columns))
             for layer in range(size[0])
         ),
         sieves=tuple(_sieve(one) for one in measures if one.kind == "sieve"),
@@ -154,7 +156,10 @@ def _classes(maps: Sequence[Measure]) -> Iterator[ClassRow]:
 
 
 def _said(found: HeadShapes) -> Iterator[str]:
-    """Yield what stands out."""
+    """Yield what stands out, and where too few clusters are behind it."""
+    clusters = max(one.clusters for one in found.measures)
+    if clusters < FEW_CLUSTERS:
+        yield f"⚠ Only {count(clusters)} clusters: intervals are rough, and sieves are tested with little power."
     entropy = found.measure("entropy", "all tokens")
     if entropy is not None:
         layers = entropy.value.mean(1)
@@ -184,7 +189,12 @@ def _ends(one: Measure) -> tuple[str, str]:
     return ranked[-1], ranked[0]
 
 
-def _heads(names: Sequence[str], most: int = 6) -> str:
+def _heads(names: Sequence[str]) -> str:
     """Return how many heads there are, and which: "2 heads (3-1, 2-4)"."""
-    named = ", ".join(names[:most]) + (" and others" if len(names) > most else "")
-    return f"{len(names)} head{'' if len(names) == 1 else 's'} ({named})"
+    return f"{len(names)} head{'' if len(names) == 1 else 's'} ({named(names, 6)})"
+
+
+def named(names: Sequence[str], most: int = 12) -> str:
+    """Return names of heads, the first of them where there are many: "3-1, 2-4 and 3 more"."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "") or MISSING

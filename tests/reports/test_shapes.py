@@ -19,7 +19,7 @@ from reports.schema import read_shapes
 from reports.shape_charts import panels
 from reports.shape_measures import NAMES, TITLES
 from reports.shape_terms import SHAPES
-from reports.shapes import PLACES, HeadShapes, head_shapes
+from reports.shapes import PLACES, HeadShapes, head_shapes, named
 
 LAYERS, HEADS = 6, 12
 PLANTED = {("attention", "[SEP]"): ((4, 1), 0.8), ("offset", "-1"): ((2, 3), 0.9), ("class", "diagonal"): ((2, 3), 0.7)}
@@ -171,6 +171,18 @@ def test_where_no_head_stands_out_that_is_said(written_run: Path) -> None:
     assert found.sentences[1].startswith("No head gives more than half of its attention to")
 
 
+def test_few_clusters_are_told_first(written_run: Path) -> None:
+    found = head_shapes(replace(Run.open(written_run), shapes=rows().assign(clusters=6)))
+    assert found is not None
+    assert found.sentences[0].startswith("⚠ Only 6 clusters")
+
+
+def test_of_many_heads_the_first_are_named() -> None:
+    assert named([]) == "–"
+    assert named(["3-1", "2-4"]) == "3-1, 2-4"
+    assert named(["3-1", "2-4", "1-1"], 2) == "3-1, 2-4 and 1 more"
+
+
 def test_heads_above_a_sieve_s_threshold_are_named(found: HeadShapes) -> None:
     assert found.threshold == 3.0
     assert {row.name: row.passed for row in found.sieves} == dict.fromkeys(
@@ -193,8 +205,8 @@ def test_heads_are_counted_by_the_class_of_most_of_their_maps(found: HeadShapes)
 
 def test_layers_are_told_in_percent_or_in_their_unit(found: HeadShapes) -> None:
     at = {column: found.by_layer[4].values[place] for place, column in enumerate(found.columns)}
-    assert at["to [SEP], %"] == pytest.approx((11 * 10 + 80) / 12)
-    assert at["entropy, nats"] == pytest.approx(2.5 - 0.8 + 0.11)
+    assert at["to [SEP], %"] == f"{(11 * 10 + 80) / 12:.1f}"
+    assert at["entropy, nats"] == "1.81"
 
 
 def test_charts_have_a_dot_a_head_and_series(found: HeadShapes) -> None:
