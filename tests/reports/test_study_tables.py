@@ -33,7 +33,7 @@ def test_columns_are_put_in_order_and_further_ones_follow() -> None:
     ],
 )
 def test_a_wrong_table_is_refused(change: dict[str, object], said: str) -> None:
-    with pytest.raises(ValueError, match="bits.parquet: ") as error:
+    with pytest.raises(ValueError, match=r"bits\.parquet: ") as error:
         TABLE.validated(rows().assign(**change), "bits.parquet")
     assert said in str(error.value)
 
