@@ -6,7 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ import pandas as pd
 
 from reports.biography_tables import read_biographies
 from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
+from reports.study_tables import read_studies
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 "What a folder must hold to be a run folder."
@@ -45,6 +46,9 @@ class Run:
     behaviour: pd.DataFrame | None = None
     "One row a group of minimal pairs (`BEHAVIOUR_COLUMNS`); None where the run asked about none."
 
+    studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    "What was measured of heads beside their scores: the tables of `reports.study_tables` that the run wrote, by name."
+
     @classmethod
     def open(cls, path: str | Path) -> Self:
         """Open the run folder at `path`.
@@ -73,6 +77,7 @@ class Run:
             agreement=read_agreement(folder / "agreement.parquet") if compared else None,
             behaviour=read_behaviour(pairs) if pairs.is_file() else None,
             biographies=read_biographies(folder),
+            studies=read_studies(folder),
         )
 
     @property

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from experiments import bench_scoring
 from mha import Model, load_model
+from mha.planted import word_model
 from probes import Corpus
 
 
@@ -44,11 +46,18 @@ def test_the_forward_pass_runs_batches_as_scoring_does(monkeypatch: pytest.Monke
     assert {state[:2] for state in runs} == {(1, True)}
 
 
-def test_what_is_scored_is_what_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[list[str]] = []
-    monkeypatch.setattr(bench_scoring, "learn_baselines", lambda texts, probes, names, lexical: {})
-    monkeypatch.setattr(bench_scoring, "score_corpus", lambda *given: asked.append([probe.name for probe in given[2]]))
-    texts = Corpus.generated(1, seed=0).sentences()
-    bench_scoring._score(None, texts)
-    bench_scoring._score(None, texts, ["dependency", "range"])
-    assert asked == [list(bench_scoring.PROBES), ["dependency", "range"]]
+def test_all_probes_are_scored_in_one_pass_that_also_measures_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[list[str], int]] = []
+
+    def score(model: Model, texts: Any, probes: Any, baselines: Any, settings: Any, *, observers: Any) -> None:
+        asked.append(([probe.name for probe in probes], len(observers)))
+
+    monkeypatch.setattr(bench_scoring, "score_corpus", score)
+    model = word_model(["ship"], layers=1, heads=1, head_dim=4, positions=8, seed=0)
+    texts = Corpus.generated(2, seed=0).sentences()
+    bench_scoring._score(model, texts, ["dependency"])
+    bench_scoring._score(model, texts, bench_scoring.of_sentences(), shapes=True)
+    (alone, none), (everything, one) = asked
+    assert (alone, none, one) == (["dependency"], 0, 1)
+    assert {"position", "dependency", "agreement"} <= set(everything)
+    assert "coreference" not in everything, "it reads windows"
