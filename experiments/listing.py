@@ -9,8 +9,12 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
+from rich.table import Table
 
 Rows = list[dict[str, str]]
+
+HELD = {"trees": "trees", "mentions": "coreference"}
+"What a corpus must hold for what a probe needs, as `headscope list corpora` calls it; all else is in any text."
 
 
 class ListError(ValueError):
@@ -20,6 +24,7 @@ class ListError(ValueError):
 def probes() -> Rows:
     """Return one row a probe."""
     from probes import get_probe, probe_names
+    from probes.registry import NEEDS
 
     return [
         {
@@ -27,14 +32,24 @@ def probes() -> Rows:
             "asks": (type(probe).__doc__ or "").strip().splitlines()[0],
             "variants": ", ".join(probe.variants),
             "reads": probe.scope,
-            "needs": probe.needs,
-            "range": "accuracy and mass in [0, 1], higher is more",
+            "needs": NEEDS[probe.needs],
+            "corpora": _holding(probe.needs),
+            "range": "accuracy, mass and share from 0 to 1",
+            "direction": "higher: the head does more of what is asked",
             "baselines": ", ".join(probe.baselines),
             "controls": ", ".join(probe.controls),
             "source": probe.source,
         }
         for name, probe in ((name, get_probe(name)) for name in probe_names())
     ]
+
+
+def _holding(needs: str) -> str:
+    """Return the corpora in which a probe finds questions."""
+    if needs not in HELD:
+        return "any"
+    known = [row["name"] for row in corpora() if HELD[needs] in row["what"]]
+    return f"{', '.join(known)}, or a CoNLL-U file with {HELD[needs]}"
 
 
 def corpora() -> Rows:
@@ -87,5 +102,7 @@ def print_list(what: str, *, as_json: bool) -> None:
     for row in rows:
         name, *facts = row.items()
         console.print(f"[bold]{escape(name[1])}[/bold]")
+        table = Table.grid(padding=(0, 2, 0, 0))
         for key, fact in facts:
-            console.print(Padding(f"[dim]{key}[/dim]  {escape(fact)}", (0, 0, 0, 4)))
+            table.add_row(f"[dim]{key}[/dim]", escape(fact))
+        console.print(Padding(table, (0, 0, 0, 4)))

@@ -31,6 +31,18 @@ def test_every_probe_is_listed_with_its_variants_and_source() -> None:
         assert row["controls"].split(", ") == list(get_probe(name).controls)
 
 
+def test_every_probe_says_in_which_corpora_it_finds_questions_and_how_to_read_its_numbers() -> None:
+    rows = {row["name"]: row for row in LISTS["probes"]()}
+    assert rows["negation"]["corpora"] == (
+        "grammar, ewt-train, ewt-dev, gum-train, gum-dev, pud-german, or a CoNLL-U file with trees"
+    )
+    assert rows["coreference"]["corpora"] == "grammar, gum-train, gum-dev, or a CoNLL-U file with coreference"
+    assert rows["position"]["corpora"] == rows["rare"]["corpora"] == "any"
+    assert rows["rare"]["needs"].startswith("a list of word frequencies")
+    assert {row["range"] for row in rows.values()} == {"accuracy, mass and share from 0 to 1"}
+    assert all(row["direction"].startswith("higher") for row in rows.values())
+
+
 def test_corpora_say_where_they_lie_or_that_they_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path))
     file = tmp_path / CORPORA["ewt-dev"].path
