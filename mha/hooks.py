@@ -38,6 +38,18 @@ class Seen:
     "The additive attention mask of the call, or None where every key may be attended to."
     crossed: bool = False
     "Whether keys are other pieces than queries (cross-attention, a cache of keys); `bias` is then silent on queries."
+    call: Call | None = field(default=None, repr=False)
+    "The attention call that is seen."
+
+    def written_norms(self) -> Tensor:
+        """Return [batch, head, token], the length (L2) of each value or head output behind its head's W_O.
+
+        W_O's bias belongs to no head and is left out. Of a value it is ||f(x)|| of Kobayashi et al. 2020, section 3.1.
+        Raises HookError at other sites, and for an architecture whose W_O `mha.hub.OUTPUT_PROJECTIONS` does not know.
+        """
+        if self.site not in ("value", "head_output") or self.call is None:
+            raise HookError(f"norms are those of the sites value and head_output, not of {self.site}")
+        return written_norms(self.tensor, self.call.output_weights())
 
     def real_keys(self) -> Tensor | None:
         """Return [batch, key], True where a key may be attended to by some query; None where all may."""
@@ -45,6 +57,15 @@ class Seen:
             return None
         real = (self.bias > torch.finfo(self.bias.dtype).min / 2).flatten(1, 2).any(1)
         return real.expand(len(self.tensor), -1)
+
+
+def written_norms(vectors: Tensor, weights: Tensor) -> Tensor:
+    """Return ||v W_O|| [batch, head, token] of vectors [batch, head, token, head_dim] and W_O [head, head_dim, model].
+
+    With W_O^T = Q R and orthonormal Q this is ||R v||: nothing of the size of the model is made for every token.
+    """
+    triangle = torch.linalg.qr(weights.transpose(1, 2), mode="r").R
+    return torch.einsum("bhtd,hkd->bhtk", vectors, triangle).norm(dim=-1)
 
 
 @dataclass(eq=False)
@@ -82,7 +103,7 @@ class Call:
         for watch, layer in self.watches:
             if watch.wants(site, layer):
                 crossed = self.crossed or is_cross_attention(watch.modules[self.module])
-                changed = watch.see(Seen(site, layer, tensor, bias, crossed))
+                changed = watch.see(Seen(site, layer, tensor, bias, crossed, self))
                 if changed is not None and changed.shape != tensor.shape:
                     raise HookError(f"a hook on {site} returned {tuple(changed.shape)}, expected {tuple(tensor.shape)}")
                 tensor = tensor if changed is None else changed
