@@ -55,6 +55,8 @@ class Settings:
     "How the pieces of a word are reduced as queries, one of `mha.batches.REDUCTIONS`."
     workers: int = 0
     "Batches that are scored at the same time, on one thread each; 0 for the number of threads of torch."
+    maps: str = "weights"
+    "What is read of the heads, one of `mha.maps.MAPS`."
 
 
 def score_corpus(
@@ -140,7 +142,7 @@ class _Work:
             parts = [(part, Segments.of(part, blocks)) for part in (groups, random) if part]
             batch = collate(cut, reduce=self.settings.reduce, padding=self.model.padding)
             with _changed(self.model, self.changes(documents, batch)):
-                scored.heads.extend(Sheet.of(parts, batch).sums(self.model))
+                scored.heads.extend(Sheet.of(parts, batch).sums(self.model, self.settings.maps))
             scored.baselines.extend(score_baselines(groups, shown, blocks, self.by_name, self.baselines))
         return scored
 

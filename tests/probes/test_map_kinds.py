@@ -1,0 +1,42 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from mha import Model
+from mha.maps import MAPS
+from probes import Corpus, get_probe
+from probes.records import Document
+from probes.scoring import Settings, score_corpus
+
+PROBES = [get_probe(name) for name in ("position", "dependency", "agreement")]
+
+
+def sums_of(model: Model, documents: list[Document], kind: str, pieces: int) -> dict[tuple[str, str, str], np.ndarray]:
+    """[measure, head] The sums over all clusters of every question."""
+    texts = Corpus.of(documents).sentences()
+    heads = score_corpus(model, texts, PROBES, {}, Settings(pieces, workers=1, maps=kind)).heads
+    pooled = heads.pooled(lambda question: (question[2],))
+    return {question: np.stack([one.hits.sum(0), one.mass.sum(0), one.coverage.sum(0)]) for question, one in pooled}
+
+
+@pytest.mark.parametrize("kind", MAPS)
+def test_every_probe_reads_every_kind_of_map_and_batches_change_no_number(
+    kind: str, model: Model, random_documents: Callable[..., list[Document]]
+) -> None:
+    documents = random_documents(12)
+    many, few = (sums_of(model, documents, kind, pieces) for pieces in (4096, 40))
+    assert {probe for probe, _, _ in many} >= {"position", "dependency"}
+    for question, sums in many.items():
+        np.testing.assert_allclose(few[question], sums, rtol=1e-4, atol=1e-5)
+
+
+def test_kinds_of_maps_differ_above_the_first_layer_and_norms_everywhere(
+    model: Model, random_documents: Callable[..., list[Document]]
+) -> None:
+    question = ("position", "other words", "previous")
+    weights, norms, rollout = (sums_of(model, random_documents(12), kind, 4096)[question] for kind in MAPS)
+    first = slice(0, model.heads)
+    np.testing.assert_allclose(rollout[:, first], weights[:, first], rtol=1e-6)
+    assert np.abs(rollout[1] - weights[1])[model.heads :].min() > 1e-3
+    assert np.abs(norms[1] - weights[1]).min() > 1e-3
