@@ -9,6 +9,7 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from experiments.biography_section import BiographiesSection
+from experiments.circuit_section import CircuitsSection
 from experiments.config_file import read_toml, validated
 from experiments.section import ConfigError as ConfigError
 from experiments.section import Section
@@ -44,6 +45,7 @@ class Config(Section):
     controls: ControlsSection = ControlsSection()
     verdict: VerdictSection = VerdictSection()
     behaviour: BehaviourSection = BehaviourSection()
+    circuits: CircuitsSection = CircuitsSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
     "Whether, and how, heads are followed through the checkpoints of a training."

@@ -79,8 +79,9 @@ def write_flow(model_name: str, out: Path, *, text: str = "", corpus: str = "", 
         raise FlowError(f"no text to show: {told or 'the corpus is empty'}")
     table.to_csv(out, index=False)
     shown = Table("layer", "texts", "rho with attention", "rho with rollout", box=None)
-    for row in agreement(table).itertuples(index=False):
-        shown.add_row(str(row.layer + 1), str(table["text"].nunique()), f"{row.weights:.2f}", f"{row.rollout:.2f}")
+    texts_shown = str(table["text"].nunique())
+    for layer, *rhos in agreement(table).to_numpy().tolist():
+        shown.add_row(f"{layer + 1:.0f}", texts_shown, *(f"{rho:.2f}" for rho in rhos))
     console = Console(highlight=False)
     console.print("Attention flow beside attention and rollout: Spearman's rho over pairs of words, mean of the texts")
     console.print(shown)

@@ -15,6 +15,7 @@ import tomli_w
 
 from experiments.behaviour import Examination
 from experiments.biographies import add_biographies, biographies
+from experiments.circuits import circuits, relations_of
 from experiments.config import Config, ConfigError, VerdictSection, resolved
 from experiments.corpora import open_corpora
 from experiments.journal import Journal
@@ -31,6 +32,7 @@ from reports import (
     EXAMPLE_COLUMNS,
     SCORE_COLUMNS,
     write_behaviour,
+    write_circuits,
     write_examples,
     write_metrics,
     write_report,
@@ -119,7 +121,7 @@ def _work(
     progress: Progress,
 ) -> None:
     model = opened.model
-    examination = Examination.of(config, model)
+    examination, relations = Examination.of(config, model), relations_of(config, model)
     probes = [get_probe(name) for name in config.probes.names]
     frames, examples, compared = [], [], []
     shuffles: list[int] | None = None
@@ -149,11 +151,14 @@ def _work(
     _refuse_nothing(frames, names, journal)
     frames = [frame for frame in frames if len(frame)]
     scores = add_verdicts(pd.concat(frames, ignore_index=True), Rule(config.verdict.alpha, config.verdict.margin))
-    write_scores(_complete(scores, opened, names), folder)
+    write_scores(_complete(scores, opened, names, config.scoring.maps), folder)
     write_examples(_renumbered(examples), folder)
     if compared:
         metrics, agreement = (pd.concat(parts, ignore_index=True) for parts in zip(*compared, strict=True))
         write_metrics(metrics, agreement, folder)
+    if relations is not None:
+        weighed = circuits(config, model, corpora[1].sentences(), relations, journal, progress)
+        write_circuits(weighed.tables, folder)
     (folder / CONFIG).write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
     design = _design(config, scores, journal)
@@ -204,8 +209,8 @@ def _texts(corpus: Corpus, scope: str, config: Config) -> Texts:
     return corpus.sentences() if scope == "sentence" else corpus.windows(config.scoring.window_words)
 
 
-def _complete(scores: pd.DataFrame, opened: Opened, corpora: dict[str, str]) -> pd.DataFrame:
-    scores = _of_run(scores, opened).assign(corpus=scores.split.map(corpora), maps="weights")
+def _complete(scores: pd.DataFrame, opened: Opened, corpora: dict[str, str], maps: str) -> pd.DataFrame:
+    scores = _of_run(scores, opened).assign(corpus=scores.split.map(corpora), maps=maps)
     return scores[list(SCORE_COLUMNS)]
 
 

@@ -65,7 +65,8 @@ def written_norms(vectors: Tensor, weights: Tensor) -> Tensor:
     With W_O^T = Q R and orthonormal Q this is ||R v||: nothing of the size of the model is made for every token.
     """
     triangle = torch.linalg.qr(weights.transpose(1, 2), mode="r").R
-    return torch.einsum("bhtd,hkd->bhtk", vectors, triangle).norm(dim=-1)
+    lengths: Tensor = torch.linalg.vector_norm(torch.einsum("bhtd,hkd->bhtk", vectors, triangle), dim=-1)
+    return lengths
 
 
 @dataclass(eq=False)

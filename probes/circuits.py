@@ -214,11 +214,11 @@ def _link_rows(heads: pd.DataFrame, relations: pd.DataFrame, settings: CircuitSe
     pairs = [("", one, other, heads[one], heads[other]) for one, other in LINKS]
     for name, rows in relations.groupby("relation", sort=False):
         pairs.append((str(name), "static", "dynamic", rows["static"], rows["dynamic"]))
-    rows = []
+    found = []
     for relation, one, other, left, right in pairs:
         told = rank_correlation(left.to_numpy(np.float64), right.to_numpy(np.float64), settings)
-        rows.append((relation, one, other, *told, len(left)))
-    return pd.DataFrame(rows, columns=["relation", "weights", "text", "rho", "low", "high", "heads"])
+        found.append((relation, one, other, *told, len(left)))
+    return pd.DataFrame(found, columns=["relation", "weights", "text", "rho", "low", "high", "heads"])
 
 
 def rank_correlation(one: Numbers, other: Numbers, settings: CircuitSettings) -> tuple[float, float, float]:

@@ -6,6 +6,7 @@ import re
 
 from reports.behaviour import DECIDED
 from reports.biographies import MATCHED
+from reports.circuits import TERMS as CIRCUITS
 from reports.contents import Contents
 from reports.environment import environment
 from reports.glossary import BIOGRAPHIES, LIMITS, MEANING
@@ -24,6 +25,7 @@ def markdown_page(contents: Contents, figures: dict[str, list[str]]) -> str:
         limits=LIMITS,
         few=FEW_CLUSTERS,
         biography_terms=BIOGRAPHIES,
+        circuit_terms=CIRCUITS,
         matched_names=MATCHED,
         decided=DECIDED,
     )

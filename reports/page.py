@@ -10,6 +10,8 @@ from reports.behaviour import DECIDED
 from reports.behaviour_figure import save_behaviour
 from reports.biographies import MATCHED
 from reports.biography_charts import biography_charts, save_biographies
+from reports.circuit_figure import save_circuits
+from reports.circuits import TERMS as CIRCUITS
 from reports.contents import Contents, ProbePart, gather
 from reports.environment import asset, environment
 from reports.figures import save_best_heads, save_heat_maps
@@ -59,9 +61,11 @@ def _swap(new: Path, target: Path) -> None:
 
 
 def _save_figures(contents: Contents, folder: Path) -> dict[str, list[str]]:
-    """Save the figures of every probe and of the behaviour; return probe -> file names without suffix."""
+    """Save the figures of every probe, of behaviour and weights; return probe -> file names without suffix."""
     if contents.behaviour is not None:
         save_behaviour(contents.behaviour.drawn, f"What {contents.model} does", folder / "behaviour")
+    if contents.run.circuits is not None:
+        save_circuits(contents.run.circuits, f"{contents.model}: what its weights alone say", folder / "circuits")
     return {part.name: _save_probe_figures(contents, part, index, folder) for index, part in enumerate(contents.probes)}
 
 
@@ -89,6 +93,7 @@ def html_page(contents: Contents) -> str:
         page=contents,
         charts=biography_charts(contents.biographies) if contents.biographies is not None else [],
         biography_terms=BIOGRAPHIES,
+        circuit_terms=CIRCUITS,
         matched_names=MATCHED,
         meaning=MEANING,
         limits=LIMITS,

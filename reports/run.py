@@ -13,6 +13,7 @@ from typing import Any, Self
 import pandas as pd
 
 from reports.biography_tables import read_biographies
+from reports.circuit_tables import read_circuits
 from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
@@ -45,6 +46,9 @@ class Run:
     behaviour: pd.DataFrame | None = None
     "One row a group of minimal pairs (`BEHAVIOUR_COLUMNS`); None where the run asked about none."
 
+    circuits: Mapping[str, pd.DataFrame] | None = None
+    "Tables of what weights alone say (`reports.circuit_tables.TABLES`); None where the run did not ask."
+
     @classmethod
     def open(cls, path: str | Path) -> Self:
         """Open the run folder at `path`.
@@ -73,6 +77,7 @@ class Run:
             agreement=read_agreement(folder / "agreement.parquet") if compared else None,
             behaviour=read_behaviour(pairs) if pairs.is_file() else None,
             biographies=read_biographies(folder),
+            circuits=read_circuits(folder),
         )
 
     @property

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from reports.columns import (
@@ -20,7 +21,7 @@ from reports.columns import (
 )
 
 _FRACTIONS = (
-    *("accuracy", "ci_low", "ci_high", "mass", "share", "baseline_accuracy", "lexical_accuracy"),
+    *("accuracy", "ci_low", "ci_high", "share", "baseline_accuracy", "lexical_accuracy"),
     *("p", "p_label", "p_adjusted", "stability"),
 )
 _RANGES = {"reciprocal_rank": (0, 1), "auc": (0, 1), "tau": (-1, 1), "overlap": (0, 1)}
@@ -79,6 +80,9 @@ def _check_scores(frame: pd.DataFrame, where: str | Path) -> None:
     for column in _FRACTIONS:
         outside = (frame[column] < -_SLACK) | (frame[column] > 1 + _SLACK)
         _refuse(frame, outside, where, f"`{column}` lies outside [0, 1] (fractions, not percent)")
+    most = np.where(frame["maps"] == "norms", np.inf, 1)  # lengths of vectors are no fractions
+    outside = (frame["mass"] < -_SLACK) | (frame["mass"] > most + _SLACK)
+    _refuse(frame, outside, where, "`mass` lies outside [0, 1] (fractions, not percent)")
     _refuse(frame, (frame["n"] == 0) & frame["accuracy"].notna(), where, "n = 0 but `accuracy` is a number, not NaN")
     _refuse(frame, frame.duplicated(list(ROW_KEY)), where, f"two rows have the same {', '.join(ROW_KEY)}")
 
