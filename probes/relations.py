@@ -48,7 +48,7 @@ _WRITTEN = {
     "early late, first last, north south, east west, strong weak, rich poor, long short",
     "capital": "france paris, germany berlin, italy rome, spain madrid, russia moscow, japan tokyo, china beijing, "
     "egypt cairo, austria vienna, greece athens, ireland dublin, poland warsaw, cuba havana, portugal lisbon",
-    "people": "france french, germany german, italy italian, spain spanish, russia russian, japan japanese, "
+    "nationality": "france french, germany german, italy italian, spain spanish, russia russian, japan japanese, "
     "china chinese, ireland irish, poland polish, greece greek, england english, sweden swedish, turkey turkish",
     "female": "king queen, man woman, boy girl, father mother, son daughter, brother sister, husband wife, "
     "uncle aunt, prince princess, actor actress, he she, him her, lord lady, god goddess",
