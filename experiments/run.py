@@ -23,6 +23,7 @@ from experiments.opened import Opened, open_model
 from experiments.part import Part
 from experiments.progress import Progress, silent
 from experiments.provenance import machine_record
+from experiments.shapes import ShapeStudy
 from probes import Corpus, get_probe
 from probes.corpora import Texts
 from probes.examples import choose_heads, example_arcs
@@ -37,6 +38,7 @@ from reports import (
     write_metrics,
     write_report,
     write_scores,
+    write_shapes,
 )
 
 CONFIG = "config.toml"
@@ -124,13 +126,15 @@ def _work(
     examination, relations = Examination.of(config, model), relations_of(config, model)
     probes = [get_probe(name) for name in config.probes.names]
     frames, examples, compared = [], [], []
+    shapes = ShapeStudy(config, model) if config.shapes.enabled else None
     shuffles: list[int] | None = None
     to_show, to_ask = config.page.examples, len(probes)
     for scope in ("sentence", "window"):
         asked = [probe for probe in probes if probe.scope == scope]
         if not asked:
             continue
-        part = Part(opened.config, model, scope, asked, [_texts(corpus, scope, config) for corpus in corpora])
+        texts = [_texts(corpus, scope, config) for corpus in corpora]
+        part = Part(opened.config, model, scope, asked, texts, [] if shapes is None else [shapes])
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if shuffles is None and config.controls.shuffled:
@@ -149,6 +153,10 @@ def _work(
         write_behaviour(_of_run(examination.hold(journal, progress), opened), folder)
     names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
     _refuse_nothing(frames, names, journal)
+    if shapes is not None:
+        with journal.stage("shapes"):
+            found = shapes.table()
+        write_shapes(_of_run(found.assign(corpus=found.split.map(names)), opened), folder)
     frames = [frame for frame in frames if len(frame)]
     scores = add_verdicts(pd.concat(frames, ignore_index=True), Rule(config.verdict.alpha, config.verdict.margin))
     write_scores(_complete(scores, opened, names, config.scoring.maps), folder)

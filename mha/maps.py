@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from jaxtyping import Float
@@ -14,6 +14,10 @@ from mha.models import Model
 
 SeeMaps = Callable[[int, Tensor], None]
 "Called with the index of a layer and its word-level maps [batch, head, query, key]."
+
+SeeBoth = Callable[[int, Tensor, Tensor], None]
+"""Called with the index of a layer, its word-level maps, which are of the kind that was asked for, and its attention
+[batch, head, piece, piece], which is attention whatever they are."""
 
 
 class _Weights:
@@ -92,8 +96,10 @@ def merge(pattern: Float[Tensor, "batch head piece piece"], batch: Batch) -> Flo
 
 
 @torch.inference_mode()
-def stream_maps(model: Model, batch: Batch, see: SeeMaps, maps: str = "weights") -> None:
-    """Run `model` on a batch and show `see` the word-level maps of each layer as soon as they exist.
+def stream_maps(
+    model: Model, batch: Batch, see: SeeMaps, also: Sequence[SeeBoth] = (), *, maps: str = "weights"
+) -> None:
+    """Run `model` on a batch and show `see`, then each of `also`, the maps of each layer as soon as they exist.
 
     `maps` is one of MAPS. Only one layer's maps exist at a time; the pass ends with the last layer's. Raises HookError
     for a model that shows fewer layers than `model.layers`, and for norms of an architecture whose W_O is not known.
@@ -104,10 +110,13 @@ def stream_maps(model: Model, batch: Batch, see: SeeMaps, maps: str = "weights")
 
     def look(seen: Seen) -> None:
         nonlocal shown
-        if (pattern := reader.read(seen)) is None:
+        if (of_pieces := reader.read(seen)) is None:
             return
         shown = seen.layer + 1
-        see(seen.layer, merge(pattern, batch))
+        merged = merge(of_pieces, batch)
+        see(seen.layer, merged)
+        for see_both in also:
+            see_both(seen.layer, merged, seen.tensor)
         if seen.layer == model.layers - 1:
             raise _Done
 

@@ -82,7 +82,7 @@ class Exam:
         by_name = {probe.name: probe for probe in self.probes}
         tally = Tally(model.layers * model.heads)
         for sheet, scored in zip(
-            self.sheets, in_order(lambda one: one.sums(model, self.maps), self.sheets, self.workers), strict=True
+            self.sheets, in_order(lambda one: one.sums(model, maps=self.maps), self.sheets, self.workers), strict=True
         ):
             for segments, sums in scored:
                 tally.add(segments, sums)

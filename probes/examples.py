@@ -131,7 +131,7 @@ def word_level(model: Model, pieces: Pieces, settings: Settings) -> npt.NDArray[
         shares = maps[0] / maps[0].sum(-1, keepdim=True).clamp(min=TINY) if settings.maps == "norms" else maps[0]
         layers.append(shares.numpy())
 
-    stream_maps(model, batch, keep, settings.maps)
+    stream_maps(model, batch, keep, maps=settings.maps)
     return np.stack(layers)
 
 

@@ -1,7 +1,7 @@
 """Run folders and what is made from them: tables, figures, pages. Reads numbers only; runs no model."""
 
 from reports.circuit_tables import write_circuits
-from reports.columns import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS
+from reports.columns import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS, SHAPE_COLUMNS
 from reports.page import write_report
 from reports.run import Run
 from reports.schema import (
@@ -12,6 +12,7 @@ from reports.schema import (
     write_examples,
     write_metrics,
     write_scores,
+    write_shapes,
 )
 from reports.view import write_view
 
@@ -19,6 +20,7 @@ __all__ = [
     "BEHAVIOUR_COLUMNS",
     "EXAMPLE_COLUMNS",
     "SCORE_COLUMNS",
+    "SHAPE_COLUMNS",
     "Run",
     "read_examples",
     "read_scores",
@@ -29,5 +31,6 @@ __all__ = [
     "write_metrics",
     "write_report",
     "write_scores",
+    "write_shapes",
     "write_view",
 ]

@@ -18,6 +18,7 @@ from reports.glossary import MAPS, MAPS_SAID
 from reports.heatmaps import heat_map_data
 from reports.rankings import Rankings, rankings
 from reports.run import Run
+from reports.shapes import HeadShapes, head_shapes
 from reports.summary import Summary, summarise
 from reports.tables import CLASSIFIER, BestHead, best_heads, page_scores, probes
 from reports.verdicts import Verdicts
@@ -78,6 +79,8 @@ class Contents:
     "What the weights alone say; None where the run did not ask."
     biographies: HeadBiographies | None
     "How heads came to their roles; None where the run followed no training."
+    shapes: HeadShapes | None
+    "The shape of maps; None where the run did not measure it."
     examples_total: int
     dropped: tuple[Mapping[str, Any], ...]
     scored: tuple[tuple[str, str, Mapping[str, Any]], ...]
@@ -156,6 +159,7 @@ def gather(folder: Path) -> Contents:
         behaviour=behaviour(run),
         circuits=circuit_parts(run),
         biographies=head_biographies(run, verdicts.rule),
+        shapes=head_shapes(run),
         examples_total=int(run.examples.groupby(["example"]).ngroups),
         dropped=tuple(record.get("dropped") or ()),
         scored=tuple(

@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 from uuid import uuid4
 
+from markupsafe import Markup
+
 from reports.behaviour import DECIDED
 from reports.behaviour_figure import save_behaviour
 from reports.biographies import MATCHED
@@ -17,6 +19,9 @@ from reports.environment import asset, environment
 from reports.figures import save_best_heads, save_heat_maps
 from reports.glossary import BIOGRAPHIES, LIMITS, MEANING
 from reports.markdown import markdown_page
+from reports.shape_charts import save_shapes, shape_charts
+from reports.shape_terms import SHAPES
+from reports.shapes import named
 from reports.tables import FEW_CLUSTERS
 
 BEST_IN_FIGURE = 15
@@ -61,9 +66,12 @@ def _swap(new: Path, target: Path) -> None:
 
 
 def _save_figures(contents: Contents, folder: Path) -> dict[str, list[str]]:
-    """Save the figures of every probe, of behaviour and weights; return probe -> file names without suffix."""
+    """Save all figures but those of biographies; return probe -> names of its files without suffix."""
     if contents.behaviour is not None:
         save_behaviour(contents.behaviour.drawn, f"What {contents.model} does", folder / "behaviour")
+    if contents.shapes is not None:
+        on = contents.corpora.get("report", "the report split")
+        save_shapes(contents.shapes, f"{contents.model} on {on}: the shape of maps", folder / "shapes")
     if contents.run.circuits is not None:
         save_circuits(contents.run.circuits, f"{contents.model}: what its weights alone say", folder / "circuits")
     return {part.name: _save_probe_figures(contents, part, index, folder) for index, part in enumerate(contents.probes)}
@@ -87,18 +95,22 @@ def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder:
 
 def html_page(contents: Contents) -> str:
     """Return the whole page as HTML that loads nothing from anywhere."""
-    template = environment().get_template("page.html.j2")
-    told = contents.biographies is not None
+    made = environment()
+    made.filters["heads"] = named
+    template = made.get_template("page.html.j2")
+    parts = ["biographies"] * (contents.biographies is not None) + ["shapes"] * (contents.shapes is not None)
     return template.render(
         page=contents,
         charts=biography_charts(contents.biographies) if contents.biographies is not None else [],
         biography_terms=BIOGRAPHIES,
         circuit_terms=CIRCUITS,
         matched_names=MATCHED,
+        shape_charts=shape_charts(contents.shapes) if contents.shapes is not None else [],
+        shape_terms=SHAPES,
         meaning=MEANING,
         limits=LIMITS,
         few=FEW_CLUSTERS,
         decided=DECIDED,
-        style=asset("page.css") + (asset("charts.css") + asset("biographies.css") if told else ""),
-        script=asset("page.js") + (asset("biographies.js") if told else ""),
+        style=Markup("").join(asset(f"{name}.css") for name in ("page", *["charts"] * bool(parts), *parts)),
+        script=Markup("").join(asset(f"{name}.js") for name in ("page", *parts)),
     )

@@ -14,7 +14,7 @@ import pandas as pd
 
 from reports.biography_tables import read_biographies
 from reports.circuit_tables import read_circuits
-from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
+from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores, read_shapes
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 "What a folder must hold to be a run folder."
@@ -48,6 +48,8 @@ class Run:
 
     circuits: Mapping[str, pd.DataFrame] | None = None
     "Tables of what weights alone say (`reports.circuit_tables.TABLES`); None where the run did not ask."
+    shapes: pd.DataFrame | None = None
+    "One row a scope, split, measure and head (`SHAPE_COLUMNS`); None where the run did not measure shapes."
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
@@ -66,7 +68,7 @@ class Run:
                 "make one with 'headscope run CONFIG'"
             )
         compared = all((folder / name).is_file() for name in ("metrics.parquet", "agreement.parquet"))
-        pairs = folder / "behaviour.parquet"
+        pairs, shapes = folder / "behaviour.parquet", folder / "shapes.parquet"
         return cls(
             folder=folder,
             scores=read_scores(folder / "scores.parquet"),
@@ -78,6 +80,7 @@ class Run:
             behaviour=read_behaviour(pairs) if pairs.is_file() else None,
             biographies=read_biographies(folder),
             circuits=read_circuits(folder),
+            shapes=read_shapes(shapes) if shapes.is_file() else None,
         )
 
     @property

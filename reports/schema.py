@@ -17,6 +17,7 @@ from reports.columns import (
     METRIC_COLUMNS,
     ROW_KEY,
     SCORE_COLUMNS,
+    SHAPE_COLUMNS,
     SPLITS,
 )
 
@@ -26,7 +27,11 @@ _FRACTIONS = (
 )
 _RANGES = {"reciprocal_rank": (0, 1), "auc": (0, 1), "tau": (-1, 1), "overlap": (0, 1)}
 _SLACK = 1e-6
+_ABOUT_HEADS = ("probe", "label", "variant", "kind", "measure", "scope", "name", "split")
 _ABOUT_PAIRS = ("corpus", "level", "phenomenon", "paradigm", "condition", "attractors", "number")
+_SHAPE_KEY = ("model", "step", "scope", "split", "kind", "measure", "layer", "head")
+_SHARES = ("confidence", "attention", "offset", "class")
+"Kinds of shapes that are fractions."
 _BEHAVIOUR_KEY = ("model", "step", *_ABOUT_PAIRS, "field")
 
 
@@ -58,6 +63,8 @@ def validate(
         _check_scores(ordered, where)
     if "level" in columns:
         _check_behaviour(ordered, where)
+    if "kind" in columns:
+        _check_shapes(ordered, where)
     return ordered
 
 
@@ -99,12 +106,23 @@ def _check_behaviour(frame: pd.DataFrame, where: str | Path) -> None:
     _refuse(frame, same, where, f"two rows have the same {', '.join(_BEHAVIOUR_KEY)}")
 
 
+def _check_shapes(frame: pd.DataFrame, where: str | Path) -> None:
+    """Refuse what cannot be the shape of a map."""
+    _refuse(frame, ~frame["split"].isin(SPLITS), where, f"`split` is not one of {', '.join(SPLITS)}")
+    share, p = frame["kind"].isin(_SHARES), ("p", "p_label", "p_adjusted")
+    for column in ("value", "ci_low", "ci_high", "even", *p):
+        low, high = frame[column] < -_SLACK, (frame[column] > 1 + _SLACK) & (share | (column in p))
+        _refuse(frame, low | high, where, f"`{column}` lies outside [0, 1], or is negative")
+    _refuse(frame, (frame["n"] == 0) & frame["value"].notna(), where, "n = 0 but `value` is a number, not NaN")
+    _refuse(frame, frame.duplicated(list(_SHAPE_KEY)), where, f"two rows have the same {', '.join(_SHAPE_KEY)}")
+
+
 def _refuse(frame: pd.DataFrame, wrong: pd.Series, where: str | Path, complaint: str) -> None:
     """Raise ValueError that shows the first of the rows marked in `wrong`, if there is one."""
     if not wrong.any():
         return
     row = frame.loc[wrong].iloc[0]
-    about = _ABOUT_PAIRS if "level" in frame.columns else ("probe", "label", "variant", "name", "split")
+    about = _ABOUT_PAIRS if "level" in frame.columns else _ABOUT_HEADS
     columns = [column for column in about if column in frame.columns]
     named = ", ".join(str(row[column]) for column in columns)
     raise ValueError(f"{where}: {complaint}, in {int(wrong.sum())} row(s); the first is {named}")
@@ -134,6 +152,13 @@ def write_behaviour(frame: pd.DataFrame, folder: Path) -> Path:
     behaviour = validate(frame, BEHAVIOUR_COLUMNS, folder / "behaviour.parquet")
     replace_file(behaviour, folder / "behaviour.csv")
     return replace_file(behaviour, folder / "behaviour.parquet")
+
+
+def write_shapes(frame: pd.DataFrame, folder: Path) -> Path:
+    """Write shapes.parquet, and the same rows as shapes.csv, into `folder`; return the path of the first."""
+    shapes = validate(frame, SHAPE_COLUMNS, folder / "shapes.parquet")
+    replace_file(shapes, folder / "shapes.csv")
+    return replace_file(shapes, folder / "shapes.parquet")
 
 
 def replace_file(frame: pd.DataFrame, path: Path) -> Path:
@@ -178,6 +203,11 @@ def read_agreement(path: Path) -> pd.DataFrame:
 def read_behaviour(path: Path) -> pd.DataFrame:
     """Read behaviour.parquet; ValueError says what is wrong with the file."""
     return validate(read_parquet(path), BEHAVIOUR_COLUMNS, path)
+
+
+def read_shapes(path: Path) -> pd.DataFrame:
+    """Read shapes.parquet; ValueError says what is wrong with the file."""
+    return validate(read_parquet(path), SHAPE_COLUMNS, path)
 
 
 def read_parquet(path: Path) -> pd.DataFrame:

@@ -52,6 +52,8 @@ CHANGED: dict[str, Any] = {
     "circuits.words": 40,
     "circuits.sentences": 7,
     "circuits.relations": "/data/pairs.tsv",
+    "shapes.enabled": False,
+    "shapes.threshold": 2.0,
     "page.examples": 5,
     "biographies.probes": ["position"],
     "biographies.labels": ["det", "obj"],

@@ -71,7 +71,7 @@ def test_flow_of_a_model_is_that_of_its_half_residual_layers_and_rollout_that_of
     np.testing.assert_allclose(found["flow"][0], found["rollout"][0], rtol=0, atol=1e-6)
     assert (found["flow"][1:] > found["rollout"][1:] - 1e-6).all()
     assert (found["flow"][2] > found["rollout"][2] + 0.01).any()
-    stream_maps(model_of(encoder), batch, lambda layer, maps: rolled.append(maps[0].mean(0).numpy()), "rollout")
+    stream_maps(model_of(encoder), batch, lambda layer, maps: rolled.append(maps[0].mean(0).numpy()), maps="rollout")
     itself = np.eye(3, 5)
     np.testing.assert_allclose(found["rollout"][0][0], (rolled[0] + itself)[0] / 2, rtol=0, atol=1e-6)
 

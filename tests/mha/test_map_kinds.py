@@ -29,7 +29,7 @@ def batch() -> Batch:
 
 def streamed(model: Model, batch: Batch, kind: str) -> list[Tensor]:
     seen: list[Tensor] = []
-    stream_maps(model, batch, lambda layer, maps: seen.append(maps), kind)
+    stream_maps(model, batch, lambda layer, maps: seen.append(maps), maps=kind)
     return seen
 
 
