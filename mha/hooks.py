@@ -45,11 +45,14 @@ class Seen:
         """Return [batch, head, token], the length (L2) of each value or head output behind its head's W_O.
 
         W_O's bias belongs to no head and is left out. Of a value it is ||f(x)|| of Kobayashi et al. 2020, section 3.1.
+        With W_O^T = Q R and orthonormal Q it is ||R v||: nothing of the size of the model is made for every token.
         Raises HookError at other sites, and for an architecture whose W_O `mha.hub.OUTPUT_PROJECTIONS` does not know.
         """
         if self.site not in ("value", "head_output") or self.call is None:
             raise HookError(f"norms are those of the sites value and head_output, not of {self.site}")
-        return written_norms(self.tensor, self.call.output_weights())
+        triangle = torch.linalg.qr(self.call.output_weights().transpose(1, 2), mode="r").R
+        lengths: Tensor = torch.linalg.vector_norm(torch.einsum("bhtd,hkd->bhtk", self.tensor, triangle), dim=-1)
+        return lengths
 
     def real_keys(self) -> Tensor | None:
         """Return [batch, key], True where a key may be attended to by some query; None where all may."""
@@ -57,16 +60,6 @@ class Seen:
             return None
         real = (self.bias > torch.finfo(self.bias.dtype).min / 2).flatten(1, 2).any(1)
         return real.expand(len(self.tensor), -1)
-
-
-def written_norms(vectors: Tensor, weights: Tensor) -> Tensor:
-    """Return ||v W_O|| [batch, head, token] of vectors [batch, head, token, head_dim] and W_O [head, head_dim, model].
-
-    With W_O^T = Q R and orthonormal Q this is ||R v||: nothing of the size of the model is made for every token.
-    """
-    triangle = torch.linalg.qr(weights.transpose(1, 2), mode="r").R
-    lengths: Tensor = torch.linalg.vector_norm(torch.einsum("bhtd,hkd->bhtk", vectors, triangle), dim=-1)
-    return lengths
 
 
 @dataclass(eq=False)

@@ -57,7 +57,7 @@ class _Rollout:
 
 def half_residual(pattern: Float[Tensor, "batch head piece piece"]) -> Float[Tensor, "batch piece piece"]:
     """Return 0.5 A + 0.5 I, A averaged over heads (Abnar and Zuidema 2020, section 3); rows sum to 1."""
-    return (pattern.mean(1) + torch.eye(pattern.shape[-1], dtype=pattern.dtype)) / 2
+    return (pattern.mean(1) + torch.eye(pattern.shape[-1], dtype=pattern.dtype, device=pattern.device)) / 2
 
 
 READERS: dict[str, type[_Weights] | type[_Norms] | type[_Rollout]] = {

@@ -141,12 +141,14 @@ MAPS_SAID: Final = {
     "lengths of vectors, written times 100, to be compared within a layer only; share is a fraction as ever. Heads of "
     "controls are read in the same way. Baselines and the lexical table have no values; they give each candidate a "
     "weight, and accuracy and margin only ask which candidate is first, so that they mean what they always mean. In "
-    "the drawn examples each row is divided by its sum.",
+    "the drawn examples each row is divided by its sum. The shapes of maps, where they are told, are "
+    "those of attention.",
     "rollout": "This run did not read attention weights but rollout: a head’s attention to its layer’s input, times "
     "what that input is made of if every layer below is half attention, averaged over its heads, and half residual. In "
     "the first layer these are the weights. Rows sum to 1 as ever, but what a head of a high layer seems to look at is "
     "largely what all heads below it have mixed, so that heads of one layer are more alike. Heads of controls are read "
-    "in the same way; baselines know no layers and mean what they always mean.",
+    "in the same way; baselines know no layers and mean what they always mean. The shapes of maps, where they are "
+    "told, are those of attention.",
 }
 "Kind of maps -> how to read the numbers of a run on it; attention weights are what the other terms speak of."
 

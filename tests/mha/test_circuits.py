@@ -105,9 +105,12 @@ def test_scores_are_those_of_the_model_on_the_same_inputs(encoder: Encoder) -> N
     torch.testing.assert_close(found.float(), (query @ key.transpose(2, 3) * attention.scaling)[0].detach())
 
 
-@pytest.mark.parametrize("norm", ["post", "pre"])
-def test_readouts_fold_the_norms_above_exactly_but_for_a_positive_factor(norm: str, randomise: Any) -> None:
-    config = EncoderConfig(vocab=40, layers=2, heads=4, model=32, feed_forward=48, positions=24, norm=norm)
+@pytest.mark.parametrize(("norm", "embedding"), [("post", None), ("pre", None), ("post", 16)])
+def test_readouts_fold_the_norms_above_exactly_but_for_a_positive_factor(
+    norm: str, embedding: int | None, randomise: Any
+) -> None:
+    sizes: dict[str, Any] = {"layers": 2, "heads": 4, "model": 32, "feed_forward": 48, "positions": 24}
+    config = EncoderConfig(vocab=40, norm=norm, embedding=embedding, **sizes)
     encoder = Encoder(config).eval()
     randomise(encoder)
     writes = torch.randn(6, 32, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
@@ -120,6 +123,8 @@ def test_readouts_fold_the_norms_above_exactly_but_for_a_positive_factor(norm: s
         else:
             x = encoder.final_norm.weight.detach().double() * (x - x.mean(-1, keepdim=True))
         embeddings = encoder.pieces.weight.detach().double()
+        if embedding is not None:
+            x = x @ encoder.embedding_project.weight.detach().double()
         torch.testing.assert_close(writes @ (embeddings @ matrix).T, x @ embeddings.T)
 
 

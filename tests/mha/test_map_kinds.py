@@ -111,6 +111,24 @@ def test_rollout_is_the_product_of_half_residual_layers_below(encoder: Encoder) 
     assert float((found[2] - weights[2]).abs().max()) > 0.01
 
 
+@pytest.mark.parametrize("kind", MAPS)
+def test_whoever_looks_too_gets_the_maps_that_were_asked_for_and_attention_itself(
+    kind: str, encoder: Encoder, batch: Batch
+) -> None:
+    with torch.no_grad(), record(encoder) as seen:
+        encoder(batch.ids, batch.mask)
+    both: list[tuple[Tensor, Tensor]] = []
+
+    def look(layer: int, maps: Tensor, pattern: Tensor) -> None:
+        both.append((maps, pattern))
+
+    stream_maps(model_of(encoder), batch, lambda layer, maps: None, [look], maps=kind)
+    expected = streamed(model_of(encoder), batch, kind)
+    for (maps, pattern), alone, recorded in zip(both, expected, seen["pattern"], strict=True):
+        assert torch.equal(maps, alone)
+        assert torch.equal(pattern, recorded)
+
+
 def test_half_residual_of_a_head_that_looks_back_is_half_there_and_half_here() -> None:
     back = torch.tensor([[[[1.0, 0.0], [1.0, 0.0]]]])
     assert half_residual(back).tolist() == [[[1.0, 0.0], [0.5, 0.5]]]

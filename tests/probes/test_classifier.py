@@ -39,7 +39,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Model:
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 0), ("[SEP]", 1)]
     )
 
-    def stream(model: Model, batch: Batch, see: Callable[[int, Tensor], None], maps: str = "weights") -> None:
+    def stream(model: Model, batch: Batch, see: Callable[[int, Tensor], None], *, maps: str) -> None:
         head = (batch.ids[:, 1:-1] - 2) // len(LETTERS)
         planted = torch.full((len(head), 4, LENGTH, LENGTH + 2), 1 / (LENGTH + 2))
         words = torch.arange(LENGTH)
@@ -185,9 +185,9 @@ def test_the_number_of_workers_changes_nothing_and_each_has_one_thread(
     threads: list[int] = []
     stream = pair_attention.stream_maps
 
-    def counted(*given: Any) -> None:
+    def counted(*given: Any, **named: Any) -> None:
         threads.append(torch.get_num_threads())
-        stream(*given)
+        stream(*given, **named)
 
     monkeypatch.setattr(pair_attention, "stream_maps", counted)
     one, three = (
