@@ -15,7 +15,6 @@ import tomli_w
 
 from experiments.behaviour import Examination
 from experiments.biographies import add_biographies, biographies
-from experiments.circuits import circuits, relations_of
 from experiments.config import Config, ConfigError, VerdictSection, resolved
 from experiments.corpora import open_corpora
 from experiments.journal import Journal
@@ -23,7 +22,8 @@ from experiments.opened import Opened, open_model
 from experiments.part import Part
 from experiments.progress import Progress, silent
 from experiments.provenance import machine_record
-from experiments.shapes import ShapeStudy
+from experiments.studies import studies_of, write_tables
+from experiments.study import Surroundings
 from probes import Corpus, get_probe
 from probes.corpora import Texts
 from probes.examples import choose_heads, example_arcs
@@ -33,12 +33,10 @@ from reports import (
     EXAMPLE_COLUMNS,
     SCORE_COLUMNS,
     write_behaviour,
-    write_circuits,
     write_examples,
     write_metrics,
     write_report,
     write_scores,
-    write_shapes,
 )
 
 CONFIG = "config.toml"
@@ -123,18 +121,18 @@ def _work(
     progress: Progress,
 ) -> None:
     model = opened.model
-    examination, relations = Examination.of(config, model), relations_of(config, model)
+    examination = Examination.of(config, model)
     probes = [get_probe(name) for name in config.probes.names]
     frames, examples, compared = [], [], []
-    shapes = ShapeStudy(config, model) if config.shapes.enabled else None
+    around = Surroundings(opened.config, opened, corpora, journal, progress)
+    studies = studies_of(around)
     shuffles: list[int] | None = None
     to_show, to_ask = config.page.examples, len(probes)
     for scope in ("sentence", "window"):
         asked = [probe for probe in probes if probe.scope == scope]
         if not asked:
             continue
-        texts = [_texts(corpus, scope, config) for corpus in corpora]
-        part = Part(opened.config, model, scope, asked, texts, [] if shapes is None else [shapes])
+        part = Part(opened.config, model, scope, asked, around.texts(scope), studies)
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if shuffles is None and config.controls.shuffled:
@@ -150,23 +148,17 @@ def _work(
             chosen = choose_heads(scores, share)
             examples.append(example_arcs(model, part.texts[1], asked, chosen, part.settings))
     if examination is not None:
-        write_behaviour(_of_run(examination.hold(journal, progress), opened), folder)
+        write_behaviour(around.of_run(examination.hold(journal, progress)), folder)
     names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
     _refuse_nothing(frames, names, journal)
-    if shapes is not None:
-        with journal.stage("shapes"):
-            found = shapes.table()
-        write_shapes(_of_run(found.assign(corpus=found.split.map(names)), opened), folder)
+    write_tables(studies, around, folder)
     frames = [frame for frame in frames if len(frame)]
     scores = add_verdicts(pd.concat(frames, ignore_index=True), Rule(config.verdict.alpha, config.verdict.margin))
-    write_scores(_complete(scores, opened, names, config.scoring.maps), folder)
+    write_scores(around.complete(scores).assign(maps=config.scoring.maps)[list(SCORE_COLUMNS)], folder)
     write_examples(_renumbered(examples), folder)
     if compared:
         metrics, agreement = (pd.concat(parts, ignore_index=True) for parts in zip(*compared, strict=True))
         write_metrics(metrics, agreement, folder)
-    if relations is not None:
-        weighed = circuits(config, model, corpora[1].sentences(), relations, journal, progress)
-        write_circuits(weighed.tables, folder)
     (folder / CONFIG).write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
     design = _design(config, scores, journal)
@@ -211,23 +203,6 @@ def _refuse_nothing(frames: Sequence[pd.DataFrame], names: dict[str, str], journ
             if not any(journal.record["scored"][split][scope]["windows"] for scope in journal.record["scored"][split]):
                 why.append("no text that the model can read")
             raise RunError(f"nothing to score on the {split} split, {name}: {'; '.join(why)}")
-
-
-def _texts(corpus: Corpus, scope: str, config: Config) -> Texts:
-    return corpus.sentences() if scope == "sentence" else corpus.windows(config.scoring.window_words)
-
-
-def _complete(scores: pd.DataFrame, opened: Opened, corpora: dict[str, str], maps: str) -> pd.DataFrame:
-    scores = _of_run(scores, opened).assign(corpus=scores.split.map(corpora), maps=maps)
-    return scores[list(SCORE_COLUMNS)]
-
-
-def _of_run(frame: pd.DataFrame, opened: Opened) -> pd.DataFrame:
-    """Add which model, and at which step of its training, the rows are about."""
-    step = pd.array([pd.NA if opened.step is None else opened.step] * len(frame), dtype="Int64")
-    model = opened.model
-    name = f"{model.name} ({model.source})" if model.source in ("random", "shuffled") else model.name
-    return frame.assign(model=name, step=step)
 
 
 def _renumbered(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:

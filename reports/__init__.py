@@ -1,7 +1,6 @@
 """Run folders and what is made from them: tables, figures, pages. Reads numbers only; runs no model."""
 
-from reports.circuit_tables import write_circuits
-from reports.columns import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS, SHAPE_COLUMNS
+from reports.columns import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS
 from reports.page import write_report
 from reports.run import Run
 from reports.schema import (
@@ -12,25 +11,23 @@ from reports.schema import (
     write_examples,
     write_metrics,
     write_scores,
-    write_shapes,
 )
+from reports.study_tables import write_studies
 from reports.view import write_view
 
 __all__ = [
     "BEHAVIOUR_COLUMNS",
     "EXAMPLE_COLUMNS",
     "SCORE_COLUMNS",
-    "SHAPE_COLUMNS",
     "Run",
     "read_examples",
     "read_scores",
     "validate",
     "write_behaviour",
-    "write_circuits",
     "write_examples",
     "write_metrics",
     "write_report",
     "write_scores",
-    "write_shapes",
+    "write_studies",
     "write_view",
 ]

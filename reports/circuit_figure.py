@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
-from reports.circuits import NAMES
+from reports.circuits import NAMES, CircuitParts
 from reports.figures import BASELINE_ORANGE, HEAD_BLUE, LINE, MUTED, _axes, _bare, _save, _styled
 from reports.formats import coefficient
 
@@ -22,17 +21,20 @@ WIDTH, HEIGHT, BESIDE, BETWEEN, TOP = 1.55, 1.1, 0.5, 0.62, 0.72
 "Inches."
 
 
-def save_circuits(tables: Mapping[str, pd.DataFrame], title: str, path: Path) -> None:
-    """Write the kernels of every layer, and below them a panel a link, to `path`.png and `path`.pdf."""
-    kernels, heads = tables["circuit_kernels"], tables["circuits"]
-    links = tables["circuit_links"][tables["circuit_links"]["relation"] == ""]
+def save_circuits(found: CircuitParts, about: str, folder: Path) -> list[str]:
+    """Write the kernels of every layer, and below them a panel a link, to circuits.png and circuits.pdf in `folder`.
+
+    Returns that name.
+    """
+    kernels, heads, links = (found.tables[name] for name in ("circuit_kernels", "circuits", "circuit_links"))
+    links = links[links["relation"] == ""]
     layers = int(heads["layer"].max()) + 1
     above, below = (-(-panels // ACROSS) for panels in (layers, len(links)))
     width = BESIDE + ACROSS * (WIDTH + BESIDE)
     height = TOP + (above + below) * (HEIGHT + BETWEEN) + 0.1
     with _styled():
         figure = Figure(figsize=(width, height))
-        figure.text(0.01, 1 - 0.1 / height, title, fontsize=10.5, va="top")
+        figure.text(0.01, 1 - 0.1 / height, f"{about}: what the weights alone say", fontsize=10.5, va="top")
         said = "Upper rows: attention that places alone give each offset, a line a head; of the head with the highest "
         figure.text(0.01, 1 - 0.33 / height, said + "peak, text too (orange).", fontsize=7.5, color=MUTED, va="top")
         for layer in range(layers):
@@ -41,7 +43,8 @@ def save_circuits(tables: Mapping[str, pd.DataFrame], title: str, path: Path) ->
         for number, link in enumerate(links.to_dict("records")):
             axes = _panel(figure, above + number // ACROSS, number % ACROSS, height)
             _draw_link(axes, heads, str(link["weights"]), str(link["text"]), float(link["rho"]))
-        _save(figure, path)
+        _save(figure, folder / "circuits")
+    return ["circuits"]
 
 
 def _panel(figure: Figure, row: int, column: int, height: float) -> Axes:

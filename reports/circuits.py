@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from reports.circuit_tables import CIRCUIT_TABLES
 from reports.formats import coefficient, count, percent, signed_whole
 from reports.run import Run
 
@@ -128,13 +129,20 @@ class CircuitParts:
     relations: tuple[Relation, ...]
     reach: int
     "The largest offset of the kernels."
+    tables: Mapping[str, pd.DataFrame]
+    "By name (`reports.circuit_tables`)."
 
 
 def circuit_parts(run: Run) -> CircuitParts | None:
-    """Return what a page says of the weights alone; None where the run did not ask."""
-    if run.circuits is None:
+    """Return what a page says of the weights alone; None where the run did not ask.
+
+    Raises ValueError where one of its tables is there without the others.
+    """
+    if "circuits" not in run.studies:
         return None
-    tables = run.circuits
+    if missing := [name for name in CIRCUIT_TABLES if name not in run.studies]:
+        raise ValueError(f"{run.folder / missing[0]}.parquet: missing beside circuits.parquet; run again")
+    tables = {name: run.studies[name] for name in CIRCUIT_TABLES}
     heads, kernels = tables["circuits"], tables["circuit_kernels"]
     of_measures = tables["circuit_links"]["relation"] == ""
     links = tuple(_links(tables["circuit_links"][of_measures]))
@@ -146,6 +154,7 @@ def circuit_parts(run: Run) -> CircuitParts | None:
         links=links,
         relations=relations,
         reach=int(kernels["offset"].max()),
+        tables=tables,
     )
 
 

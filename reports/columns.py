@@ -130,36 +130,6 @@ BEHAVIOUR_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
 
 Columns that differ within a group are "" or missing. Fractions lie in [0, 1], chance is 0.5; NaN where n = 0."""
 
-SHAPE_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "model": "str",
-        "step": "Int64",
-        "corpus": "str",
-        "scope": "str",
-        "split": "str",
-        "kind": "str",
-        "measure": "str",
-        "layer": "int64",
-        "head": "int64",
-        "name": "str",
-        "n": "int64",
-        "clusters": "int64",
-        "value": "float64",
-        "ci_low": "float64",
-        "ci_high": "float64",
-        "even": "float64",
-        "near_ties": "int64",
-        "threshold": "float64",
-        "p": "float64",
-        "p_label": "float64",
-        "p_adjusted": "float64",
-    }
-)
-"""Column -> dtype of shapes.parquet, one row a scope, split, measure and head.
-
-`value` is a mean over `n` texts: nats for entropy, words for distance, times even attention for sieves, and else a
-fraction in [0, 1]; `even` is what a map of equal numbers has. NaN where n = 0, and where nothing was tested."""
-
 BEHAVIOUR_LEVELS: Final = (
     *("corpus", "field", "phenomenon", "paradigm", "condition", "attractors", "number"),
     "condition and attractors",

@@ -11,14 +11,13 @@ from typing import Any
 from reports.arcs import Diagram, diagrams
 from reports.behaviour import Behaviour, behaviour
 from reports.biographies import HeadBiographies, head_biographies
-from reports.circuits import CircuitParts, circuit_parts
 from reports.controls import Rival, rivals
 from reports.formats import MISSING, count, day, duration
 from reports.glossary import MAPS, MAPS_SAID
 from reports.heatmaps import heat_map_data
 from reports.rankings import Rankings, rankings
 from reports.run import Run
-from reports.shapes import HeadShapes, head_shapes
+from reports.sections import Told, sections
 from reports.summary import Summary, summarise
 from reports.tables import CLASSIFIER, BestHead, best_heads, page_scores, probes
 from reports.verdicts import Verdicts
@@ -75,12 +74,10 @@ class Contents:
     "How far metrics agree; None where the run did not compare them."
     behaviour: Behaviour | None
     "What the model does on minimal pairs; None where the run asked about none."
-    circuits: CircuitParts | None
-    "What the weights alone say; None where the run did not ask."
     biographies: HeadBiographies | None
     "How heads came to their roles; None where the run followed no training."
-    shapes: HeadShapes | None
-    "The shape of maps; None where the run did not measure it."
+    sections: tuple[Told, ...]
+    "What was measured beside scores."
     examples_total: int
     dropped: tuple[Mapping[str, Any], ...]
     scored: tuple[tuple[str, str, Mapping[str, Any]], ...]
@@ -95,6 +92,11 @@ class Contents:
     def maps_said(self) -> str:
         """How to read numbers that are not about attention weights; "" for those that are."""
         return MAPS_SAID.get(self.maps, "")
+
+    @property
+    def about(self) -> str:
+        """The model and the corpus of the report split, for titles of figures."""
+        return f"{self.model} on {self.corpora.get('report', 'the report split')}"
 
     @property
     def controls(self) -> tuple[Rival, ...]:
@@ -157,9 +159,8 @@ def gather(folder: Path) -> Contents:
         ),
         rankings=rankings(run),
         behaviour=behaviour(run),
-        circuits=circuit_parts(run),
         biographies=head_biographies(run, verdicts.rule),
-        shapes=head_shapes(run),
+        sections=tuple(sections(run)),
         examples_total=int(run.examples.groupby(["example"]).ngroups),
         dropped=tuple(record.get("dropped") or ()),
         scored=tuple(

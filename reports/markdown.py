@@ -6,12 +6,9 @@ import re
 
 from reports.behaviour import DECIDED
 from reports.biographies import MATCHED
-from reports.circuits import TERMS as CIRCUITS
 from reports.contents import Contents
 from reports.environment import environment
 from reports.glossary import BIOGRAPHIES, LIMITS, MEANING
-from reports.shape_terms import SHAPES
-from reports.shapes import named
 from reports.summary import leader_sentence
 from reports.tables import FEW_CLUSTERS
 
@@ -19,7 +16,7 @@ from reports.tables import FEW_CLUSTERS
 def markdown_page(contents: Contents, figures: dict[str, list[str]]) -> str:
     """Return the whole report in Markdown; `figures` is probe -> names of files in figures/, without suffix."""
     made = environment(html=False)
-    made.filters.update(md=escaped, leader=leader_sentence, heads=named)
+    made.filters.update(md=escaped, leader=leader_sentence)
     text = made.get_template("report.md.j2").render(
         page=contents,
         figures=figures,
@@ -27,9 +24,7 @@ def markdown_page(contents: Contents, figures: dict[str, list[str]]) -> str:
         limits=LIMITS,
         few=FEW_CLUSTERS,
         biography_terms=BIOGRAPHIES,
-        circuit_terms=CIRCUITS,
         matched_names=MATCHED,
-        shape_terms=SHAPES,
         decided=DECIDED,
     )
     return re.sub(r"\n{3,}", "\n\n", text)

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
-
-from markupsafe import Markup
 
 from reports.behaviour import DECIDED
 from reports.behaviour_figure import save_behaviour
 from reports.biographies import MATCHED
 from reports.biography_charts import biography_charts, save_biographies
-from reports.circuit_figure import save_circuits
-from reports.circuits import TERMS as CIRCUITS
 from reports.contents import Contents, ProbePart, gather
-from reports.environment import asset, environment
+from reports.environment import assets, environment
 from reports.figures import save_best_heads, save_heat_maps
 from reports.glossary import BIOGRAPHIES, LIMITS, MEANING
 from reports.markdown import markdown_page
-from reports.shape_charts import save_shapes, shape_charts
-from reports.shape_terms import SHAPES
-from reports.shapes import named
 from reports.tables import FEW_CLUSTERS
 
 BEST_IN_FIGURE = 15
@@ -43,6 +37,7 @@ def write_report(run_folder: Path) -> Path:
         drawn = _save_figures(contents, figures)
         if contents.biographies is not None:
             save_biographies(contents.biographies, f"{contents.model}: heads in training", figures / "biographies")
+        contents = replace(contents, sections=tuple(told.drawn(contents.about, figures) for told in contents.sections))
         (unfinished / "report.md").write_text(markdown_page(contents, drawn), encoding="utf-8")
         (unfinished / "index.html").write_text(html_page(contents), encoding="utf-8")
         _swap(unfinished, target)
@@ -66,14 +61,9 @@ def _swap(new: Path, target: Path) -> None:
 
 
 def _save_figures(contents: Contents, folder: Path) -> dict[str, list[str]]:
-    """Save all figures but those of biographies; return probe -> names of its files without suffix."""
+    """Save the figures of every probe and of the behaviour; return probe -> file names without suffix."""
     if contents.behaviour is not None:
         save_behaviour(contents.behaviour.drawn, f"What {contents.model} does", folder / "behaviour")
-    if contents.shapes is not None:
-        on = contents.corpora.get("report", "the report split")
-        save_shapes(contents.shapes, f"{contents.model} on {on}: the shape of maps", folder / "shapes")
-    if contents.run.circuits is not None:
-        save_circuits(contents.run.circuits, f"{contents.model}: what its weights alone say", folder / "circuits")
     return {part.name: _save_probe_figures(contents, part, index, folder) for index, part in enumerate(contents.probes)}
 
 
@@ -81,7 +71,7 @@ def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder:
     """Save the figures of one probe. Its name goes into file names only where it is plain."""
     stem = part.name if part.name.isidentifier() and part.name.isascii() else f"probe{index + 1}"
     heat = part.heat
-    title = f"{contents.model} on {contents.corpora.get('report', 'the report split')}: {part.name}"
+    title = f"{contents.about}: {part.name}"
     saved = []
     rows = [row for row in part.best if row.n > 0][:BEST_IN_FIGURE]
     if rows:
@@ -95,22 +85,19 @@ def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder:
 
 def html_page(contents: Contents) -> str:
     """Return the whole page as HTML that loads nothing from anywhere."""
-    made = environment()
-    made.filters["heads"] = named
-    template = made.get_template("page.html.j2")
-    parts = ["biographies"] * (contents.biographies is not None) + ["shapes"] * (contents.shapes is not None)
+    template = environment().get_template("page.html.j2")
+    drawn = contents.biographies is not None or any(told.charts for told in contents.sections)
+    parts = ["page", *["charts"] * drawn, *["biographies"] * (contents.biographies is not None)]
+    parts += [told.name for told in contents.sections]
     return template.render(
         page=contents,
         charts=biography_charts(contents.biographies) if contents.biographies is not None else [],
         biography_terms=BIOGRAPHIES,
-        circuit_terms=CIRCUITS,
         matched_names=MATCHED,
-        shape_charts=shape_charts(contents.shapes) if contents.shapes is not None else [],
-        shape_terms=SHAPES,
         meaning=MEANING,
         limits=LIMITS,
         few=FEW_CLUSTERS,
         decided=DECIDED,
-        style=Markup("").join(asset(f"{name}.css") for name in ("page", *["charts"] * bool(parts), *parts)),
-        script=Markup("").join(asset(f"{name}.js") for name in ("page", *parts)),
+        style=assets(parts, ".css"),
+        script=assets(parts, ".js"),
     )

@@ -6,15 +6,15 @@ import difflib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
 
 from reports.biography_tables import read_biographies
-from reports.circuit_tables import read_circuits
-from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores, read_shapes
+from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
+from reports.study_tables import read_studies
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 "What a folder must hold to be a run folder."
@@ -46,10 +46,8 @@ class Run:
     behaviour: pd.DataFrame | None = None
     "One row a group of minimal pairs (`BEHAVIOUR_COLUMNS`); None where the run asked about none."
 
-    circuits: Mapping[str, pd.DataFrame] | None = None
-    "Tables of what weights alone say (`reports.circuit_tables.TABLES`); None where the run did not ask."
-    shapes: pd.DataFrame | None = None
-    "One row a scope, split, measure and head (`SHAPE_COLUMNS`); None where the run did not measure shapes."
+    studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    "What was measured of heads beside their scores: the tables of `reports.study_tables` that the run wrote, by name."
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
@@ -68,7 +66,7 @@ class Run:
                 "make one with 'headscope run CONFIG'"
             )
         compared = all((folder / name).is_file() for name in ("metrics.parquet", "agreement.parquet"))
-        pairs, shapes = folder / "behaviour.parquet", folder / "shapes.parquet"
+        pairs = folder / "behaviour.parquet"
         return cls(
             folder=folder,
             scores=read_scores(folder / "scores.parquet"),
@@ -79,8 +77,7 @@ class Run:
             agreement=read_agreement(folder / "agreement.parquet") if compared else None,
             behaviour=read_behaviour(pairs) if pairs.is_file() else None,
             biographies=read_biographies(folder),
-            circuits=read_circuits(folder),
-            shapes=read_shapes(shapes) if shapes.is_file() else None,
+            studies=read_studies(folder),
         )
 
     @property

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from reports.columns import (
@@ -17,7 +16,6 @@ from reports.columns import (
     METRIC_COLUMNS,
     ROW_KEY,
     SCORE_COLUMNS,
-    SHAPE_COLUMNS,
     SPLITS,
 )
 
@@ -27,11 +25,8 @@ _FRACTIONS = (
 )
 _RANGES = {"reciprocal_rank": (0, 1), "auc": (0, 1), "tau": (-1, 1), "overlap": (0, 1)}
 _SLACK = 1e-6
-_ABOUT_HEADS = ("probe", "label", "variant", "kind", "measure", "scope", "name", "split")
+_ABOUT_HEADS = ("probe", "label", "variant", "name", "split")
 _ABOUT_PAIRS = ("corpus", "level", "phenomenon", "paradigm", "condition", "attractors", "number")
-_SHAPE_KEY = ("model", "step", "scope", "split", "kind", "measure", "layer", "head")
-_SHARES = ("confidence", "attention", "offset", "class")
-"Kinds of shapes that are fractions."
 _BEHAVIOUR_KEY = ("model", "step", *_ABOUT_PAIRS, "field")
 
 
@@ -40,8 +35,25 @@ def validate(
 ) -> pd.DataFrame:
     """Return a copy of `frame` with `columns` first, in order and with their dtypes; further columns follow.
 
-    Raises ValueError, one line that begins with `where`, on missing columns, wrong dtypes, names that do not match
-    layer and head, and for scores on unknown splits, fractions outside [0, 1], values where n = 0 and duplicate rows.
+    Raises ValueError, one line that begins with `where`, as `typed` does, and for scores on unknown splits, fractions
+    outside [0, 1], values where n = 0 and duplicate rows.
+    """
+    ordered = typed(frame, columns, where)
+    for column, (low, high) in _RANGES.items():
+        if column in columns:
+            refuse(ordered, outside(ordered[column], low, high), where, f"`{column}` lies outside [{low}, {high}]")
+    if "accuracy" in columns and "split" in columns:
+        _check_scores(ordered, where)
+    if "level" in columns:
+        _check_behaviour(ordered, where)
+    return ordered
+
+
+def typed(frame: pd.DataFrame, columns: Mapping[str, str], where: str | Path) -> pd.DataFrame:
+    """Return a copy of `frame` with `columns` first, in order and with their dtypes; further columns follow.
+
+    Raises ValueError, one line that begins with `where`, on missing columns, wrong dtypes, and names that do not match
+    layer and head.
     """
     missing = [column for column in columns if column not in frame.columns]
     if missing:
@@ -54,17 +66,7 @@ def validate(
         ordered[column] = _cast(ordered[column], dtype, where)
     if "name" in columns and "layer" in columns:
         expected = (ordered["layer"] + 1).astype("str") + "-" + (ordered["head"] + 1).astype("str")
-        _refuse(ordered, ordered["name"] != expected, where, "`name` is not layer + 1, '-', head + 1")
-    for column, (low, high) in _RANGES.items():
-        if column in columns:
-            outside = (ordered[column] < low - _SLACK) | (ordered[column] > high + _SLACK)
-            _refuse(ordered, outside, where, f"`{column}` lies outside [{low}, {high}]")
-    if "accuracy" in columns and "split" in columns:
-        _check_scores(ordered, where)
-    if "level" in columns:
-        _check_behaviour(ordered, where)
-    if "kind" in columns:
-        _check_shapes(ordered, where)
+        refuse(ordered, ordered["name"] != expected, where, "`name` is not layer + 1, '-', head + 1")
     return ordered
 
 
@@ -83,48 +85,42 @@ def _cast(values: pd.Series, dtype: str, where: str | Path) -> pd.Series:
 
 def _check_scores(frame: pd.DataFrame, where: str | Path) -> None:
     """Refuse what no scorer can have measured."""
-    _refuse(frame, ~frame["split"].isin(SPLITS), where, f"`split` is not one of {', '.join(SPLITS)}")
+    refuse(frame, ~frame["split"].isin(SPLITS), where, f"`split` is not one of {', '.join(SPLITS)}")
     for column in _FRACTIONS:
-        outside = (frame[column] < -_SLACK) | (frame[column] > 1 + _SLACK)
-        _refuse(frame, outside, where, f"`{column}` lies outside [0, 1] (fractions, not percent)")
-    most = np.where(frame["maps"] == "norms", np.inf, 1)  # lengths of vectors are no fractions
-    outside = (frame["mass"] < -_SLACK) | (frame["mass"] > most + _SLACK)
-    _refuse(frame, outside, where, "`mass` lies outside [0, 1] (fractions, not percent)")
-    _refuse(frame, (frame["n"] == 0) & frame["accuracy"].notna(), where, "n = 0 but `accuracy` is a number, not NaN")
-    _refuse(frame, frame.duplicated(list(ROW_KEY)), where, f"two rows have the same {', '.join(ROW_KEY)}")
+        wrong = outside(frame[column], 0, 1)
+        refuse(frame, wrong, where, f"`{column}` lies outside [0, 1] (fractions, not percent)")
+    most = (frame["maps"] == "norms").map({True: float("inf"), False: 1.0})  # lengths of vectors are no fractions
+    refuse(frame, outside(frame["mass"], 0, most), where, "`mass` lies outside [0, 1] (fractions, not percent)")
+    refuse(frame, (frame["n"] == 0) & frame["accuracy"].notna(), where, "n = 0 but `accuracy` is a number, not NaN")
+    refuse(frame, frame.duplicated(list(ROW_KEY)), where, f"two rows have the same {', '.join(ROW_KEY)}")
 
 
 def _check_behaviour(frame: pd.DataFrame, where: str | Path) -> None:
     """Refuse what cannot be said about minimal pairs."""
     known = ", ".join(BEHAVIOUR_LEVELS)
-    _refuse(frame, ~frame["level"].isin(BEHAVIOUR_LEVELS), where, f"`level` is not one of {known}")
+    refuse(frame, ~frame["level"].isin(BEHAVIOUR_LEVELS), where, f"`level` is not one of {known}", _ABOUT_PAIRS)
     for column in ("accuracy", "ci_low", "ci_high"):
-        outside = (frame[column] < -_SLACK) | (frame[column] > 1 + _SLACK)
-        _refuse(frame, outside, where, f"`{column}` lies outside [0, 1] (fractions, not percent)")
-    _refuse(frame, (frame["n"] == 0) & frame["accuracy"].notna(), where, "n = 0 but `accuracy` is a number, not NaN")
+        wrong = outside(frame[column], 0, 1)
+        refuse(frame, wrong, where, f"`{column}` lies outside [0, 1] (fractions, not percent)", _ABOUT_PAIRS)
+    empty = (frame["n"] == 0) & frame["accuracy"].notna()
+    refuse(frame, empty, where, "n = 0 but `accuracy` is a number, not NaN", _ABOUT_PAIRS)
     same = frame.duplicated(list(_BEHAVIOUR_KEY))
-    _refuse(frame, same, where, f"two rows have the same {', '.join(_BEHAVIOUR_KEY)}")
+    refuse(frame, same, where, f"two rows have the same {', '.join(_BEHAVIOUR_KEY)}", _ABOUT_PAIRS)
 
 
-def _check_shapes(frame: pd.DataFrame, where: str | Path) -> None:
-    """Refuse what cannot be the shape of a map."""
-    _refuse(frame, ~frame["split"].isin(SPLITS), where, f"`split` is not one of {', '.join(SPLITS)}")
-    share, p = frame["kind"].isin(_SHARES), ("p", "p_label", "p_adjusted")
-    for column in ("value", "ci_low", "ci_high", "even", *p):
-        low, high = frame[column] < -_SLACK, (frame[column] > 1 + _SLACK) & (share | (column in p))
-        _refuse(frame, low | high, where, f"`{column}` lies outside [0, 1], or is negative")
-    _refuse(frame, (frame["n"] == 0) & frame["value"].notna(), where, "n = 0 but `value` is a number, not NaN")
-    _refuse(frame, frame.duplicated(list(_SHAPE_KEY)), where, f"two rows have the same {', '.join(_SHAPE_KEY)}")
+def outside(values: pd.Series, low: float, high: float | pd.Series) -> pd.Series:
+    """Mark the values that lie outside [low, high] by more than rounding can do; NaN does not."""
+    return (values < low - _SLACK) | (values > high + _SLACK)
 
 
-def _refuse(frame: pd.DataFrame, wrong: pd.Series, where: str | Path, complaint: str) -> None:
-    """Raise ValueError that shows the first of the rows marked in `wrong`, if there is one."""
+def refuse(
+    frame: pd.DataFrame, wrong: pd.Series, where: str | Path, complaint: str, about: Sequence[str] = _ABOUT_HEADS
+) -> None:
+    """Raise ValueError that shows the first of the rows marked in `wrong`, if there is one, by its columns `about`."""
     if not wrong.any():
         return
     row = frame.loc[wrong].iloc[0]
-    about = _ABOUT_PAIRS if "level" in frame.columns else _ABOUT_HEADS
-    columns = [column for column in about if column in frame.columns]
-    named = ", ".join(str(row[column]) for column in columns)
+    named = ", ".join(str(row[column]) for column in about if column in frame.columns)
     raise ValueError(f"{where}: {complaint}, in {int(wrong.sum())} row(s); the first is {named}")
 
 
@@ -152,13 +148,6 @@ def write_behaviour(frame: pd.DataFrame, folder: Path) -> Path:
     behaviour = validate(frame, BEHAVIOUR_COLUMNS, folder / "behaviour.parquet")
     replace_file(behaviour, folder / "behaviour.csv")
     return replace_file(behaviour, folder / "behaviour.parquet")
-
-
-def write_shapes(frame: pd.DataFrame, folder: Path) -> Path:
-    """Write shapes.parquet, and the same rows as shapes.csv, into `folder`; return the path of the first."""
-    shapes = validate(frame, SHAPE_COLUMNS, folder / "shapes.parquet")
-    replace_file(shapes, folder / "shapes.csv")
-    return replace_file(shapes, folder / "shapes.parquet")
 
 
 def replace_file(frame: pd.DataFrame, path: Path) -> Path:
@@ -203,11 +192,6 @@ def read_agreement(path: Path) -> pd.DataFrame:
 def read_behaviour(path: Path) -> pd.DataFrame:
     """Read behaviour.parquet; ValueError says what is wrong with the file."""
     return validate(read_parquet(path), BEHAVIOUR_COLUMNS, path)
-
-
-def read_shapes(path: Path) -> pd.DataFrame:
-    """Read shapes.parquet; ValueError says what is wrong with the file."""
-    return validate(read_parquet(path), SHAPE_COLUMNS, path)
 
 
 def read_parquet(path: Path) -> pd.DataFrame:

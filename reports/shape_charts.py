@@ -114,8 +114,8 @@ def _shown(layers: int) -> Sequence[int]:
     return range(0, layers, -(-layers // 12))
 
 
-def save_shapes(found: HeadShapes, title: str, path: Path) -> None:
-    """Write all panels, two beside each other, to `path`.png and `path`.pdf."""
+def save_shapes(found: HeadShapes, about: str, folder: Path) -> list[str]:
+    """Write all panels, two beside each other, to shapes.png and shapes.pdf in `folder`; return that name."""
     from matplotlib.figure import Figure
 
     drawn = panels(found)
@@ -123,7 +123,7 @@ def save_shapes(found: HeadShapes, title: str, path: Path) -> None:
     page = 0.45 + rows * (height + 0.75)
     with _styled():
         figure = Figure(figsize=(2 * (width + 0.75) + 0.1, page))
-        figure.text(0.02, 1 - 0.12 / page, title, fontsize=10.5, va="top")
+        figure.text(0.02, 1 - 0.12 / page, f"{about}: the shape of maps", fontsize=10.5, va="top")
         for place, panel in enumerate(drawn):
             left, line = 0.55 + (place % 2) * (width + 0.75), place // 2
             axes = _axes(figure, left, page - 0.7 - height - line * (height + 0.75), width, height)
@@ -142,4 +142,5 @@ def save_shapes(found: HeadShapes, title: str, path: Path) -> None:
             axes.grid(axis="y", color=LINE, lw=0.5)
             axes.legend(ncols=4, loc="lower left", bbox_to_anchor=(-0.03, 0.98), frameon=False, fontsize=7)
             _bare(axes)
-        _save(figure, path)
+        _save(figure, folder / "shapes")
+    return ["shapes"]

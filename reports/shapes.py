@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from reports.formats import MISSING, count, percent
+from reports import formats
+from reports.formats import count, percent
 from reports.run import Run
 from reports.shape_measures import SENTENCES, TITLES, Measure, heat_data, shape_grids
 from reports.tables import FEW_CLUSTERS
@@ -101,9 +102,9 @@ class HeadShapes:
 
 def head_shapes(run: Run) -> HeadShapes | None:
     """Return what the page says about the model's last step; None where the run measured no shapes."""
-    if run.shapes is None or run.shapes.empty:
+    if "shapes" not in run.studies or run.studies["shapes"].empty:
         return None
-    frame = run.shapes[run.shapes["split"] == "report"]
+    frame = run.studies["shapes"].query("split == 'report'")
     if frame["step"].notna().any():
         frame = frame[frame["step"] == frame["step"].max()]
     size = (int(frame["layer"].max()) + 1, int(frame["head"].max()) + 1)
@@ -191,10 +192,4 @@ def _ends(one: Measure) -> tuple[str, str]:
 
 def _heads(names: Sequence[str]) -> str:
     """Return how many heads there are, and which: "2 heads (3-1, 2-4)"."""
-    return f"{len(names)} head{'' if len(names) == 1 else 's'} ({named(names, 6)})"
-
-
-def named(names: Sequence[str], most: int = 12) -> str:
-    """Return names of heads, the first of them where there are many: "3-1, 2-4 and 3 more"."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "") or MISSING
+    return f"{len(names)} head{'' if len(names) == 1 else 's'} ({formats.names(names, 6)})"

@@ -6,11 +6,16 @@ import pandas as pd
 import pytest
 from torch import nn
 
-from experiments.circuits import relations_of
+from experiments.circuits import CircuitStudy
 from experiments.config import ConfigError, load_config
+from experiments.journal import Journal
+from experiments.opened import Opened
+from experiments.progress import silent
 from experiments.run import run
+from experiments.study import Surroundings
 from mha import load_model
 from mha.circuits import CircuitError
+from probes import Corpus
 from reports import Run
 
 ASK = ("circuits.enabled=true", "circuits.words=30", "circuits.sentences=4", 'probes.names=["position"]')
@@ -18,15 +23,16 @@ ASK = ("circuits.enabled=true", "circuits.words=30", "circuits.sentences=4", 'pr
 
 def test_a_run_that_asks_has_a_row_a_head_and_says_what_was_left_out(scored: Callable[..., Run]) -> None:
     found = scored(*ASK)
-    assert found.circuits is not None
-    assert len(found.circuits["circuits"]) == 4
+    heads = found.studies["circuits"]
+    assert len(heads) == 4
+    assert set(heads["corpus"]) == set(found.scores.loc[found.scores["split"] == "report", "corpus"])
     assert found.record["circuits"]["words"] == 30
     assert "weights alone" in found.record["stages"]
     dropped = [part for part in found.record["dropped"] if part["scope"] == "weights alone"]
     assert any("vocabulary does not have whole" in part["reason"] for part in dropped)
     too_long = sum(part["count"] for part in dropped if part["reason"].startswith("longer than the model"))
     assert found.record["circuits"]["sentences"] + too_long == 4
-    assert scored('probes.names=["position"]').circuits is None
+    assert "circuits" not in scored('probes.names=["position"]').studies
 
 
 def test_relations_of_ones_own_are_read_relative_to_the_config(base: Path, tmp_path: Path) -> None:
@@ -39,9 +45,15 @@ def test_relations_of_ones_own_are_read_relative_to_the_config(base: Path, tmp_p
 
 def test_other_architectures_are_refused_only_where_a_run_asks(base: Path, tiny: Path) -> None:
     other = replace(load_model(str(tiny)), module=nn.Identity(), architecture="gpt2")
-    assert relations_of(load_config(base), other) is None
+    corpus = Corpus.of([])
+
+    def asked(*options: str) -> CircuitStudy | None:
+        config = load_config(base, options)
+        return CircuitStudy.asked(Surroundings(config, Opened(config, other), (corpus, corpus), Journal(), silent))
+
+    assert asked() is None
     with pytest.raises(CircuitError, match="not of 'gpt2'"):
-        relations_of(load_config(base, ASK), other)
+        asked(*ASK)
 
 
 @pytest.mark.parametrize("kind", ["norms", "rollout"])
@@ -58,9 +70,9 @@ def test_a_run_reads_the_maps_that_its_config_names_and_its_page_says_so(
     one, other = (frame.set_index(key).sort_index() for frame in (scores, weights))
     assert (one["n"] == other["n"]).all()
     assert (one["accuracy"] != other["accuracy"])[one["n"] > 0].any()
-    assert read.shapes is not None
-    assert plain.shapes is not None
-    pd.testing.assert_frame_equal(read.shapes, plain.shapes)  # they are those of attention, whatever is scored
+    pd.testing.assert_frame_equal(
+        read.studies["shapes"], plain.studies["shapes"]
+    )  # they are those of attention, whatever is scored
     html = (found / "report" / "index.html").read_text(encoding="utf-8")
     assert f"This run did not read attention weights but {kind}" in html
     assert f"<b>{kind}</b>" in html

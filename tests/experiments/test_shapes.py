@@ -15,8 +15,7 @@ KEY = ["scope", "split", "kind", "measure", "name"]
 
 
 def shapes_of(found: Run) -> pd.DataFrame:
-    assert found.shapes is not None
-    return found.shapes
+    return found.studies["shapes"]
 
 
 def test_shapes_are_those_of_all_heads_on_both_splits_and_scopes(whole: Path) -> None:
@@ -44,7 +43,7 @@ def test_blocks_are_measured_where_windows_hold_several_sentences(whole: Path) -
 
 def test_shapes_can_be_switched_off_and_change_no_score(scored: Callable[..., Run]) -> None:
     off = scored("shapes.enabled=false")
-    assert off.shapes is None
+    assert "shapes" not in off.studies
     assert not (off.folder / "shapes.parquet").exists()
     assert "shapes" not in off.record["stages"]
     pd.testing.assert_frame_equal(off.scores, scored().scores, check_exact=True)

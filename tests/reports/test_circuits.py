@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reports import Run, write_circuits, write_report
-from reports.circuit_tables import RANGES, TABLES
+from reports import Run, write_report, write_studies
+from reports.circuit_tables import CIRCUIT_TABLES, RANGES
 from reports.circuits import circuit_parts
 
 LAYERS, HEADS, REACH = 2, 3, 2
@@ -35,49 +35,50 @@ def circuit_tables() -> dict[str, pd.DataFrame]:
             ("", "copying", "text_copying", -0.2, -0.7, 0.4, 6),
             ("plural", "static", "dynamic", np.nan, np.nan, np.nan, 6),
         ],
-        columns=list(TABLES["circuit_links"]),
+        columns=["relation", "weights", "text", "rho", "low", "high", "heads"],
     )
-    return {"circuits": heads, "circuit_kernels": kernels, "circuit_relations": relations, "circuit_links": links}
+    tables = {"circuits": heads, "circuit_kernels": kernels, "circuit_relations": relations, "circuit_links": links}
+    return {
+        name: frame.assign(model="minilm", step=pd.array([pd.NA] * len(frame), dtype="Int64"), corpus="dev")
+        for name, frame in tables.items()
+    }
 
 
 def test_what_is_written_is_read_again_and_the_heads_lie_beside_as_csv(run_folder: Path) -> None:
     tables = circuit_tables()
-    write_circuits(tables, run_folder)
-    found = Run.open(run_folder).circuits
-    assert found is not None
+    write_studies(tables, run_folder)
+    found = Run.open(run_folder).studies
     for name, frame in tables.items():
-        pd.testing.assert_frame_equal(found[name], frame[list(TABLES[name])], check_dtype=False)
+        pd.testing.assert_frame_equal(found[name], frame[list(CIRCUIT_TABLES[name].columns)], check_dtype=False)
     assert len(pd.read_csv(run_folder / "circuits.csv")) == LAYERS * HEADS
     (run_folder / "circuit_links.parquet").unlink()
     with pytest.raises(ValueError, match=r"circuit_links\.parquet: missing beside circuits\.parquet"):
-        Run.open(run_folder)
+        circuit_parts(Run.open(run_folder))
 
 
 def test_a_run_that_did_not_ask_has_none(run_folder: Path) -> None:
-    run = Run.open(run_folder)
-    assert run.circuits is None
-    assert circuit_parts(run) is None
+    assert circuit_parts(Run.open(run_folder)) is None
 
 
 @pytest.mark.parametrize("column", sorted(RANGES))
 def test_numbers_that_no_weights_can_have_are_refused(column: str, tmp_path: Path) -> None:
     tables = circuit_tables()
-    name = next(name for name, columns in TABLES.items() if column in columns)
+    name = next(name for name, table in CIRCUIT_TABLES.items() if column in table.columns)
     tables[name] = tables[name].assign(**{column: -2.5})
     with pytest.raises(ValueError, match=f"`{column}` lies outside"):
-        write_circuits(tables, tmp_path)
+        write_studies(tables, tmp_path)
 
 
-def test_unknown_and_missing_tables_and_wrong_names_are_refused(tmp_path: Path) -> None:
-    tables = circuit_tables()
-    with pytest.raises(ValueError, match="'circuit_links' is unknown or missing"):
-        write_circuits({name: frame for name, frame in tables.items() if name != "circuit_links"}, tmp_path)
+def test_wrong_names_and_two_rows_of_a_head_are_refused(tmp_path: Path) -> None:
+    heads = circuit_tables()["circuits"]
     with pytest.raises(ValueError, match="`name` is not layer"):
-        write_circuits(tables | {"circuits": tables["circuits"].assign(name="9-9")}, tmp_path)
+        write_studies({"circuits": heads.assign(name="9-9")}, tmp_path)
+    with pytest.raises(ValueError, match="two rows have the same model, step, layer, head"):
+        write_studies({"circuits": pd.concat([heads, heads])}, tmp_path)
 
 
 def test_the_section_counts_names_and_compares(run_folder: Path) -> None:
-    write_circuits(circuit_tables(), run_folder)
+    write_studies(circuit_tables(), run_folder)
     parts = circuit_parts(Run.open(run_folder))
     assert parts is not None
     assert parts.sentences == (
@@ -96,7 +97,7 @@ def test_the_section_counts_names_and_compares(run_folder: Path) -> None:
 
 
 def test_both_pages_and_a_figure_have_the_section_and_its_numbers(run_folder: Path) -> None:
-    write_circuits(circuit_tables(), run_folder)
+    write_studies(circuit_tables(), run_folder)
     page = write_report(run_folder)
     html, markdown = page.read_text(encoding="utf-8"), (page.parent / "report.md").read_text(encoding="utf-8")
     for text in (html, markdown):
@@ -122,5 +123,5 @@ def test_without_relations_there_is_no_table_of_them(run_folder: Path, monkeypat
     tables = circuit_tables()
     tables["circuit_relations"] = tables["circuit_relations"].head(0)
     tables["circuit_links"] = tables["circuit_links"].head(2)
-    write_circuits(tables, run_folder)
+    write_studies(tables, run_folder)
     assert "Relations between words" not in write_report(run_folder).read_text(encoding="utf-8")

@@ -14,12 +14,14 @@ import pytest
 
 from probes.map_classes import ClassRule
 from probes.shapes import KINDS, MEASURES
-from reports import SHAPE_COLUMNS, Run, write_report, write_shapes
-from reports.schema import read_shapes
+from reports import Run, write_report, write_studies
+from reports.formats import names
 from reports.shape_charts import panels
 from reports.shape_measures import NAMES, TITLES
+from reports.shape_tables import SHAPE_COLUMNS
 from reports.shape_terms import SHAPES
-from reports.shapes import PLACES, HeadShapes, head_shapes, named
+from reports.shapes import PLACES, HeadShapes, head_shapes
+from reports.study_tables import read_studies
 
 LAYERS, HEADS = 6, 12
 PLANTED = {("attention", "[SEP]"): ((4, 1), 0.8), ("offset", "-1"): ((2, 3), 0.9), ("class", "diagonal"): ((2, 3), 0.7)}
@@ -84,7 +86,7 @@ def measure_rows(scope: str, split: str, kind: str, name: str) -> pd.DataFrame:
 def folder(written_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with shapes and its report; not to be changed."""
     folder = shutil.copytree(written_run, tmp_path_factory.mktemp("shapes") / "minilm-ewt")
-    write_shapes(rows(), folder)
+    write_studies({"shapes": rows()}, folder)
     write_report(folder)
     return folder
 
@@ -104,7 +106,8 @@ def test_a_run_without_shapes_has_no_section(written_run: Path, report: Path) ->
 
 
 def test_the_table_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    frame = read_shapes(write_shapes(rows(), tmp_path))
+    write_studies({"shapes": rows()}, tmp_path)
+    frame = read_studies(tmp_path)["shapes"]
     assert list(frame.columns) == list(SHAPE_COLUMNS)
     assert frame.step.dtype == "Int64"
     assert len(pd.read_csv(tmp_path / "shapes.csv")) == len(frame) == 4 * len(MEASURES) * LAYERS * HEADS
@@ -126,7 +129,7 @@ def test_what_cannot_be_a_shape_is_refused(
     change: Callable[[pd.DataFrame], pd.DataFrame], complaint: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=f"shapes.parquet: {complaint}"):
-        write_shapes(change(rows()), tmp_path)
+        write_studies({"shapes": change(rows())}, tmp_path)
 
 
 def test_every_measure_that_is_kept_is_told_by_its_name(found: HeadShapes) -> None:
@@ -144,7 +147,7 @@ def test_classes_and_blocks_are_told_of_windows_and_all_else_of_sentences(found:
 
 
 def test_without_windows_all_is_told_of_sentences_and_blocks_are_left_out(written_run: Path) -> None:
-    found = head_shapes(replace(Run.open(written_run), shapes=rows(("sentence",))))
+    found = head_shapes(replace(Run.open(written_run), studies={"shapes": rows(("sentence",))}))
     assert found is not None
     assert {one.scope for one in found.measures} == {"sentence"}
     assert [one.name for one in found.sieves] == ["local", "delimiter", "syntactic"]
@@ -166,21 +169,21 @@ def test_sentences_say_what_stands_out(found: HeadShapes) -> None:
 def test_where_no_head_stands_out_that_is_said(written_run: Path) -> None:
     frame = rows()
     frame.loc[frame["kind"].isin(["attention", "offset"]), ["value", "ci_low", "ci_high"]] = 0.2
-    found = head_shapes(replace(Run.open(written_run), shapes=frame))
+    found = head_shapes(replace(Run.open(written_run), studies={"shapes": frame}))
     assert found is not None
     assert found.sentences[1].startswith("No head gives more than half of its attention to")
 
 
 def test_few_clusters_are_told_first(written_run: Path) -> None:
-    found = head_shapes(replace(Run.open(written_run), shapes=rows().assign(clusters=6)))
+    found = head_shapes(replace(Run.open(written_run), studies={"shapes": rows().assign(clusters=6)}))
     assert found is not None
     assert found.sentences[0].startswith("⚠ Only 6 clusters")
 
 
 def test_of_many_heads_the_first_are_named() -> None:
-    assert named([]) == "–"
-    assert named(["3-1", "2-4"]) == "3-1, 2-4"
-    assert named(["3-1", "2-4", "1-1"], 2) == "3-1, 2-4 and 1 more"
+    assert names([]) == "–"
+    assert names(["3-1", "2-4"]) == "3-1, 2-4"
+    assert names(["3-1", "2-4", "1-1"], 2) == "3-1, 2-4 and 1 more"
 
 
 def test_heads_above_a_sieve_s_threshold_are_named(found: HeadShapes) -> None:
