@@ -152,7 +152,9 @@ class _Reader:
         names = sorted({name for probe in asked for name in probe.baselines})
         baselines = learn_baselines(select, asked, names, lexical=False)
         scoring = self.config.scoring
-        return Exam.of(model, report, asked, baselines, Settings(scoring.batch_pieces, scoring.reduce))
+        return Exam.of(
+            model, report, asked, baselines, Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps)
+        )
 
     def _texts(self, corpus: Corpus, scope: str) -> Texts:
         return corpus.sentences() if scope == "sentence" else corpus.windows(self.config.scoring.window_words)

@@ -98,16 +98,31 @@ def report(
 def view(
     text: Annotated[str, typer.Argument(help="A sentence; words are divided at white space.")],
     model: ModelName = "minilm",
+    maps: Annotated[str, typer.Option("--maps", help="weights, norms (each row's shares) or rollout.")] = "weights",
     out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("view.html"),
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Write an interactive page of every head on your own sentence."""
     from experiments.view import write_sentence_view
 
-    page = write_sentence_view(text, model, out)
+    page = write_sentence_view(text, model, out, maps=maps)
     typer.echo(f"page: {page}")
     if show:
         typer.launch(str(page))
+
+
+@app.command()
+def flow(
+    text: Annotated[str, typer.Argument(help="A short sentence; words are divided at white space.")] = "",
+    corpus: Annotated[str, typer.Option("--corpus", help="In place of a sentence: a name or a CoNLL-U file.")] = "",
+    first: Annotated[int, typer.Option("--first", min=1, help="Sentences of the corpus.")] = 20,
+    model: ModelName = "minilm",
+    out: Annotated[Path, typer.Option("--out", help="The table to write.")] = Path("flow.csv"),
+) -> None:
+    """Write how much can flow from word to word through all layers, beside attention and rollout."""
+    from experiments.flow import write_flow
+
+    typer.echo(f"table: {write_flow(model, out, text=text, corpus=corpus, first=first)}")
 
 
 @app.command()

@@ -9,6 +9,7 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from experiments.biography_section import BiographiesSection
+from experiments.circuit_section import CircuitsSection
 from experiments.config_file import read_toml, validated
 from experiments.section import ConfigError as ConfigError
 from experiments.section import Section
@@ -45,6 +46,7 @@ class Config(Section):
     controls: ControlsSection = ControlsSection()
     verdict: VerdictSection = VerdictSection()
     behaviour: BehaviourSection = BehaviourSection()
+    circuits: CircuitsSection = CircuitsSection()
     shapes: ShapesSection = ShapesSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None

@@ -74,6 +74,7 @@ def _resolve_paths(found: dict[str, Any], folder: Path) -> None:
     if isinstance(train, dict):
         for table, key in (("data", "path"), ("held_out", "path"), ("tokenizer", "folder"), ("data", "dataset")):
             _resolve_texts(train.get(table), key, folder)
+    _resolve_texts(found.get("circuits"), "relations", folder)
     model = found.get("model")
     if isinstance(model, dict) and isinstance(name := model.get("name"), str) and name not in NAMED:
         places = [place for place in (folder / Path(name).expanduser(), Path(name)) if place.is_dir()]

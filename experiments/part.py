@@ -37,7 +37,8 @@ class Part:
     @property
     def settings(self) -> Settings:
         """How maps are read."""
-        return Settings(self.config.scoring.batch_pieces, self.config.scoring.reduce)
+        scoring = self.config.scoring
+        return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps)
 
     def score(self, journal: Journal, progress: Progress, shuffles: Sequence[int]) -> list[pd.DataFrame]:
         """Return the scores of all heads, and those of trained probes if they are asked for.

@@ -154,7 +154,7 @@ def _work(
     write_tables(studies, around, folder)
     frames = [frame for frame in frames if len(frame)]
     scores = add_verdicts(pd.concat(frames, ignore_index=True), Rule(config.verdict.alpha, config.verdict.margin))
-    write_scores(around.complete(scores).assign(maps="weights")[list(SCORE_COLUMNS)], folder)
+    write_scores(around.complete(scores).assign(maps=config.scoring.maps)[list(SCORE_COLUMNS)], folder)
     write_examples(_renumbered(examples), folder)
     if compared:
         metrics, agreement = (pd.concat(parts, ignore_index=True) for parts in zip(*compared, strict=True))

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from experiments.section import ProbeNames, Section
 from experiments.train_config import GRAMMAR
 from mha.batches import REDUCTIONS
+from mha.maps import MAPS
 from mha.models import SOURCES
 from probes.corpora import NAMED as CORPORA
 from probes.corpora import corpus_path
@@ -96,6 +97,10 @@ class ScoringSection(Section):
     "Pieces a batch, padding included."
     reduce: Literal["mean", "first"] = "mean"
     "How the pieces of a word are reduced as queries."
+    maps: Literal["weights", "norms", "rollout"] = "weights"
+    """What is read of the heads, their controls too: attention; attention times the length of the transformed value; or
+    attention to the input through the layers below, see `mha.maps.MAPS`. Heads of two checkpoints or seeds are matched
+    by attention alone."""
     window_words: int = Field(default=100, ge=2)
     "Words a window for probes that look beyond the sentence."
     replicates: int = Field(default=2000, ge=10)
@@ -179,4 +184,5 @@ class PageSection(Section):
 
 assert set(SOURCES) == {"pretrained", "random", "shuffled"}
 assert set(REDUCTIONS) == {"mean", "first"}
+assert set(MAPS) == {"weights", "norms", "rollout"}
 assert set(METHODS) == {"auto", "masked", "pll"}

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from experiments.circuits import CircuitStudy
 from experiments.shapes import ShapeStudy
 from experiments.study import Study, Surroundings
 from reports import write_studies
 
-STUDIES: Final[tuple[type[Study], ...]] = (ShapeStudy,)
+STUDIES: Final[tuple[type[Study], ...]] = (ShapeStudy, CircuitStudy)
 
 
 def studies_of(run: Surroundings) -> list[Study]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mha import CLS, load_model
+from mha.maps import MAPS
 from mha.pieces import Pieces, align
 from probes.examples import word_level
 from probes.scoring import Settings
@@ -18,12 +19,15 @@ class ViewError(ValueError):
     """A sentence that cannot be shown."""
 
 
-def write_sentence_view(text: str, model_name: str, path: Path) -> Path:
+def write_sentence_view(text: str, model_name: str, path: Path, *, maps: str = "weights") -> Path:
     """Write the interactive page of every head on `text` to `path`; words are divided at white space.
 
-    Special tokens are shown as words. Raises ViewError for a text without words or one that is too long.
+    `maps` is one of `mha.maps.MAPS`; rows of norms are shown as shares. Special tokens are shown as words. Raises
+    ViewError for a text without words or one that is too long, and for unknown maps.
     """
     words = text.split()
+    if maps not in MAPS:
+        raise ViewError(f"unknown maps {maps!r}; known are {', '.join(MAPS)}")
     if not words:
         raise ViewError("the text has no words")
     model = load_model(model_name)
@@ -33,9 +37,11 @@ def write_sentence_view(text: str, model_name: str, path: Path) -> Path:
     if gone := pieces.missing():
         raise ViewError(f"the tokenizer of {model.name} turns {words[gone[0]]!r} into nothing; leave it out")
     shown, labels = _with_specials(pieces, words, model.tokenizer)
-    maps = word_level(model, shown, Settings())[..., : len(labels)]
+    shares = word_level(model, shown, Settings(maps=maps))[..., : len(labels)]
     notes = [f"{model.layers} layers x {model.heads} heads; words of several pieces: sum over to, mean over from"]
-    return write_view(path, model=model.name, words=labels, maps=maps, notes=notes)
+    if maps != "weights":
+        notes.append(f"maps: {maps}, each row as shares")
+    return write_view(path, model=model.name, words=labels, maps=shares, notes=notes)
 
 
 def _with_specials(pieces: Pieces, words: list[str], tokenizer: object) -> tuple[Pieces, list[str]]:

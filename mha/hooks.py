@@ -38,6 +38,21 @@ class Seen:
     "The additive attention mask of the call, or None where every key may be attended to."
     crossed: bool = False
     "Whether keys are other pieces than queries (cross-attention, a cache of keys); `bias` is then silent on queries."
+    call: Call | None = field(default=None, repr=False)
+    "The attention call that is seen."
+
+    def written_norms(self) -> Tensor:
+        """Return [batch, head, token], the length (L2) of each value or head output behind its head's W_O.
+
+        W_O's bias belongs to no head and is left out. Of a value it is ||f(x)|| of Kobayashi et al. 2020, section 3.1.
+        With W_O^T = Q R and orthonormal Q it is ||R v||: nothing of the size of the model is made for every token.
+        Raises HookError at other sites, and for an architecture whose W_O `mha.hub.OUTPUT_PROJECTIONS` does not know.
+        """
+        if self.site not in ("value", "head_output") or self.call is None:
+            raise HookError(f"norms are those of the sites value and head_output, not of {self.site}")
+        triangle = torch.linalg.qr(self.call.output_weights().transpose(1, 2), mode="r").R
+        lengths: Tensor = torch.linalg.vector_norm(torch.einsum("bhtd,hkd->bhtk", self.tensor, triangle), dim=-1)
+        return lengths
 
     def real_keys(self) -> Tensor | None:
         """Return [batch, key], True where a key may be attended to by some query; None where all may."""
@@ -82,7 +97,7 @@ class Call:
         for watch, layer in self.watches:
             if watch.wants(site, layer):
                 crossed = self.crossed or is_cross_attention(watch.modules[self.module])
-                changed = watch.see(Seen(site, layer, tensor, bias, crossed))
+                changed = watch.see(Seen(site, layer, tensor, bias, crossed, self))
                 if changed is not None and changed.shape != tensor.shape:
                     raise HookError(f"a hook on {site} returned {tuple(changed.shape)}, expected {tuple(tensor.shape)}")
                 tensor = tensor if changed is None else changed

@@ -16,7 +16,64 @@ SeeMaps = Callable[[int, Tensor], None]
 "Called with the index of a layer and its word-level maps [batch, head, query, key]."
 
 SeeBoth = Callable[[int, Tensor, Tensor], None]
-"Called with the pattern [batch, head, piece, piece] as well that a layer's word-level maps come from."
+"""Called with the index of a layer, its word-level maps, which are of the kind that was asked for, and its attention
+[batch, head, piece, piece], which is attention whatever they are."""
+
+
+class _Weights:
+    """Attention as it is."""
+
+    sites = ("pattern",)
+
+    def read(self, seen: Seen) -> Tensor | None:
+        return seen.tensor
+
+
+class _Norms:
+    """Attention times the length of the transformed value; the values of a layer are seen before its pattern."""
+
+    sites = ("value", "pattern")
+    lengths: Tensor
+
+    def read(self, seen: Seen) -> Tensor | None:
+        if seen.site == "value":
+            self.lengths = seen.written_norms()
+            return None
+        return seen.tensor * self.lengths[:, :, None]
+
+
+class _Rollout:
+    """A head's attention to the layer's input, and what that input is made of: A(i, k) rollout(i - 1)."""
+
+    sites = ("pattern",)
+    below: Tensor | None = None
+
+    def read(self, seen: Seen) -> Tensor | None:
+        mixed = half_residual(seen.tensor)
+        rolled = seen.tensor if self.below is None else torch.matmul(seen.tensor, self.below[:, None])
+        self.below = mixed if self.below is None else torch.bmm(mixed, self.below)
+        return rolled
+
+
+def half_residual(pattern: Float[Tensor, "batch head piece piece"]) -> Float[Tensor, "batch piece piece"]:
+    """Return 0.5 A + 0.5 I, A averaged over heads (Abnar and Zuidema 2020, section 3); rows sum to 1."""
+    return (pattern.mean(1) + torch.eye(pattern.shape[-1], dtype=pattern.dtype, device=pattern.device)) / 2
+
+
+READERS: dict[str, type[_Weights] | type[_Norms] | type[_Rollout]] = {
+    "weights": _Weights,
+    "norms": _Norms,
+    "rollout": _Rollout,
+}
+
+MAPS = tuple(READERS)
+"""What a map can hold for a query and a key.
+
+weights: attention; rows sum to 1. norms: the length of what the key's value adds to the query through this head,
+||alpha f(x)|| with f(x) = (x W_V + b_V) W_O, without the bias of W_O (Kobayashi et al. 2020, section 3.1); a length in
+the units of the layer's vectors, and rows sum to no fixed number. rollout: attention to the pieces of the input through
+the layers below, each half attention, averaged over heads, and half residual (Abnar and Zuidema 2020, section 3);
+rows sum to 1, and the first layer's are its weights."""
 
 
 class _Done(BaseException):
@@ -39,26 +96,32 @@ def merge(pattern: Float[Tensor, "batch head piece piece"], batch: Batch) -> Flo
 
 
 @torch.inference_mode()
-def stream_maps(model: Model, batch: Batch, see: SeeMaps, also: Sequence[SeeBoth] = ()) -> None:
+def stream_maps(
+    model: Model, batch: Batch, see: SeeMaps, also: Sequence[SeeBoth] = (), *, maps: str = "weights"
+) -> None:
     """Run `model` on a batch and show `see`, then each of `also`, the maps of each layer as soon as they exist.
 
-    Only one layer's maps exist at a time; the pass ends with the last layer's. Raises HookError for a model that shows
-    fewer layers than `model.layers`.
+    `maps` is one of MAPS. Only one layer's maps exist at a time; the pass ends with the last layer's. Raises HookError
+    for a model that shows fewer layers than `model.layers`, and for norms of an architecture whose W_O is not known.
     """
-    shown = 0
+    if maps not in READERS:
+        raise ValueError(f"unknown maps {maps!r}; known are {', '.join(MAPS)}")
+    reader, shown = READERS[maps](), 0
 
     def look(seen: Seen) -> None:
         nonlocal shown
+        if (of_pieces := reader.read(seen)) is None:
+            return
         shown = seen.layer + 1
-        maps = merge(seen.tensor, batch)
-        see(seen.layer, maps)
+        merged = merge(of_pieces, batch)
+        see(seen.layer, merged)
         for see_both in also:
-            see_both(seen.layer, maps, seen.tensor)
+            see_both(seen.layer, merged, seen.tensor)
         if seen.layer == model.layers - 1:
             raise _Done
 
     try:
-        with watch(model.module, look, ["pattern"]):
+        with watch(model.module, look, reader.sites):
             model.run(batch.ids, batch.mask)
     except _Done:
         return

@@ -37,6 +37,8 @@ class Exam:
     "The tokenizer in JSON."
     max_pieces: int
     workers: int
+    maps: str = "weights"
+    "What is read of the heads, one of `mha.maps.MAPS`."
 
     @classmethod
     def of(
@@ -62,7 +64,8 @@ class Exam:
             name: dict(tally.pooled(lambda question: (question[2],))) for name, tally in tallies.items()
         }
         kept, tokenizer = len(aligned.kept), model.tokenizer.to_str()
-        return cls(probes, sheets, pooled, aligned.dropped, kept, tokenizer, model.max_pieces, settings.workers)
+        facts = (aligned.dropped, kept, tokenizer, model.max_pieces, settings.workers, settings.maps)
+        return cls(probes, sheets, pooled, *facts)
 
     def fits(self, model: Model) -> bool:
         """Return whether a model cuts texts into the pieces of this exam, and reads as many of them."""
@@ -79,7 +82,7 @@ class Exam:
         by_name = {probe.name: probe for probe in self.probes}
         tally = Tally(model.layers * model.heads)
         for sheet, scored in zip(
-            self.sheets, in_order(lambda one: one.sums(model), self.sheets, self.workers), strict=True
+            self.sheets, in_order(lambda one: one.sums(model, maps=self.maps), self.sheets, self.workers), strict=True
         ):
             for segments, sums in scored:
                 tally.add(segments, sums)

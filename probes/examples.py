@@ -22,6 +22,7 @@ from probes.aligned import name_of
 from probes.corpora import Texts
 from probes.records import Document
 from probes.registry import Probe
+from probes.scorer import TINY
 from probes.scoring import Settings
 from probes.tally import Question
 from probes.targets import OTHERS, TOKENS, Keys, Targets
@@ -119,14 +120,18 @@ def head_map(model: Model, text: Document, layer: int, head: int, settings: Sett
 
 
 def word_level(model: Model, pieces: Pieces, settings: Settings) -> npt.NDArray[np.float32]:
-    """Return all word-level maps of one text, [layer, head, query, key]; keys as in `mha.maps.merge`."""
+    """Return all word-level maps of one text, [layer, head, query, key]; keys as in `mha.maps.merge`.
+
+    Rows of norms are divided by their sums, so that what is drawn are shares with all kinds of maps.
+    """
     batch = collate([pieces], reduce=settings.reduce, padding=model.padding)
     layers: list[npt.NDArray[np.float32]] = []
 
     def keep(layer: int, maps: Tensor) -> None:
-        layers.append(maps[0].numpy())
+        shares = maps[0] / maps[0].sum(-1, keepdim=True).clamp(min=TINY) if settings.maps == "norms" else maps[0]
+        layers.append(shares.numpy())
 
-    stream_maps(model, batch, keep)
+    stream_maps(model, batch, keep, maps=settings.maps)
     return np.stack(layers)
 
 

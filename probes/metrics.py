@@ -100,7 +100,7 @@ def _measure(
             for lines in parts:
                 total[:, :, layer].index_add_(0, lines.label, lines.measure(memory))
 
-    stream_maps(model, batch, see)
+    stream_maps(model, batch, see, maps=settings.maps)
     return {
         (group.probe, group.variant, label): Total(_counts(parts, number), total[number].numpy())
         for group, parts, total in zip(groups, asked, sums, strict=True)

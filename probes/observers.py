@@ -18,7 +18,8 @@ class Look(Protocol):
     def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:
         """Look at a layer: its word-level maps [batch, head, query, key] and the pattern [batch, head, piece, piece].
 
-        Keys of `maps` are the words, then [SEP], then [CLS]; `pattern` is of the pieces that the words consist of.
+        `maps` are of the kind that the run reads (`[scoring] maps`, one of `mha.maps.MAPS`); their keys are the words,
+        then [SEP], then [CLS]. `pattern` is attention itself whatever the run reads, of the pieces of the words.
         Called once a layer, by the thread that has the batch.
         """
 

@@ -80,7 +80,7 @@ def read_cells(
         rows = np.concatenate([np.arange(*span) for span in zip(first, last, strict=True)])
         batch = collate([pieces[i] for i in chosen], reduce=settings.reduce, padding=model.padding)
         reader = _Reader(values, rows, np.repeat(np.arange(len(chosen)), last - first), *cells[rows, 1:].T)
-        stream_maps(model, batch, reader.see)
+        stream_maps(model, batch, reader.see, maps=settings.maps)
 
     batches = plan(pieces, [aligned.names[number] for number in numbers], settings.batch_pieces)
     for _ in in_order(read, batches, settings.workers):

@@ -24,7 +24,8 @@ BROAD_LIMIT = 0.1
 MEASURES = ("hits", "mass", "coverage", "near_ties")
 """What is summed over items, a head each: whether the most attended candidate is gold (k of m candidates that tie
 exactly count k_gold / m; no attention on any candidate counts 0); attention on gold; attention on all candidates;
-whether the top two are a near-tie. For broad items the mass is the attention outside the most attended key."""
+whether the top two are a near-tie. For broad items the mass is the attention outside the most attended key.
+Of other maps (`mha.maps.MAPS`) mass and coverage have the units of those maps."""
 
 TINY = torch.finfo(torch.float32).tiny
 "Attention below this is none; heads that put all on one key leave as little to the others."
@@ -144,11 +145,12 @@ class BatchScorer:
         return cells
 
     def sums(
-        self, maps: Float[Tensor, "batch head query key"], segment: Tensor, segments: int
+        self, maps: Float[Tensor, "batch head query key"], segment: Tensor, segments: int, *, shares: bool = False
     ) -> Float[Tensor, "segment measure head"]:
         """Return the MEASURES of all heads summed over the items of each segment, in double precision.
 
-        `segment` is the number of every item's segment.
+        `segment` is the number of every item's segment. With `shares` a broad row is judged by the share of its sum
+        that its most attended key has: rows of norms do not sum to 1.
         """
         memory = maps.permute(2, 3, 0, 1).contiguous()
         cells = memory.view(-1, maps.shape[1])
@@ -168,14 +170,16 @@ class BatchScorer:
             near_ties.index_add_(0, segment, top.near.index_select(0, self.place).double())
         sums = torch.cat([of_pairs, of_items, near_ties], 1).view(segments, len(MEASURES), heads)
         if len(self.spread):
-            self._add_spread(sums, top, segment[self.spread])
+            self._add_spread(sums, top, segment[self.spread], shares=shares)
         return sums
 
-    def _add_spread(self, sums: Tensor, top: Top, segment: Tensor) -> None:
+    def _add_spread(self, sums: Tensor, top: Top, segment: Tensor, *, shares: bool) -> None:
         """Add hits, mass and near-ties of broad items, which follow from the greatest attention of their rows."""
-        measures = _spread_measures(top.best[self.place[self.spread]]).double()
+        place = self.place[self.spread]
+        row = top.coverage[place].clamp(min=TINY) if shares else 1
+        measures = _spread_measures(top.best[place] / row).double()
         if top.near is not None:
-            measures[:, 3] -= top.near[self.place[self.spread]].double()
+            measures[:, 3] -= top.near[place].double()
         sums.index_add_(0, segment, measures)
 
     def _tops(self, memory: Float[Tensor, "query key batch head"], cells: Tensor) -> Top:

@@ -57,6 +57,8 @@ class Settings:
     "How the pieces of a word are reduced as queries, one of `mha.batches.REDUCTIONS`."
     workers: int = 0
     "Batches that are scored at the same time, on one thread each; 0 for the number of threads of torch."
+    maps: str = "weights"
+    "What is read of the heads, one of `mha.maps.MAPS`."
 
 
 def score_corpus(
@@ -154,13 +156,13 @@ class _Work:
         """Let the model read a batch, for the questions about it and for whoever looks at its maps."""
         also = [look.see for look in scored.looks]
         if not groups:
-            stream_maps(self.model, batch, lambda layer, maps: None, also)
+            stream_maps(self.model, batch, lambda layer, maps: None, also, maps=self.settings.maps)
             return
         blocks = np.array([self.block_of[document.id] for document in documents], np.int64)
         shown = Shown(documents)
         random = self._control_arcs(groups, shown)
         parts = [(part, Segments.of(part, blocks)) for part in (groups, random) if part]
-        scored.heads.extend(Sheet.of(parts, batch).sums(self.model, also))
+        scored.heads.extend(Sheet.of(parts, batch).sums(self.model, also, maps=self.settings.maps))
         scored.baselines.extend(score_baselines(groups, shown, blocks, self.by_name, self.baselines))
 
     def _control_arcs(self, groups: list[Items], shown: Shown) -> list[Items]:

@@ -37,15 +37,20 @@ class Sheet:
         of_item = np.concatenate([one.of_item + first for one, first in zip(segments, start, strict=True)])
         return cls(batch, scorer, segments, torch.from_numpy(of_item))
 
-    def sums(self, model: Model, also: Sequence[SeeBoth] = ()) -> list[tuple[Segments, Numbers]]:
-        """Return the sums [segment, measure, layer * head] of all heads on every part; `also` see the same maps."""
+    def sums(
+        self, model: Model, also: Sequence[SeeBoth] = (), *, maps: str = "weights"
+    ) -> list[tuple[Segments, Numbers]]:
+        """Return the sums [segment, measure, layer * head] of all heads on every part; `also` see the same maps.
+
+        `maps` is one of `mha.maps.MAPS`.
+        """
         count = sum(map(len, self.parts))
         sums = np.empty((count, len(MEASURES), model.layers, model.heads))
 
-        def see(layer: int, maps: Tensor) -> None:
-            sums[:, :, layer] = self.scorer.sums(maps, self.segment, count).numpy()
+        def see(layer: int, of_layer: Tensor) -> None:
+            sums[:, :, layer] = self.scorer.sums(of_layer, self.segment, count, shares=maps == "norms").numpy()
 
-        stream_maps(model, self.batch, see, also)
+        stream_maps(model, self.batch, see, also, maps=maps)
         flat = sums.reshape(count, len(MEASURES), -1)
         border = np.cumsum([len(segments) for segments in self.parts])[:-1]
         return list(zip(self.parts, np.split(flat, border), strict=True))

@@ -47,7 +47,9 @@ SCORE_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
         "beyond_lexical": "bool",
     }
 )
-"Column -> dtype of scores.parquet, in order. Layer and head count from 0, `name` from 1; fractions lie in [0, 1]."
+"""Column -> dtype of scores.parquet, in order. Layer and head count from 0, `name` from 1; fractions lie in [0, 1].
+
+`maps` is what was read of the heads, a key of `reports.glossary.MAPS`; of "norms" mass and coverage are lengths."""
 
 EXAMPLE_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -13,6 +13,7 @@ from reports.behaviour import Behaviour, behaviour
 from reports.biographies import HeadBiographies, head_biographies
 from reports.controls import Rival, rivals
 from reports.formats import MISSING, count, day, duration
+from reports.glossary import MAPS, MAPS_SAID
 from reports.heatmaps import heat_map_data
 from reports.rankings import Rankings, rankings
 from reports.run import Run
@@ -57,6 +58,8 @@ class Contents:
 
     run: Run
     model: str
+    maps: str
+    "What was read of the heads, a key of `reports.glossary.MAPS`."
     layers: int
     heads: int
     date: str
@@ -84,6 +87,11 @@ class Contents:
     notes: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]
+
+    @property
+    def maps_said(self) -> str:
+        """How to read numbers that are not about attention weights; "" for those that are."""
+        return MAPS_SAID.get(self.maps, "")
 
     @property
     def about(self) -> str:
@@ -132,6 +140,7 @@ def gather(folder: Path) -> Contents:
     return Contents(
         run=run,
         model=str(_section(record, "model").get("name") or scores["model"].iloc[0]),
+        maps=str(scores["maps"].iloc[0]),
         layers=layers,
         heads=heads,
         date=day(record.get("started")),
@@ -161,7 +170,7 @@ def gather(folder: Path) -> Contents:
         ),
         unscored=tuple(row for rows in best.values() for row in rows if row.n == 0),
         notes=(*left_out, *(str(note) for note in record.get("notes") or ())),
-        facts=_facts(run),
+        facts=(*_facts(run), ("maps", MAPS.get(str(scores["maps"].iloc[0]), str(scores["maps"].iloc[0])))),
         versions=tuple((package, str(version)) for package, version in sorted(_section(record, "versions").items())),
     )
 

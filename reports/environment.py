@@ -15,7 +15,9 @@ from reports import formats
 TEMPLATES = Path(__file__).parent / "templates"
 "Templates, style sheets and scripts, shipped with the package."
 
-_FILTERS = ("percent", "signed", "count", "duration", "coefficient", "decimal", "p_value", "names", "tied")
+_FILTERS = (
+    *("percent", "signed", "signed_whole", "count", "duration", "coefficient", "decimal", "p_value", "names", "tied"),
+)
 
 
 def environment(*, html: bool = True) -> jinja2.Environment:

@@ -35,6 +35,11 @@ def decimal(value: float) -> str:
     return MISSING if math.isnan(value) else f"{value:.2f}".replace("-", "−")
 
 
+def signed_whole(number: int) -> str:
+    """Write a whole number with its sign: -1 is "−1", 0 is "0"."""
+    return f"{number:+d}".replace("-", "−") if number else "0"
+
+
 def p_value(p: float) -> str:
     """Write a p-value with three decimals: 0.0123 is "0.012", what is smaller than a thousandth is "< 0.001"."""
     return MISSING if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"

@@ -128,6 +128,31 @@ MEANING: Final = (
 )
 "Term -> definition, in the order in which a reader meets them."
 
+MAPS: Final = {
+    "weights": "attention weights",
+    "norms": "norms: attention times the length of what it carries (Kobayashi et al. 2020)",
+    "rollout": "rollout: attention to the input through the layers below (Abnar and Zuidema 2020)",
+}
+"Kind of maps -> what it is."
+
+MAPS_SAID: Final = {
+    "norms": "This run did not read attention weights but norms: a query’s attention to a key times the length of the "
+    "key’s value behind the head’s output projection, its bias left out, so that a key with much attention and nothing "
+    "to say counts little. Most attended means the longest such vector. Rows do not sum to 1: mass and coverage are "
+    "lengths of vectors, written times 100, to be compared within a layer only; share is a fraction as ever. Heads of "
+    "controls are read in the same way. Baselines and the lexical table have no values; they give each candidate a "
+    "weight, and accuracy and margin only ask which candidate is first, so that they mean what they always mean. In "
+    "the drawn examples each row is divided by its sum. The shapes of maps, where they are told, are "
+    "those of attention.",
+    "rollout": "This run did not read attention weights but rollout: a head’s attention to its layer’s input, times "
+    "what that input is made of if every layer below is half attention, averaged over its heads, and half residual. In "
+    "the first layer these are the weights. Rows sum to 1 as ever, but what a head of a high layer seems to look at is "
+    "largely what all heads below it have mixed, so that heads of one layer are more alike. Heads of controls are read "
+    "in the same way; baselines know no layers and mean what they always mean. The shapes of maps, where they are "
+    "told, are those of attention.",
+}
+"Kind of maps -> how to read the numbers of a run on it; attention weights are what the other terms speak of."
+
 METRICS: Final = (
     (
         "mass",

@@ -20,7 +20,7 @@ from reports.columns import (
 )
 
 _FRACTIONS = (
-    *("accuracy", "ci_low", "ci_high", "mass", "share", "baseline_accuracy", "lexical_accuracy"),
+    *("accuracy", "ci_low", "ci_high", "share", "baseline_accuracy", "lexical_accuracy"),
     *("p", "p_label", "p_adjusted", "stability"),
 )
 _RANGES = {"reciprocal_rank": (0, 1), "auc": (0, 1), "tau": (-1, 1), "overlap": (0, 1)}
@@ -89,6 +89,8 @@ def _check_scores(frame: pd.DataFrame, where: str | Path) -> None:
     for column in _FRACTIONS:
         wrong = outside(frame[column], 0, 1)
         refuse(frame, wrong, where, f"`{column}` lies outside [0, 1] (fractions, not percent)")
+    most = (frame["maps"] == "norms").map({True: float("inf"), False: 1.0})  # lengths of vectors are no fractions
+    refuse(frame, outside(frame["mass"], 0, most), where, "`mass` lies outside [0, 1] (fractions, not percent)")
     refuse(frame, (frame["n"] == 0) & frame["accuracy"].notna(), where, "n = 0 but `accuracy` is a number, not NaN")
     refuse(frame, frame.duplicated(list(ROW_KEY)), where, f"two rows have the same {', '.join(ROW_KEY)}")
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
+from reports.circuit_figure import save_circuits
+from reports.circuits import TERMS as CIRCUITS
+from reports.circuits import circuit_parts
 from reports.run import Run
 from reports.sandbox_charts import Chart
 from reports.shape_charts import save_shapes, shape_charts
@@ -39,7 +42,10 @@ class PageSection:
     "Called with what is told, the model and corpus it is about, and a folder; returns the figures' names there."
 
 
-SECTIONS: Final = (PageSection("shapes", "The shape of maps", head_shapes, SHAPES, shape_charts, save_shapes),)
+SECTIONS: Final = (
+    PageSection("shapes", "The shape of maps", head_shapes, SHAPES, shape_charts, save_shapes),
+    PageSection("circuits", "What the weights alone say", circuit_parts, CIRCUITS, save=save_circuits),
+)
 "In the order of the page."
 
 

@@ -71,6 +71,20 @@ def test_rows_of_all_heads_sum_to_one(text: str, tiny: Path, tmp_path: Path, sho
     assert (shown.maps >= 0).all()
 
 
+def test_other_maps_are_shown_as_shares_and_named(tiny: Path, tmp_path: Path, shown: Shown) -> None:
+    found = {}
+    for kind in ("weights", "norms", "rollout"):
+        page = write_sentence_view("the dog sleeps", str(tiny), tmp_path / "page.html", maps=kind)
+        found[kind] = shown.maps
+        np.testing.assert_allclose(shown.maps.sum(-1), 1, atol=1e-5)
+        assert (f"maps: {kind}" in page.read_text(encoding="utf-8")) == (kind != "weights")
+    assert np.abs(found["norms"] - found["weights"]).max() > 0.01
+    np.testing.assert_allclose(found["rollout"][0], found["weights"][0], atol=1e-6)
+    assert np.abs(found["rollout"][1] - found["weights"][1]).max() > 0.01
+    with pytest.raises(ViewError, match="unknown maps 'norm'; known are weights, norms, rollout"):
+        write_sentence_view("the dog", str(tiny), tmp_path / "page.html", maps="norm")
+
+
 def test_words_are_divided_at_white_space_only(tiny: Path, tmp_path: Path, shown: Shown) -> None:
     write_sentence_view("  don't stop,\tdogs.\nnow ", str(tiny), tmp_path / "page.html")
     assert shown.words == ["[CLS]", "don't", "stop,", "dogs.", "now", "[SEP]"]

@@ -178,6 +178,23 @@ def test_what_the_heads_write_sums_to_the_output_of_attention(model: Any, inputs
         torch.testing.assert_close(total, output.view_as(total), rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("folder", OUTPUT_PROJECTIONS, indirect=True)
+def test_norms_are_those_of_vectors_behind_the_W_O_of_their_head(model: Any, inputs: dict[str, Tensor]) -> None:
+    lengths: list[tuple[Tensor, Tensor]] = []
+
+    def see(seen: Seen) -> None:
+        weights = seen.call.output_weights().double()
+        direct = torch.einsum("bhtd,hdm->bhtm", seen.tensor.double(), weights).norm(dim=-1)
+        lengths.append((seen.written_norms(), direct))
+
+    with torch.no_grad(), watch(model, see, ["value", "head_output"]):
+        model(**inputs)
+    assert len(lengths) >= 4
+    for found, direct in lengths:
+        torch.testing.assert_close(found.double(), direct, rtol=1e-5, atol=1e-6)
+        assert direct.std() > 0.01
+
+
 def rows_of_head(projection: Any, head: int) -> Tensor:
     """Return the part of W_O that meets a head of 8 dimensions: columns of a Linear, rows of GPT-2's Conv1D."""
     part = slice(8 * head, 8 * head + 8)

@@ -39,15 +39,15 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Model:
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 0), ("[SEP]", 1)]
     )
 
-    def stream(model: Model, batch: Batch, see: Callable[[int, Tensor], None]) -> None:
+    def stream(model: Model, batch: Batch, see: Callable[[int, Tensor], None], *, maps: str) -> None:
         head = (batch.ids[:, 1:-1] - 2) // len(LETTERS)
-        maps = torch.full((len(head), 4, LENGTH, LENGTH + 2), 1 / (LENGTH + 2))
+        planted = torch.full((len(head), 4, LENGTH, LENGTH + 2), 1 / (LENGTH + 2))
         words = torch.arange(LENGTH)
-        maps[:, [GOLD, PREVIOUS, BACKWARDS]] = 0
-        maps[:, GOLD].scatter_(2, head[..., None], 1.0)
-        maps[:, PREVIOUS, words, (words - 1).clip(min=0)] = 1
-        maps[:, BACKWARDS, :, :LENGTH] = maps[:, GOLD, :, :LENGTH].transpose(1, 2)
-        see(0, maps)
+        planted[:, [GOLD, PREVIOUS, BACKWARDS]] = 0
+        planted[:, GOLD].scatter_(2, head[..., None], 1.0)
+        planted[:, PREVIOUS, words, (words - 1).clip(min=0)] = 1
+        planted[:, BACKWARDS, :, :LENGTH] = planted[:, GOLD, :, :LENGTH].transpose(1, 2)
+        see(0, planted)
 
     monkeypatch.setattr(pair_attention, "stream_maps", stream)
     return Model("planted", "pretrained", "none", nn.Identity(), tokenizer, 1, 4, 64, 0, "")
@@ -185,9 +185,9 @@ def test_the_number_of_workers_changes_nothing_and_each_has_one_thread(
     threads: list[int] = []
     stream = pair_attention.stream_maps
 
-    def counted(*given: Any) -> None:
+    def counted(*given: Any, **named: Any) -> None:
         threads.append(torch.get_num_threads())
-        stream(*given)
+        stream(*given, **named)
 
     monkeypatch.setattr(pair_attention, "stream_maps", counted)
     one, three = (

@@ -235,6 +235,21 @@ def test_a_row_is_broad_if_no_key_gets_more_than_a_tenth(best: float, hit: int, 
         assert first[COVERAGE] == pytest.approx(1, abs=1e-6)
 
 
+@pytest.mark.parametrize(("best", "hit"), [(0.09, 1), (0.11, 0)])
+def test_broad_rows_that_do_not_sum_to_one_are_judged_by_shares(best: float, hit: int) -> None:
+    words = 18
+    document = Document("d", (Sentence("s", ("w",) * words, np.full(words, -1), ("",) * words),))
+    items = gather("p", BROAD, [Position().targets(document)[BROAD]])
+    row = [best, *[(1 - best) / (words + 1)] * (words + 1)]
+    maps = 7 * torch.tensor([[[row] * words]])
+    scorer = BatchScorer([items], np.array([words]))
+    sums = scorer.sums(maps, torch.zeros(words, dtype=torch.long), 1, shares=True)[0, :, 0]
+    assert sums[HITS] == hit * words
+    assert float(sums[MASS]) == pytest.approx((1 - best) * words, rel=1e-6)
+    assert float(sums[COVERAGE]) == pytest.approx(7 * words, rel=1e-6)
+    assert scorer.sums(maps, torch.zeros(words, dtype=torch.long), 1)[0, HITS, 0] == 0
+
+
 def test_the_measures_are_the_ones_that_are_named() -> None:
     assert MEASURES == ("hits", "mass", "coverage", "near_ties")
 

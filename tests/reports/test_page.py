@@ -271,6 +271,19 @@ def test_a_run_without_controls_design_or_thresholds_says_so(run_folder: Path, s
         assert "†" not in text
 
 
+@pytest.mark.usefixtures("without_figures")
+def test_a_page_says_which_maps_were_read_and_what_mass_then_is(run_folder: Path, scores: pd.DataFrame):
+    weights = write_report(run_folder).read_text(encoding="utf-8")
+    assert "attention weights" in weights
+    assert "This run did not read" not in weights
+    for kind, said in (("norms", "lengths of vectors, written times 100"), ("rollout", "half attention, averaged")):
+        write_scores(scores.assign(maps=kind), run_folder)
+        page = write_report(run_folder)
+        for text in (page.read_text(encoding="utf-8"), (page.parent / "report.md").read_text(encoding="utf-8")):
+            assert f"This run did not read attention weights but {kind}" in text
+            assert said in text
+
+
 def test_a_damaged_config_is_one_clear_line(run_folder: Path):
     (run_folder / "config.toml").write_text("[model\nname = 3")
     with pytest.raises(ValueError, match=r"config\.toml: not TOML .*; run again to make a new one") as raised:

@@ -72,6 +72,15 @@ def test_what_no_scorer_can_have_measured_is_refused(scores: pd.DataFrame, colum
     assert "\n" not in str(raised.value)
 
 
+def test_the_mass_of_norms_is_a_length_that_may_pass_one(scores: pd.DataFrame):
+    long = scores.assign(maps="norms", mass=2.5)
+    assert (validate(long)["mass"] == 2.5).all()
+    with pytest.raises(ValueError, match="`mass` lies outside"):
+        validate(long.assign(maps="rollout"))
+    with pytest.raises(ValueError, match="`mass` lies outside"):
+        validate(long.assign(mass=-0.1))
+
+
 def test_wrong_dtypes_and_duplicate_rows_are_refused(scores: pd.DataFrame):
     with pytest.raises(ValueError, match="column 'accuracy' is str, expected float64"):
         validate(scores.astype({"accuracy": "str"}).assign(accuracy="high"))

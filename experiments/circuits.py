@@ -1,0 +1,68 @@
+"""What the weights alone say of heads in a run, and whether heads do it on text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import pandas as pd
+
+from experiments.study import Study, Surroundings
+from mha.circuits import encoder_of
+from probes.aligned import Aligned
+from probes.circuits import CircuitSettings, read_circuits
+from probes.corpora import MemoryTexts
+from probes.relations import RELATIONS, Pairs, read_relations
+from probes.scoring import Settings
+
+
+@dataclass(frozen=True)
+class CircuitStudy(Study):
+    """What the weights say, held against the first sentences of the report split."""
+
+    name = "weights alone"
+    run: Surroundings
+    relations: Pairs
+
+    @classmethod
+    def asked(cls, run: Surroundings) -> Self | None:
+        """Return the study where it is switched on.
+
+        Raises CircuitError for an architecture of which it cannot be told, and for relations that cannot be read.
+        """
+        section = run.config.circuits
+        if not section.enabled:
+            return None
+        encoder_of(run.model)
+        return cls(run, RELATIONS if section.relations is None else read_relations(section.relations))
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return what weights say beside what heads do; note what was read and what was left out."""
+        config, journal = self.run.config, self.run.journal
+        section, scoring = config.circuits, config.scoring
+        texts = self.run.texts("sentence")[1]
+        chosen = MemoryTexts(texts.take(range(min(section.sentences, len(texts)))))
+        done = 0
+
+        def step(more: int) -> None:
+            nonlocal done
+            done += more
+            self.run.progress("what the weights say, on text", done, len(chosen))
+
+        aligned = Aligned.of(self.run.model, chosen)
+        settings = CircuitSettings(section.words, replicates=scoring.replicates, seed=config.seed)
+        found = read_circuits(self.run.model, aligned, self.relations, settings, Settings(scoring.batch_pieces), step)
+        journal.record["circuits"] = {**found.facts, "sentences": len(aligned.kept)}
+        dropped = aligned.dropped
+        dropped.update(found.dropped)
+        journal.record["dropped"] += [
+            {
+                "split": "report",
+                "scope": self.name,
+                "reason": reason,
+                "count": count,
+                "examples": dropped.examples[reason],
+            }
+            for reason, count in dropped.counts.items()
+        ]
+        return found.tables
