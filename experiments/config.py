@@ -16,6 +16,7 @@ from experiments.sections import BehaviourSection as BehaviourSection
 from experiments.sections import ControlsSection as ControlsSection
 from experiments.sections import CorpusPart as CorpusPart
 from experiments.sections import CorpusSection as CorpusSection
+from experiments.sections import HeadsSection as HeadsSection
 from experiments.sections import ModelSection as ModelSection
 from experiments.sections import PageSection as PageSection
 from experiments.sections import ProbesSection as ProbesSection
@@ -44,6 +45,7 @@ class Config(Section):
     controls: ControlsSection = ControlsSection()
     verdict: VerdictSection = VerdictSection()
     behaviour: BehaviourSection = BehaviourSection()
+    heads: HeadsSection = HeadsSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
     "Whether, and how, heads are followed through the checkpoints of a training."

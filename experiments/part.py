@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import pandas as pd
 
 from experiments.config import Config
 from experiments.controls import ModelControl, add_control, chosen_shuffles, model_controls, of_model, on_arcs
+from experiments.ensembles import ensemble_table
 from experiments.journal import Journal
 from experiments.progress import Progress
 from mha import Model
@@ -16,9 +18,17 @@ from probes import Probe
 from probes.control_arcs import ControlArcs
 from probes.corpora import Texts
 from probes.evidence import Effort
+from probes.observers import Observer
 from probes.registry import CONTROL_ARCS, SHUFFLED
 from probes.results import SPLITS, Split, pooled_sums, score_table
 from probes.scoring import Settings, learn_baselines, score_corpus
+
+
+class Study(Protocol):
+    """Something else that a run measures of the heads in the passes in which they are scored."""
+
+    def observer(self, scope: str, split: str, texts: Texts) -> Observer:
+        """Return what looks at the maps of a split while it is read."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,9 @@ class Part:
     probes: Sequence[Probe]
     texts: Sequence[Texts]
     "Of the selection split and of the report split."
+    studies: Sequence[Study] = ()
+    ensembles: list[pd.DataFrame] = field(default_factory=list)
+    "Of the part's relations; there once it has been scored."
 
     @property
     def settings(self) -> Settings:
@@ -51,6 +64,10 @@ class Part:
         with journal.stage("statistics"):
             shape, scoring = (self.model.layers, self.model.heads), config.scoring
             frames = [score_table(*splits, shape=shape, effort=Effort(scoring.replicates, scoring.flips, config.seed))]
+        if config.heads.relations and any(probe.needs != "words" for probe in self.probes):
+            with journal.stage("ensembles"):
+                told = (self.probes, self.texts, frames[0], splits[1])
+                self.ensembles.append(ensemble_table(config, self.model, *told, self.settings))
         for probe in self.probes:
             if probe.name not in set(frames[0].probe):
                 journal.record["notes"].append(
@@ -78,7 +95,10 @@ class Part:
         for split, texts in zip(SPLITS, self.texts, strict=True):
             with journal.stage(f"score {split}"):
                 step = self._counter(progress, split, len(texts))
-                outcome = score_corpus(self.model, texts, self.probes, baselines, self.settings, step, arcs=arcs)
+                observers = [study.observer(self.scope, split, texts) for study in self.studies]
+                outcome = score_corpus(
+                    self.model, texts, self.probes, baselines, self.settings, step, arcs=arcs, observers=observers
+                )
                 step(len(texts) - outcome.texts)
             journal.count(split, self.scope, outcome)
             splits.append(Split(*pooled_sums(outcome, self.probes)))

@@ -17,6 +17,7 @@ from experiments.behaviour import Examination
 from experiments.biographies import add_biographies, biographies
 from experiments.config import Config, ConfigError, VerdictSection, resolved
 from experiments.corpora import open_corpora
+from experiments.headset import HeadSet
 from experiments.journal import Journal
 from experiments.opened import Opened, open_model
 from experiments.part import Part
@@ -36,6 +37,7 @@ from reports import (
     write_report,
     write_scores,
 )
+from reports.headset_tables import write_headset
 
 CONFIG = "config.toml"
 
@@ -121,20 +123,23 @@ def _work(
     model = opened.model
     examination = Examination.of(config, model)
     probes = [get_probe(name) for name in config.probes.names]
-    frames, examples, compared = [], [], []
+    frames, examples, compared, ensembles = [], [], [], []
+    heads = HeadSet(opened.config, model) if config.heads.texts else None
     shuffles: list[int] | None = None
     to_show, to_ask = config.page.examples, len(probes)
     for scope in ("sentence", "window"):
         asked = [probe for probe in probes if probe.scope == scope]
         if not asked:
             continue
-        part = Part(opened.config, model, scope, asked, [_texts(corpus, scope, config) for corpus in corpora])
+        texts = [_texts(corpus, scope, config) for corpus in corpora]
+        part = Part(opened.config, model, scope, asked, texts, [] if heads is None else [heads])
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if shuffles is None and config.controls.shuffled:
             shuffles = part.chosen_shuffles(journal)
         scores, *trained = part.score(journal, progress, shuffles or [])
         frames += [scores, *trained]
+        ensembles += part.ensembles
         if config.scoring.metrics:
             with journal.stage("agreement of metrics"):
                 compared.append(part.compare(trained, progress))
@@ -147,6 +152,8 @@ def _work(
         write_behaviour(_of_run(examination.hold(journal, progress), opened), folder)
     names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
     _refuse_nothing(frames, names, journal)
+    with journal.stage("heads as a set"):
+        write_headset(({} if heads is None else heads.tables(journal)) | _together("ensembles", ensembles), folder)
     frames = [frame for frame in frames if len(frame)]
     scores = add_verdicts(pd.concat(frames, ignore_index=True), Rule(config.verdict.alpha, config.verdict.margin))
     write_scores(_complete(scores, opened, names), folder)
@@ -215,6 +222,12 @@ def _of_run(frame: pd.DataFrame, opened: Opened) -> pd.DataFrame:
     model = opened.model
     name = f"{model.name} ({model.source})" if model.source in ("random", "shuffled") else model.name
     return frame.assign(model=name, step=step)
+
+
+def _together(name: str, parts: Sequence[pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return the table of a run from those of its parts; none where nothing is in them."""
+    found = [part for part in parts if len(part)]
+    return {name: pd.concat(found, ignore_index=True)} if found else {}
 
 
 def _renumbered(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:

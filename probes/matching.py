@@ -45,12 +45,18 @@ class SeenMaps:
 
 def see_maps(model: Model, sentences: Sequence[Sequence[str]]) -> SeenMaps | None:
     """Return the word-level maps of `sentences`, given as words; None where the model can read none of them."""
-    cut = align(model.tokenizer, sentences)
-    kept = [i for i, one in enumerate(cut) if 0 < len(one) <= model.max_pieces and one.words and not one.missing()]
+    kept = readable(model, sentences)
     if not kept:
         return None
-    batch = collate([cut[number] for number in kept], padding=model.padding)
+    cut = align(model.tokenizer, [sentences[number] for number in kept])
+    batch = collate(cut, padding=model.padding)
     return SeenMaps(model.layers, kept, head_maps(model, batch), batch.words.numpy())
+
+
+def readable(model: Model, sentences: Sequence[Sequence[str]]) -> list[int]:
+    """Return the indices of the sentences that the model can read whole, with a piece for every word."""
+    cut = align(model.tokenizer, sentences)
+    return [i for i, one in enumerate(cut) if one.words and len(one) <= model.max_pieces and not one.missing()]
 
 
 def head_maps(model: Model, batch: Batch) -> Float[Tensor, "text query key head"]:
@@ -110,7 +116,8 @@ def divergence(one: Float[Tensor, "row key head"], other: Float[Tensor, "row key
 
 
 def _entropy(rows: Float[Tensor, "row key head"]) -> Float[Tensor, " head"]:
-    """Return [head], the entropy in nats, summed over rows in double precision. (`torch.xlogy` takes 40 times longer.)"""
+    """Return [head], the entropy in nats, summed over rows in double precision."""
+    # torch.xlogy, which knows 0 log 0, takes 40 times longer
     logs = rows.clamp_min(torch.finfo(rows.dtype).tiny).log_()
     return -logs.mul_(rows).sum(1).double().sum(0)
 

@@ -14,7 +14,7 @@ from reports import formats
 TEMPLATES = Path(__file__).parent / "templates"
 "Templates, style sheets and scripts, shipped with the package."
 
-_FILTERS = ("percent", "signed", "count", "duration", "coefficient", "decimal", "p_value", "tied")
+_FILTERS = ("percent", "signed", "count", "duration", "coefficient", "decimal", "decimal3", "p_value", "tied")
 
 
 def environment(*, html: bool = True) -> jinja2.Environment:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import datetime
 
 MISSING = "–"
@@ -32,6 +33,11 @@ def coefficient(value: float) -> str:
 def decimal(value: float) -> str:
     """Write a number with two decimals: 1.234 is "1.23"."""
     return MISSING if math.isnan(value) else f"{value:.2f}".replace("-", "−")
+
+
+def decimal3(value: float) -> str:
+    """Write a number with three decimals: 1.2345 is "1.234"."""
+    return MISSING if math.isnan(value) else f"{value:.3f}".replace("-", "−")
 
 
 def p_value(p: float) -> str:
@@ -78,3 +84,13 @@ def day(moment: object) -> str:
     except ValueError:
         return str(moment or MISSING)
     return f"{date.day} {date:%B %Y}"
+
+
+def escaped(value: object) -> str:
+    r"""Return text from the data so that Markdown shows it as it is, also inside a table and as one line.
+
+    >>> escaped("a|b <i>_x_")
+    'a\\|b &lt;i>\\_x\\_'
+    """
+    text = re.sub(r"<(?! )", "&lt;", str(value).replace("&", "&amp;"))
+    return re.sub(r"\s+", " ", re.sub(r"([\\`*_\[\]|~#!])", r"\\\1", text))

@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 from uuid import uuid4
 
+from markupsafe import Markup
+
 from reports.behaviour import DECIDED
 from reports.behaviour_figure import save_behaviour
 from reports.biographies import MATCHED
@@ -13,9 +15,14 @@ from reports.biography_charts import biography_charts, save_biographies
 from reports.contents import Contents, ProbePart, gather
 from reports.environment import asset, environment
 from reports.figures import save_best_heads, save_heat_maps
-from reports.glossary import BIOGRAPHIES, LIMITS, MEANING
+from reports.glossary import BIOGRAPHIES, HEADS_TOGETHER, LIMITS, MEANING
+from reports.headset_charts import headset_charts
+from reports.headset_figure import save_headset
 from reports.markdown import markdown_page
 from reports.tables import FEW_CLUSTERS
+
+TOGETHER = "heads as a set"
+"What the figures of that section are called among those of probes."
 
 BEST_IN_FIGURE = 15
 "How many rows a static figure of best heads has."
@@ -36,6 +43,9 @@ def write_report(run_folder: Path) -> Path:
         drawn = _save_figures(contents, figures)
         if contents.biographies is not None:
             save_biographies(contents.biographies, f"{contents.model}: heads in training", figures / "biographies")
+        if contents.together is not None:
+            title = f"{contents.model}: heads as a set"
+            drawn[TOGETHER] = save_headset(contents.together, title, figures)
         (unfinished / "report.md").write_text(markdown_page(contents, drawn), encoding="utf-8")
         (unfinished / "index.html").write_text(html_page(contents), encoding="utf-8")
         _swap(unfinished, target)
@@ -84,16 +94,23 @@ def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder:
 def html_page(contents: Contents) -> str:
     """Return the whole page as HTML that loads nothing from anywhere."""
     template = environment().get_template("page.html.j2")
-    told = contents.biographies is not None
+    told, together = contents.biographies is not None, contents.together
+    charts = "charts.css" if told or together is not None else ""
     return template.render(
         page=contents,
         charts=biography_charts(contents.biographies) if contents.biographies is not None else [],
+        together_charts=headset_charts(together) if together is not None else [],
         biography_terms=BIOGRAPHIES,
+        together_terms=HEADS_TOGETHER,
         matched_names=MATCHED,
         meaning=MEANING,
         limits=LIMITS,
         few=FEW_CLUSTERS,
         decided=DECIDED,
-        style=asset("page.css") + (asset("charts.css") + asset("biographies.css") if told else ""),
-        script=asset("page.js") + (asset("biographies.js") if told else ""),
+        style=_assets("page.css", "heads.css", charts, "biographies.css" if told else ""),
+        script=_assets("page.js", "heads.js", "biographies.js" if told else ""),
     )
+
+
+def _assets(*names: str) -> Markup:
+    return Markup("").join(asset(name) for name in names if name)

@@ -6,13 +6,15 @@ import difflib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
 
 from reports.biography_tables import read_biographies
+from reports.card import HeadCard, head_card
+from reports.headset_tables import read_headset
 from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
@@ -23,7 +25,7 @@ FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 class Run:
     """The numbers of one finished run.
 
-    `run.scores` holds every head; `run.head("3-5")` the rows of one head, by the name that papers use.
+    `run.scores` holds every head; `run.head("3-5")` is the card of one head, by the name that papers use.
     """
 
     folder: Path
@@ -44,6 +46,9 @@ class Run:
 
     behaviour: pd.DataFrame | None = None
     "One row a group of minimal pairs (`BEHAVIOUR_COLUMNS`); None where the run asked about none."
+
+    heads_set: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    "Tables about heads as a set, by name (`reports.headset_tables.TABLES`), those that the run wrote."
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
@@ -73,6 +78,7 @@ class Run:
             agreement=read_agreement(folder / "agreement.parquet") if compared else None,
             behaviour=read_behaviour(pairs) if pairs.is_file() else None,
             biographies=read_biographies(folder),
+            heads_set=read_headset(folder),
         )
 
     @property
@@ -90,15 +96,14 @@ class Run:
         """Number of heads of the widest layer."""
         return int(self.scores["head"].max()) + 1 if len(self.scores) else 0
 
-    def head(self, name: str) -> pd.DataFrame:
-        """Return the rows of the head called `name`, layer and head counted from 1: "3-5" is layer 2, head 4.
+    def head(self, name: str) -> HeadCard:
+        """Return the card of the head called `name`, layer and head counted from 1: "3-5" is layer 2, head 4.
 
-        Raises ValueError that says which names there are.
+        Its `scores` are the head's rows. Raises ValueError that says which names there are.
         """
-        rows = self.scores[self.scores["name"] == name]
-        if rows.empty:
+        if not (self.scores["name"] == name).any():
             raise ValueError(f"{self.folder}: no head {name!r}; {self._hint(name)}")
-        return rows.reset_index(drop=True)
+        return head_card(self, name)
 
     def _hint(self, name: str) -> str:
         """Say which heads there are, and which one `name` probably meant."""

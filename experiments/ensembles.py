@@ -1,0 +1,137 @@
+"""Ensembles of a run: how much better the mean map of several heads is than the best head, relation by relation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from experiments.config import Config
+from mha import Model
+from probes import Probe
+from probes.aligned import sample_texts
+from probes.corpora import MemoryTexts, Texts
+from probes.ensembles import Answers, choose_ensemble, ensemble_hits, gather_answers
+from probes.evidence import Draws, Effort
+from probes.results import Split
+from probes.scoring import Settings
+from probes.statistics import Resamples
+from probes.tally import Numbers, Question, Sums
+
+FEWEST = 50
+"Items that a relation has on each split, at the least."
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A question for which an ensemble is sought."""
+
+    question: Question
+    first: int
+    "The head that was chosen on the selection split, as a flat index."
+    baseline: str
+    "The strongest baseline or control on the report split."
+
+
+def choose_relations(scores: pd.DataFrame, probes: Sequence[Probe], count: int, heads: int) -> list[Relation]:
+    """Return the `count` labels with the most items on the selection split, each in its best variant there.
+
+    Of probes that need more than words, and of labels with FEWEST items on both splits and something to beat. The
+    variant is the one in which the chosen head has the largest margin on the selection split.
+    """
+    key = ["probe", "variant", "label"]
+    rows = scores[scores.selected & (scores.n >= FEWEST) & (scores.baseline != "")]
+    rows = rows[rows.probe.isin([probe.name for probe in probes if probe.needs != "words"])]
+    report = rows[rows.split == "report"].set_index(key).baseline
+    select = rows[(rows.split == "select") & rows.set_index(key).index.isin(report.index)]
+    best = select.sort_values(["margin", *key], ascending=[False, True, True, True]).drop_duplicates(["probe", "label"])
+    kept = best.sort_values(["n", *key], ascending=[False, True, True, True]).head(count)
+    places = zip(*(kept[column].tolist() for column in (*key, "layer", "head")), strict=True)
+    return [
+        Relation((probe, variant, label), layer * heads + head, str(report[probe, variant, label]))
+        for probe, variant, label, layer, head in places
+    ]
+
+
+def ensemble_table(
+    config: Config,
+    model: Model,
+    probes: Sequence[Probe],
+    texts: Sequence[Texts],
+    scores: pd.DataFrame,
+    report: Split,
+    settings: Settings,
+) -> pd.DataFrame:
+    """Return one row a relation and size, the single head first (`reports.headset_tables`, without columns of the run).
+
+    `texts`, both splits', are read once more, of the selection split at most `heads.choice_texts`. Heads are added one
+    by one on the selection split, and told on the report split.
+    """
+    section = config.heads
+    relations = choose_relations(scores, probes, section.relations, model.heads)
+    sample = MemoryTexts(sample_texts(texts[0], section.choice_texts))
+    asked: Mapping[Question, None] = dict.fromkeys(relation.question for relation in relations)
+    known = gather_answers(model, sample, probes, asked, settings)
+    sought = {
+        relation.question: choose_ensemble(known[relation.question], relation.first, section.largest)
+        for relation in relations
+        if relation.question in known
+    }
+    told = gather_answers(model, texts[1], probes, {question: found[0] for question, found in sought.items()}, settings)
+    effort = Effort(config.scoring.replicates, 0, config.seed)
+    draws = Draws.of(report.clusters, effort, 1, test=False)
+    rows: list[dict[str, object]] = []
+    for relation in relations:
+        if relation.question in told:
+            rival = report.baselines[relation.baseline][relation.question]
+            found = sought[relation.question]
+            rows += _rows(relation, *found, told[relation.question], rival, draws, model.heads)
+    return pd.DataFrame(rows)
+
+
+def _rows(
+    relation: Relation,
+    chosen: Sequence[int],
+    accuracy: Sequence[float],
+    answers: Answers,
+    rival: Sums,
+    draws: Draws,
+    heads: int,
+) -> list[dict[str, object]]:
+    clusters, n, hits = ensemble_hits(answers)
+    resamples = draws.bootstrap.of(clusters, n)
+    means, beaten = resamples.means(hits), rival.hits.sum() / n.sum()
+    told = hits.sum(0) / n.sum()
+    intervals = {
+        "ci": resamples.interval(means),
+        "gain": resamples.interval(means - means[:, :1]),
+        "margin": _paired(resamples, means, rival),
+    }
+    names = [f"{head // heads + 1}-{head % heads + 1}" for head in chosen]
+    probe, variant, label = relation.question
+    return [
+        {
+            **{
+                "probe": probe,
+                "label": label,
+                "variant": variant,
+                "size": size + 1,
+                "heads": " ".join(names[: size + 1]),
+            },
+            **{"select_accuracy": accuracy[size], "chosen": size == int(np.argmax(accuracy))},
+            **{"n": int(n.sum()), "clusters": len(clusters), "accuracy": told[size], "gain": told[size] - told[0]},
+            **{"baseline": relation.baseline, "baseline_accuracy": beaten, "margin": told[size] - beaten},
+            **{
+                f"{name}_{end}": bound[size]
+                for name, both in intervals.items()
+                for end, bound in zip(("low", "high"), both, strict=True)
+            },
+        }
+        for size in range(len(chosen))
+    ]
+
+
+def _paired(resamples: Resamples, means: Numbers, rival: Sums) -> Numbers:
+    return resamples.interval(means - resamples.means(rival.hits))

@@ -1,0 +1,158 @@
+"""The heads of a run's model as a set: how far they are from each other, and in which groups and subspaces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from experiments.config import Config
+from experiments.controls import first_seed
+from experiments.journal import Journal
+from mha import Model, load_model
+from probes import Document
+from probes.aligned import sample_texts
+from probes.corpora import MemoryTexts, Texts
+from probes.distances import Distances, text_key
+from probes.head_groups import group_heads, lay_out, layer_contrast
+from probes.records import IntArray
+from probes.scoring import Settings, score_corpus
+from probes.subspaces import SubspaceError, head_weights, output_similarity, subspace_overlap
+from probes.tally import Numbers
+
+OWN, RANDOM = "own", "random"
+"Whose heads: those of the run's model, or of one of the same architecture with fresh weights."
+
+MAPS, OUTPUTS = "maps", "outputs"
+"What is compared of two heads beside W_V and W_O: the distance of their maps, and linear CKA of their outputs."
+
+Compared = Mapping[str, Mapping[str, Numbers]]
+"What is compared -> column -> [head, head]."
+
+
+@dataclass
+class HeadSet:
+    """What is noted of all heads while they are scored (`experiments.part.Study`), and told of them as a set."""
+
+    config: Config
+    model: Model
+    sample: list[Document] = field(default_factory=list)
+    "Texts of the report split on which heads are compared: of the scope that is read first."
+    distances: Distances | None = None
+
+    def observer(self, scope: str, split: str, texts: Texts) -> Distances:
+        """Return what compares heads on the sample; on other texts than the first of the report split, on none."""
+        if split != "report" or self.distances is not None:
+            return Distances(())
+        self.sample = sample_texts(texts, self.config.heads.texts)
+        self.distances = self._on_sample()
+        return self.distances
+
+    def tables(self, journal: Journal) -> dict[str, pd.DataFrame]:
+        """Return the tables `distances`, `subspaces`, `contrasts` and `places` (`reports.headset_tables`).
+
+        To be called when the report split has been scored. Empty where no text of the sample can be compared.
+        """
+        distance = None if self.distances is None else self.distances.means()
+        if self.distances is None or distance is None:
+            journal.record["notes"].append("heads are not compared as a set: no text of the sample can be read whole")
+            return {}
+        found = {OWN: {MAPS: {"distance": distance}} | self._subspaces(self.model, journal)}
+        found[RANDOM] = self._fresh(journal)
+        plane, groups = lay_out(distance, seed=self.config.seed), group_heads(distance)
+        counts = {"texts": self.distances.texts, "words": self.distances.words, "left_out": self.distances.left_out}
+        numbers = {"stress": plane.stress, "silhouette": groups.silhouette}
+        journal.record["heads"] = counts | {name: value for name, value in numbers.items() if np.isfinite(value)}
+        return {
+            "distances": self._pairs({"distance": distance}),
+            "subspaces": self._overlaps(found),
+            "contrasts": self._contrasts(found),
+            "places": self._places(distance, plane.places, groups.group),
+        }
+
+    @property
+    def _settings(self) -> Settings:
+        return Settings(self.config.scoring.batch_pieces, self.config.scoring.reduce)
+
+    def _on_sample(self) -> Distances:
+        return Distances([text_key(text) for text in self.sample])
+
+    def _subspaces(self, model: Model, journal: Journal) -> dict[str, dict[str, Numbers]]:
+        """Return overlap and nearest cosine of what heads read and write, and the likeness of their outputs."""
+        found: dict[str, dict[str, Numbers]] = {}
+        try:
+            for what, spans in head_weights(model).items():
+                found[what] = dict(zip(("overlap", "nearest"), subspace_overlap(spans), strict=True))
+        except SubspaceError as error:
+            journal.record["notes"] = list(dict.fromkeys([*journal.record["notes"], str(error)]))
+        found[OUTPUTS] = {"overlap": output_similarity(model, self.sample, self._settings)[0]}
+        return found
+
+    def _fresh(self, journal: Journal) -> dict[str, dict[str, Numbers]]:
+        """Return the same of the same architecture with fresh weights, on the same texts."""
+        fresh = load_model(self.config.model.name, "random", first_seed(self.config, self.model, "random"))
+        observer = self._on_sample()
+        score_corpus(fresh, MemoryTexts(self.sample), [], {}, self._settings, observers=[observer])
+        distance = observer.means()
+        assert distance is not None
+        return {MAPS: {"distance": distance}} | self._subspaces(fresh, journal)
+
+    def _overlaps(self, found: Mapping[str, Compared]) -> pd.DataFrame:
+        frames = [
+            self._pairs({"nearest": np.full_like(next(iter(columns.values())), np.nan), **columns}).assign(
+                what=what, weights=weights
+            )
+            for weights, compared in found.items()
+            for what, columns in compared.items()
+            if what != MAPS
+        ]
+        return pd.concat(frames, ignore_index=True)
+
+    def _contrasts(self, found: Mapping[str, Compared]) -> pd.DataFrame:
+        permutations, seed = self.config.heads.permutations, self.config.seed
+        rows = []
+        for weights, compared in found.items():
+            for what, columns in compared.items():
+                values = columns["distance" if what == MAPS else "overlap"]
+                contrast = layer_contrast(values, self._layer, permutations=permutations, seed=seed)
+                rows.append({"what": what, "weights": weights, **vars(contrast)})
+        return pd.DataFrame(rows)
+
+    def _pairs(self, columns: Mapping[str, Numbers]) -> pd.DataFrame:
+        """Return one row for every two heads, the lower one first."""
+        one, other = np.triu_indices(self.model.layers * self.model.heads, 1)
+        return pd.DataFrame(
+            {
+                **_named(one, self.model.heads),
+                **{f"other_{key}": value for key, value in _named(other, self.model.heads).items() if key != "name"},
+                "other": _named(other, self.model.heads)["name"],
+                **{name: values[one, other] for name, values in columns.items()},
+            }
+        )
+
+    def _places(self, distance: Numbers, places: Numbers, group: IntArray) -> pd.DataFrame:
+        """Return one row a head: where it lies on the plane, its group, and the head that is nearest to it."""
+        others = distance + np.diag(np.full(len(distance), np.inf))
+        nearest = others.argmin(1)
+        alone = len(distance) == 1
+        return pd.DataFrame(
+            {
+                **_named(np.arange(len(distance)), self.model.heads),
+                **{"x": places[:, 0], "y": places[:, 1], "group": group + 1},
+                "nearest": [""] if alone else _named(nearest, self.model.heads)["name"],
+                "distance": np.where(alone, np.nan, others.min(1)),
+            }
+        )
+
+    @property
+    def _layer(self) -> IntArray:
+        return np.arange(self.model.layers * self.model.heads) // self.model.heads
+
+
+def _named(flat: IntArray, heads: int) -> dict[str, IntArray | list[str]]:
+    """Return layer, head and name of heads by their flat index."""
+    layer, head = np.divmod(flat, heads)
+    names = [f"{one + 1}-{other + 1}" for one, other in zip(layer.tolist(), head.tolist(), strict=True)]
+    return {"layer": layer, "head": head, "name": names}

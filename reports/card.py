@@ -1,0 +1,100 @@
+"""One head's whole profile, in all forms: plain text, Markdown, HTML for notebooks, and data for a page."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from reports.card_parts import NEAREST, PARTS, CardPart, Part, Told, examples
+from reports.formats import escaped, signed
+
+if TYPE_CHECKING:
+    from reports.run import Run
+
+
+@dataclass(frozen=True)
+class HeadCard:
+    """All that a run says of one head; `print` shows it, and a notebook shows it as a page would."""
+
+    run: str
+    name: str
+    parts: tuple[CardPart, ...]
+    scores: pd.DataFrame
+    "The head's rows of scores.parquet."
+
+    @property
+    def title(self) -> str:
+        """Head, layer and run in words."""
+        layer, head = self.name.split("-")
+        return f"Head {self.name} of {self.run}: layer {layer}, head {head}, counted from 1"
+
+    def __str__(self) -> str:
+        """The card as plain text."""
+        return "\n".join([self.title, *(line for part in self.parts for line in _plain(part))])
+
+    def _repr_markdown_(self) -> str:
+        return "\n".join([f"### {escaped(self.title)}", *(line for part in self.parts for line in _markdown(part))])
+
+    def _repr_html_(self) -> str:
+        return f"<h3>{html.escape(self.title)}</h3>{''.join(map(_html, self.parts))}"
+
+
+def _plain(part: CardPart) -> Iterator[str]:
+    yield from ("", part.title, *(f"  {sentence}" for sentence in part.said))
+    table = (part.columns, *part.rows) if part.rows else ()
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _markdown(part: CardPart) -> Iterator[str]:
+    yield from ("", f"#### {escaped(part.title)}", "", *(f"- {escaped(sentence)}" for sentence in part.said))
+    if part.rows:
+        yield from ("", _row(part.columns), "|---" * len(part.columns) + "|", *map(_row, part.rows))
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(map(escaped, cells))} |"
+
+
+def _html(part: CardPart) -> str:
+    said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in part.said)
+    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in part.columns)
+    rows = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in part.rows)
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if part.rows else ""
+    return f"<h4>{html.escape(part.title)}</h4>{said}{table}"
+
+
+def head_card(run: Run, name: str) -> HeadCard:
+    """Return the card of the head called `name`, which the run must have."""
+    return _card(Told(run), name, PARTS)
+
+
+def page_cards(run: Run) -> tuple[HeadCard, ...]:
+    """Return the cards of all heads as a page has them: without examples, which it draws."""
+    told, names = Told(run), run.scores.drop_duplicates("name").sort_values(["layer", "head"])["name"]
+    return tuple(_card(told, name, [part for part in PARTS if part is not examples]) for name in names)
+
+
+def _card(told: Told, name: str, makers: Sequence[Part]) -> HeadCard:
+    parts = (make(told, name) for make in makers)
+    scores = told.run.scores[told.run.scores["name"] == name].reset_index(drop=True)
+    return HeadCard(told.run.name, name, tuple(part for part in parts if part is not None), scores)
+
+
+def profiles(run: Run) -> tuple[tuple[str, str], ...]:
+    """Return every specialised head with its surest labels in one line, layer by layer."""
+    found = Told(run).rows
+    found = found[found["specialised"]]
+    lines = []
+    for (_, _, name), rows in found.groupby(["layer", "head", "name"], sort=True):
+        first = rows.head(NEAREST).to_dict("records")
+        said = [f"{row['label']} ({row['variant']}) {signed(row['margin'])}" for row in first]
+        lines.append(
+            (str(name), ", ".join(said) + (f", and {len(rows) - NEAREST} more" if len(rows) > NEAREST else ""))
+        )
+    return tuple(lines)

@@ -1,0 +1,283 @@
+"""The parts of a head's card: what it is best at, what it is near to, what it does on sentences.
+
+A part is one function of PARTS, which reads one table of a run; a run without the table has no such part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+
+from reports.arcs import diagram
+from reports.formats import MISSING, decimal, interval, percent, signed, signed_interval
+from reports.schema import read_parquet
+from reports.tables import CLASSIFIER, page_scores
+
+if TYPE_CHECKING:
+    from reports.run import Run
+
+MOST: Final = 8
+"Roles that a card tells."
+
+NEAREST: Final = 4
+"Nearest heads that a card tells."
+
+
+@dataclass(frozen=True)
+class CardPart:
+    """One part of a card: sentences, and a table that may be empty."""
+
+    title: str
+    said: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the parts of cards read: a run, and what several of them need of it."""
+
+    run: Run
+
+    @cached_property
+    def rows(self) -> pd.DataFrame:
+        """The rows of the report split that a page shows and that have a margin, but for trained classifiers."""
+        rows = page_scores(self.run.scores)[0]
+        rows = rows[(rows["split"] == "report") & (rows["probe"] != CLASSIFIER) & rows["margin"].notna()]
+        keys, up = ["specialised", "margin_low", "label"], [False, False, True]
+        return rows.sort_values(keys, ascending=up, kind="stable")
+
+    @cached_property
+    def main_roles(self) -> Mapping[str, str]:
+        """The label in which each head is most surely above its rivals, of heads that are specialised in any."""
+        first = self.rows[self.rows["specialised"]].drop_duplicates("name")
+        return dict(zip(first["name"], first["label"], strict=True))
+
+    def of_head(self, file: str, name: str) -> list[dict[Any, Any]]:
+        """Return the rows of a head in a table of the run folder; none where the run has no such file."""
+        if file not in self._files:
+            path = self.run.folder / f"{file}.parquet"
+            self._files[file] = read_parquet(path) if path.is_file() else pd.DataFrame({"name": []})
+        table = self._files[file]
+        return table[table["name"] == name].to_dict("records")
+
+    @cached_property
+    def _files(self) -> dict[str, pd.DataFrame]:
+        return {}
+
+
+Part = Callable[[Told, str], CardPart | None]
+"What makes a part of the card of a head of that name; None where the run does not tell it."
+
+
+def roles(told: Told, name: str) -> CardPart | None:
+    """In which labels the head is specialised or chosen, the surest margins first."""
+    rows = told.rows[told.rows["name"] == name]
+    if rows.empty:
+        return None
+    noted = rows[rows["specialised"] | rows["selected"]]
+    kinds = rows[["specialised", "selected"]].sum()
+    said = [
+        f"Specialised in {kinds['specialised']} of {len(rows)} label–variant pairs that it was tested in; "
+        f"the best head of the selection split in {kinds['selected']}."
+    ]
+    if noted.empty:
+        noted = rows.head(1)
+        said.append("Its surest margin:")
+    elif len(noted) > MOST:
+        said.append(f"The {MOST} surest of {len(noted)}:")
+    shown = noted.head(MOST).to_dict("records")
+    columns = ("label", "variant", "accuracy, %", "interval", "strongest rival, %", "margin", "interval", "verdict")
+    return CardPart("Roles", tuple(said), columns, tuple(_role(row) for row in shown))
+
+
+def _role(row: Mapping[object, object]) -> tuple[str, ...]:
+    numbers = {key: float(str(value)) for key, value in row.items() if isinstance(value, float)}
+    verdict = "specialised" if row["specialised"] else "not specialised"
+    return (
+        *(f"{row['probe']}: {row['label']}", str(row["variant"])),
+        *(percent(numbers["accuracy"]), interval(numbers["ci_low"], numbers["ci_high"])),
+        f"{percent(numbers['baseline_accuracy'])} ({row['baseline']})",
+        *(signed(numbers["margin"]), signed_interval(numbers["margin_low"], numbers["margin_high"])),
+        verdict + (", beyond the table" if row["beyond_lexical"] else "") + (", chosen" if row["selected"] else ""),
+    )
+
+
+def nearest(told: Told, name: str) -> CardPart | None:
+    """The heads whose maps are nearest, with their main roles, and the head's group."""
+    table, places = told.run.heads_set.get("distances"), told.run.heads_set.get("places")
+    if table is None or places is None:
+        return None
+    pairs = table[(table["name"] == name) | (table["other"] == name)]
+    if pairs.empty:
+        return None
+    others = pairs["other"].where(pairs["name"] == name, pairs["name"])
+    ranked = pairs.assign(to=others).sort_values("distance", kind="stable")
+    known = told.main_roles
+    rows = tuple(
+        (to, decimal(far), known.get(to, MISSING)) for to, far in zip(ranked["to"], ranked["distance"], strict=True)
+    )
+    group = int(places.loc[places["name"] == name, "group"].iloc[0])
+    fellows = places.loc[(places["group"] == group) & (places["name"] != name), "name"].tolist()
+    said = f"Group {group} of {places['group'].nunique()}, with {len(fellows)} other heads{_first(fellows)}."
+    mean = f"Its maps are {decimal(float(pairs['distance'].mean()))} nats from those of another head on average."
+    return CardPart("Nearest heads", (said, mean), ("head", "distance, nats", "main role"), rows)
+
+
+def _first(names: list[str]) -> str:
+    more = f", +{len(names) - NEAREST}" if len(names) > NEAREST else ""
+    return f": {', '.join(names[:NEAREST])}{more}" if names else ""
+
+
+OVERLAPS: Final[Mapping[str, str]] = {
+    "W_V": "what it reads (W_V), overlap",
+    "W_O": "what it writes (W_O), overlap",
+    "outputs": "its output vectors, linear CKA",
+}
+"What is compared in subspaces.parquet -> what it is."
+
+
+def subspaces(told: Told, name: str) -> CardPart | None:
+    """How much of its subspaces the head shares with the others, beside fresh weights."""
+    table = told.run.heads_set.get("subspaces")
+    if table is None:
+        return None
+    pairs = table[(table["name"] == name) | (table["other"] == name)]
+    rows = []
+    for what, said in OVERLAPS.items():
+        of_what = pairs[(pairs["what"] == what) & pairs["overlap"].notna()]
+        own, fresh = (of_what[of_what["weights"] == weights] for weights in ("own", "random"))
+        if len(own):
+            top = own.loc[own["overlap"].idxmax()]
+            most = f"{top['other'] if top['name'] == name else top['name']} ({decimal(top['overlap'])})"
+            rows.append((said, decimal(own["overlap"].mean()), decimal(fresh["overlap"].mean()), most))
+    columns = ("shared with another head", "mean", "with fresh weights", "most with")
+    return CardPart("Subspaces", (), columns, tuple(rows)) if rows else None
+
+
+def ensembles(told: Told, name: str) -> CardPart | None:
+    """The chosen ensembles that the head is part of."""
+    table = told.run.heads_set.get("ensembles")
+    if table is None:
+        return None
+    chosen = table[table["chosen"] & (table["size"] > 1)]
+    rows = [row for row in chosen.to_dict("records") if name in str(row["heads"]).split()]
+    columns = ("label", "variant", "heads", "accuracy, %", "gain over the first", "interval")
+    cells = tuple(
+        (
+            *(f"{row['probe']}: {row['label']}", str(row["variant"]), str(row["heads"])),
+            *(percent(row["accuracy"]), signed(row["gain"]), signed_interval(row["gain_low"], row["gain_high"])),
+        )
+        for row in rows
+    )
+    return CardPart("Ensembles", (), columns, cells) if cells else None
+
+
+SHAPES: Final[Mapping[tuple[str, str], str]] = {
+    ("entropy", "all tokens"): "entropy of its rows, nats",
+    ("entropy", "[CLS]"): "entropy of the row of [CLS], nats",
+    ("confidence", "without [SEP]"): "confidence: mean of the largest weight, %",
+    ("distance", "words"): "mean attended distance, words",
+    ("attention", "[CLS]"): "attention to [CLS], %",
+    ("attention", "[SEP]"): "attention to [SEP], %",
+    ("attention", "punctuation"): "attention to punctuation, %",
+}
+"Kind and measure in shapes.parquet -> what it is."
+
+
+def shape(told: Told, name: str) -> CardPart | None:
+    """What the head's maps look like, whatever the words are."""
+    rows = [row for row in told.of_head("shapes", name) if row["split"] == "report" and row["value"] == row["value"]]
+    rows = [row for row in rows if row.get("scope") == rows[0].get("scope")]
+    if not rows:
+        return None
+    known = {(row["kind"], row["measure"]): row for row in rows}
+    named = [(known[key], said) for key, said in SHAPES.items() if key in known]
+    for kind, said in (("offset", "most attended offset: {}, %"), ("class", "most frequent class: {}, % of texts")):
+        of_kind = [row for row in rows if row["kind"] == kind]
+        if of_kind:
+            top = max(of_kind, key=lambda row: float(row["value"]))
+            named.append((top, said.format(top["measure"])))
+    biases = [row["measure"] for row in rows if row["kind"] == "sieve" and row["p_adjusted"] < 0.05]
+    sentences = (f"Surely biased to: {', '.join(biases)}.",) if biases else ()
+    cells = tuple((said, *_amount(row, said)) for row, said in named)
+    return CardPart("Shape of its maps", sentences, ("measure", "value", "interval", "of an even map"), cells)
+
+
+def _amount(row: Mapping[Any, Any], said: str) -> tuple[str, str, str]:
+    write = percent if "%" in said else decimal
+    low, high = float(row["ci_low"]), float(row["ci_high"])
+    between = f"[{write(low)}, {write(high)}]" if low == low and high == high else ""
+    return write(float(row["value"])), between, write(float(row["even"]))
+
+
+CIRCUITS: Final[Mapping[str, str]] = {
+    "kernel_attention": "attention at the favourite offset of its weights, %",
+    "same_word": "prefers the same word, %",
+    "related_words": "prefers related words, %",
+    "copying": "copying score",
+    "write_norm": "norm of what it writes",
+}
+"Column of circuits.parquet -> what it is."
+
+
+def circuits(told: Told, name: str) -> CardPart | None:
+    """What the weights alone say of the head."""
+    found = told.of_head("circuits", name)
+    if not found:
+        return None
+    row = found[0]
+    said = (f"By its weights alone its favourite offset is {row['kernel_offset']:+d}.".replace("-", "−"),)
+    cells = tuple(
+        (text, percent(float(row[column])) if "%" in text else decimal(float(row[column])))
+        for column, text in CIRCUITS.items()
+        if column in row and row[column] == row[column]
+    )
+    return CardPart("Its weights alone", said, ("measure", "value"), cells)
+
+
+def classifiers(told: Told, name: str) -> CardPart | None:
+    """What a linear classifier reads off the head, the most selective first."""
+    rows = [row for row in told.of_head("classifiers", name) if row["selectivity"] == row["selectivity"]]
+    rows = sorted(rows, key=lambda row: (-float(row["selectivity"]), str(row["task"]), str(row["label"])))[:MOST]
+    columns = ("task", "label", "accuracy, %", "control task, %", "selectivity", "interval", "")
+    cells = tuple(
+        (
+            *(str(row["task"]), str(row["label"]), percent(row["accuracy"]), percent(row["control_accuracy"])),
+            *(signed(row["selectivity"]), signed_interval(row["selectivity_low"], row["selectivity_high"])),
+            "chosen" if row["selected"] else "",
+        )
+        for row in rows
+    )
+    return CardPart("Trained classifiers", (), columns, cells) if cells else None
+
+
+def biography(told: Told, name: str) -> CardPart | None:
+    """What became of the head in training."""
+    table = (told.run.biographies or {}).get("biography_lives")
+    if table is None:
+        return None
+    rows = table[table["name"] == name].to_dict("records")
+    columns = ("seed", "life", "first role", "last role")
+    cells = tuple(
+        (str(row["seed"]), str(row["life"]), row["first_role"] or MISSING, row["last_role"] or MISSING) for row in rows
+    )
+    return CardPart("In training", (), columns, cells) if cells else None
+
+
+def examples(told: Told, name: str) -> CardPart | None:
+    """What the head attends to in the sentences of the page."""
+    found = told.run.examples[told.run.examples["name"] == name]
+    drawn = [diagram(arcs) for _, arcs in found.groupby("example", sort=True)]
+    rows = tuple((one.label, " ".join(one.words), "; ".join(one.said)) for one in drawn)
+    return CardPart("Examples", (), ("label", "sentence", "strongest candidate"), rows) if rows else None
+
+
+PARTS: Final[tuple[Part, ...]] = (
+    *(roles, shape, nearest, ensembles, subspaces, circuits, classifiers, biography, examples),
+)
+"The parts of a card, in their order."
