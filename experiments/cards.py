@@ -29,7 +29,9 @@ def print_card(folder: Path, name: str) -> None:
         for sentence in part.said:
             console.print(Text(sentence))
         if part.rows:
-            table = Table(*(Text(column) for column in part.columns), box=None, pad_edge=False)
+            table = Table(box=None, pad_edge=False)
+            for column in part.columns:
+                table.add_column(Text(column))
             for row in part.rows:
                 table.add_row(*map(Text, row))
             console.print(table)

@@ -38,12 +38,15 @@ class Relation:
 def choose_relations(scores: pd.DataFrame, probes: Sequence[Probe], count: int, heads: int) -> list[Relation]:
     """Return the `count` labels with the most items on the selection split, each in its best variant there.
 
-    Of probes that need more than words, and of labels with FEWEST items on both splits and something to beat. The
-    variant is the one in which the chosen head has the largest margin on the selection split.
+    Of probes that need more than words, and of labels with FEWEST items on both splits and something to beat; not of
+    those that pool subtypes ("nsubj:*"), whose items other labels ask about. The variant is the one in which the chosen
+    head has the largest margin on the selection split.
     """
     key = ["probe", "variant", "label"]
     rows = scores[scores.selected & (scores.n >= FEWEST) & (scores.baseline != "")]
-    rows = rows[rows.probe.isin([probe.name for probe in probes if probe.needs != "words"])]
+    rows = rows[
+        ~rows.label.str.endswith(":*") & rows.probe.isin([probe.name for probe in probes if probe.needs != "words"])
+    ]
     report = rows[rows.split == "report"].set_index(key).baseline
     select = rows[(rows.split == "select") & rows.set_index(key).index.isin(report.index)]
     best = select.sort_values(["margin", *key], ascending=[False, True, True, True]).drop_duplicates(["probe", "label"])

@@ -61,8 +61,9 @@ class HeadSet:
             return {}
         found = {OWN: {MAPS: {"distance": distance}} | self._subspaces(self.model, journal)}
         found[RANDOM] = self._fresh(journal)
-        plane, groups = lay_out(distance, seed=self.config.seed), group_heads(distance)
-        counts = {"texts": self.distances.texts, "words": self.distances.words, "left_out": self.distances.left_out}
+        plane, groups = lay_out(distance, seed=self.config.seed), group_heads(distance, self.config.heads.groups)
+        counts = {"texts": self.distances.texts, "words": self.distances.words}
+        counts["left_out"] = len(self.sample) - self.distances.texts
         numbers = {"stress": plane.stress, "silhouette": groups.silhouette}
         journal.record["heads"] = counts | {name: value for name, value in numbers.items() if np.isfinite(value)}
         return {

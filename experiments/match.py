@@ -34,8 +34,10 @@ class HeadMatch:
 
     table: pd.DataFrame
     "In COLUMNS."
+    asked: int
+    "Sentences that were drawn."
     sentences: int
-    "That both models read."
+    "Of these, that both models can read whole."
     distance: float
     "Mean over matched heads, in nats."
     null: float
@@ -82,7 +84,14 @@ def match_heads_of(
         columns=[*COLUMNS],
     )
     return HeadMatch(
-        table, len(chosen), float(np.nanmean(found.match.distance)), found.null, found.match.chance, same, chance
+        table,
+        len(words),
+        len(chosen),
+        float(np.nanmean(found.match.distance)),
+        found.null,
+        found.match.chance,
+        same,
+        chance,
     )
 
 
@@ -127,15 +136,16 @@ def print_match(found: HeadMatch, one: str, other: str) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    table = Table(
-        *(Text(text) for text in (one, other, "distance, nats", "role", "its role")), box=None, pad_edge=False
-    )
+    table = Table(box=None, pad_edge=False)
+    for column in (one, other, "distance, nats", "role", "its role"):
+        table.add_column(Text(column))
     for row in found.table.to_dict("records"):
         cells = (row["name"], row["partner"] or "–", f"{row['distance']:.3f}", row["role"], row["partner_role"])
         table.add_row(*(Text(str(cell)) for cell in cells))
     console.print(table)
     said = [
-        f"{int(found.table.partner.ne('').sum())} heads were matched on {found.sentences} sentences that both read.",
+        f"{int(found.table.partner.ne('').sum())} heads were matched on {found.sentences} of {found.asked} sentences, "
+        f"those that both models can read whole.",
         f"Matched heads are {found.distance:.3f} nats apart on average, random pairs {found.chance:.3f}. Where {other} "
         f"reads other sentences of the same lengths, so that heads can be alike only in what they do with positions, "
         f"matched heads are {_number(found.null)} apart.",

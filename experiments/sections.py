@@ -165,6 +165,8 @@ class HeadsSection(Section):
     texts: int = Field(default=400, ge=0)
     """Texts of the report split on which all heads are compared, by the maps and the outputs that they have there; 0
     for no comparison."""
+    groups: int = Field(default=0, ge=0)
+    "Groups that heads are divided into; 0 for as many as have the highest mean silhouette."
     permutations: int = Field(default=9999, ge=19)
     "Times that heads are dealt out to layers anew, for the test of within-layer against between-layer pairs."
     relations: int = Field(default=24, ge=0)

@@ -33,21 +33,17 @@ class Distances:
         self.texts = 0
         self.words = 0
         "Rows that were compared."
-        self.left_out = 0
-        "Chosen texts with a word that the tokenizer turns into nothing."
         self._sums: Numbers | None = None
 
     def look(self, documents: Sequence[Document], batch: Batch) -> DistanceLook:
         """Return what compares the heads on one batch."""
-        asked = [i for i, text in enumerate(documents) if self.chosen is None or text_key(text) in self.chosen]
-        whole = (batch.from_words.sum(2) > 0.5).sum(1) == batch.words
-        kept = [i for i in asked if whole[i]]
-        return DistanceLook(batch.words.numpy(), np.array(kept, np.int64), len(asked) - len(kept))
+        whole = ((batch.from_words.sum(2) > 0.5).sum(1) == batch.words).tolist()
+        asked = [self.chosen is None or text_key(text) in self.chosen for text in documents]
+        return DistanceLook(batch.words.numpy(), np.flatnonzero(np.logical_and(asked, whole)))
 
     def add(self, look: Look) -> None:
         """Add the distances of one batch."""
         assert isinstance(look, DistanceLook)
-        self.left_out += look.left_out
         self.texts += len(look.texts)
         self.words += int(look.words[look.texts].sum())
         if look.blocks:
@@ -62,9 +58,9 @@ class Distances:
 class DistanceLook:
     """The heads of one batch, layer after layer: each is compared with those of its own layer and of layers below."""
 
-    def __init__(self, words: IntArray, texts: IntArray, left_out: int) -> None:
+    def __init__(self, words: IntArray, texts: IntArray) -> None:
         """Look at the `texts` of a batch whose texts have so many `words`."""
-        self.words, self.texts, self.left_out = words, texts, left_out
+        self.words, self.texts = words, texts
         self.blocks: list[Numbers] = []
         "Of every layer [head, head of this layer or of one below], sums over rows."
         self._rows: list[Tensor] = []

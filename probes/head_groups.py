@@ -73,11 +73,13 @@ class Groups:
     where there is one group."""
 
 
-def group_heads(distance: Numbers) -> Groups:
-    """Divide heads by average linkage of `distance` [head, head] into as many groups as fit best.
+def group_heads(distance: Numbers, count: int = 0) -> Groups:
+    """Divide heads by the Jensen-Shannon `distance` of their maps [head, head] into as many groups as fit best.
 
-    The number, 2 to MOST, is the one with the highest mean silhouette, the smallest of equals. Fewer than three heads,
-    or heads that are all the same, are one group.
+    Ward's linkage of the roots of distances, which are those of points in a Euclidean space (Fuglede and Topsoe 2004),
+    as the linkage supposes. The number of groups is `count` or, where that is 0, the one from 2 to MOST with the
+    highest mean silhouette of the roots, the smallest of equals. Fewer than three heads, or heads that are all the
+    same, are one group.
     """
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
@@ -86,13 +88,14 @@ def group_heads(distance: Numbers) -> Groups:
     one = Groups(np.zeros(len(distance), np.int64), np.nan)
     if len(distance) < 3 or not distance.any():
         return one
-    tree = linkage(squareform(distance, checks=False), "average")
+    roots = np.sqrt(distance)
+    tree = linkage(squareform(roots, checks=False), "ward")
     best = one
-    for count in range(2, min(MOST, len(distance) - 1) + 1):
-        labels = fcluster(tree, count, "maxclust").astype(np.int64)
+    for number in [count] if count else range(2, min(MOST, len(distance) - 1) + 1):
+        labels = fcluster(tree, number, "maxclust").astype(np.int64)
         found = len(np.unique(labels))
         if 1 < found < len(distance):
-            score = float(silhouette_score(distance, labels, metric="precomputed"))
+            score = float(silhouette_score(roots, labels, metric="precomputed"))
             if not best.silhouette >= score - 1e-12:
                 best = Groups(_in_order(labels), score)
     return best

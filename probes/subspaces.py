@@ -107,4 +107,5 @@ def _alignment(covariance: Tensor, products: Tensor, heads: int) -> Numbers:
     variance = torch.diagonal(covariance).view(heads, size).sum(1).numpy()
     raw = torch.diagonal(products).view(heads, size).sum(1).numpy()
     own[variance <= 1e-12 * raw] = np.nan  # nothing but rounding is left of a constant
-    return np.clip(squares / np.sqrt(own[:, None] * own), 0, 1)
+    alignment: Numbers = np.clip(squares / np.sqrt(own[:, None] * own), 0, 1)
+    return alignment

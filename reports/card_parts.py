@@ -152,8 +152,8 @@ def subspaces(told: Told, name: str) -> CardPart | None:
         of_what = pairs[(pairs["what"] == what) & pairs["overlap"].notna()]
         own, fresh = (of_what[of_what["weights"] == weights] for weights in ("own", "random"))
         if len(own):
-            top = own.loc[own["overlap"].idxmax()]
-            most = f"{top['other'] if top['name'] == name else top['name']} ({decimal(top['overlap'])})"
+            top = own.iloc[int(own["overlap"].argmax())]
+            most = f"{top['other'] if top['name'] == name else top['name']} ({decimal(float(top['overlap']))})"
             rows.append((said, decimal(own["overlap"].mean()), decimal(fresh["overlap"].mean()), most))
     columns = ("shared with another head", "mean", "with fresh weights", "most with")
     return CardPart("Subspaces", (), columns, tuple(rows)) if rows else None

@@ -223,8 +223,9 @@ HEADS_TOGETHER: Final = (
     (
         "plane, groups",
         "The plane is the metric multidimensional scaling of the distances, the best of five random starts; it has "
-        "no axes, and what lies near on it need not be near. Groups come from average linkage of the distances "
-        "themselves; their number is the one with the highest mean silhouette.",
+        "no axes, and what lies near on it need not be near. Groups come from Ward’s linkage of the roots of the "
+        "distances, which are Euclidean; unless the config states their number it is the one with the highest "
+        "mean silhouette, and where that is small there are no clear groups.",
     ),
     (
         "within and between layers",

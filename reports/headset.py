@@ -20,6 +20,9 @@ COMPARED: Final[Mapping[str, str]] = {
 }
 "What is compared of two heads -> its name with its unit."
 
+CLEAR: Final = 0.25
+"Groups with a smaller mean silhouette show no substantial structure (Kaufman and Rousseeuw 1990, chapter 2)."
+
 MOST_IN_MATRIX: Final = 150
 "Heads of the largest model whose pairs a page holds."
 
@@ -119,9 +122,10 @@ def heads_together(run: Run) -> HeadsTogether | None:
     tables = run.heads_set
     found = tuple(_ensembles(tables["ensembles"])) if "ensembles" in tables else ()
     if "places" not in tables:
-        return HeadsTogether(_gains(found), (), *(pd.DataFrame() for _ in range(3)), found) if found else None
+        nothing = pd.DataFrame()
+        return HeadsTogether(_gains(found), (), nothing, nothing, nothing, found) if found else None
     known = Told(run).main_roles
-    places = tables["places"].assign(role=tables["places"]["name"].map(known).fillna(""))
+    places = tables["places"].assign(role=[known.get(name, "") for name in tables["places"]["name"]])
     contrasts = tuple(_contrasts(tables["contrasts"], tables["subspaces"]))
     said = (*_said(run, contrasts, places), *_gains(found))
     return HeadsTogether(said, contrasts, places, tables["distances"], tables["subspaces"], found)
@@ -188,9 +192,11 @@ def _said(run: Run, contrasts: Sequence[Contrast], places: pd.DataFrame) -> Iter
             )
     if places["group"].nunique() > 1 and "silhouette" in record:
         sizes = sorted(places["group"].value_counts().tolist(), reverse=True)
+        silhouette = float(record["silhouette"])
+        unclear = f"; below {decimal(CLEAR)} groups are not clear" if silhouette < CLEAR else ""
         yield (
-            f"By their maps heads fall best into {len(sizes)} groups, of {', '.join(map(str, sizes))} heads (mean "
-            f"silhouette {decimal(float(record['silhouette']))})."
+            f"By their maps heads were divided into {len(sizes)} groups, of {', '.join(map(str, sizes))} heads (mean "
+            f"silhouette {decimal(silhouette)}{unclear})."
         )
 
 

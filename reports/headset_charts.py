@@ -89,6 +89,7 @@ def overlap_chart(subspaces: pd.DataFrame, what: str) -> Chart:
     rows = subspaces[(subspaces["what"] == what) & subspaces["overlap"].notna()]
     low, high = (float(rows["overlap"].agg(end)) for end in ("min", "max"))
     edges = np.linspace(low, high if high > low else low + 1e-6, BARS + 1)
+    first, last = float(edges[0]), float(edges[-1])
     shares = {
         weights: np.histogram(part["overlap"], edges)[0] / len(part)
         for weights, part in rows.groupby("weights", sort=True)
@@ -97,14 +98,14 @@ def overlap_chart(subspaces: pd.DataFrame, what: str) -> Chart:
     width = 340
 
     def across(value: float) -> float:
-        return left + (width - left - right) * (value - edges[0]) / (edges[-1] - edges[0])
+        return left + (width - left - right) * (value - first) / (last - first)
 
     def up(value: float) -> float:
         return height - bottom - (height - bottom - 10) * value / most
 
     shapes = [Shape("path", "axis", d=f"M{left} {up(0):.1f}H{width - right}")]
-    for value in (edges[0], edges[-1]):
-        shapes.append(Shape("text", "tick middle", across(value), height - bottom + 14, text=decimal(float(value))))
+    for value in (first, last):
+        shapes.append(Shape("text", "tick middle", across(value), height - bottom + 14, text=decimal(value)))
     shapes.append(Shape("text", "tick end", left - 4, up(most) + 4, text=f"{100 * most:.0f} %"))
     shapes.append(Shape("text", "name middle", (left + width - right) / 2, height - 6, text=COMPARED[what]))
     keys = []
@@ -112,9 +113,7 @@ def overlap_chart(subspaces: pd.DataFrame, what: str) -> Chart:
         name, colour = ("this model", OWN) if weights == "own" else ("fresh weights", FRESH)
         corners = zip(pairwise(edges.tolist()), share.tolist(), strict=True)
         steps = "".join(f"V{up(value):.1f}H{across(end):.1f}" for (_, end), value in corners)
-        shapes.append(
-            Shape("path", "curve", d=f"M{across(edges[0]):.1f} {up(0):.1f}{steps}V{up(0):.1f}", colour=colour)
-        )
+        shapes.append(Shape("path", "curve", d=f"M{across(first):.1f} {up(0):.1f}{steps}V{up(0):.1f}", colour=colour))
         keys.append(Key(name, "found", colour))
     said = f"Shares of {count(len(rows) // max(len(shares), 1))} pairs of heads by {COMPARED[what]}."
     return Chart(COMPARED[what].partition(":")[0], said, height, tuple(shapes), tuple(keys), width, "weights")

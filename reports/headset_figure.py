@@ -34,11 +34,11 @@ def save_headset(found: HeadsTogether, title: str, folder: Path) -> list[str]:
 def _plane(found: HeadsTogether, title: str) -> Figure:
     figure = Figure(figsize=(9.6, 7.0))
     figure.text(0.02, 0.985, title, fontsize=10.5, va="top")
-    _draw_places(_axes(figure, 0.25, 2.75, 4.4, 3.85), found.places)
-    _draw_matrix(figure, _axes(figure, 5.1, 2.75, 3.7, 3.85), found)
+    _draw_places(_axes(figure, 0.25, 2.8, 4.4, 3.7), found.places)
+    _draw_matrix(figure, _axes(figure, 5.1, 2.8, 3.7, 3.7), found)
     whats = [what for what in COMPARED if (found.subspaces["what"] == what).any()]
     for place, what in enumerate(whats):
-        _draw_overlap(_axes(figure, 0.35 + 3.1 * place, 0.55, 2.7, 1.5), found.subspaces, what, first=not place)
+        _draw_overlap(_axes(figure, 0.6 + 3.05 * place, 0.4, 2.6, 1.5), found.subspaces, what, first=not place)
     return figure
 
 
@@ -75,7 +75,7 @@ def _draw_matrix(figure: Figure, axes: Axes, found: HeadsTogether) -> None:
     axes.set_title("Distance of maps, nats: dark is near", fontsize=8.5, loc="left", pad=4)
     _bare(axes)
     bar = figure.colorbar(drawn, cax=_axes(figure, 8.95, 2.95, 0.1, 3.4))
-    bar.outline.set_visible(False)  # type: ignore[operator]  # matplotlib's stubs take the outline for a call
+    bar.outline.set_visible(False)
 
 
 def _draw_overlap(axes: Axes, subspaces: pd.DataFrame, what: str, *, first: bool) -> None:

@@ -17,7 +17,7 @@ from probes.subspaces import head_weights, subspace_overlap
 from reports import Run
 from reports.headset_tables import TABLES
 
-ON = ("heads={texts=12, permutations=99, relations=3, largest=3}", 'probes.names=["dependency", "position"]')
+ON = ("heads={texts=12, groups=3, permutations=99, relations=3, largest=3}", 'probes.names=["dependency", "position"]')
 MANY = ("corpus.select.documents=40", "corpus.report.documents=40")
 
 
@@ -34,8 +34,9 @@ def test_a_run_writes_every_table_and_tells_what_was_compared(together: Path) ->
     assert set(found.heads_set) == set(TABLES)
     assert (len(found.heads_set["distances"]), len(found.heads_set["places"])) == (6, 4)
     assert len(found.heads_set["subspaces"]) == 6 * 3 * 2, "W_V, W_O and outputs, own and with fresh weights"
-    assert found.record["heads"]["texts"] == 12
+    assert (found.record["heads"]["texts"], found.record["heads"]["left_out"]) == (7, 5), "of 12; 5 are too long"
     assert found.heads_set["distances"].distance.between(0, np.log(2)).all()
+    assert sorted(found.heads_set["places"].group.unique()) == [1, 2, 3], "as many as the config says"
     contrasts = found.heads_set["contrasts"]
     assert contrasts[["what", "weights"]].to_numpy().tolist() == [
         [what, weights] for weights in ("own", "random") for what in ("maps", "W_V", "W_O", "outputs")
@@ -99,7 +100,7 @@ def test_the_page_tells_it_in_both_forms_with_its_figures(together: Path) -> Non
     text = (together / "report" / "report.md").read_text("utf-8")
     for part in (page, text):
         assert "Heads as a set" in part
-        assert "were compared on 12 texts of the report split" in part
+        assert "were compared on 7 texts of the report split" in part
         assert "mean squared cosine of the principal angles" in part
         assert "Several heads together: of 3 relations" in part
     for figure in ("heads-together", "ensembles"):
@@ -158,6 +159,7 @@ def relation_rows(**changes: dict[str, object]) -> pd.DataFrame:
         ("det", "b", 90, 0.2),
         ("obj", "a", 200, 0.0),
         ("cc", "a", 49, 0.9),
+        ("obj:*", "a", 300, 0.9),
     ):
         for split in ("select", "report"):
             row = {"probe": "dependency", "label": label, "variant": variant, "split": split, "n": n, "margin": margin}

@@ -42,7 +42,7 @@ def test_distances_are_those_of_scipy_between_the_smoothed_rows_of_every_word(mo
         rows += list(np.moveaxis(0.999 * maps + 0.001 / maps.shape[2], 1, 0))
     expected = [[np.mean([jensenshannon(row[i], row[j]) ** 2 for row in rows]) for j in range(6)] for i in range(6)]
     found = observed(model, texts)
-    assert (found.texts, found.words, found.left_out) == (len(texts), len(rows), 0)
+    assert (found.texts, found.words) == (len(texts), len(rows))
     np.testing.assert_allclose(means(found), expected, atol=1e-6)
     assert (means(found) == means(found).T).all()
 
@@ -73,9 +73,7 @@ def test_two_texts_by_hand() -> None:
     np.testing.assert_allclose(means(distances), np.array([[0, 1], [1, 0]]) * apart * 2 / 3, atol=1e-7)
 
 
-def test_only_chosen_texts_count_and_those_with_words_without_pieces_are_counted_as_left_out(
-    model: Model, texts: Texts
-) -> None:
+def test_only_chosen_texts_count_and_none_with_a_word_that_has_no_piece(model: Model, texts: Texts) -> None:
     chosen = texts.take([0, 3])
     some = Distances([text_key(text) for text in chosen])
     score_corpus(model, texts, [], {}, Settings(), observers=[some])
@@ -85,7 +83,7 @@ def test_only_chosen_texts_count_and_those_with_words_without_pieces_are_counted
     lost = collate([align_words(2)[0]])
     lost.from_words[0, 1] = 0
     empty.add(empty.look([Document("a", ())], lost))
-    assert (empty.texts, empty.left_out, empty.means()) == (0, 1, None)
+    assert (empty.texts, empty.means()) == (0, None)
 
 
 def align_words(count: int) -> list:

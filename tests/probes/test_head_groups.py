@@ -53,9 +53,16 @@ def test_a_contrast_that_cannot_be_tested_has_no_p_and_heads_without_a_number_ar
 
 @pytest.mark.parametrize("groups", [2, 3, 5])
 def test_planted_groups_are_found_with_their_number(groups: int) -> None:
-    found = group_heads(planted(groups, 5, 2.0))
+    found = group_heads(planted(groups, 5, 2.0) ** 2)
     assert found.group.tolist() == np.repeat(np.arange(groups), 5).tolist()
     assert found.silhouette > 0.8
+
+
+def test_the_number_of_groups_can_be_stated() -> None:
+    found = group_heads(planted(4, 5, 2.0) ** 2, 2)
+    assert len(set(found.group)) == 2
+    assert found.silhouette < group_heads(planted(4, 5, 2.0) ** 2).silhouette
+    assert group_heads(planted(2, 3, 2.0) ** 2, 1).group.tolist() == [0] * 6
 
 
 def test_heads_that_are_all_the_same_and_two_heads_are_one_group() -> None:

@@ -39,7 +39,7 @@ def test_the_roles_are_the_labels_in_which_the_head_is_specialised_or_chosen(run
     }
     det = next(row for row in shown if row[:2] == ("dependency: det", "dependent->head"))
     assert det[2] == percent(specialist["accuracy"])
-    assert det[4] == f"{percent(specialist['baseline_accuracy'])} (offset)"
+    assert det[4] == f"{percent(specialist['baseline_accuracy'])} ({specialist['baseline']})"
     assert det[5:7] == (
         signed(specialist["margin"]),
         signed_interval(specialist["margin_low"], specialist["margin_high"]),
@@ -62,7 +62,7 @@ def test_a_head_that_is_best_at_nothing_is_told_its_surest_margin(run: Run):
 def test_nearest_heads_are_read_from_both_ends_of_a_pair(run: Run):
     card = run.head("2-1")
     assert part(card, "Nearest heads")[:2] == (("2-2", "0.10", "all"), ("1-2", "0.20", "obj"))
-    assert "Group 2 of 2, with 2 other heads: 2-2, 1-3." in str(card)
+    assert "Group 2 of 2, with 2 other heads: 1-3, 2-2." in str(card)
 
 
 def test_subspaces_stand_beside_fresh_weights(run: Run):

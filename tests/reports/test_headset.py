@@ -53,7 +53,7 @@ def test_the_sentences_say_what_the_tables_say(folder: Path):
     assert "permutation p = 0.004" in said
     assert "Two heads share 29.0 % of what they read" in said, "(4 * 0.2 + 6 * 0.35) / 10"
     assert "with fresh weights 8.0 %; 100.0 % of pairs share more than any pair of fresh weights" in said
-    assert "into 2 groups, of 3, 2 heads (mean silhouette 0.31)" in said
+    assert "into 2 groups, of 3, 2 heads (mean silhouette 0.31)." in said
     assert "of 2 relations, in 1 the mean map of the chosen heads is better than the best head alone" in said
 
 
