@@ -31,7 +31,7 @@ def print_card(folder: Path, name: str) -> None:
         if part.rows:
             table = Table(box=None, pad_edge=False)
             for column in part.columns:
-                table.add_column(Text(column))
+                table.add_column(Text(column), overflow="fold")
             for row in part.rows:
                 table.add_row(*map(Text, row))
             console.print(table)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 MOST: Final = 8
 "Roles that a card tells."
 
-NEAREST: Final = 4
-"Nearest heads that a card tells."
+NEAREST: Final = 3
+"Nearest heads that a card tells, and labels of a head that one line tells."
 
 
 @dataclass(frozen=True)
@@ -116,14 +116,15 @@ def nearest(told: Told, name: str) -> CardPart | None:
     if pairs.empty:
         return None
     others = pairs["other"].where(pairs["name"] == name, pairs["name"])
-    ranked = pairs.assign(to=others).sort_values("distance", kind="stable")
+    ranked = pairs.assign(to=others).sort_values("distance", kind="stable").head(NEAREST)
     known = told.main_roles
     rows = tuple(
         (to, decimal(far), known.get(to, MISSING)) for to, far in zip(ranked["to"], ranked["distance"], strict=True)
     )
     group = int(places.loc[places["name"] == name, "group"].iloc[0])
     fellows = places.loc[(places["group"] == group) & (places["name"] != name), "name"].tolist()
-    said = f"Group {group} of {places['group'].nunique()}, with {len(fellows)} other heads{_first(fellows)}."
+    others_said = f"with {len(fellows)} other heads{_first(fellows)}" if fellows else "alone"
+    said = f"Group {group} of {places['group'].nunique()}, {others_said}."
     mean = f"Its maps are {decimal(float(pairs['distance'].mean()))} nats from those of another head on average."
     return CardPart("Nearest heads", (said, mean), ("head", "distance, nats", "main role"), rows)
 

@@ -58,10 +58,16 @@ def plane_chart(places: pd.DataFrame) -> Chart:
     named = [
         (row["role"], left, top) for row, left, top in zip(rows, x.tolist(), y.tolist(), strict=True) if row["role"]
     ]
-    shapes += [Shape("text", "name", left + 6, top + 3.5, text=role) for role, left, top in apart(named)]
+    shapes += [_label(*one) for one in apart(named)]
     keys = tuple(Key(f"layer {number + 1}", "found", colour) for number, colour in enumerate(colours))
     said = "Near heads have maps that are alike; distances are in the table distances.parquet."
     return Chart("Heads on a plane, by the distance of their maps", said, height, tuple(shapes), keys, PLANE, "layers")
+
+
+def _label(role: str, left: float, top: float) -> Shape:
+    """Return a head's role beside its dot, on the side on which there is room."""
+    look, x = ("name", left + 6) if left + 7 * len(role) < PLANE else ("name end", left - 6)
+    return Shape("text", look, x, top + 3.5, text=role)
 
 
 def _told(row: dict[object, object]) -> str:

@@ -32,7 +32,7 @@ function headCards(root) {
   document.addEventListener("keydown", ({ key, target }) => { if (key === "Enter" && target.dataset?.head && cards.has(target.dataset.head)) open(target.dataset.head); });
   if (cards.has(asked())) open(asked());
   else if (cards.size) show([...cards].reduce((best, card) => size(card) > size(best) ? card : best)[0]);
-  function size([, parts]) { return parts.length ? parts[0].rows.length : 0; }
+  function size([, parts]) { return parts.length ? parts[0].rows.filter((cells) => cells.at(-1).startsWith("specialised")).length : 0; }
 }
 document.querySelectorAll("[data-cards]").forEach(headCards);
 

@@ -11,7 +11,7 @@ import pytest
 
 from reports import Run, write_report
 from reports.headset import heads_together
-from reports.headset_charts import apart, headset_charts, layer_colours
+from reports.headset_charts import apart, headset_charts, layer_colours, plane_chart
 from reports.headset_tables import TABLES, read_headset, write_headset
 
 Tables = dict[str, pd.DataFrame]
@@ -127,6 +127,9 @@ def test_charts_hold_a_dot_a_head_and_labels_that_do_not_touch(folder: Path):
     dots = [shape for shape in plane.shapes if shape.kind == "dot"]
     assert [shape.text.split(",")[0].split(";")[0] for shape in dots] == NAMES
     assert dots[0].colour == dots[1].colour != dots[3].colour
+    labels = [shape for shape in plane_chart(found.places.assign(role="compound")).shapes if shape.kind == "text"]
+    assert (labels[0].look, labels[0].x) == ("name", dots[0].x + 6)
+    assert (labels[-1].look, labels[-1].x) == ("name end", dots[4].x - 6), "the last head lies at the right edge"
     assert len(overlaps) == 3
     assert [key.text for key in overlaps[0].keys] == ["this model", "fresh weights"]
     assert apart([("det", 0, 0), ("obj", 5, 4), ("case", 5, 30)]) == [("det", 0, 0), ("case", 5, 30)]
