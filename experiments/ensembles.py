@@ -17,8 +17,7 @@ from probes.ensembles import Answers, choose_ensemble, ensemble_hits, gather_ans
 from probes.evidence import Draws, Effort
 from probes.results import Split
 from probes.scoring import Settings
-from probes.statistics import Resamples
-from probes.tally import Numbers, Question, Sums
+from probes.tally import Question, Sums
 
 FEWEST = 50
 "Items that a relation has on each split, at the least."
@@ -69,12 +68,12 @@ def ensemble_table(
 ) -> pd.DataFrame:
     """Return one row a relation and size, the single head first (`reports.headset_tables`, without columns of the run).
 
-    `texts`, both splits', are read once more, of the selection split at most `heads.choice_texts`. Heads are added one
-    by one on the selection split, and told on the report split.
+    `texts`, both splits', are read once more, of the selection split no more than `heads.choice_texts` and
+    `heads.words`. Heads are added one by one on the selection split, and told on the report split.
     """
     section = config.heads
     relations = choose_relations(scores, probes, section.relations, model.heads)
-    sample = MemoryTexts(sample_texts(texts[0], section.choice_texts))
+    sample = MemoryTexts(sample_texts(texts[0], section.choice_texts, section.words))
     asked: Mapping[Question, None] = dict.fromkeys(relation.question for relation in relations)
     known = gather_answers(model, sample, probes, asked, settings)
     sought = {
@@ -85,13 +84,13 @@ def ensemble_table(
     told = gather_answers(model, texts[1], probes, {question: found[0] for question, found in sought.items()}, settings)
     effort = Effort(config.scoring.replicates, 0, config.seed)
     draws = Draws.of(report.clusters, effort, 1, test=False)
-    rows: list[dict[str, object]] = []
+    frames = [pd.DataFrame()]
     for relation in relations:
         if relation.question in told:
             rival = report.baselines[relation.baseline][relation.question]
             found = sought[relation.question]
-            rows += _rows(relation, *found, told[relation.question], rival, draws, model.heads)
-    return pd.DataFrame(rows)
+            frames.append(_rows(relation, *found, told[relation.question], rival, draws, model.heads))
+    return pd.concat(frames, ignore_index=True)
 
 
 def _rows(
@@ -102,39 +101,22 @@ def _rows(
     rival: Sums,
     draws: Draws,
     heads: int,
-) -> list[dict[str, object]]:
+) -> pd.DataFrame:
+    """Return the rows of one relation, a size each."""
     clusters, n, hits = ensemble_hits(answers)
     resamples = draws.bootstrap.of(clusters, n)
-    means, beaten = resamples.means(hits), rival.hits.sum() / n.sum()
-    told = hits.sum(0) / n.sum()
-    intervals = {
-        "ci": resamples.interval(means),
-        "gain": resamples.interval(means - means[:, :1]),
-        "margin": _paired(resamples, means, rival),
+    means, told, beaten = resamples.means(hits), hits.sum(0) / n.sum(), rival.hits.sum() / n.sum()
+    paired = {"ci": means, "gain": means - means[:, :1], "margin": means - resamples.means(rival.hits)}
+    bounds = {
+        f"{name}_{end}": bound
+        for name, values in paired.items()
+        for end, bound in zip(("low", "high"), resamples.interval(values), strict=True)
     }
     names = [f"{head // heads + 1}-{head % heads + 1}" for head in chosen]
     probe, variant, label = relation.question
-    return [
-        {
-            **{
-                "probe": probe,
-                "label": label,
-                "variant": variant,
-                "size": size + 1,
-                "heads": " ".join(names[: size + 1]),
-            },
-            **{"select_accuracy": accuracy[size], "chosen": size == int(np.argmax(accuracy))},
-            **{"n": int(n.sum()), "clusters": len(clusters), "accuracy": told[size], "gain": told[size] - told[0]},
-            **{"baseline": relation.baseline, "baseline_accuracy": beaten, "margin": told[size] - beaten},
-            **{
-                f"{name}_{end}": bound[size]
-                for name, both in intervals.items()
-                for end, bound in zip(("low", "high"), both, strict=True)
-            },
-        }
-        for size in range(len(chosen))
-    ]
-
-
-def _paired(resamples: Resamples, means: Numbers, rival: Sums) -> Numbers:
-    return resamples.interval(means - resamples.means(rival.hits))
+    about = {"probe": probe, "label": label, "variant": variant, "n": int(n.sum()), "clusters": len(clusters)}
+    about |= {"baseline": relation.baseline, "baseline_accuracy": beaten}
+    frame = pd.DataFrame({"size": range(1, len(chosen) + 1), "select_accuracy": accuracy, "accuracy": told, **bounds})
+    frame = frame.assign(**about, gain=told - told[0], margin=told - beaten)
+    frame["chosen"] = frame.index == int(np.argmax(accuracy))
+    return frame.assign(heads=[" ".join(names[:size]) for size in frame["size"]])

@@ -46,7 +46,7 @@ class HeadSet:
         """Return what compares heads on the sample; on other texts than the first of the report split, on none."""
         if split != "report" or self.distances is not None:
             return Distances(())
-        self.sample = sample_texts(texts, self.config.heads.texts)
+        self.sample = sample_texts(texts, self.config.heads.texts, self.config.heads.words)
         self.distances = self._on_sample()
         return self.distances
 
@@ -124,27 +124,21 @@ class HeadSet:
     def _pairs(self, columns: Mapping[str, Numbers]) -> pd.DataFrame:
         """Return one row for every two heads, the lower one first."""
         one, other = np.triu_indices(self.model.layers * self.model.heads, 1)
-        return pd.DataFrame(
-            {
-                **_named(one, self.model.heads),
-                **{f"other_{key}": value for key, value in _named(other, self.model.heads).items() if key != "name"},
-                "other": _named(other, self.model.heads)["name"],
-                **{name: values[one, other] for name, values in columns.items()},
-            }
-        )
+        second = {f"other_{key}": value for key, value in _named(other, self.model.heads).items()}
+        numbers = {name: values[one, other] for name, values in columns.items()}
+        pairs = pd.DataFrame({**_named(one, self.model.heads), **second, **numbers})
+        return pairs.rename(columns={"other_name": "other"})
 
     def _places(self, distance: Numbers, places: Numbers, group: IntArray) -> pd.DataFrame:
         """Return one row a head: where it lies on the plane, its group, and the head that is nearest to it."""
+        heads, alone = pd.DataFrame(_named(np.arange(len(distance)), self.model.heads)), len(distance) == 1
         others = distance + np.diag(np.full(len(distance), np.inf))
-        nearest = others.argmin(1)
-        alone = len(distance) == 1
-        return pd.DataFrame(
-            {
-                **_named(np.arange(len(distance)), self.model.heads),
-                **{"x": places[:, 0], "y": places[:, 1], "group": group + 1},
-                "nearest": [""] if alone else _named(nearest, self.model.heads)["name"],
-                "distance": np.where(alone, np.nan, others.min(1)),
-            }
+        return heads.assign(
+            x=places[:, 0],
+            y=places[:, 1],
+            group=group + 1,
+            nearest="" if alone else heads["name"].to_numpy()[others.argmin(1)],
+            distance=np.nan if alone else others.min(1),
         )
 
     @property

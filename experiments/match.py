@@ -16,7 +16,7 @@ from experiments.progress import silent
 from experiments.training import open_checkpoint
 from mha import Model, load_model
 from probes.aligned import sample_texts
-from probes.matching import match_models, readable, same_roles, see_maps
+from probes.matching import Match, match_models, readable, same_roles, see_maps
 from reports import Run
 from reports.card_parts import Told
 
@@ -67,32 +67,26 @@ def match_heads_of(
     if mine is None or theirs is None:
         raise MatchError(f"there is no sentence of {corpus} that both {one} and {other} can read")
     found = match_models(mine, theirs, within_layers=within_layers)
+    table = _table(found.match, first, second, roles or {}, other_roles or {})
+    same, chance = float("nan"), float("nan")
+    if roles is not None and other_roles is not None:
+        same, chance = _same_roles(found.match, _names(first), roles, _names(second), other_roles)
+    distance = float(np.nanmean(found.match.distance))
+    return HeadMatch(table, len(words), len(chosen), distance, found.null, found.match.chance, same, chance)
+
+
+def _table(
+    match: Match, first: Model, second: Model, roles: Mapping[str, str], other_roles: Mapping[str, str]
+) -> pd.DataFrame:
+    """Return the rows of a match, in COLUMNS."""
     names, others = _names(first), _names(second)
-    partner = found.match.partner
-    same, chance = _same_roles(partner, names, roles, others, other_roles)
-    table = pd.DataFrame(
-        {
-            **{
-                "layer": np.arange(len(names)) // first.heads,
-                "head": np.arange(len(names)) % first.heads,
-                "name": names,
-            },
-            **{"partner": [others[place] if place >= 0 else "" for place in partner], "distance": found.match.distance},
-            "role": [(roles or {}).get(name, "") for name in names],
-            "partner_role": [(other_roles or {}).get(others[place], "") if place >= 0 else "" for place in partner],
-        },
-        columns=[*COLUMNS],
+    partner = [others[place] if place >= 0 else "" for place in match.partner]
+    layer, head = np.divmod(np.arange(len(names)), first.heads)
+    columns = (
+        *(layer, head, names, partner, match.distance),
+        *([roles.get(name, "") for name in names], [other_roles.get(name, "") for name in partner]),
     )
-    return HeadMatch(
-        table,
-        len(words),
-        len(chosen),
-        float(np.nanmean(found.match.distance)),
-        found.null,
-        found.match.chance,
-        same,
-        chance,
-    )
+    return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
 
 
 def _opened(name: str) -> tuple[Model, Mapping[str, str] | None]:
@@ -113,20 +107,14 @@ def _names(model: Model) -> list[str]:
 
 
 def _same_roles(
-    partner: np.ndarray[tuple[int], np.dtype[np.int64]],
-    names: Sequence[str],
-    roles: Mapping[str, str] | None,
-    others: Sequence[str],
-    other_roles: Mapping[str, str] | None,
+    match: Match, names: Sequence[str], roles: Mapping[str, str], others: Sequence[str], other_roles: Mapping[str, str]
 ) -> tuple[float, float]:
-    if roles is None or other_roles is None:
-        return float("nan"), float("nan")
     known = sorted({*roles.values(), *other_roles.values()})
     mine, theirs = (
         [known.index(of[name]) if name in of else -1 for name in heads]
         for heads, of in ((names, roles), (others, other_roles))
     )
-    return same_roles(partner, mine, theirs)
+    return same_roles(match.partner, mine, theirs)
 
 
 def print_match(found: HeadMatch, one: str, other: str) -> None:

@@ -175,6 +175,8 @@ class HeadsSection(Section):
     "Heads of the largest ensemble."
     choice_texts: int = Field(default=1000, ge=1)
     "Texts of the selection split, at the most, on which ensembles are chosen."
+    words: int = Field(default=20_000, ge=1)
+    "Words, at the most, of the texts on which heads are compared, and of those on which ensembles are chosen."
 
 
 class PageSection(Section):

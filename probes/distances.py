@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from mha.batches import Batch
@@ -70,7 +69,7 @@ class DistanceLook:
         if len(self.texts):
             rows = map_rows(maps.permute(0, 2, 3, 1), self.words, self.texts)
             self._rows.append(rows)
-            self.blocks.append(divergence(rows, torch.cat(self._rows, 2)))
+            self.blocks.append(np.concatenate([divergence(rows, other) for other in self._rows], 1))
 
     def sums(self) -> Numbers:
         """Return [head, head], summed over rows."""

@@ -5,15 +5,21 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
-from reports.card_parts import NEAREST, PARTS, CardPart, Part, Told, examples
+from reports.card_measures import biography, circuits, classifiers, shape
+from reports.card_parts import NEAREST, CardPart, Part, Told, ensembles, examples, nearest, roles, subspaces
 from reports.formats import escaped, signed
 
 if TYPE_CHECKING:
     from reports.run import Run
+
+PARTS: Final[tuple[Part, ...]] = (
+    *(roles, shape, nearest, ensembles, subspaces, circuits, classifiers, biography, examples),
+)
+"The parts of a card, in their order."
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,7 @@ CHANGED: dict[str, Any] = {
     "heads.relations": 5,
     "heads.largest": 3,
     "heads.choice_texts": 70,
+    "heads.words": 900,
     "page.examples": 5,
     "biographies.probes": ["position"],
     "biographies.labels": ["det", "obj"],

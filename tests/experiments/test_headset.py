@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from experiments import ensembles
 from experiments.config import ConfigError, load_config
 from experiments.ensembles import choose_relations
 from experiments.run import run
 from mha import load_model
-from probes import get_probe
+from probes import Document, get_probe
+from probes.corpora import Texts
 from probes.subspaces import head_weights, subspace_overlap
 from reports import Run
 from reports.headset_tables import TABLES
@@ -128,27 +130,35 @@ def test_what_is_switched_off_is_not_there(scored: Callable[..., Run]) -> None:
 def test_a_sample_without_a_text_that_can_be_read_is_noted(
     scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("experiments.headset.sample_texts", lambda texts, count: [])
+    monkeypatch.setattr("experiments.headset.sample_texts", lambda texts, count, words: [])
     found = scored("heads={texts=6, relations=0}", 'probes.names=["position"]')
     assert found.heads_set == {}
     assert "heads are not compared as a set: no text of the sample can be read whole" in found.record["notes"]
 
 
-def test_ensembles_are_chosen_on_no_more_texts_than_asked(
+def test_ensembles_are_chosen_on_no_more_texts_and_words_than_asked(
     scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from experiments import ensembles
-
-    asked: list[int] = []
+    asked: list[tuple[int, int]] = []
     taken = ensembles.sample_texts
 
-    def sample(texts: object, count: int) -> object:
-        asked.append(count)
-        return taken(texts, count)  # type: ignore[arg-type]
+    def sample(texts: Texts, count: int, words: int) -> list[Document]:
+        asked.append((count, words))
+        return taken(texts, count, words)
 
     monkeypatch.setattr("experiments.ensembles.sample_texts", sample)
-    scored("heads={texts=0, relations=1, choice_texts=7}", 'probes.names=["dependency"]', *MANY)
-    assert asked == [7]
+    scored(
+        "heads={texts=0, relations=1, choice_texts=70, words=800}",
+        'probes.names=["dependency"]',
+        *MANY,
+    )
+    assert asked == [(70, 800)]
+
+
+def test_heads_are_compared_on_no_more_words_than_asked(scored: Callable[..., Run]) -> None:
+    few = scored("heads={texts=12, relations=0, words=20}", 'probes.names=["position"]', *MANY).record["heads"]
+    assert 0 < few["words"] <= 20
+    assert few["texts"] + few["left_out"] < 12
 
 
 def relation_rows(**changes: dict[str, object]) -> pd.DataFrame:

@@ -8,9 +8,11 @@ import pytest
 import torch
 from scipy.spatial.distance import jensenshannon
 
-from mha import Model, align, collate, stream_maps
+from mha import Model, align, collate
+from mha.pieces import CLS, SEP, Pieces
 from probes.corpora import Corpus, MemoryTexts, Texts
 from probes.distances import Distances, text_key
+from probes.matching import head_maps
 from probes.records import Document
 from probes.scoring import Settings, score_corpus
 from probes.tally import Numbers
@@ -21,9 +23,9 @@ def texts(random_documents: Callable[..., list[Document]]) -> Texts:
     return Corpus.of(random_documents(6, sentences=4, longest=9)).sentences()
 
 
-def observed(model: Model, texts: Texts, **settings: int) -> Distances:
+def observed(model: Model, texts: Texts, settings: Settings | None = None) -> Distances:
     distances = Distances()
-    score_corpus(model, texts, [], {}, Settings(**settings), observers=[distances])
+    score_corpus(model, texts, [], {}, settings or Settings(), observers=[distances])
     return distances
 
 
@@ -36,10 +38,8 @@ def means(distances: Distances) -> Numbers:
 def test_distances_are_those_of_scipy_between_the_smoothed_rows_of_every_word(model: Model, texts: Texts) -> None:
     rows: list[Numbers] = []
     for text in texts.take(range(len(texts))):
-        layers: list[torch.Tensor] = []
-        stream_maps(model, collate(align(model.tokenizer, [text.words])), lambda _, maps, to=layers: to.append(maps[0]))
-        maps = torch.cat(layers).double().numpy()
-        rows += list(np.moveaxis(0.999 * maps + 0.001 / maps.shape[2], 1, 0))
+        maps = head_maps(model, collate(align(model.tokenizer, [text.words])))[0].double().numpy()
+        rows += list(np.moveaxis(0.999 * maps + 0.001 / maps.shape[1], 2, 1))
     expected = [[np.mean([jensenshannon(row[i], row[j]) ** 2 for row in rows]) for j in range(6)] for i in range(6)]
     found = observed(model, texts)
     assert (found.texts, found.words) == (len(texts), len(rows))
@@ -48,12 +48,12 @@ def test_distances_are_those_of_scipy_between_the_smoothed_rows_of_every_word(mo
 
 
 def test_batches_and_workers_change_nothing(model: Model, texts: Texts) -> None:
-    one = means(observed(model, texts, batch_pieces=4096, workers=1))
-    np.testing.assert_allclose(means(observed(model, texts, batch_pieces=16, workers=1)), one, atol=1e-6)
-    assert (
-        means(observed(model, texts, batch_pieces=64, workers=3))
-        == means(observed(model, texts, batch_pieces=64, workers=1))
-    ).all()
+    whole, small, alone, together = (
+        means(observed(model, texts, Settings(batch_pieces=pieces, workers=workers)))
+        for pieces, workers in ((4096, 1), (16, 1), (64, 1), (64, 3))
+    )
+    np.testing.assert_allclose(small, whole, atol=1e-6)
+    assert (together == alone).all()
 
 
 def test_two_texts_by_hand() -> None:
@@ -86,9 +86,7 @@ def test_only_chosen_texts_count_and_none_with_a_word_that_has_no_piece(model: M
     assert (empty.texts, empty.means()) == (0, None)
 
 
-def align_words(count: int) -> list:
+def align_words(count: int) -> list[Pieces]:
     """Return the pieces of a text of so many words, one piece each, between special tokens."""
-    from mha.pieces import CLS, SEP, Pieces
-
     word = np.array([CLS, *range(count), SEP], np.int32)
     return [Pieces(np.ones(count + 2, np.int32), word, count)]

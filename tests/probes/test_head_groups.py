@@ -10,7 +10,8 @@ from probes.tally import Numbers
 
 
 def between_points(points: Numbers) -> Numbers:
-    return np.sqrt(((points[:, None] - points[None]) ** 2).sum(2))
+    distance: Numbers = np.sqrt(((points[:, None] - points[None]) ** 2).sum(2))
+    return distance
 
 
 def planted(groups: int, each: int, apart: float, seed: int = 0) -> Numbers:

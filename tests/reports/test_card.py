@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from reports import Run
-from reports.card import HeadCard, page_cards, profiles
-from reports.card_parts import PARTS
+from reports.card import PARTS, HeadCard, page_cards, profiles
 from reports.formats import percent, signed, signed_interval
 
 
