@@ -114,9 +114,18 @@ def _rows(
     }
     names = [f"{head // heads + 1}-{head % heads + 1}" for head in chosen]
     probe, variant, label = relation.question
-    about = {"probe": probe, "label": label, "variant": variant, "n": int(n.sum()), "clusters": len(clusters)}
-    about |= {"baseline": relation.baseline, "baseline_accuracy": beaten}
-    frame = pd.DataFrame({"size": range(1, len(chosen) + 1), "select_accuracy": accuracy, "accuracy": told, **bounds})
-    frame = frame.assign(**about, gain=told - told[0], margin=told - beaten)
-    frame["chosen"] = frame.index == int(np.argmax(accuracy))
-    return frame.assign(heads=[" ".join(names[:size]) for size in frame["size"]])
+    frame = pd.DataFrame({"select_accuracy": accuracy, "accuracy": told, **bounds})
+    return frame.assign(
+        probe=probe,
+        label=label,
+        variant=variant,
+        size=frame.index + 1,
+        heads=[" ".join(names[: size + 1]) for size in frame.index],
+        chosen=frame.index == int(np.argmax(accuracy)),
+        n=int(n.sum()),
+        clusters=len(clusters),
+        gain=told - told[0],
+        baseline=relation.baseline,
+        baseline_accuracy=beaten,
+        margin=told - beaten,
+    )

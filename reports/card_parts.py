@@ -123,7 +123,8 @@ def nearest(told: Told, name: str) -> CardPart | None:
     )
     group = int(places.loc[places["name"] == name, "group"].iloc[0])
     fellows = places.loc[(places["group"] == group) & (places["name"] != name), "name"].tolist()
-    others_said = f"with {len(fellows)} other heads{_first(fellows)}" if fellows else "alone"
+    heads = "head" if len(fellows) == 1 else "heads"
+    others_said = f"with {len(fellows)} other {heads}{_first(fellows)}" if fellows else "alone"
     said = f"Group {group} of {places['group'].nunique()}, {others_said}."
     mean = f"Its maps are {decimal(float(pairs['distance'].mean()))} nats from those of another head on average."
     return CardPart("Nearest heads", (said, mean), ("head", "distance, nats", "main role"), rows)

@@ -255,7 +255,8 @@ HEADS_TOGETHER: Final = (
         "others are added one by one, each the one that helps most there; all sizes are told on the report split, and "
         "the size that was best on the selection split is in bold. The gain is over the first head alone, in "
         "percentage points. Choosing several of many heads uses the selection split’s right answers more than "
-        "choosing one does, and still is no training.",
+        "choosing one does, and still is no training. Each interval is of its relation alone: where many are told, "
+        "about one in forty lies above 0 by chance.",
     ),
 )
 "Term -> definition, for the section on heads as a set."

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments import ensembles
 from experiments.config import ConfigError, load_config
 from experiments.ensembles import choose_relations
 from experiments.run import run
 from mha import load_model
 from probes import Document, get_probe
+from probes.aligned import sample_texts
 from probes.corpora import Texts
 from probes.subspaces import head_weights, subspace_overlap
 from reports import Run
@@ -140,11 +140,10 @@ def test_ensembles_are_chosen_on_no_more_texts_and_words_than_asked(
     scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[int, int]] = []
-    taken = ensembles.sample_texts
 
     def sample(texts: Texts, count: int, words: int) -> list[Document]:
         asked.append((count, words))
-        return taken(texts, count, words)
+        return sample_texts(texts, count, words)
 
     monkeypatch.setattr("experiments.ensembles.sample_texts", sample)
     scored(
