@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 import pandas as pd
 
-from experiments.config import Config
-from mha import Model
+from experiments.study import Scored, Study, Surroundings
 from probes import Probe
 from probes.aligned import sample_texts
-from probes.corpora import MemoryTexts, Texts
+from probes.corpora import MemoryTexts
 from probes.ensembles import Answers, choose_ensemble, ensemble_hits, gather_answers
 from probes.evidence import Draws, Effort
-from probes.results import Split
-from probes.scoring import Settings
 from probes.tally import Question, Sums
 
 FEWEST = 50
@@ -57,40 +55,54 @@ def choose_relations(scores: pd.DataFrame, probes: Sequence[Probe], count: int, 
     ]
 
 
-def ensemble_table(
-    config: Config,
-    model: Model,
-    probes: Sequence[Probe],
-    texts: Sequence[Texts],
-    scores: pd.DataFrame,
-    report: Split,
-    settings: Settings,
-) -> pd.DataFrame:
-    """Return one row a relation and size, the single head first (`reports.headset_tables`, without columns of the run).
+@dataclass
+class Ensembles(Study):
+    """The ensembles of all relations of a run."""
 
-    `texts`, both splits', are read once more, of the selection split no more than `heads.choice_texts` and
-    `heads.words`. Heads are added one by one on the selection split, and told on the report split.
-    """
-    section = config.heads
-    relations = choose_relations(scores, probes, section.relations, model.heads)
-    sample = MemoryTexts(sample_texts(texts[0], section.choice_texts, section.words))
-    asked: Mapping[Question, None] = dict.fromkeys(relation.question for relation in relations)
-    known = gather_answers(model, sample, probes, asked, settings)
-    sought = {
-        relation.question: choose_ensemble(known[relation.question], relation.first, section.largest)
-        for relation in relations
-        if relation.question in known
-    }
-    told = gather_answers(model, texts[1], probes, {question: found[0] for question, found in sought.items()}, settings)
-    effort = Effort(config.scoring.replicates, 0, config.seed)
-    draws = Draws.of(report.clusters, effort, 1, test=False)
-    frames = [pd.DataFrame()]
-    for relation in relations:
-        if relation.question in told:
-            rival = report.baselines[relation.baseline][relation.question]
-            found = sought[relation.question]
-            frames.append(_rows(relation, *found, told[relation.question], rival, draws, model.heads))
-    return pd.concat(frames, ignore_index=True)
+    name = "ensembles"
+    run: Surroundings
+    frames: list[pd.DataFrame] = field(default_factory=list)
+    "One a relation."
+
+    @classmethod
+    def asked(cls, run: Surroundings) -> Self | None:
+        """Return the study where it is not switched off."""
+        return cls(run) if run.config.heads.relations else None
+
+    def scored(self, scored: Scored) -> None:
+        """Add heads one by one on the selection split, and tell all sizes on the report split.
+
+        Texts are read once more, of the selection split no more than `heads.choice_texts` and `heads.words`.
+        """
+        if any(probe.needs != "words" for probe in scored.part.probes):
+            with self.run.journal.stage(self.name):
+                self.frames += self._seek(scored)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return one row a relation and size, the single head first; nothing where no relation has enough items."""
+        return {self.name: pd.concat(self.frames, ignore_index=True)} if self.frames else {}
+
+    def _seek(self, scored: Scored) -> Iterator[pd.DataFrame]:
+        """Yield the rows of one relation after the other."""
+        config, model, part = self.run.config, self.run.model, scored.part
+        section, report = config.heads, scored.splits[1]
+        relations = choose_relations(scored.scores, part.probes, section.relations, model.heads)
+        sample = MemoryTexts(sample_texts(part.texts[0], section.choice_texts, section.words))
+        asked: dict[Question, None] = dict.fromkeys(relation.question for relation in relations)
+        known = gather_answers(model, sample, part.probes, asked, part.settings)
+        sought = {
+            relation.question: choose_ensemble(known[relation.question], relation.first, section.largest)
+            for relation in relations
+            if relation.question in known
+        }
+        heads = {question: found[0] for question, found in sought.items()}
+        told = gather_answers(model, part.texts[1], part.probes, heads, part.settings)
+        draws = Draws.of(report.clusters, Effort(config.scoring.replicates, 0, config.seed), 1, test=False)
+        for relation in relations:
+            if relation.question in told:
+                rival = report.baselines[relation.baseline][relation.question]
+                found = sought[relation.question]
+                yield _rows(relation, *found, told[relation.question], rival, draws, model.heads)
 
 
 def _rows(

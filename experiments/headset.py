@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 import pandas as pd
 
-from experiments.config import Config
 from experiments.controls import first_seed
-from experiments.journal import Journal
+from experiments.study import Study, Surroundings
 from mha import Model, load_model
 from probes import Document
 from probes.aligned import sample_texts
@@ -33,39 +33,42 @@ Compared = Mapping[str, Mapping[str, Numbers]]
 
 
 @dataclass
-class HeadSet:
-    """What is noted of all heads while they are scored (`experiments.part.Study`), and told of them as a set."""
+class HeadSet(Study):
+    """What is noted of all heads while they are scored, and told of them as a set."""
 
-    config: Config
-    model: Model
+    name = "heads as a set"
+    run: Surroundings
     sample: list[Document] = field(default_factory=list)
     "Texts of the report split on which heads are compared: of the scope that is read first."
     distances: Distances | None = None
 
-    def observer(self, scope: str, split: str, texts: Texts) -> Distances:
-        """Return what compares heads on the sample; on other texts than the first of the report split, on none."""
+    @classmethod
+    def asked(cls, run: Surroundings) -> Self | None:
+        """Return the study where it is not switched off."""
+        return cls(run) if run.config.heads.texts else None
+
+    def observer(self, scope: str, split: str, texts: Texts) -> Distances | None:
+        """Return what compares heads on the sample, which is of the first texts of the report split."""
         if split != "report" or self.distances is not None:
-            return Distances(())
-        self.sample = sample_texts(texts, self.config.heads.texts, self.config.heads.words)
+            return None
+        section = self.run.config.heads
+        self.sample = sample_texts(texts, section.texts, section.words)
         self.distances = self._on_sample()
         return self.distances
 
-    def tables(self, journal: Journal) -> dict[str, pd.DataFrame]:
-        """Return the tables `distances`, `subspaces`, `contrasts` and `places` (`reports.headset_tables`).
-
-        To be called when the report split has been scored. Empty where no text of the sample can be compared.
-        """
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return what `reports.headset_tables` says of pairs and places; nothing where no text can be compared."""
+        config, record = self.run.config, self.run.journal.record
         distance = None if self.distances is None else self.distances.means()
         if self.distances is None or distance is None:
-            journal.record["notes"].append("heads are not compared as a set: no text of the sample can be read whole")
+            record["notes"].append("heads are not compared as a set: no text of the sample can be read whole")
             return {}
-        found = {OWN: {MAPS: {"distance": distance}} | self._subspaces(self.model, journal)}
-        found[RANDOM] = self._fresh(journal)
-        plane, groups = lay_out(distance, seed=self.config.seed), group_heads(distance, self.config.heads.groups)
+        found = {OWN: {MAPS: {"distance": distance}} | self._subspaces(self.run.model), RANDOM: self._fresh()}
+        plane, groups = lay_out(distance, seed=config.seed), group_heads(distance, config.heads.groups)
         counts = {"texts": self.distances.texts, "words": self.distances.words}
         counts["left_out"] = len(self.sample) - self.distances.texts
         numbers = {"stress": plane.stress, "silhouette": groups.silhouette}
-        journal.record["heads"] = counts | {name: value for name, value in numbers.items() if np.isfinite(value)}
+        record["heads"] = counts | {name: value for name, value in numbers.items() if np.isfinite(value)}
         return {
             "distances": self._pairs({"distance": distance}),
             "subspaces": self._overlaps(found),
@@ -75,30 +78,32 @@ class HeadSet:
 
     @property
     def _settings(self) -> Settings:
-        return Settings(self.config.scoring.batch_pieces, self.config.scoring.reduce)
+        return Settings(self.run.config.scoring.batch_pieces, self.run.config.scoring.reduce)
 
     def _on_sample(self) -> Distances:
         return Distances([text_key(text) for text in self.sample])
 
-    def _subspaces(self, model: Model, journal: Journal) -> dict[str, dict[str, Numbers]]:
+    def _subspaces(self, model: Model) -> dict[str, dict[str, Numbers]]:
         """Return overlap and nearest cosine of what heads read and write, and the likeness of their outputs."""
         found: dict[str, dict[str, Numbers]] = {}
         try:
             for what, spans in head_weights(model).items():
                 found[what] = dict(zip(("overlap", "nearest"), subspace_overlap(spans), strict=True))
         except SubspaceError as error:
-            journal.record["notes"] = list(dict.fromkeys([*journal.record["notes"], str(error)]))
+            notes = self.run.journal.record["notes"]
+            notes += [str(error)] * (str(error) not in notes)
         found[OUTPUTS] = {"overlap": output_similarity(model, self.sample, self._settings)[0]}
         return found
 
-    def _fresh(self, journal: Journal) -> dict[str, dict[str, Numbers]]:
+    def _fresh(self) -> dict[str, dict[str, Numbers]]:
         """Return the same of the same architecture with fresh weights, on the same texts."""
-        fresh = load_model(self.config.model.name, "random", first_seed(self.config, self.model, "random"))
+        config = self.run.config
+        fresh = load_model(config.model.name, "random", first_seed(config, self.run.model, "random"))
         observer = self._on_sample()
         score_corpus(fresh, MemoryTexts(self.sample), [], {}, self._settings, observers=[observer])
         distance = observer.means()
         assert distance is not None
-        return {MAPS: {"distance": distance}} | self._subspaces(fresh, journal)
+        return {MAPS: {"distance": distance}} | self._subspaces(fresh)
 
     def _overlaps(self, found: Mapping[str, Compared]) -> pd.DataFrame:
         frames = [
@@ -112,7 +117,8 @@ class HeadSet:
         return pd.concat(frames, ignore_index=True)
 
     def _contrasts(self, found: Mapping[str, Compared]) -> pd.DataFrame:
-        permutations, seed = self.config.heads.permutations, self.config.seed
+        config = self.run.config
+        permutations, seed = config.heads.permutations, config.seed
         rows = []
         for weights, compared in found.items():
             for what, columns in compared.items():
@@ -123,15 +129,15 @@ class HeadSet:
 
     def _pairs(self, columns: Mapping[str, Numbers]) -> pd.DataFrame:
         """Return one row for every two heads, the lower one first."""
-        one, other = np.triu_indices(self.model.layers * self.model.heads, 1)
-        second = {f"other_{key}": value for key, value in _named(other, self.model.heads).items()}
+        one, other = np.triu_indices(self.run.model.layers * self.run.model.heads, 1)
+        second = {f"other_{key}": value for key, value in _named(other, self.run.model.heads).items()}
         numbers = {name: values[one, other] for name, values in columns.items()}
-        pairs = pd.DataFrame({**_named(one, self.model.heads), **second, **numbers})
+        pairs = pd.DataFrame({**_named(one, self.run.model.heads), **second, **numbers})
         return pairs.rename(columns={"other_name": "other"})
 
     def _places(self, distance: Numbers, places: Numbers, group: IntArray) -> pd.DataFrame:
         """Return one row a head: where it lies on the plane, its group, and the head that is nearest to it."""
-        heads, alone = pd.DataFrame(_named(np.arange(len(distance)), self.model.heads)), len(distance) == 1
+        heads, alone = pd.DataFrame(_named(np.arange(len(distance)), self.run.model.heads)), len(distance) == 1
         others = distance + np.diag(np.full(len(distance), np.inf))
         return heads.assign(
             x=places[:, 0],
@@ -143,7 +149,7 @@ class HeadSet:
 
     @property
     def _layer(self) -> IntArray:
-        return np.arange(self.model.layers * self.model.heads) // self.model.heads
+        return np.arange(self.run.model.layers * self.run.model.heads) // self.run.model.heads
 
 
 def _named(flat: IntArray, heads: int) -> dict[str, IntArray | list[str]]:

@@ -12,6 +12,7 @@ from reports.schema import (
     write_metrics,
     write_scores,
 )
+from reports.study_tables import write_studies
 from reports.view import write_view
 
 __all__ = [
@@ -27,5 +28,6 @@ __all__ = [
     "write_metrics",
     "write_report",
     "write_scores",
+    "write_studies",
     "write_view",
 ]

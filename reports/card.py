@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
@@ -80,10 +80,28 @@ def head_card(run: Run, name: str) -> HeadCard:
     return _card(Told(run), name, PARTS)
 
 
-def page_cards(run: Run) -> tuple[HeadCard, ...]:
-    """Return the cards of all heads as a page has them: without examples, which it draws."""
+@dataclass(frozen=True)
+class HeadCards:
+    """The cards of all heads, as a page has them."""
+
+    run: str
+    "Name of the run's folder."
+    cards: tuple[HeadCard, ...]
+    "Without examples, which the page draws."
+    profiles: tuple[tuple[str, str], ...]
+    "Name and roles of every specialised head."
+
+    @property
+    def data(self) -> list[dict[str, Any]]:
+        """The cards as the page's script reads them."""
+        return [{"name": card.name, "parts": [asdict(part) for part in card.parts]} for card in self.cards]
+
+
+def head_cards(run: Run) -> HeadCards | None:
+    """Return the cards of a run; None where it scored no heads."""
     told, names = Told(run), run.scores.drop_duplicates("name").sort_values(["layer", "head"])["name"]
-    return tuple(_card(told, name, [part for part in PARTS if part is not examples]) for name in names)
+    cards = tuple(_card(told, name, [part for part in PARTS if part is not examples]) for name in names)
+    return HeadCards(run.folder.name, cards, profiles(told)) if cards else None
 
 
 def _card(told: Told, name: str, makers: Sequence[Part]) -> HeadCard:
@@ -92,9 +110,9 @@ def _card(told: Told, name: str, makers: Sequence[Part]) -> HeadCard:
     return HeadCard(told.run.name, name, tuple(part for part in parts if part is not None), scores)
 
 
-def profiles(run: Run) -> tuple[tuple[str, str], ...]:
+def profiles(told: Told) -> tuple[tuple[str, str], ...]:
     """Return every specialised head with its surest labels in one line, layer by layer."""
-    found = Told(run).rows
+    found = told.rows
     found = found[found["specialised"]]
     lines = []
     for (_, _, name), rows in found.groupby(["layer", "head", "name"], sort=True):

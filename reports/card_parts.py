@@ -14,7 +14,6 @@ import pandas as pd
 
 from reports.arcs import diagram
 from reports.formats import MISSING, decimal, interval, percent, signed, signed_interval
-from reports.schema import read_parquet
 from reports.tables import CLASSIFIER, page_scores
 
 if TYPE_CHECKING:
@@ -57,17 +56,10 @@ class Told:
         first = self.rows[self.rows["specialised"]].drop_duplicates("name")
         return dict(zip(first["name"], first["label"], strict=True))
 
-    def of_head(self, file: str, name: str) -> list[dict[Any, Any]]:
-        """Return the rows of a head in a table of the run folder; none where the run has no such file."""
-        if file not in self._files:
-            path = self.run.folder / f"{file}.parquet"
-            self._files[file] = read_parquet(path) if path.is_file() else pd.DataFrame({"name": []})
-        table = self._files[file]
-        return table[table["name"] == name].to_dict("records")
-
-    @cached_property
-    def _files(self) -> dict[str, pd.DataFrame]:
-        return {}
+    def of_head(self, table: str, name: str) -> list[dict[Any, Any]]:
+        """Return the rows of a head in a table of the run's studies; none where the run has no such table."""
+        found = self.run.studies.get(table)
+        return [] if found is None else found[found["name"] == name].to_dict("records")
 
 
 Part = Callable[[Told, str], CardPart | None]
@@ -109,7 +101,7 @@ def _role(row: Mapping[object, object]) -> tuple[str, ...]:
 
 def nearest(told: Told, name: str) -> CardPart | None:
     """The heads whose maps are nearest, with their main roles, and the head's group."""
-    table, places = told.run.heads_set.get("distances"), told.run.heads_set.get("places")
+    table, places = told.run.studies.get("distances"), told.run.studies.get("places")
     if table is None or places is None:
         return None
     pairs = table[(table["name"] == name) | (table["other"] == name)]
@@ -145,7 +137,7 @@ OVERLAPS: Final[Mapping[str, str]] = {
 
 def subspaces(told: Told, name: str) -> CardPart | None:
     """How much of its subspaces the head shares with the others, beside fresh weights."""
-    table = told.run.heads_set.get("subspaces")
+    table = told.run.studies.get("subspaces")
     if table is None:
         return None
     pairs = table[(table["name"] == name) | (table["other"] == name)]
@@ -163,7 +155,7 @@ def subspaces(told: Told, name: str) -> CardPart | None:
 
 def ensembles(told: Told, name: str) -> CardPart | None:
     """The chosen ensembles that the head is part of."""
-    table = told.run.heads_set.get("ensembles")
+    table = told.run.studies.get("ensembles")
     if table is None:
         return None
     chosen = table[table["chosen"] & (table["size"] > 1)]

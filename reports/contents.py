@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from reports.arcs import Diagram, diagrams
 from reports.behaviour import Behaviour, behaviour
 from reports.biographies import HeadBiographies, head_biographies
-from reports.card import HeadCard, page_cards, profiles
 from reports.controls import Rival, rivals
 from reports.formats import MISSING, count, day, duration
-from reports.headset import HeadsTogether, heads_together
 from reports.heatmaps import heat_map_data
 from reports.rankings import Rankings, rankings
 from reports.run import Run
+from reports.sections import Told, sections
 from reports.summary import Summary, summarise
 from reports.tables import CLASSIFIER, BestHead, best_heads, page_scores, probes
 from reports.verdicts import Verdicts
@@ -74,12 +73,8 @@ class Contents:
     "What the model does on minimal pairs; None where the run asked about none."
     biographies: HeadBiographies | None
     "How heads came to their roles; None where the run followed no training."
-    together: HeadsTogether | None
-    "The heads as a set; None where the run did not look at them so."
-    cards: tuple[HeadCard, ...]
-    "Of all heads."
-    profiles: tuple[tuple[str, str], ...]
-    "Name and roles of every specialised head."
+    sections: tuple[Told, ...]
+    "What was measured beside scores."
     examples_total: int
     dropped: tuple[Mapping[str, Any], ...]
     scored: tuple[tuple[str, str, Mapping[str, Any]], ...]
@@ -89,6 +84,11 @@ class Contents:
     notes: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]
+
+    @property
+    def about(self) -> str:
+        """The model and the corpus of the report split, for titles of figures."""
+        return f"{self.model} on {self.corpora.get('report', 'the report split')}"
 
     @property
     def controls(self) -> tuple[Rival, ...]:
@@ -108,11 +108,6 @@ class Contents:
             f"A specialised head is above all of these. Controls of this run: {names}. A control is told by its head "
             "that is best on both splits together, which favours it."
         )
-
-    @property
-    def card_data(self) -> list[dict[str, Any]]:
-        """The cards as the page's script reads them."""
-        return [{"name": card.name, "parts": [asdict(part) for part in card.parts]} for card in self.cards]
 
     @property
     def examples_shown(self) -> int:
@@ -156,9 +151,7 @@ def gather(folder: Path) -> Contents:
         rankings=rankings(run),
         behaviour=behaviour(run),
         biographies=head_biographies(run, verdicts.rule),
-        together=heads_together(run),
-        cards=page_cards(run),
-        profiles=profiles(run),
+        sections=tuple(sections(run)),
         examples_total=int(run.examples.groupby(["example"]).ngroups),
         dropped=tuple(record.get("dropped") or ()),
         scored=tuple(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from datetime import datetime
 
 MISSING = "–"
@@ -94,3 +95,13 @@ def escaped(value: object) -> str:
     """
     text = re.sub(r"<(?! )", "&lt;", str(value).replace("&", "&amp;"))
     return re.sub(r"\s+", " ", re.sub(r"([\\`*_\[\]|~#!])", r"\\\1", text))
+
+
+def names(heads: Sequence[str], most: int = 12) -> str:
+    """Return names of heads, the first of them where there are many.
+
+    >>> names(["3-1", "2-4", "1-1"], 2)
+    '3-1, 2-4 and 1 more'
+    """
+    more = len(heads) - most
+    return ", ".join(heads[:most]) + (f" and {more} more" if more > 0 else "") or MISSING

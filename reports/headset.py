@@ -119,7 +119,7 @@ def _thousandths(value: float) -> int | None:
 
 def heads_together(run: Run) -> HeadsTogether | None:
     """Return what the page says of heads as a set; None where the run did not look at them so."""
-    tables = run.heads_set
+    tables = run.studies
     found = tuple(_ensembles(tables["ensembles"])) if "ensembles" in tables else ()
     if "places" not in tables:
         nothing = pd.DataFrame()

@@ -18,9 +18,9 @@ MOST = 20
 "Relations of the figure of ensembles."
 
 
-def save_headset(found: HeadsTogether, title: str, folder: Path) -> list[str]:
+def save_headset(found: HeadsTogether, about: str, folder: Path) -> list[str]:
     """Write the figures that there are numbers for to `folder`; return their names without suffix."""
-    saved = []
+    saved, title = [], f"{about}: heads as a set"
     with _styled():
         if not found.places.empty:
             _save(_plane(found, title), folder / "heads-together")

@@ -9,7 +9,7 @@ from reports.biographies import MATCHED
 from reports.contents import Contents
 from reports.environment import environment
 from reports.formats import escaped
-from reports.glossary import BIOGRAPHIES, HEADS_TOGETHER, LIMITS, MEANING
+from reports.glossary import BIOGRAPHIES, LIMITS, MEANING
 from reports.summary import leader_sentence
 from reports.tables import FEW_CLUSTERS
 
@@ -25,7 +25,6 @@ def markdown_page(contents: Contents, figures: dict[str, list[str]]) -> str:
         limits=LIMITS,
         few=FEW_CLUSTERS,
         biography_terms=BIOGRAPHIES,
-        together_terms=HEADS_TOGETHER,
         matched_names=MATCHED,
         decided=DECIDED,
     )

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
-
-from markupsafe import Markup
 
 from reports.behaviour import DECIDED
 from reports.behaviour_figure import save_behaviour
 from reports.biographies import MATCHED
 from reports.biography_charts import biography_charts, save_biographies
 from reports.contents import Contents, ProbePart, gather
-from reports.environment import asset, environment
+from reports.environment import assets, environment
 from reports.figures import save_best_heads, save_heat_maps
-from reports.glossary import BIOGRAPHIES, HEADS_TOGETHER, LIMITS, MEANING
-from reports.headset_charts import headset_charts
-from reports.headset_figure import save_headset
+from reports.glossary import BIOGRAPHIES, LIMITS, MEANING
 from reports.markdown import markdown_page
 from reports.tables import FEW_CLUSTERS
-
-TOGETHER = "heads as a set"
-"What the figures of that section are called among those of probes."
 
 BEST_IN_FIGURE = 15
 "How many rows a static figure of best heads has."
@@ -43,9 +37,7 @@ def write_report(run_folder: Path) -> Path:
         drawn = _save_figures(contents, figures)
         if contents.biographies is not None:
             save_biographies(contents.biographies, f"{contents.model}: heads in training", figures / "biographies")
-        if contents.together is not None:
-            title = f"{contents.model}: heads as a set"
-            drawn[TOGETHER] = save_headset(contents.together, title, figures)
+        contents = replace(contents, sections=tuple(told.drawn(contents.about, figures) for told in contents.sections))
         (unfinished / "report.md").write_text(markdown_page(contents, drawn), encoding="utf-8")
         (unfinished / "index.html").write_text(html_page(contents), encoding="utf-8")
         _swap(unfinished, target)
@@ -79,7 +71,7 @@ def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder:
     """Save the figures of one probe. Its name goes into file names only where it is plain."""
     stem = part.name if part.name.isidentifier() and part.name.isascii() else f"probe{index + 1}"
     heat = part.heat
-    title = f"{contents.model} on {contents.corpora.get('report', 'the report split')}: {part.name}"
+    title = f"{contents.about}: {part.name}"
     saved = []
     rows = [row for row in part.best if row.n > 0][:BEST_IN_FIGURE]
     if rows:
@@ -94,23 +86,18 @@ def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder:
 def html_page(contents: Contents) -> str:
     """Return the whole page as HTML that loads nothing from anywhere."""
     template = environment().get_template("page.html.j2")
-    told, together = contents.biographies is not None, contents.together
-    charts = "charts.css" if told or together is not None else ""
+    drawn = contents.biographies is not None or any(told.charts for told in contents.sections)
+    parts = ["page", *["charts"] * drawn, *["biographies"] * (contents.biographies is not None)]
+    parts += [told.name for told in contents.sections]
     return template.render(
         page=contents,
         charts=biography_charts(contents.biographies) if contents.biographies is not None else [],
-        together_charts=headset_charts(together) if together is not None else [],
         biography_terms=BIOGRAPHIES,
-        together_terms=HEADS_TOGETHER,
         matched_names=MATCHED,
         meaning=MEANING,
         limits=LIMITS,
         few=FEW_CLUSTERS,
         decided=DECIDED,
-        style=_assets("page.css", "heads.css", charts, "biographies.css" if told else ""),
-        script=_assets("page.js", "heads.js", "biographies.js" if told else ""),
+        style=assets(parts, ".css"),
+        script=assets(parts, ".js"),
     )
-
-
-def _assets(*names: str) -> Markup:
-    return Markup("").join(asset(name) for name in names if name)

@@ -14,8 +14,8 @@ import pandas as pd
 
 from reports.biography_tables import read_biographies
 from reports.card import HeadCard, head_card
-from reports.headset_tables import read_headset
 from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
+from reports.study_tables import read_studies
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 "What a folder must hold to be a run folder."
@@ -47,8 +47,8 @@ class Run:
     behaviour: pd.DataFrame | None = None
     "One row a group of minimal pairs (`BEHAVIOUR_COLUMNS`); None where the run asked about none."
 
-    heads_set: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    "Tables about heads as a set, by name (`reports.headset_tables.TABLES`), those that the run wrote."
+    studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    "What was measured of heads beside their scores: the tables of `reports.study_tables` that the run wrote, by name."
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
@@ -78,7 +78,7 @@ class Run:
             agreement=read_agreement(folder / "agreement.parquet") if compared else None,
             behaviour=read_behaviour(pairs) if pairs.is_file() else None,
             biographies=read_biographies(folder),
-            heads_set=read_headset(folder),
+            studies=read_studies(folder),
         )
 
     @property

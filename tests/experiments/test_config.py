@@ -54,6 +54,8 @@ CHANGED: dict[str, Any] = {
     "heads.largest": 3,
     "heads.choice_texts": 70,
     "heads.words": 900,
+    "shapes.enabled": False,
+    "shapes.threshold": 2.0,
     "page.examples": 5,
     "biographies.probes": ["position"],
     "biographies.labels": ["det", "obj"],

@@ -17,7 +17,7 @@ from probes.aligned import sample_texts
 from probes.corpora import Texts
 from probes.subspaces import head_weights, subspace_overlap
 from reports import Run
-from reports.headset_tables import TABLES
+from reports.headset_tables import HEADSET_TABLES
 
 ON = ("heads={texts=12, groups=3, permutations=99, relations=3, largest=3}", 'probes.names=["dependency", "position"]')
 MANY = ("corpus.select.documents=40", "corpus.report.documents=40")
@@ -33,13 +33,13 @@ def together(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_writes_every_table_and_tells_what_was_compared(together: Path) -> None:
     found = Run.open(together)
-    assert set(found.heads_set) == set(TABLES)
-    assert (len(found.heads_set["distances"]), len(found.heads_set["places"])) == (6, 4)
-    assert len(found.heads_set["subspaces"]) == 6 * 3 * 2, "W_V, W_O and outputs, own and with fresh weights"
+    assert set(found.studies) >= set(HEADSET_TABLES)
+    assert (len(found.studies["distances"]), len(found.studies["places"])) == (6, 4)
+    assert len(found.studies["subspaces"]) == 6 * 3 * 2, "W_V, W_O and outputs, own and with fresh weights"
     assert (found.record["heads"]["texts"], found.record["heads"]["left_out"]) == (7, 5), "of 12; 5 are too long"
-    assert found.heads_set["distances"].distance.between(0, np.log(2)).all()
-    assert sorted(found.heads_set["places"].group.unique()) == [1, 2, 3], "as many as the config says"
-    contrasts = found.heads_set["contrasts"]
+    assert found.studies["distances"].distance.between(0, np.log(2)).all()
+    assert sorted(found.studies["places"].group.unique()) == [1, 2, 3], "as many as the config says"
+    contrasts = found.studies["contrasts"]
     assert contrasts[["what", "weights"]].to_numpy().tolist() == [
         [what, weights] for weights in ("own", "random") for what in ("maps", "W_V", "W_O", "outputs")
     ]
@@ -48,7 +48,7 @@ def test_a_run_writes_every_table_and_tells_what_was_compared(together: Path) ->
 
 
 def test_subspaces_are_those_of_the_model_s_weights(together: Path, tiny: Path) -> None:
-    table = Run.open(together).heads_set["subspaces"]
+    table = Run.open(together).studies["subspaces"]
     for weights, source in (("own", "pretrained"), ("random", "random")):
         spans = head_weights(load_model(str(tiny), source, 0))
         for what in ("W_V", "W_O"):
@@ -59,7 +59,7 @@ def test_subspaces_are_those_of_the_model_s_weights(together: Path, tiny: Path) 
 
 
 def test_the_nearest_head_is_the_one_at_the_smallest_distance(together: Path) -> None:
-    tables = Run.open(together).heads_set
+    tables = Run.open(together).studies
     for row in tables["places"].itertuples():
         pairs = tables["distances"]
         pairs = pairs[(pairs.name == row.name) | (pairs.other == row.name)]
@@ -70,7 +70,7 @@ def test_the_nearest_head_is_the_one_at_the_smallest_distance(together: Path) ->
 
 def test_the_single_head_of_an_ensemble_has_the_numbers_of_the_scores(together: Path) -> None:
     found = Run.open(together)
-    ensembles = found.heads_set["ensembles"]
+    ensembles = found.studies["ensembles"]
     assert ensembles.groupby(["probe", "label", "variant"])["size"].apply(list).tolist() == [[1, 2, 3]] * 3
     assert set(ensembles.probe) == {"dependency"}, "positions need no relation"
     key = ["probe", "label", "variant"]
@@ -90,7 +90,7 @@ def test_the_single_head_of_an_ensemble_has_the_numbers_of_the_scores(together: 
 
 
 def test_the_size_that_is_best_on_the_selection_split_is_the_chosen_one(together: Path) -> None:
-    for _, rows in Run.open(together).heads_set["ensembles"].groupby(["probe", "label", "variant"]):
+    for _, rows in Run.open(together).studies["ensembles"].groupby(["probe", "label", "variant"]):
         assert rows.chosen.tolist() == (np.arange(3) == rows.select_accuracy.argmax()).tolist()
         heads = [names.split() for names in rows.heads]
         assert [len(set(names)) for names in heads] == [1, 2, 3]
@@ -115,15 +115,14 @@ def test_the_same_config_gives_the_same_tables(
 ) -> None:
     monkeypatch.setattr("experiments.run.write_report", lambda folder: folder)
     again = Run.open(run(load_config(base, (*ON, *MANY)), tmp_path))
-    for name, table in Run.open(together).heads_set.items():
-        pd.testing.assert_frame_equal(again.heads_set[name], table, check_exact=True)
+    for name, table in Run.open(together).studies.items():
+        pd.testing.assert_frame_equal(again.studies[name], table, check_exact=True)
 
 
 def test_what_is_switched_off_is_not_there(scored: Callable[..., Run]) -> None:
-    assert scored().heads_set == {}
-    assert set(scored("heads={texts=5, relations=0}", 'probes.names=["position"]').heads_set) == set(TABLES) - {
-        "ensembles"
-    }
+    assert not set(scored().studies) & set(HEADSET_TABLES)
+    compared = scored("heads={texts=5, relations=0}", 'probes.names=["position"]')
+    assert set(compared.studies) & set(HEADSET_TABLES) == set(HEADSET_TABLES) - {"ensembles"}
     assert "heads" not in scored().record
 
 
@@ -132,7 +131,7 @@ def test_a_sample_without_a_text_that_can_be_read_is_noted(
 ) -> None:
     monkeypatch.setattr("experiments.headset.sample_texts", lambda texts, count, words: [])
     found = scored("heads={texts=6, relations=0}", 'probes.names=["position"]')
-    assert found.heads_set == {}
+    assert not set(found.studies) & set(HEADSET_TABLES)
     assert "heads are not compared as a set: no text of the sample can be read whole" in found.record["notes"]
 
 

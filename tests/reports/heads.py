@@ -21,7 +21,7 @@ def named(name: str, other: str = "") -> dict[str, object]:
 
 
 def head_tables() -> dict[str, pd.DataFrame]:
-    """Return all tables of `reports.headset_tables`."""
+    """Return all tables of `reports.headset_tables`, of one run."""
     pairs = [named(one) | named(other, "other_") for one, other in combinations(NAMES, 2)]
     keys = [(str(pair["name"]), str(pair["other"])) for pair in pairs]
     distances = [pair | {"distance": DISTANCE.get(key, 0.4)} for pair, key in zip(pairs, keys, strict=True)]
@@ -31,7 +31,7 @@ def head_tables() -> dict[str, pd.DataFrame]:
         for what in ("W_V", "W_O", "outputs")
         for pair, key in zip(pairs, keys, strict=True)
     ]
-    return {
+    tables = {
         "distances": pd.DataFrame(distances),
         "subspaces": pd.DataFrame(subspaces),
         "contrasts": pd.DataFrame(contrasts()),
@@ -40,6 +40,7 @@ def head_tables() -> dict[str, pd.DataFrame]:
             [*ensemble("obj", "1-1 1-2 2-2", 0.01, 1), *ensemble("det", "1-1 2-1 1-3", -0.02, 0)]
         ),
     }
+    return {name: table.assign(model="tiny", step=pd.NA, corpus="report") for name, table in tables.items()}
 
 
 def overlap(pair: tuple[str, str], what: str, weights: str) -> float:

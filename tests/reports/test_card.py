@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 from reports import Run
-from reports.card import PARTS, HeadCard, page_cards, profiles
+from reports.card import PARTS, HeadCard, HeadCards, head_cards
 from reports.formats import percent, signed, signed_interval
 
 
 @pytest.fixture(scope="module")
 def run(written_run: Path, head_tables: dict[str, pd.DataFrame]) -> Run:
-    return replace(Run.open(written_run), heads_set=head_tables)
+    return replace(Run.open(written_run), studies=head_tables)
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +21,12 @@ def specialist(run: Run) -> pd.Series:
     """The row of the head that is chosen and specialised in det (dependent->head)."""
     rows = run.scores[(run.scores["label"] == "det") & (run.scores["variant"] == "dependent->head")]
     return rows[rows["specialised"] & rows["selected"] & (rows["split"] == "report")].iloc[0]
+
+
+def all_cards(run: Run) -> HeadCards:
+    found = head_cards(run)
+    assert found is not None
+    return found
 
 
 def part(card: HeadCard, title: str) -> tuple[tuple[str, ...], ...]:
@@ -109,18 +115,18 @@ def test_the_scores_of_the_head_come_along(run: Run):
 
 
 def test_a_page_has_a_card_a_head_in_order_without_examples(run: Run):
-    cards = page_cards(run)
+    cards = all_cards(run).cards
     assert [card.name for card in cards] == [f"{layer}-{head}" for layer in range(1, 7) for head in range(1, 13)]
     assert not any(one.title == "Examples" for card in cards for one in card.parts)
 
 
 def test_profiles_name_every_specialised_head_once_with_its_surest_label_first(run: Run, specialist: pd.Series):
-    told = dict(profiles(run))
+    told = dict(all_cards(run).profiles)
     assert set(told) == set(run.scores[run.scores["specialised"]]["name"])
     assert f"det (dependent->head) {signed(specialist['margin'])}" in told[specialist["name"]]
 
 
-def test_tables_of_shapes_weights_and_classifiers_make_parts_where_they_are_there(run_folder: Path):
+def test_tables_of_shapes_weights_and_classifiers_make_parts_where_they_are_there(run: Run):
     head = {"layer": 0, "head": 1, "name": "1-2"}
     about = {"split": "report", "scope": "sentence", "ci_low": 0.1, "ci_high": 0.3, "even": 0.05, "p_adjusted": 0.01}
     shapes = [
@@ -134,13 +140,14 @@ def test_tables_of_shapes_weights_and_classifiers_make_parts_where_they_are_ther
             ("sieve", "local", 3.4),
         )
     ]
-    pd.DataFrame(shapes).to_parquet(run_folder / "shapes.parquet")
+    tables = {"shapes": pd.DataFrame(shapes)}
     circuit = {"kernel_offset": -1, "kernel_attention": 0.75, "copying": -0.25, "write_norm": 1.5}
-    pd.DataFrame([head | circuit]).to_parquet(run_folder / "circuits.parquet")
+    tables["circuits"] = pd.DataFrame([head | circuit])
     trained = {"task": "number", "label": "all", "accuracy": 0.9, "control_accuracy": 0.6, "selectivity": 0.3}
     trained |= {"selectivity_low": 0.2, "selectivity_high": 0.4, "selected": True}
-    pd.DataFrame([head | trained]).to_parquet(run_folder / "classifiers.parquet")
-    card = Run.open(run_folder).head("1-2")
+    tables["classifiers"] = pd.DataFrame([head | trained])
+    measured = replace(run, studies=tables)
+    card = measured.head("1-2")
     assert part(card, "Shape of its maps") == (
         ("attention to [SEP], %", "20.0", "[10.0, 30.0]", "5.0"),
         ("most attended offset: -1, %", "60.0", "[10.0, 30.0]", "5.0"),
@@ -152,5 +159,5 @@ def test_tables_of_shapes_weights_and_classifiers_make_parts_where_they_are_ther
     assert part(card, "Trained classifiers") == (
         ("number", "all", "90.0", "60.0", "+30.0", "[+20.0, +40.0]", "chosen"),
     )
-    other = {one.title for one in Run.open(run_folder).head("1-1").parts}
+    other = {one.title for one in measured.head("1-1").parts}
     assert not other & {"Shape of its maps", "Its weights alone", "Trained classifiers"}

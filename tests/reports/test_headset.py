@@ -12,7 +12,8 @@ import pytest
 from reports import Run, write_report
 from reports.headset import heads_together
 from reports.headset_charts import apart, headset_charts, layer_colours, plane_chart
-from reports.headset_tables import TABLES, read_headset, write_headset
+from reports.headset_tables import HEADSET_TABLES
+from reports.study_tables import read_studies, write_studies
 
 Tables = dict[str, pd.DataFrame]
 NAMES = ["1-1", "1-2", "1-3", "2-1", "2-2"]
@@ -21,25 +22,37 @@ NAMES = ["1-1", "1-2", "1-3", "2-1", "2-2"]
 @pytest.fixture
 def folder(run_folder: Path, head_tables: Tables) -> Path:
     """A run folder with the tables, which a test may change."""
-    write_headset(head_tables, run_folder)
+    write_studies(head_tables, run_folder)
     record = json.loads((run_folder / "run.json").read_text())
     record["heads"] = {"texts": 40, "words": 512, "left_out": 3, "stress": 0.12, "silhouette": 0.31}
     (run_folder / "run.json").write_text(json.dumps(record))
     return run_folder
 
 
-def test_tables_are_read_as_they_were_written_and_wrong_ones_are_refused(tmp_path: Path, head_tables: Tables):
-    write_headset(head_tables, tmp_path)
-    found = read_headset(tmp_path)
-    assert list(found) == list(TABLES)
+def test_tables_are_read_as_they_were_written(tmp_path: Path, head_tables: Tables):
+    write_studies(head_tables, tmp_path)
+    found = read_studies(tmp_path)
+    assert list(found) == list(HEADSET_TABLES)
     for name, table in head_tables.items():
-        pd.testing.assert_frame_equal(found[name], table[[*TABLES[name]]], check_dtype=False)
-    assert (tmp_path / "ensembles.csv").is_file()
-    with pytest.raises(ValueError, match="table 'ensemble' is unknown; known are distances"):
-        write_headset({"ensemble": pd.DataFrame()}, tmp_path)
-    with pytest.raises(ValueError, match=r"places\.parquet: column\(s\) group missing"):
-        write_headset({"places": head_tables["places"].drop(columns="group")}, tmp_path)
-    assert read_headset(tmp_path / "nowhere") == {}
+        pd.testing.assert_frame_equal(found[name], table[[*HEADSET_TABLES[name].columns]], check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("distances", {"distance": 0.7}, "`distance` lies outside [0, 0.693]"),
+        ("subspaces", {"overlap": 1.1}, "`overlap` lies outside [0, 1]"),
+        ("contrasts", {"p": -0.1}, "`p` lies outside [0, 1]"),
+        ("places", {"distance": -0.1}, "`distance` lies outside [0, 0.693]"),
+        ("ensembles", {"accuracy": 45.0}, "`accuracy` lies outside [0, 1]"),
+        ("ensembles", {"size": 1}, "two rows have the same model, step, probe, label, variant, size"),
+    ],
+)
+def test_what_cannot_have_been_measured_is_refused(
+    tmp_path: Path, head_tables: Tables, name: str, change: dict[str, object], said: str
+):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        write_studies({name: head_tables[name].assign(**change)}, tmp_path)
 
 
 def test_the_sentences_say_what_the_tables_say(folder: Path):
@@ -98,7 +111,7 @@ def test_both_pages_tell_it_and_every_figure_is_there(folder: Path):
 
 
 def test_a_run_with_ensembles_alone_tells_those(run_folder: Path, head_tables: Tables):
-    write_headset({"ensembles": head_tables["ensembles"]}, run_folder)
+    write_studies({"ensembles": head_tables["ensembles"]}, run_folder)
     report = write_report(run_folder).parent
     text = (report / "report.md").read_text("utf-8")
     assert "Several heads together" in text
@@ -108,9 +121,9 @@ def test_a_run_with_ensembles_alone_tells_those(run_folder: Path, head_tables: T
 
 def test_a_run_without_the_tables_has_no_section_but_cards(report: Path):
     page = (report / "index.html").read_text("utf-8")
-    assert 'id="together"' not in page
+    assert 'id="headset"' not in page
     assert 'id="cards"' in page
-    assert "## Heads by their roles" in (report / "report.md").read_text("utf-8")
+    assert "## Head cards" in (report / "report.md").read_text("utf-8")
 
 
 def test_a_model_with_too_many_heads_has_no_matrix(folder: Path, monkeypatch: pytest.MonkeyPatch):
