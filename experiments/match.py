@@ -18,7 +18,7 @@ from mha import Model, load_model
 from probes.aligned import sample_texts
 from probes.matching import Match, match_models, readable, same_roles, see_maps
 from reports import Run
-from reports.card_parts import Told
+from reports.card_parts import CardSource
 
 COLUMNS = ("layer", "head", "name", "partner", "distance", "role", "partner_role")
 "One row a head of the first model; `partner` is empty, and the distance NaN, where the other has too few heads."
@@ -99,7 +99,7 @@ def _opened(name: str) -> tuple[Model, Mapping[str, str] | None]:
         model = open_checkpoint(folder / f"seed-{config.train.seeds[0]}", config.model.step)[0]
     else:
         model = open_model(config, folder.parent, silent).model
-    return model, Told(run).main_roles
+    return model, CardSource(run).main_roles
 
 
 def _names(model: Model) -> list[str]:

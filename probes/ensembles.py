@@ -62,6 +62,8 @@ def gather_answers(
 
     The texts are read once, and only the attention on candidates is kept. Questions without an item are left out.
     """
+    if not heads:
+        return {}
     aligned = Aligned.of(model, texts)
     blocks = aligned.blocks()
     asked = [probe for probe in probes if any(probe.name == question[0] for question in heads)]

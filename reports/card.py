@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 
 from reports.card_measures import biography, circuits, classifiers, shape
-from reports.card_parts import NEAREST, CardPart, Part, Told, ensembles, examples, nearest, roles, subspaces
+from reports.card_parts import NEAREST, CardPart, CardSource, Part, ensembles, examples, nearest, roles, subspaces
 from reports.formats import escaped, signed
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _html(part: CardPart) -> str:
 
 def head_card(run: Run, name: str) -> HeadCard:
     """Return the card of the head called `name`, which the run must have."""
-    return _card(Told(run), name, PARTS)
+    return _card(CardSource(run), name, PARTS)
 
 
 @dataclass(frozen=True)
@@ -99,20 +99,20 @@ class HeadCards:
 
 def head_cards(run: Run) -> HeadCards | None:
     """Return the cards of a run; None where it scored no heads."""
-    told, names = Told(run), run.scores.drop_duplicates("name").sort_values(["layer", "head"])["name"]
-    cards = tuple(_card(told, name, [part for part in PARTS if part is not examples]) for name in names)
-    return HeadCards(run.folder.name, cards, profiles(told)) if cards else None
+    source, names = CardSource(run), run.scores.drop_duplicates("name").sort_values(["layer", "head"])["name"]
+    cards = tuple(_card(source, name, [part for part in PARTS if part is not examples]) for name in names)
+    return HeadCards(run.folder.name, cards, profiles(source)) if cards else None
 
 
-def _card(told: Told, name: str, makers: Sequence[Part]) -> HeadCard:
-    parts = (make(told, name) for make in makers)
-    scores = told.run.scores[told.run.scores["name"] == name].reset_index(drop=True)
-    return HeadCard(told.run.name, name, tuple(part for part in parts if part is not None), scores)
+def _card(source: CardSource, name: str, makers: Sequence[Part]) -> HeadCard:
+    parts = (make(source, name) for make in makers)
+    scores = source.run.scores[source.run.scores["name"] == name].reset_index(drop=True)
+    return HeadCard(source.run.name, name, tuple(part for part in parts if part is not None), scores)
 
 
-def profiles(told: Told) -> tuple[tuple[str, str], ...]:
+def profiles(source: CardSource) -> tuple[tuple[str, str], ...]:
     """Return every specialised head with its surest labels in one line, layer by layer."""
-    found = told.rows
+    found = source.rows
     found = found[found["specialised"]]
     lines = []
     for (_, _, name), rows in found.groupby(["layer", "head", "name"], sort=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from reports.card_parts import MOST, CardPart, Told
+from reports.card_parts import MOST, CardPart, CardSource
 from reports.formats import MISSING, decimal, percent, signed, signed_interval
 
 SHAPES: Final[Mapping[tuple[str, str], str]] = {
@@ -20,9 +20,9 @@ SHAPES: Final[Mapping[tuple[str, str], str]] = {
 "Kind and measure in shapes.parquet -> what it is."
 
 
-def shape(told: Told, name: str) -> CardPart | None:
+def shape(source: CardSource, name: str) -> CardPart | None:
     """What the head's maps look like, whatever the words are."""
-    rows = [row for row in told.of_head("shapes", name) if row["split"] == "report" and row["value"] == row["value"]]
+    rows = [row for row in source.of_head("shapes", name) if row["split"] == "report" and row["value"] == row["value"]]
     rows = [row for row in rows if row.get("scope") == rows[0].get("scope")]
     if not rows:
         return None
@@ -56,9 +56,9 @@ CIRCUITS: Final[Mapping[str, str]] = {
 "Column of circuits.parquet -> what it is."
 
 
-def circuits(told: Told, name: str) -> CardPart | None:
+def circuits(source: CardSource, name: str) -> CardPart | None:
     """What the weights alone say of the head."""
-    found = told.of_head("circuits", name)
+    found = source.of_head("circuits", name)
     if not found:
         return None
     row = found[0]
@@ -71,9 +71,9 @@ def circuits(told: Told, name: str) -> CardPart | None:
     return CardPart("Its weights alone", said, ("measure", "value"), cells)
 
 
-def classifiers(told: Told, name: str) -> CardPart | None:
+def classifiers(source: CardSource, name: str) -> CardPart | None:
     """What a linear classifier reads off the head, the most selective first."""
-    rows = [row for row in told.of_head("classifiers", name) if row["selectivity"] == row["selectivity"]]
+    rows = [row for row in source.of_head("classifiers", name) if row["selectivity"] == row["selectivity"]]
     rows = sorted(rows, key=lambda row: (-float(row["selectivity"]), str(row["task"]), str(row["label"])))[:MOST]
     columns = ("task", "label", "accuracy, %", "control task, %", "selectivity", "interval", "")
     cells = tuple(
@@ -87,9 +87,9 @@ def classifiers(told: Told, name: str) -> CardPart | None:
     return CardPart("Trained classifiers", (), columns, cells) if cells else None
 
 
-def biography(told: Told, name: str) -> CardPart | None:
+def biography(source: CardSource, name: str) -> CardPart | None:
     """What became of the head in training."""
-    table = (told.run.biographies or {}).get("biography_lives")
+    table = (source.run.biographies or {}).get("biography_lives")
     if table is None:
         return None
     rows = table[table["name"] == name].to_dict("records")

@@ -37,7 +37,7 @@ class CardPart:
 
 
 @dataclass(frozen=True)
-class Told:
+class CardSource:
     """What the parts of cards read: a run, and what several of them need of it."""
 
     run: Run
@@ -62,13 +62,13 @@ class Told:
         return [] if found is None else found[found["name"] == name].to_dict("records")
 
 
-Part = Callable[[Told, str], CardPart | None]
+Part = Callable[[CardSource, str], CardPart | None]
 "What makes a part of the card of a head of that name; None where the run does not tell it."
 
 
-def roles(told: Told, name: str) -> CardPart | None:
+def roles(source: CardSource, name: str) -> CardPart | None:
     """In which labels the head is specialised or chosen, the surest margins first."""
-    rows = told.rows[told.rows["name"] == name]
+    rows = source.rows[source.rows["name"] == name]
     if rows.empty:
         return None
     noted = rows[rows["specialised"] | rows["selected"]]
@@ -99,9 +99,9 @@ def _role(row: Mapping[object, object]) -> tuple[str, ...]:
     )
 
 
-def nearest(told: Told, name: str) -> CardPart | None:
+def nearest(source: CardSource, name: str) -> CardPart | None:
     """The heads whose maps are nearest, with their main roles, and the head's group."""
-    table, places = told.run.studies.get("distances"), told.run.studies.get("places")
+    table, places = source.run.studies.get("distances"), source.run.studies.get("places")
     if table is None or places is None:
         return None
     pairs = table[(table["name"] == name) | (table["other"] == name)]
@@ -109,7 +109,7 @@ def nearest(told: Told, name: str) -> CardPart | None:
         return None
     others = pairs["other"].where(pairs["name"] == name, pairs["name"])
     ranked = pairs.assign(to=others).sort_values("distance", kind="stable").head(NEAREST)
-    known = told.main_roles
+    known = source.main_roles
     rows = tuple(
         (to, decimal(far), known.get(to, MISSING)) for to, far in zip(ranked["to"], ranked["distance"], strict=True)
     )
@@ -135,9 +135,9 @@ OVERLAPS: Final[Mapping[str, str]] = {
 "What is compared in subspaces.parquet -> what it is."
 
 
-def subspaces(told: Told, name: str) -> CardPart | None:
+def subspaces(source: CardSource, name: str) -> CardPart | None:
     """How much of its subspaces the head shares with the others, beside fresh weights."""
-    table = told.run.studies.get("subspaces")
+    table = source.run.studies.get("subspaces")
     if table is None:
         return None
     pairs = table[(table["name"] == name) | (table["other"] == name)]
@@ -153,9 +153,9 @@ def subspaces(told: Told, name: str) -> CardPart | None:
     return CardPart("Subspaces", (), columns, tuple(rows)) if rows else None
 
 
-def ensembles(told: Told, name: str) -> CardPart | None:
+def ensembles(source: CardSource, name: str) -> CardPart | None:
     """The chosen ensembles that the head is part of."""
-    table = told.run.studies.get("ensembles")
+    table = source.run.studies.get("ensembles")
     if table is None:
         return None
     chosen = table[table["chosen"] & (table["size"] > 1)]
@@ -171,9 +171,9 @@ def ensembles(told: Told, name: str) -> CardPart | None:
     return CardPart("Ensembles", (), columns, cells) if cells else None
 
 
-def examples(told: Told, name: str) -> CardPart | None:
+def examples(source: CardSource, name: str) -> CardPart | None:
     """What the head attends to in the sentences of the page."""
-    found = told.run.examples[told.run.examples["name"] == name]
+    found = source.run.examples[source.run.examples["name"] == name]
     drawn = [diagram(arcs) for _, arcs in found.groupby("example", sort=True)]
     rows = tuple((one.label, " ".join(one.words), "; ".join(one.said)) for one in drawn)
     return CardPart("Examples", (), ("label", "sentence", "strongest candidate"), rows) if rows else None

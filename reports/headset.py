@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.card_parts import Told
+from reports.card_parts import CardSource
 from reports.formats import count, decimal, p_value, percent
 from reports.run import Run
 
@@ -124,7 +124,7 @@ def heads_together(run: Run) -> HeadsTogether | None:
     if "places" not in tables:
         nothing = pd.DataFrame()
         return HeadsTogether(_gains(found), (), nothing, nothing, nothing, found) if found else None
-    known = Told(run).main_roles
+    known = CardSource(run).main_roles
     places = tables["places"].assign(role=[known.get(name, "") for name in tables["places"]["name"]])
     contrasts = tuple(_contrasts(tables["contrasts"], tables["subspaces"]))
     said = (*_said(run, contrasts, places), *_gains(found))

@@ -73,7 +73,7 @@ def test_runs_are_matched_with_the_roles_of_their_heads(
     scored: Callable[..., Run], tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = str(scored().folder)
-    monkeypatch.setattr("reports.card_parts.Told.main_roles", {"1-1": "det", "2-1": "obj"})
+    monkeypatch.setattr("reports.card_parts.CardSource.main_roles", {"1-1": "det", "2-1": "obj"})
     found = match_heads_of(folder, folder, sentences=8)
     assert found.table.partner.tolist() == found.table.name.tolist()
     assert found.table.role.tolist() == found.table.partner_role.tolist() == ["det", "", "obj", ""]

@@ -99,6 +99,7 @@ def test_only_the_heads_that_are_named_are_kept_in_their_order(model: Model, tex
     )
     assert torch.equal(some.values, every.values[:, [4, 0]])
     assert gather_answers(model, texts, PROBES, {("dependency", "dependent->head", "no such"): None}, Settings()) == {}
+    assert gather_answers(model, texts, PROBES, {}, Settings()) == {}
 
 
 def test_the_mean_of_two_heads_is_that_of_their_maps(model: Model, texts: Texts) -> None:
