@@ -126,6 +126,35 @@ def flow(
 
 
 @app.command()
+def head(
+    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    name: Annotated[str, typer.Argument(help="A head by layer and head, counted from 1: 3-5.")],
+) -> None:
+    """Print all that a run says of one head: its roles, its nearest heads, what it does on sentences."""
+    from experiments.cards import print_card
+
+    print_card(folder, name)
+
+
+@app.command()
+def match(
+    one: Annotated[str, typer.Argument(help="A run folder, or a model by name, folder or hub id.")],
+    other: Annotated[str, typer.Argument(help="Another one.")],
+    corpus: Annotated[str, typer.Option("--corpus", help="What both read: a name, or a CoNLL-U file.")] = "grammar",
+    sentences: Annotated[int, typer.Option("--sentences", min=1, help="How many sentences of it.")] = 100,
+    within_layers: Annotated[bool, typer.Option("--within-layers", help="Match each layer by itself.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", help="A CSV file to write the matched heads to.")] = None,
+) -> None:
+    """Say which head of one model is which of another, by their maps of the same sentences."""
+    from experiments.match import match_heads_of, print_match
+
+    found = match_heads_of(one, other, corpus=corpus, sentences=sentences, within_layers=within_layers)
+    print_match(found, one, other)
+    if out is not None:
+        found.table.to_csv(out, index=False)
+
+
+@app.command()
 def sandbox(
     out: Annotated[Path | None, typer.Option("--out", help="Folder of the record and its page; runs/sandbox.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="One percent of the runs.")] = False,

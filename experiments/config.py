@@ -17,6 +17,7 @@ from experiments.sections import BehaviourSection as BehaviourSection
 from experiments.sections import ControlsSection as ControlsSection
 from experiments.sections import CorpusPart as CorpusPart
 from experiments.sections import CorpusSection as CorpusSection
+from experiments.sections import HeadsSection as HeadsSection
 from experiments.sections import ModelSection as ModelSection
 from experiments.sections import PageSection as PageSection
 from experiments.sections import ProbesSection as ProbesSection
@@ -47,6 +48,7 @@ class Config(Section):
     verdict: VerdictSection = VerdictSection()
     behaviour: BehaviourSection = BehaviourSection()
     circuits: CircuitsSection = CircuitsSection()
+    heads: HeadsSection = HeadsSection()
     shapes: ShapesSection = ShapesSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
-from heapq import nsmallest
 
 import numpy as np
 
@@ -14,9 +13,9 @@ from experiments.config import Config
 from mha import Model, load_model
 from mha.models import shuffle_weights
 from probes import Document, Probe
-from probes.aligned import Places, name_of
+from probes.aligned import Places, sample_texts
 from probes.corpora import MemoryTexts, Texts
-from probes.draws import draws, shuffled_places
+from probes.draws import shuffled_places
 from probes.registry import RANDOM, SHUFFLED, WORDS
 from probes.results import Split, control_sums
 from probes.scoring import Settings, score_corpus
@@ -48,7 +47,7 @@ def model_controls(config: Config, model: Model, shuffles: Sequence[int]) -> lis
     Fresh weights have the seeds from the run's on. A model that has such weights itself is not its own control: the
     seeds begin after its own.
     """
-    first = _first_seed(config, model, "random")
+    first = first_seed(config, model, "random")
     controls = []
     for control, source, seeds in (
         (RANDOM, "random", range(first, first + config.controls.random)),
@@ -63,7 +62,8 @@ def model_controls(config: Config, model: Model, shuffles: Sequence[int]) -> lis
     return controls
 
 
-def _first_seed(config: Config, model: Model, source: str) -> int:
+def first_seed(config: Config, model: Model, source: str) -> int:
+    """Return the seed of the first control with weights of that source; a model is not its own control."""
     return config.seed + (model.source == source)
 
 
@@ -76,13 +76,12 @@ def chosen_shuffles(
     [CLS] and the next none with half. A few taken at random are therefore no yardstick; these are the strongest
     together of `controls.shuffles_tried`, on a sample of the selection split.
     """
-    first, keep = _first_seed(config, model, "shuffled"), config.controls.shuffled
+    first, keep = first_seed(config, model, "shuffled"), config.controls.shuffled
     seeds = range(first, first + config.controls.shuffles_tried)
     asked = [probe for probe in probes if SHUFFLED in probe.controls]
     if keep in (0, len(seeds)) or not asked or not len(texts):
         return [*seeds[:keep]]
-    every = (text for chunk in texts.chunks(1000) for text in chunk)
-    sample = MemoryTexts(nsmallest(SAMPLE, every, key=lambda text: draws("sample", text.id, name_of(text))))
+    sample = MemoryTexts(sample_texts(texts, SAMPLE))
     trained, found = load_model(config.model.name), []
     for seed in seeds:
         shuffled = replace(trained, module=deepcopy(trained.module))

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from torch import Tensor
 
-from mha import Model, align, collate
-from probes.matching import Match, head_maps, map_distance, map_rows, match_heads, mates, same_roles
-from probes.records import IntArray
+from mha import Model
+from probes.matching import Match, Matched, SeenMaps, match_models, same_roles, see_maps
 
 MATCHES = (
     *("what", "seed", "step", "other_seed", "other_step", "heads", "distance", "null", "chance"),
@@ -31,62 +27,30 @@ Roles = Mapping[int, Mapping[int, Sequence[str]]]
 "Seed -> step -> main role of every head, empty for none."
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """The maps of a model, which sentences it could read, and how long they are."""
-
-    step: int
-    layers: int
-    kept: list[int]
-    maps: Tensor
-    words: IntArray
-
-
-@dataclass(frozen=True)
-class _Matched:
-    """A match, and how near heads are matched by what they do with positions alone."""
-
-    match: Match
-    null: float
-
-
 class Kinship:
     """Keeps the maps of a few models over the same sentences, and compares them."""
 
     def __init__(self, sentences: Sequence[Sequence[str]], *, within_layers: bool) -> None:
         """Compare heads on `sentences`, given as words; match them within layers or over all."""
         self.sentences, self.within_layers = sentences, within_layers
-        self._ends: dict[int, list[_Seen]] = {}
-        "Seed -> the first and the newest checkpoint."
-        self._steps: list[tuple[int, int, int, _Matched]] = []
+        self._ends: dict[int, list[tuple[int, SeenMaps]]] = {}
+        "Seed -> step and maps of the first and of the newest checkpoint."
+        self._steps: list[tuple[int, int, int, Matched]] = []
 
     def see(self, seed: int, step: int, model: Model) -> None:
         """Take the maps of the next checkpoint of a training, and match its heads with those of the one before.
 
         Nothing is matched where the model can read no sentence.
         """
-        cut = align(model.tokenizer, self.sentences)
-        kept = [number for number, pieces in enumerate(cut) if 0 < len(pieces) <= model.max_pieces]
-        if not kept:
+        seen = see_maps(model, self.sentences)
+        if seen is None:
             return
-        batch = collate([cut[number] for number in kept], padding=model.padding)
-        seen = _Seen(step, model.layers, kept, head_maps(model, batch), batch.words.numpy())
         ends = self._ends.setdefault(seed, [])
         if ends:
-            self._steps.append((seed, ends[-1].step, step, self._match(ends[-1], seen)))
+            before, maps = ends[-1]
+            self._steps.append((seed, before, step, match_models(maps, seen, within_layers=self.within_layers)))
         del ends[1:]
-        ends.append(seen)
-
-    def _match(self, one: _Seen, other: _Seen) -> _Matched:
-        texts, mate = np.arange(len(one.words)), mates(one.words)
-        paired = np.flatnonzero(mate >= 0)
-        null = float(self._pair(one, other, paired, mate[paired]).distance.mean()) if len(paired) else math.nan
-        return _Matched(self._pair(one, other, texts, texts), null)
-
-    def _pair(self, one: _Seen, other: _Seen, mine: IntArray, theirs: IntArray) -> Match:
-        """Match heads by their maps over the texts `mine` of one model and `theirs`, as long, of the other."""
-        distance = map_distance(map_rows(one.maps, one.words, mine), map_rows(other.maps, other.words, theirs))
-        return match_heads(distance, one.layers, within_layers=self.within_layers)
+        ends.append((step, seen))
 
     def tables(self, roles: Roles, heads: int) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return MATCHES and PARTNERS; `heads` is the number of heads of a layer."""
@@ -94,17 +58,17 @@ class Kinship:
         partners: list[dict[str, object]] = []
         for seed, other in combinations(sorted(self._ends), 2):
             for what, place in (("start", 0), ("seeds", -1)):
-                one, two = self._ends[seed][place], self._ends[other][place]
+                (step, one), (other_step, two) = self._ends[seed][place], self._ends[other][place]
                 if one.kept != two.kept:
                     continue  # other tokenizers lose other sentences: their maps cannot be laid side by side
-                found = self._match(one, two)
-                matches.append(_row(what, found, (seed, one.step), (other, two.step), roles))
+                found = match_models(one, two, within_layers=self.within_layers)
+                matches.append(_row(what, found, (seed, step), (other, other_step), roles))
                 if what == "seeds":
-                    partners += _partners(found.match, (seed, one.step), (other, two.step), roles, heads)
+                    partners += _partners(found.match, (seed, step), (other, other_step), roles, heads)
         return pd.DataFrame(matches, columns=[*MATCHES]), pd.DataFrame(partners, columns=[*PARTNERS])
 
 
-def _row(what: str, found: _Matched, one: tuple[int, int], other: tuple[int, int], roles: Roles) -> dict[str, object]:
+def _row(what: str, found: Matched, one: tuple[int, int], other: tuple[int, int], roles: Roles) -> dict[str, object]:
     match = found.match
     mine, theirs = (_numbered(roles[seed][step], roles) for seed, step in (one, other))
     seen, chance = same_roles(match.partner, mine, theirs)

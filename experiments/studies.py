@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from experiments.circuits import CircuitStudy
+from experiments.ensembles import Ensembles
+from experiments.headset import HeadSet
 from experiments.shapes import ShapeStudy
 from experiments.study import Study, Surroundings
 from reports import write_studies
 
-STUDIES: Final[tuple[type[Study], ...]] = (ShapeStudy, CircuitStudy)
+STUDIES: Final[tuple[type[Study], ...]] = (ShapeStudy, CircuitStudy, HeadSet, Ensembles)
 
 
 def studies_of(run: Surroundings) -> list[Study]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from heapq import nsmallest
+from itertools import accumulate
 
 from mha.batches import plan
 from mha.models import Model
 from mha.pieces import Pieces, align
 from probes.corpora import Texts
+from probes.draws import draws
 from probes.records import Document, IntArray
 from probes.tally import cluster_blocks
 
@@ -91,3 +94,16 @@ class Aligned:
 def name_of(text: Document) -> str:
     """Return the id of a text's first sentence, or of its document."""
     return text.sentences[0].id if text.sentences else text.id
+
+
+def sample_texts(texts: Texts, count: int, words: int | None = None) -> list[Document]:
+    """Return `count` texts, or all where there are fewer: those with the smallest hash of their ids, in that order.
+
+    With `words` the first of these that have no more words together; one at the least.
+    """
+    every = (text for chunk in texts.chunks(1000) for text in chunk)
+    found = nsmallest(count, every, key=lambda text: draws("sample", text.id, name_of(text)))
+    if words is None:
+        return found
+    total = accumulate(map(len, found))
+    return [text for place, (text, so_far) in enumerate(zip(found, total, strict=True)) if so_far <= words or not place]

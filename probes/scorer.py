@@ -199,11 +199,11 @@ class BatchScorer:
                 top = top.joined(memory[:, CLS]).joined(memory[:, SEP])
             tops.append(top)
         memory[diagonal, diagonal] = itself
-        tops.extend(_top_of_listed(cells[where], item, items) for where, item, items in self.explicit)
+        tops.extend(top_of_listed(cells[where], item, items) for where, item, items in self.explicit)
         return joined_tops(tops)
 
 
-def _top_of_listed(values: Float[Tensor, "pair head"], item: Tensor, items: int) -> Top:
+def top_of_listed(values: Float[Tensor, "pair head"], item: Tensor, items: int) -> Top:
     """Return the tops [item, head] of candidates that are listed item by item."""
     place = item[:, None].expand_as(values)
     empty = values.new_zeros(items, values.shape[1])
@@ -226,7 +226,7 @@ def score_rows(rows: npt.NDArray[np.float32], items: Items, words: IntArray) -> 
 
     `rows` is [item, key] with keys as in maps; `words` is the number of words of each text of the batch.
     """
-    values = torch.from_numpy(np.where(_allowed(rows.shape, items, words), rows, 0))
+    values = torch.from_numpy(np.where(allowed_keys(rows.shape, items, words), rows, 0))
     top = top_of(values, 1)
     if items.spread:
         measures = _spread_measures(top.best[:, None])
@@ -243,7 +243,7 @@ def score_rows(rows: npt.NDArray[np.float32], items: Items, words: IntArray) -> 
     return scored
 
 
-def _allowed(shape: tuple[int, ...], items: Items, words: IntArray) -> npt.NDArray[np.bool_]:
+def allowed_keys(shape: tuple[int, ...], items: Items, words: IntArray) -> npt.NDArray[np.bool_]:
     """Return [item, key], True at the candidates of each item."""
     if not isinstance(items.candidates, str):
         allowed = np.zeros(shape, bool)

@@ -15,8 +15,7 @@ from reports.claims_record import FAILS as FAILS
 from reports.claims_record import HOLDS, OPEN, ClaimRecord, ordered, read_claims
 from reports.claims_record import RECORD as RECORD
 from reports.environment import asset, environment
-from reports.formats import count, day, duration
-from reports.markdown import escaped
+from reports.formats import count, day, duration, escaped
 
 ORDER = ("heads", "compute", "loop", "scaling", "emergence", "averaging", "mixing", "recurrence")
 "Of the sections on the page."

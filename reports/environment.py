@@ -16,7 +16,8 @@ TEMPLATES = Path(__file__).parent / "templates"
 "Templates, style sheets and scripts, shipped with the package."
 
 _FILTERS = (
-    *("percent", "signed", "signed_whole", "count", "duration", "coefficient", "decimal", "p_value", "names", "tied"),
+    *("percent", "signed", "signed_whole", "count", "duration", "coefficient", "decimal", "decimal3", "p_value"),
+    *("names", "tied"),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -38,6 +39,11 @@ def decimal(value: float) -> str:
 def signed_whole(number: int) -> str:
     """Write a whole number with its sign: -1 is "−1", 0 is "0"."""
     return f"{number:+d}".replace("-", "−") if number else "0"
+
+
+def decimal3(value: float) -> str:
+    """Write a number with three decimals: 1.2345 is "1.234"."""
+    return MISSING if math.isnan(value) else f"{value:.3f}".replace("-", "−")
 
 
 def p_value(p: float) -> str:
@@ -84,6 +90,16 @@ def day(moment: object) -> str:
     except ValueError:
         return str(moment or MISSING)
     return f"{date.day} {date:%B %Y}"
+
+
+def escaped(value: object) -> str:
+    r"""Return text from the data so that Markdown shows it as it is, also inside a table and as one line.
+
+    >>> escaped("a|b <i>_x_")
+    'a\\|b &lt;i>\\_x\\_'
+    """
+    text = re.sub(r"<(?! )", "&lt;", str(value).replace("&", "&amp;"))
+    return re.sub(r"\s+", " ", re.sub(r"([\\`*_\[\]|~#!])", r"\\\1", text))
 
 
 def names(heads: Sequence[str], most: int = 12) -> str:

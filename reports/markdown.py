@@ -8,6 +8,7 @@ from reports.behaviour import DECIDED
 from reports.biographies import MATCHED
 from reports.contents import Contents
 from reports.environment import environment
+from reports.formats import escaped
 from reports.glossary import BIOGRAPHIES, LIMITS, MEANING
 from reports.summary import leader_sentence
 from reports.tables import FEW_CLUSTERS
@@ -28,13 +29,3 @@ def markdown_page(contents: Contents, figures: dict[str, list[str]]) -> str:
         decided=DECIDED,
     )
     return re.sub(r"\n{3,}", "\n\n", text)
-
-
-def escaped(value: object) -> str:
-    r"""Return text from the data so that Markdown shows it as it is, also inside a table and as one line.
-
-    >>> escaped("a|b <i>_x_")
-    'a\\|b &lt;i>\\_x\\_'
-    """
-    text = re.sub(r"<(?! )", "&lt;", str(value).replace("&", "&amp;"))
-    return re.sub(r"\s+", " ", re.sub(r"([\\`*_\[\]|~#!])", r"\\\1", text))

@@ -13,6 +13,7 @@ from typing import Any, Self
 import pandas as pd
 
 from reports.biography_tables import read_biographies
+from reports.card import HeadCard, head_card
 from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
 from reports.study_tables import read_studies
 
@@ -24,7 +25,7 @@ FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 class Run:
     """The numbers of one finished run.
 
-    `run.scores` holds every head; `run.head("3-5")` the rows of one head, by the name that papers use.
+    `run.scores` holds every head; `run.head("3-5")` is the card of one head, by the name that papers use.
     """
 
     folder: Path
@@ -95,15 +96,14 @@ class Run:
         """Number of heads of the widest layer."""
         return int(self.scores["head"].max()) + 1 if len(self.scores) else 0
 
-    def head(self, name: str) -> pd.DataFrame:
-        """Return the rows of the head called `name`, layer and head counted from 1: "3-5" is layer 2, head 4.
+    def head(self, name: str) -> HeadCard:
+        """Return the card of the head called `name`, layer and head counted from 1: "3-5" is layer 2, head 4.
 
-        Raises ValueError that says which names there are.
+        Its `scores` are the head's rows. Raises ValueError that says which names there are.
         """
-        rows = self.scores[self.scores["name"] == name]
-        if rows.empty:
+        if not (self.scores["name"] == name).any():
             raise ValueError(f"{self.folder}: no head {name!r}; {self._hint(name)}")
-        return rows.reset_index(drop=True)
+        return head_card(self, name)
 
     def _hint(self, name: str) -> str:
         """Say which heads there are, and which one `name` probably meant."""

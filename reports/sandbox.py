@@ -11,8 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from reports.environment import asset, environment
-from reports.formats import count, day, duration, percent
-from reports.markdown import escaped
+from reports.formats import count, day, duration, escaped, percent
 from reports.sandbox_charts import coverage_charts, false_charts, power_charts
 from reports.sandbox_claims import BESIDE, COVERAGE_GOAL, PROMISED, ROUGH, SLACK, Claim, claims, lead, needed_text
 from reports.sandbox_figures import save_figures

@@ -7,9 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
+from reports.card import head_cards
 from reports.circuit_figure import save_circuits
 from reports.circuits import TERMS as CIRCUITS
 from reports.circuits import circuit_parts
+from reports.headset import heads_together
+from reports.headset_charts import headset_charts
+from reports.headset_figure import save_headset
+from reports.headset_terms import HEADSET
 from reports.run import Run
 from reports.sandbox_charts import Chart
 from reports.shape_charts import save_shapes, shape_charts
@@ -45,6 +50,8 @@ class PageSection:
 SECTIONS: Final = (
     PageSection("shapes", "The shape of maps", head_shapes, SHAPES, shape_charts, save_shapes),
     PageSection("circuits", "What the weights alone say", circuit_parts, CIRCUITS, save=save_circuits),
+    PageSection("headset", "Heads as a set", heads_together, HEADSET, headset_charts, save_headset),
+    PageSection("cards", "Head cards", head_cards),
 )
 "In the order of the page."
 

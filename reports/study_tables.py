@@ -13,7 +13,8 @@ from reports.circuit_tables import CIRCUIT_TABLES
 from reports.shape_tables import SHAPE_TABLES
 from reports.study_table import StudyTable
 
-STUDY_TABLES: Final[Mapping[str, StudyTable]] = MappingProxyType({**SHAPE_TABLES, **CIRCUIT_TABLES})
+STUDY_TABLES: Final[Mapping[str, StudyTable]] = MappingProxyType({**SHAPE_TABLES, **CIRCUIT_TABLES, **HEADSET_TABLES})
+
 "Name -> what the table must hold. In a run folder it lies as NAME.parquet and NAME.csv."
 
 

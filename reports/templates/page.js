@@ -55,6 +55,7 @@ function headGrid(table, layers, heads, show) {
     for (let head = 0; head < heads; head += 1) {
       const i = cells.length, cell = row.insertCell();
       cell.setAttribute("role", "gridcell");
+      cell.dataset.head = `${layer + 1}-${head + 1}`;
       cell.addEventListener("pointerenter", () => show(i));
       cell.addEventListener("focus", () => { grid.focus = i; show(i); });
       cells.push(cell);

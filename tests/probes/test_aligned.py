@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mha import Model
-from probes.aligned import Aligned, Dropped
-from probes.corpora import Corpus, Texts
+from probes.aligned import Aligned, Dropped, sample_texts
+from probes.corpora import Corpus, MemoryTexts, Texts
 from probes.records import Document
 
 
@@ -42,3 +42,14 @@ def test_with_places_pieces_stand_as_the_words_are_read(model: Model, texts: Tex
         assert sorted(one.ids.tolist()) == sorted(other.ids.tolist())
         ours = [one.ids[one.word == word].tolist() for word in range(one.words)]
         assert [other.ids[other.word == word].tolist() for word in range(other.words)] == ours[::-1]
+
+
+def test_a_sample_is_the_same_in_any_order_and_ends_before_it_has_too_many_words(texts: Texts) -> None:
+    every = texts.take(range(len(texts)))
+    sample = sample_texts(texts, 5)
+    assert len(sample) == 5
+    assert sample_texts(MemoryTexts(every[::-1]), 5) == sample
+    lengths = np.cumsum([len(text) for text in sample]).tolist()
+    assert sample_texts(texts, 5, lengths[2]) == sample[:3]
+    assert sample_texts(texts, 5, lengths[2] - 1) == sample[:2]
+    assert sample_texts(texts, 5, 1) == sample[:1], "one at the least"

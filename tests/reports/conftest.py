@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 from collections.abc import Iterator
@@ -343,6 +344,18 @@ def scores(written_run: Path) -> pd.DataFrame:
 def hostile() -> str:
     """The label that breaks pages unless it is escaped."""
     return HOSTILE
+
+
+@pytest.fixture(scope="session")
+def head_tables() -> dict[str, pd.DataFrame]:
+    """Invented tables about heads as a set; not to be changed."""
+    spec = importlib.util.spec_from_file_location("heads", Path(__file__).parent / "heads.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    tables: dict[str, pd.DataFrame] = module.head_tables()
+    return tables
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ def test_a_run_holds_scores_examples_record_and_config(written_run: Path):
 
 
 def test_a_head_is_found_by_the_name_that_papers_use(written_run: Path):
-    rows = Run.open(written_run).head("3-5")
+    rows = Run.open(written_run).head("3-5").scores
     assert set(zip(rows["layer"], rows["head"], strict=True)) == {(2, 4)}
     assert set(rows["split"]) == {"select", "report"}
 
