@@ -6,7 +6,7 @@ from pathlib import Path
 
 from experiments.config import GRAMMAR, Config, CorpusPart
 from probes import Corpus
-from probes.corpora import corpus_path
+from probes.corpora import NAMED, corpus_path
 
 
 def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
@@ -18,9 +18,9 @@ def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
 
 
 def open_corpus(name: str) -> Corpus:
-    """Return the corpus of a name (the grammar in its default size) or of a CoNLL-U file; CorpusError for others."""
+    """Return the corpus of a name (the grammar in its default size) or of a file or folder; CorpusError for others."""
     path = Path(name)
-    if path.is_file():
+    if name not in (GRAMMAR, *NAMED) and path.exists():
         return _open(CorpusPart(path=path))
     if name != GRAMMAR:
         corpus_path(name)  # says which name was meant

@@ -38,7 +38,7 @@ def probes() -> Rows:
 
 
 def corpora() -> Rows:
-    """Return one row a named corpus, of trees or of minimal pairs."""
+    """Return one row a named corpus, of annotated text or of minimal pairs, with its licence and whose it is."""
     from probes.corpora import NAMED, data_folder
     from probes.pair_corpora import NAMED_PAIRS
 
@@ -46,13 +46,15 @@ def corpora() -> Rows:
         "name": "grammar",
         "what": "embedded grammar: trees, coreference, minimal pairs of agreement",
         "licence": "Apache-2.0",
+        "source": "headscope",
         "at": "embedded",
     }
     rows = [grammar]
     for name, corpus in {**NAMED, **NAMED_PAIRS}.items():
         path = data_folder() / corpus.path
         at = str(path) if path.exists() else f"missing: {corpus.path} under HEADSCOPE_DATA"
-        rows.append({"name": name, "what": corpus.title, "licence": corpus.licence, "at": at})
+        about = {"what": corpus.title, "licence": corpus.licence, "source": corpus.source}
+        rows.append({"name": name, **about, "at": at})
     return rows
 
 

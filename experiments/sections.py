@@ -43,9 +43,9 @@ class CorpusPart(Section):
     name: str | None = None
     '"grammar", or a name of `headscope list corpora`.'
     path: Path | None = None
-    "A CoNLL-U file, relative to the config file."
+    "A file or folder of annotated text (`probes.readers` says in which formats), relative to the config file."
     first: int | None = Field(default=None, ge=1)
-    "Take that many sentences only."
+    "Take that many sentences of each file only."
     documents: int = Field(default=400, ge=1)
     "Number of documents of the grammar."
     seed: int = 0
@@ -74,7 +74,22 @@ class CorpusSection(Section):
 
     select: CorpusPart
     report: CorpusPart | None = None
-    "Without it the documents of `select` are divided between both splits by a hash of their ids."
+    """Without it the documents of `select` are divided between both splits by a hash of their ids: the one way for a
+    corpus of one file or folder, such as litbank or gap."""
+
+    @model_validator(mode="after")
+    def _two_splits(self) -> Self:
+        if self.report is not None and _place(self.report) == _place(self.select):
+            raise ValueError(
+                "'select' and 'report' are the same corpus, so heads would be told on what they were chosen on; leave "
+                "out 'report', and its documents are divided between both by a hash of their ids"
+            )
+        return self
+
+
+def _place(part: CorpusPart) -> tuple[str | None, Path | None, int]:
+    """Return what two parts have in common that share sentences."""
+    return part.name, part.path, part.seed
 
 
 class ProbesSection(Section):

@@ -8,6 +8,7 @@ import pytest
 
 from probes.conllu_reader import CorpusError, read_conllu
 from probes.corpora import LAYOUT, NAMED, Corpus, cache_folder, corpus_path, data_folder
+from probes.readers import read_documents
 from probes.records import Document, Mention, Sentence
 from probes.windows import Cut
 
@@ -46,7 +47,9 @@ def path(tmp_path: Path) -> Path:
 
 def told(document: Document) -> object:
     """Everything that a document says."""
-    sentences = [(s.id, s.words, s.heads.tolist(), s.deprels, s.upos, s.feats, s.mentions) for s in document.sentences]
+    sentences = [
+        (s.id, s.words, s.heads.tolist(), s.deprels, s.upos, s.feats, s.mentions, s.kind) for s in document.sentences
+    ]
     return document.id, sentences
 
 
@@ -145,6 +148,7 @@ def test_whatever_changes_in_a_document_changes_the_fingerprint() -> None:
         [document_of(upos=("PROPN", ""))],
         [document_of(feats=("Number=Sing", ""))],
         [document_of(mentions=())],
+        [document_of(kind="storm")],
         [Document("d", (one, other))],
         [Document("d", (together,))],
         [Document("e", (together,))],
@@ -220,5 +224,5 @@ def test_folders_follow_the_environment(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_the_named_corpora_are_there_and_can_be_opened(data_folder: Path) -> None:
     for name in NAMED:
-        document = next(read_conllu(corpus_path(name), first=1))
+        document = next(read_documents(corpus_path(name), first=1))
         assert len(document) > 0
