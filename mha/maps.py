@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from jaxtyping import Float
@@ -14,6 +14,9 @@ from mha.models import Model
 
 SeeMaps = Callable[[int, Tensor], None]
 "Called with the index of a layer and its word-level maps [batch, head, query, key]."
+
+SeeBoth = Callable[[int, Tensor, Tensor], None]
+"Called with the pattern [batch, head, piece, piece] as well that a layer's word-level maps come from."
 
 
 class _Done(BaseException):
@@ -36,8 +39,8 @@ def merge(pattern: Float[Tensor, "batch head piece piece"], batch: Batch) -> Flo
 
 
 @torch.inference_mode()
-def stream_maps(model: Model, batch: Batch, see: SeeMaps) -> None:
-    """Run `model` on a batch and show `see` the word-level maps of each layer as soon as they exist.
+def stream_maps(model: Model, batch: Batch, see: SeeMaps, also: Sequence[SeeBoth] = ()) -> None:
+    """Run `model` on a batch and show `see`, then each of `also`, the maps of each layer as soon as they exist.
 
     Only one layer's maps exist at a time; the pass ends with the last layer's. Raises HookError for a model that shows
     fewer layers than `model.layers`.
@@ -47,7 +50,10 @@ def stream_maps(model: Model, batch: Batch, see: SeeMaps) -> None:
     def look(seen: Seen) -> None:
         nonlocal shown
         shown = seen.layer + 1
-        see(seen.layer, merge(seen.tensor, batch))
+        maps = merge(seen.tensor, batch)
+        see(seen.layer, maps)
+        for see_both in also:
+            see_both(seen.layer, maps, seen.tensor)
         if seen.layer == model.layers - 1:
             raise _Done
 
