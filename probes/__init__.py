@@ -1,6 +1,6 @@
 """Questions about heads: corpora, probes, the scorer, baselines and intervals."""
 
-from probes import agreement, antecedent, coreference, dependency, position  # noqa: F401  # registered by being imported
+from probes import agreement, antecedent, coreference, dependency, distractors, position, sense  # noqa: F401  # registered by being imported
 from probes.conllu_reader import CorpusError
 from probes.corpora import Corpus
 from probes.records import Document, Mention, Sentence

@@ -23,6 +23,21 @@ class Named:
     "Whose it is, and where it can be had."
 
 
+_TERMS = "research terms of its authors (SOURCE.txt)"
+_FROM = "github.com/mfaruqui/eval-word-vectors"
+
+NAMED_RATINGS = {
+    "men": Named("wordsim/EN-MEN-TR-3k.txt", "MEN: relatedness of 3,000 pairs", _TERMS, f"Bruni et al. 2014, {_FROM}"),
+    "simlex": Named(
+        "wordsim/EN-SIMLEX-999.txt", "SimLex-999: similarity, not relatedness", _TERMS, f"Hill et al. 2015, {_FROM}"
+    ),
+    "simverb": Named(
+        "wordsim/EN-SimVerb-3500.txt", "SimVerb-3500: similarity of verbs", _TERMS, f"Gerz et al. 2016, {_FROM}"
+    ),
+}
+"""Ratings that are known by name. As a corpus of a run they give a made sentence a pair; as [relatedness] ratings they
+are looked up in the sentences of another corpus."""
+
 _UD = "Universal Dependencies, github.com/UniversalDependencies/"
 
 NAMED = {
@@ -71,6 +86,7 @@ NAMED = {
         "Apache-2.0",
         "Lin, Tan and Frank 2019, github.com/yongjie-lin/bert-opensesame",
     ),
+    **NAMED_RATINGS,
 }
 "Corpora of annotated text that are known by name."
 

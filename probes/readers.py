@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -11,9 +12,12 @@ from probes.conllu_reader import CorpusError, read_conllu
 from probes.gap_reader import read_gap
 from probes.lines import numbered_lines
 from probes.open_sesame import read_groups
+from probes.ratings import read_frames
 from probes.records import Document
 from probes.winobias_reader import read_winobias
 from probes.winogender_reader import read_winogender
+
+_RATED = re.compile(r"[^\s\d]+\s+[^\s\d]+\s+[\d.]+\s*")
 
 
 @runtime_checkable
@@ -49,7 +53,10 @@ def reader_of(path: Path) -> Reader:
         line = next(numbered_lines(path), (0, ""))[1]
         named = {"ID\t": read_gap, "sentid\t": read_winogender, "occupation(0)\t": read_winogender}
         return next((reader for begin, reader in named.items() if line.startswith(begin)), read_groups)
-    return read_conll if path.suffix == ".conll" else read_winobias if ".txt" in path.suffixes else read_conllu
+    if ".txt" in path.suffixes:
+        line = next(numbered_lines(path), (0, ""))[1]
+        return read_frames if _RATED.fullmatch(line) else read_winobias
+    return read_conll if path.suffix == ".conll" else read_conllu
 
 
 def read_documents(path: Path, *, first: int | None = None) -> Iterator[Document]:

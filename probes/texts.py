@@ -15,7 +15,10 @@ from probes.corpora import Corpus, Named, data_folder
 
 NAMED_TEXTS = {
     "text_pretrain": Named(
-        "text_pretrain", "English prose, novels, textbooks, science and news", "see SOURCE.txt", "several, see SOURCE.txt"
+        "text_pretrain",
+        "English prose, novels, textbooks, science and news",
+        "see SOURCE.txt",
+        "several, see SOURCE.txt",
     ),
     "wikitext2": Named(
         "text_wikitext2",

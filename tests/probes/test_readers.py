@@ -7,6 +7,7 @@ from probes.conll_reader import read_conll
 from probes.conllu_reader import CorpusError, read_conllu
 from probes.gap_reader import HEADER, read_gap
 from probes.open_sesame import read_groups
+from probes.ratings import read_frames
 from probes.readers import Reader, corpus_files, read_documents, reader_of
 from probes.winobias_reader import read_winobias
 from probes.winogender_reader import FILLED, TEMPLATES, read_winogender
@@ -31,7 +32,10 @@ def write(tmp_path: Path) -> Write:
         ("a.conllu", "", read_conllu),
         ("a.conll", "", read_conll),
         ("pro.txt.test", "", read_winobias),
+        ("pro.txt", "1 [The baker] said [he] sang.", read_winobias),
         ("pro.txt", "", read_winobias),
+        ("men.txt", "sea\tship\t41.5", read_frames),
+        ("men.txt", "sea ship 9", read_frames),
         ("a.tsv", "\t".join(HEADER), read_gap),
         ("a.tsv", "\t".join(FILLED), read_winogender),
         ("a.tsv", "\t".join(TEMPLATES), read_winogender),

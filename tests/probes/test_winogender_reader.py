@@ -72,7 +72,10 @@ def test_the_templates_filled_are_the_sentences_that_were_published(data_folder:
         (f"pilot.sailor.2.female.txt\t{SENTENCE}", r"expected OCCUPATION.PARTICIPANT.0 or 1.male or female or neutral"),
         (f"pilot.sailor.0.female\t{SENTENCE}", r"expected OCCUPATION.PARTICIPANT.* as id, got 'pilot.sailor.0.female'"),
         (f"pilot.sailor.0.male.txt\t{SENTENCE}", "expected a male pronoun once in the sentence, found it 0 times"),
-        (f"pilot.captain.0.female.txt\t{SENTENCE}", "expected the participant 'captain' once in the sentence, found it"),
+        (
+            f"pilot.captain.0.female.txt\t{SENTENCE}",
+            "expected the participant 'captain' once in the sentence, found it",
+        ),
         (f"pilot.sailor.0.female.txt\t{SENTENCE} She fell.", "expected a female pronoun once in .* found it 2 times"),
     ],
 )
