@@ -19,6 +19,7 @@ from experiments.sections import CorpusSection as CorpusSection
 from experiments.sections import ModelSection as ModelSection
 from experiments.sections import PageSection as PageSection
 from experiments.sections import ProbesSection as ProbesSection
+from experiments.sections import RelatednessSection as RelatednessSection
 from experiments.sections import ScoringSection as ScoringSection
 from experiments.sections import VerdictSection as VerdictSection
 from experiments.train_config import GRAMMAR as GRAMMAR
@@ -44,6 +45,7 @@ class Config(Section):
     controls: ControlsSection = ControlsSection()
     verdict: VerdictSection = VerdictSection()
     behaviour: BehaviourSection = BehaviourSection()
+    relatedness: RelatednessSection = RelatednessSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
     "Whether, and how, heads are followed through the checkpoints of a training."

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from experiments.config import GRAMMAR, Config, CorpusPart
+from experiments.sections import GENERATED, SENSES
 from probes import Corpus
 from probes.corpora import NAMED, corpus_path
+from probes.senses import sense_items
 
 
 def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
@@ -20,9 +22,9 @@ def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
 def open_corpus(name: str) -> Corpus:
     """Return the corpus of a name (the grammar in its default size) or of a file or folder; CorpusError for others."""
     path = Path(name)
-    if name not in (GRAMMAR, *NAMED) and path.exists():
+    if name not in (*GENERATED, *NAMED) and path.exists():
         return _open(CorpusPart(path=path))
-    if name != GRAMMAR:
+    if name not in GENERATED:
         corpus_path(name)  # says which name was meant
     return _open(CorpusPart(name=name))
 
@@ -33,4 +35,6 @@ def _open(part: CorpusPart) -> Corpus:
     assert part.name is not None
     if part.name == GRAMMAR:
         return Corpus.generated(part.documents, part.seed)
+    if part.name == SENSES:
+        return Corpus.of(sense_items(part.documents, part.seed), f"{SENSES}-{part.seed}")
     return Corpus.read(corpus_path(part.name), name=part.name, first=part.first)

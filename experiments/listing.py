@@ -49,7 +49,14 @@ def corpora() -> Rows:
         "source": "headscope",
         "at": "embedded",
     }
-    rows = [grammar]
+    senses = {
+        "name": "senses",
+        "what": "made sentences with an ambiguous noun and the word that decides its sense",
+        "licence": "Apache-2.0",
+        "source": "headscope",
+        "at": "embedded",
+    }
+    rows = [grammar, senses]
     for name, corpus in {**NAMED, **NAMED_PAIRS}.items():
         path = data_folder() / corpus.path
         at = str(path) if path.exists() else f"missing: {corpus.path} under HEADSCOPE_DATA"

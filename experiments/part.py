@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import pandas as pd
 
@@ -16,9 +17,17 @@ from probes import Probe
 from probes.control_arcs import ControlArcs
 from probes.corpora import Texts
 from probes.evidence import Effort
+from probes.observers import Observer
 from probes.registry import CONTROL_ARCS, SHUFFLED
 from probes.results import SPLITS, Split, pooled_sums, score_table
 from probes.scoring import Settings, learn_baselines, score_corpus
+
+
+class Study(Protocol):
+    """Something else that a run measures of the heads in the passes in which they are scored."""
+
+    def observer(self, scope: str, split: str, texts: Texts) -> Observer:
+        """Return what looks at the maps of a split while it is read."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +40,7 @@ class Part:
     probes: Sequence[Probe]
     texts: Sequence[Texts]
     "Of the selection split and of the report split."
+    studies: Sequence[Study] = ()
 
     @property
     def settings(self) -> Settings:
@@ -78,7 +88,10 @@ class Part:
         for split, texts in zip(SPLITS, self.texts, strict=True):
             with journal.stage(f"score {split}"):
                 step = self._counter(progress, split, len(texts))
-                outcome = score_corpus(self.model, texts, self.probes, baselines, self.settings, step, arcs=arcs)
+                observers = [study.observer(self.scope, split, texts) for study in self.studies]
+                outcome = score_corpus(
+                    self.model, texts, self.probes, baselines, self.settings, step, arcs=arcs, observers=observers
+                )
                 step(len(texts) - outcome.texts)
             journal.count(split, self.scope, outcome)
             splits.append(Split(*pooled_sums(outcome, self.probes)))

@@ -7,6 +7,7 @@ import math
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from experiments.opened import Opened, open_model
 from experiments.part import Part
 from experiments.progress import Progress, silent
 from experiments.provenance import machine_record
+from experiments.studies import Studies
 from probes import Corpus, get_probe
 from probes.corpora import Texts
 from probes.examples import choose_heads, example_arcs
@@ -122,13 +124,15 @@ def _work(
     examination = Examination.of(config, model)
     probes = [get_probe(name) for name in config.probes.names]
     frames, examples, compared = [], [], []
+    studies = Studies.of(config, model)
     shuffles: list[int] | None = None
     to_show, to_ask = config.page.examples, len(probes)
     for scope in ("sentence", "window"):
         asked = [probe for probe in probes if probe.scope == scope]
         if not asked:
             continue
-        part = Part(opened.config, model, scope, asked, [_texts(corpus, scope, config) for corpus in corpora])
+        texts = [_texts(corpus, scope, config) for corpus in corpora]
+        part = Part(opened.config, model, scope, asked, texts, studies.watching(scope))
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if shuffles is None and config.controls.shuffled:
@@ -147,6 +151,9 @@ def _work(
         write_behaviour(_of_run(examination.hold(journal, progress), opened), folder)
     names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
     _refuse_nothing(frames, names, journal)
+    complete = partial(_about, opened=opened, corpora=names)
+    with journal.stage("confusion and relatedness"):
+        studies.write(folder, complete, journal.record["notes"])
     frames = [frame for frame in frames if len(frame)]
     scores = add_verdicts(pd.concat(frames, ignore_index=True), Rule(config.verdict.alpha, config.verdict.margin))
     write_scores(_complete(scores, opened, names), folder)
@@ -205,8 +212,13 @@ def _texts(corpus: Corpus, scope: str, config: Config) -> Texts:
 
 
 def _complete(scores: pd.DataFrame, opened: Opened, corpora: dict[str, str]) -> pd.DataFrame:
-    scores = _of_run(scores, opened).assign(corpus=scores.split.map(corpora), maps="weights")
+    scores = _about(scores, opened, corpora).assign(maps="weights")
     return scores[list(SCORE_COLUMNS)]
+
+
+def _about(frame: pd.DataFrame, opened: Opened, corpora: dict[str, str]) -> pd.DataFrame:
+    """Add the corpus of each row's split, and which model the rows are about."""
+    return _of_run(frame.assign(corpus=frame.split.map(corpora)), opened)
 
 
 def _of_run(frame: pd.DataFrame, opened: Opened) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from uuid import uuid4
 
+from reports import confusion, relatedness
 from reports.behaviour import DECIDED
 from reports.behaviour_figure import save_behaviour
 from reports.biographies import MATCHED
@@ -94,6 +95,8 @@ def html_page(contents: Contents) -> str:
         limits=LIMITS,
         few=FEW_CLUSTERS,
         decided=DECIDED,
+        confusion_measured=confusion.MEASURED,
+        relatedness_measured=relatedness.MEASURED,
         style=asset("page.css") + (asset("charts.css") + asset("biographies.css") if told else ""),
         script=asset("page.js") + (asset("biographies.js") if told else ""),
     )

@@ -13,7 +13,15 @@ from typing import Any, Self
 import pandas as pd
 
 from reports.biography_tables import read_biographies
-from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
+from reports.schema import (
+    read_agreement,
+    read_behaviour,
+    read_confusion,
+    read_examples,
+    read_metrics,
+    read_relatedness,
+    read_scores,
+)
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 "What a folder must hold to be a run folder."
@@ -45,6 +53,12 @@ class Run:
     behaviour: pd.DataFrame | None = None
     "One row a group of minimal pairs (`BEHAVIOUR_COLUMNS`); None where the run asked about none."
 
+    confusion: pd.DataFrame | None = None
+    "One row a label, split and head, or layer (`CONFUSION_COLUMNS`); None where the run did not measure it."
+
+    relatedness: pd.DataFrame | None = None
+    "One row a set of ratings, split and head (`RELATEDNESS_COLUMNS`); None where the run did not measure it."
+
     @classmethod
     def open(cls, path: str | Path) -> Self:
         """Open the run folder at `path`.
@@ -62,7 +76,8 @@ class Run:
                 "make one with 'headscope run CONFIG'"
             )
         compared = all((folder / name).is_file() for name in ("metrics.parquet", "agreement.parquet"))
-        pairs = folder / "behaviour.parquet"
+        pairs, bits = folder / "behaviour.parquet", folder / "confusion.parquet"
+        related = folder / "relatedness.parquet"
         return cls(
             folder=folder,
             scores=read_scores(folder / "scores.parquet"),
@@ -73,6 +88,8 @@ class Run:
             agreement=read_agreement(folder / "agreement.parquet") if compared else None,
             behaviour=read_behaviour(pairs) if pairs.is_file() else None,
             biographies=read_biographies(folder),
+            confusion=read_confusion(bits) if bits.is_file() else None,
+            relatedness=read_relatedness(related) if related.is_file() else None,
         )
 
     @property

@@ -12,8 +12,10 @@ from reports.columns import (
     AGREEMENT_COLUMNS,
     BEHAVIOUR_COLUMNS,
     BEHAVIOUR_LEVELS,
+    CONFUSION_COLUMNS,
     EXAMPLE_COLUMNS,
     METRIC_COLUMNS,
+    RELATEDNESS_COLUMNS,
     ROW_KEY,
     SCORE_COLUMNS,
     SPLITS,
@@ -23,7 +25,7 @@ _FRACTIONS = (
     *("accuracy", "ci_low", "ci_high", "mass", "share", "baseline_accuracy", "lexical_accuracy"),
     *("p", "p_label", "p_adjusted", "stability"),
 )
-_RANGES = {"reciprocal_rank": (0, 1), "auc": (0, 1), "tau": (-1, 1), "overlap": (0, 1)}
+_RANGES = {"reciprocal_rank": (0, 1), "auc": (0, 1), "tau": (-1, 1), "overlap": (0, 1), "correlation": (-1, 1)}
 _SLACK = 1e-6
 _ABOUT_PAIRS = ("corpus", "level", "phenomenon", "paradigm", "condition", "attractors", "number")
 _BEHAVIOUR_KEY = ("model", "step", *_ABOUT_PAIRS, "field")
@@ -132,6 +134,22 @@ def write_behaviour(frame: pd.DataFrame, folder: Path) -> Path:
     return replace_file(behaviour, folder / "behaviour.parquet")
 
 
+def write_confusion(frame: pd.DataFrame, folder: Path) -> Path:
+    """Write confusion.parquet, and the same rows as confusion.csv, into `folder`; return the path of the first."""
+    return _write_both(frame, CONFUSION_COLUMNS, folder / "confusion.parquet")
+
+
+def write_relatedness(frame: pd.DataFrame, folder: Path) -> Path:
+    """Write relatedness.parquet, and the same rows as relatedness.csv, into `folder`; return the path of the first."""
+    return _write_both(frame, RELATEDNESS_COLUMNS, folder / "relatedness.parquet")
+
+
+def _write_both(frame: pd.DataFrame, columns: Mapping[str, str], path: Path) -> Path:
+    checked = validate(frame, columns, path)
+    replace_file(checked, path.with_suffix(".csv"))
+    return replace_file(checked, path)
+
+
 def replace_file(frame: pd.DataFrame, path: Path) -> Path:
     """Write `frame` beside `path` and rename it, so that no reader ever sees half a file."""
     unfinished = path.with_name(f".{path.name}.unfinished")
@@ -174,6 +192,16 @@ def read_agreement(path: Path) -> pd.DataFrame:
 def read_behaviour(path: Path) -> pd.DataFrame:
     """Read behaviour.parquet; ValueError says what is wrong with the file."""
     return validate(read_parquet(path), BEHAVIOUR_COLUMNS, path)
+
+
+def read_confusion(path: Path) -> pd.DataFrame:
+    """Read confusion.parquet; ValueError says what is wrong with the file."""
+    return validate(read_parquet(path), CONFUSION_COLUMNS, path)
+
+
+def read_relatedness(path: Path) -> pd.DataFrame:
+    """Read relatedness.parquet; ValueError says what is wrong with the file."""
+    return validate(read_parquet(path), RELATEDNESS_COLUMNS, path)
 
 
 def read_parquet(path: Path) -> pd.DataFrame:

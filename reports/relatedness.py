@@ -1,0 +1,82 @@
+"""Attention between related words, as a page tells it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pandas as pd
+
+from reports.formats import coefficient, count
+from reports.run import Run
+
+ALPHA: Final = 0.05
+SHOWN: Final = 8
+"How many heads a table has."
+
+MEASURED: Final = (
+    "People were asked how related (MEN) or how similar (SimLex, SimVerb) two words are. Where two rated words stand "
+    "in one sentence, the attention between them (mean of both directions) is held against the rating: a rank "
+    "correlation within strata of distance, so that no difference between near and far words counts. p is of dealing "
+    "the ratings anew to the pairs of words, and corrected for all heads. Related words need not be similar (bank and "
+    "loan), so similarity is the contrast. Texts have no lemmas: a word counts as it stands, or without a regular "
+    "ending."
+)
+
+
+@dataclass(frozen=True)
+class Related:
+    """One head on one set of ratings."""
+
+    name: str
+    correlation: float
+    low: float
+    high: float
+    p_adjusted: float
+
+    @property
+    def between(self) -> str:
+        """The interval; "" where it was not measured."""
+        return f"[{coefficient(self.low)}, {coefficient(self.high)}]" if self.low == self.low else ""
+
+
+@dataclass(frozen=True)
+class Rated:
+    """What is told of one set of ratings."""
+
+    ratings: str
+    n: int
+    pairs: int
+    heads: tuple[Related, ...]
+    "Those of the strongest correlations, whatever their sign."
+    found: int
+    "Number of heads whose corrected p is below ALPHA."
+    of: int
+    "Number of heads."
+
+    @property
+    def said(self) -> str:
+        """What came out, in two sentences."""
+        seen = f"{count(self.n)} times two rated words stood in one sentence, {count(self.pairs)} different pairs."
+        return f"{seen} Heads whose correlation is sure (corrected p below {ALPHA}): {self.found} of {self.of}."
+
+
+def rated(run: Run) -> tuple[Rated, ...]:
+    """Return what the page says of every set of ratings on the report split; nothing where none was asked for."""
+    if run.relatedness is None:
+        return ()
+    told = run.relatedness[run.relatedness["split"] == "report"]
+    return tuple(_rated(str(name), rows) for name, rows in told.groupby("ratings", sort=False))
+
+
+def _rated(name: str, rows: pd.DataFrame) -> Rated:
+    order = rows["correlation"].abs().sort_values(ascending=False, kind="stable").index
+    first: Any = rows.iloc[0]
+    sure = int((rows["p_adjusted"] < ALPHA).sum())
+    heads = tuple(_related(row) for row in rows.loc[order[:SHOWN]].to_dict("records"))
+    return Rated(name, int(first["n"]), int(first["pairs"]), heads, sure, len(rows))
+
+
+def _related(row: dict[Any, Any]) -> Related:
+    numbers = (float(row[column]) for column in ("correlation", "ci_low", "ci_high", "p_adjusted"))
+    return Related(f"{row['layer'] + 1}-{row['head'] + 1}", *numbers)

@@ -1,0 +1,95 @@
+"""Confusion and relatedness as parts of a run: tables, notes and pages."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from experiments.config import load_config
+from experiments.run import run
+from reports import CONFUSION_COLUMNS, RELATEDNESS_COLUMNS, Run
+
+Scored = Callable[..., Run]
+RATED = ("king queen 9", "dog cat 7", "house garden 6", "key table 2", "cup bottle 5", "book letter 4", "car road 8")
+
+
+@pytest.fixture(scope="module")
+def ratings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("ratings") / "made.txt"
+    path.write_text("".join(f"{line}\n" for line in RATED), encoding="utf-8")
+    return path
+
+
+def test_a_run_of_other_probes_measures_neither(scored: Scored) -> None:
+    found = scored()
+    assert found.confusion is None
+    assert found.relatedness is None
+
+
+def test_a_run_that_asks_about_distractors_tells_confusion_of_both_splits(scored: Scored) -> None:
+    found = scored('probes.names=["distractors"]')
+    bits = found.confusion
+    assert bits is not None
+    assert tuple(bits.columns) == tuple(CONFUSION_COLUMNS)
+    assert set(bits.split) == {"select", "report"}
+    assert set(bits.corpus) == {"grammar-1", "grammar-2"}
+    every = bits[(bits.label == "all") & (bits.split == "report")]
+    asked = found.scores[(found.scores.label == "all") & (found.scores.variant == "noun groups")]
+    assert set(every.n) == set(asked[asked.split == "report"].n)
+    assert sorted(set(every["head"])) == [-1, *range(found.heads)]
+    assert (every.chance > 0).all()
+    assert (found.folder / "confusion.csv").is_file()
+
+
+def test_ratings_are_looked_up_in_the_sentences_of_the_corpora(scored: Scored, ratings: Path) -> None:
+    told = (f'relatedness.ratings=["{ratings}"]', "corpus.select.documents=60", "corpus.report.documents=60")
+    found = scored(*told, "relatedness.permutations=39")
+    related = found.relatedness
+    assert related is not None
+    assert tuple(related.columns) == tuple(RELATEDNESS_COLUMNS)
+    assert set(related.ratings) == {"made"}
+    assert len(related) == 2 * found.layers * found.heads
+    assert (related.n > 5).all()
+    assert related.p.min() >= 1 / 40
+
+
+def test_where_there_is_no_rated_pair_a_note_says_so(scored: Scored, tmp_path: Path) -> None:
+    path = tmp_path / "none.txt"
+    path.write_text("xylophone zebra 5\n", encoding="utf-8")
+    found = scored(f'relatedness.ratings=["{path}"]')
+    assert found.relatedness is not None
+    assert found.relatedness.empty
+    notes = [note for note in found.record["notes"] if note.startswith("relatedness")]
+    assert notes == [
+        f"relatedness, none: no rated pair in a sentence of the {split} split" for split in ("select", "report")
+    ]
+
+
+def test_where_no_probe_reads_sentences_a_note_says_so(scored: Scored, ratings: Path) -> None:
+    found = scored(f'relatedness.ratings=["{ratings}"]', 'probes.names=["coreference"]')
+    assert [note for note in found.record["notes"] if note.startswith("relatedness")] == [
+        "relatedness, made: no probe of this run reads sentences"
+    ] * 2
+
+
+def test_numbers_are_the_same_with_and_without_studies(scored: Scored, ratings: Path) -> None:
+    plain, watched = scored(), scored(f'relatedness.ratings=["{ratings}"]')
+    assert plain.scores.equals(watched.scores)
+
+
+def test_the_page_has_both_sections_and_senses_and_named_files_can_be_corpora(
+    base: Path, ratings: Path, tmp_path: Path
+) -> None:
+    changes = ('probes.names=["sense", "distractors"]', f'relatedness.ratings=["{ratings}"]')
+    one = run(load_config(base, (*changes, 'name="one"', 'corpus={select={name="grammar", documents=30}}')), tmp_path)
+    for text in ((one / "report/index.html").read_text("utf-8"), (one / "report/report.md").read_text("utf-8")):
+        assert "Agreement among distractors" in text
+        assert "Related words" in text
+        assert "different pairs" in text
+    other = run(load_config(base, (*changes, 'name="two"', 'corpus={select={name="senses", documents=80}}')), tmp_path)
+    scores = Run.open(other).scores
+    assert set(scores.probe) == {"sense"}
+    assert {"all", "bank", "bank: river", "with a rival"} <= set(scores.label)
+    page = (other / "report/index.html").read_text("utf-8")
+    assert "Agreement among distractors" not in page, "nothing was measured"
+    assert "No two rated words stood in one sentence" in page
