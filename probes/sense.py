@@ -59,7 +59,7 @@ class Sense:
     name: ClassVar[str] = "sense"
     variants: ClassVar[tuple[str, ...]] = ("noun->cue", "cue->noun", "noun->cue or rival")
     scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "nearest candidate", "uniform")
+    baselines: ClassVar[tuple[str, ...]] = ("offset", "nearest candidate", "first candidate", "uniform")
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "mentions"
     source: ClassVar[str] = "items of this project; compare Tang, Sennrich and Nivre 2018"

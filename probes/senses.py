@@ -69,16 +69,26 @@ FRAMES = (
 )
 "Sentences in which no other word decides; the cue stands before or after the noun, near or far."
 
-RIVALS = ("not the {rival} but ", "far from the {rival} , ")
-"What may stand before a frame, with a word of the other sense, which the sentence denies."
+RIVAL_FRAMES = (
+    "far from the {rival} , we saw the {noun} with the {cue}",
+    "not the {rival} but the {cue} was near the {noun}",
+    "we saw the {noun} with the {cue} , far from the {rival}",
+    "the {noun} that came with the {cue} was far from the {rival}",
+    "the {noun} , far from the {rival} , was near the {cue}",
+    "they talked about the {noun} , not about the {rival} , because of the {cue}",
+    "the {cue} , but not the {rival} , was near the {noun}",
+    "she wrote about the {cue} , not about the {rival} , when she wrote about the {noun}",
+)
+"""Sentences that also have a word of the other sense, and say that it is away: before and after the cue, farther from the
+noun and nearer to it equally often, so that neither order nor distance tells the two apart."""
 
 
 def sense_items(documents: int, seed: int) -> Iterator[Document]:
     """Yield documents of one sentence; the i-th sentence depends on the seed and on i only.
 
-    Noun, sense, cue and frame are drawn, and for half of the sentences a word of the other sense, which the sentence
-    denies (RIVAL). Sentences of one noun and cue are one document, so that none of their pairs is on both splits. The
-    kind of a sentence is its noun and sense ("bank: river").
+    Noun, sense, cue and frame are drawn; half of the sentences also have a word of the other sense (RIVAL). Sentences
+    of one noun and cue are one document, so that none of their pairs is on both splits. The kind of a sentence is its
+    noun and sense ("bank: river").
     """
     if documents < 0:
         raise ValueError(f"documents is {documents}, expected 0 or more")
@@ -92,9 +102,8 @@ def _document(name: str) -> Document:
     chosen = NOUNS[int(random.random() * len(NOUNS))]
     sense = int(random.random() * 2)
     cue, rival = (some[int(random.random() * len(some))] for some in (chosen.cues[sense], chosen.cues[1 - sense]))
-    frame = FRAMES[int(random.random() * len(FRAMES))]
-    if random.random() < 0.5:
-        frame = RIVALS[int(random.random() * len(RIVALS))] + frame
+    frames = RIVAL_FRAMES if random.random() < 0.5 else FRAMES
+    frame = frames[int(random.random() * len(frames))]
     parts = [*frame.split(), "."]
     forms = {"{noun}": (chosen.noun, TARGET), "{cue}": (cue, CUE), "{rival}": (rival, RIVAL)}
     words = [forms[part][0] if part in forms else part for part in parts]

@@ -120,7 +120,7 @@ def test_a_key_is_read_from_the_file_and_from_set_alike(key: str, write: Any) ->
     place = {"first": {"path": "/data/other.conllu"}, "path": {}}.get(key.rpartition(".")[2], {"name": "grammar"})
     table: dict[str, Any] = {"name": "least", "corpus": {"select": dict(place), "report": dict(place)}}
     if place.get("name") == "grammar":
-        put(table, "corpus.report.seed", 1)
+        put(table, f"corpus.{'select' if key.startswith('corpus.report') else 'report'}.seed", 1)
     elif place:
         put(table, "corpus.report.path", "/data/third.conllu")
     if not place:

@@ -7,16 +7,18 @@ import pytest
 
 from experiments.config import load_config
 from experiments.run import run
+from probes.grammar.lexicon import NOUNS
 from reports import CONFUSION_COLUMNS, RELATEDNESS_COLUMNS, Run
 
 Scored = Callable[..., Run]
-RATED = ("king queen 9", "dog cat 7", "house garden 6", "key table 2", "cup bottle 5", "book letter 4", "car road 8")
 
 
 @pytest.fixture(scope="module")
 def ratings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("ratings") / "made.txt"
-    path.write_text("".join(f"{line}\n" for line in RATED), encoding="utf-8")
+    nouns = sorted({noun.singular for noun in NOUNS})
+    pairs = [f"{one} {other} {(i * j) % 11}\n" for i, one in enumerate(nouns) for j, other in enumerate(nouns[:i])]
+    path.write_text("".join(pairs), encoding="utf-8")
     return path
 
 
@@ -42,8 +44,7 @@ def test_a_run_that_asks_about_distractors_tells_confusion_of_both_splits(scored
 
 
 def test_ratings_are_looked_up_in_the_sentences_of_the_corpora(scored: Scored, ratings: Path) -> None:
-    told = (f'relatedness.ratings=["{ratings}"]', "corpus.select.documents=60", "corpus.report.documents=60")
-    found = scored(*told, "relatedness.permutations=39")
+    found = scored(f'relatedness.ratings=["{ratings}"]', "relatedness.permutations=39")
     related = found.relatedness
     assert related is not None
     assert tuple(related.columns) == tuple(RELATEDNESS_COLUMNS)
@@ -66,14 +67,14 @@ def test_where_there_is_no_rated_pair_a_note_says_so(scored: Scored, tmp_path: P
 
 
 def test_where_no_probe_reads_sentences_a_note_says_so(scored: Scored, ratings: Path) -> None:
-    found = scored(f'relatedness.ratings=["{ratings}"]', 'probes.names=["coreference"]')
+    found = scored(f'relatedness.ratings=["{ratings}"]', 'probes.names=["coreference"]', "scoring.window_words=15")
     assert [note for note in found.record["notes"] if note.startswith("relatedness")] == [
         "relatedness, made: no probe of this run reads sentences"
     ] * 2
 
 
 def test_numbers_are_the_same_with_and_without_studies(scored: Scored, ratings: Path) -> None:
-    plain, watched = scored(), scored(f'relatedness.ratings=["{ratings}"]')
+    plain, watched = scored(), scored(f'relatedness.ratings=["{ratings}"]', "relatedness.permutations=39")
     assert plain.scores.equals(watched.scores)
 
 
@@ -92,4 +93,12 @@ def test_the_page_has_both_sections_and_senses_and_named_files_can_be_corpora(
     assert {"all", "bank", "bank: river", "with a rival"} <= set(scores.label)
     page = (other / "report/index.html").read_text("utf-8")
     assert "Agreement among distractors" not in page, "nothing was measured"
-    assert "No two rated words stood in one sentence" in page
+    assert "Related words" in page
+
+
+def test_a_page_without_a_rated_pair_says_so(base: Path, tmp_path: Path) -> None:
+    path = tmp_path / "none.txt"
+    path.write_text("xylophone zebra 5\n", encoding="utf-8")
+    folder = run(load_config(base, (f'relatedness.ratings=["{path}"]',)), tmp_path)
+    for name in ("index.html", "report.md"):
+        assert "No two rated words stood in one sentence" in (folder / "report" / name).read_text("utf-8")

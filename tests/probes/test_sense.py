@@ -5,7 +5,7 @@ import pytest
 
 from probes.records import Document, Mention, Sentence
 from probes.sense import Decided, Sense, decided
-from probes.senses import CUE, FRAMES, NOUNS, RIVAL, TARGET, sense_items
+from probes.senses import CUE, FRAMES, NOUNS, RIVAL, RIVAL_FRAMES, TARGET, sense_items
 
 PROBE = Sense()
 
@@ -26,7 +26,7 @@ def test_every_item_has_one_noun_one_cue_of_its_sense_and_at_most_one_word_of_th
 def test_no_cue_of_a_noun_decides_for_both_senses_and_none_stands_in_a_frame() -> None:
     for noun in NOUNS:
         assert not set(noun.cues[0]) & set(noun.cues[1])
-        for frame in FRAMES:
+        for frame in (*FRAMES, *RIVAL_FRAMES):
             assert not {*noun.cues[0], *noun.cues[1], noun.noun} & set(frame.split())
 
 
@@ -42,6 +42,12 @@ def test_both_senses_both_sides_near_and_far_with_and_without_a_rival_are_made()
     for part in ("cue before", "cue after", "no rival", "with a rival", "distance=2-3", "distance=4-6", "distance>=7"):
         assert labels[part] > 50
     assert labels["all"] == 600
+
+
+def test_the_rival_stands_first_or_last_nearer_or_farther_so_that_no_place_gives_the_cue_away() -> None:
+    found = [one for document in sense_items(400, seed=6) for one in decided(document) if one.rival is not None]
+    assert 0.3 < np.mean([one.rival < one.cue for one in found]) < 0.7
+    assert 0.3 < np.mean([abs(one.rival - one.noun) < abs(one.cue - one.noun) for one in found]) < 0.7
 
 
 def test_an_item_depends_on_the_seed_and_its_number_alone() -> None:
