@@ -79,8 +79,8 @@ RIVAL_FRAMES = (
     "the {cue} , but not the {rival} , was near the {noun}",
     "she wrote about the {cue} , not about the {rival} , when she wrote about the {noun}",
 )
-"""Sentences that also have a word of the other sense, and say that it is away: before and after the cue, farther from the
-noun and nearer to it equally often, so that neither order nor distance tells the two apart."""
+"""Sentences that also have a word of the other sense, and say that it is away: before and after the cue, farther from
+the noun and nearer to it equally often, so that neither order nor distance tells the two apart."""
 
 
 def sense_items(documents: int, seed: int) -> Iterator[Document]:
