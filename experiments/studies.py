@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from experiments.config import Config
+from experiments.part import Study
 from mha import Model
 from probes.confusion import Confusion, confusion_table
 from probes.corpora import Texts
@@ -85,9 +86,9 @@ class Studies:
             ConfusionStudy(config, model) if asked else None, [RelatednessStudy(config, model, one) for one in ratings]
         )
 
-    def watching(self, scope: str) -> list[ConfusionStudy | RelatednessStudy]:
+    def watching(self, scope: str) -> list[Study]:
         """Return those that look at texts of a scope."""
-        confusion = [] if self.confusion is None else [self.confusion]
+        confusion: list[Study] = [] if self.confusion is None else [self.confusion]
         return [*confusion, *self.relatedness] if scope == "sentence" else []
 
     def write(self, folder: Path, complete: Complete, notes: list[str]) -> None:

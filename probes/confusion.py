@@ -13,6 +13,7 @@ from torch import Tensor
 
 from mha.batches import Batch
 from probes.distractors import GROUPS, NOUNS, Distractors
+from probes.observers import Look
 from probes.records import Document, IntArray
 from probes.scorer import TINY
 from probes.statistics import Bootstrap
@@ -47,8 +48,9 @@ class Confusion:
         blocks = np.array([self.blocks[document.id] for document in documents], np.int64)
         return _Look.of(groups, nouns, blocks, self.shape)
 
-    def add(self, look: _Look) -> None:
+    def add(self, look: Look) -> None:
         """Take in a batch."""
+        assert isinstance(look, _Look)
         if len(look.items):
             self.tally.add_items(Segments.of([look.items], look.blocks), look.bits[:, None])
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from mha.batches import Batch
+from probes.observers import Look
 from probes.ratings import Ratings
 from probes.records import Document, IntArray
 from probes.statistics import Bootstrap
@@ -50,8 +51,9 @@ class Relatedness:
         ]
         return _Look(found, np.zeros((len(found), self.shape[0] * self.shape[1]), np.float32))
 
-    def add(self, look: _Look) -> None:
+    def add(self, look: Look) -> None:
         """Take in a batch."""
+        assert isinstance(look, _Look)
         if look.found:
             self._looks.append(look)
 
