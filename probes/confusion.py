@@ -29,7 +29,8 @@ class Confusion:
 
     The attention from a verb or reflexive to each candidate noun group is renormalised over the candidates; confusion
     is -log2 of the right group's share, a mean over items: 0 bits where the right group has all, log2 of the number of
-    candidates by chance. Attention below TINY counts as TINY, so that no item is infinite.
+    candidates by chance (less, where a verb has several subjects). Attention below TINY counts as TINY, so that no item
+    is infinite.
     """
 
     def __init__(self, layers: int, heads: int, blocks: Mapping[str, int]) -> None:
@@ -84,7 +85,8 @@ class _Look:
         width = int(key.max(initial=0)) + 1
         right = np.isin(item * width + key, groups.gold[1] * width + groups.gold[0])
         bits = np.empty((len(groups), shape[0] * shape[1] + 1))
-        bits[:, -1] = np.log2(np.bincount(nouns.candidates[1], minlength=len(groups)))
+        every, mine = (np.bincount(item, minlength=len(groups)) for item in (nouns.candidates[1], nouns.gold[1]))
+        bits[:, -1] = np.log2(every / mine)
         pairs = (groups.text[item], groups.query[item], key)
         return cls(groups, blocks, bits, shape, torch.from_numpy(item), torch.from_numpy(right), *pairs)
 

@@ -31,7 +31,7 @@ class Corpus:
     name: str
     stream: Callable[[], Iterator[Document]]
     fingerprint: str
-    "Changes with the content; for files the sha256 of their bytes and of what was taken from them."
+    "Changes with the content; for files the sha256 of their names and bytes and of what was taken from them."
     stored: bool = False
     "Whether texts are kept on disk (in Arrow), for corpora that need not fit into memory."
 
@@ -45,6 +45,7 @@ class Corpus:
         next(probe)
         digest = hashlib.sha256(f"{LAYOUT} {first} ".encode())
         for part in corpus_files(path):
+            digest.update(part.name.encode())  # some formats tell the kind of their sentences in it
             with part.open("rb") as file:
                 while block := file.read(1 << 20):
                     digest.update(block)

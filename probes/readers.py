@@ -56,7 +56,7 @@ def reader_of(path: Path) -> Reader:
     if ".txt" in path.suffixes:
         line = next(numbered_lines(path), (0, ""))[1]
         return read_frames if _RATED.fullmatch(line) else read_winobias
-    return read_conll if path.suffix == ".conll" else read_conllu
+    return read_conll if path.suffix.endswith("conll") else read_conllu
 
 
 def read_documents(path: Path, *, first: int | None = None) -> Iterator[Document]:

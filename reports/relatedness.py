@@ -33,6 +33,8 @@ class Related:
     low: float
     high: float
     p_adjusted: float
+    others: tuple[float, ...] = ()
+    "Its correlations on the other sets of ratings, the contrast; NaN where one has none."
 
     @property
     def between(self) -> str:
@@ -53,6 +55,8 @@ class Rated:
     "Number of heads whose corrected p is below ALPHA."
     of: int
     "Number of heads."
+    others: tuple[str, ...] = ()
+    "Names of the other sets of ratings."
 
     @property
     def said(self) -> str:
@@ -66,17 +70,19 @@ def rated(run: Run) -> tuple[Rated, ...]:
     if run.relatedness is None:
         return ()
     told = run.relatedness[run.relatedness["split"] == "report"]
-    return tuple(_rated(str(name), rows) for name, rows in told.groupby("ratings", sort=False))
+    contrast = told.pivot(index=["layer", "head"], columns="ratings", values="correlation")
+    return tuple(_rated(name, told[told["ratings"] == name], contrast.drop(columns=name)) for name in contrast)
 
 
-def _rated(name: str, rows: pd.DataFrame) -> Rated:
+def _rated(name: str, rows: pd.DataFrame, contrast: pd.DataFrame) -> Rated:
     order = rows["correlation"].abs().sort_values(ascending=False, kind="stable").index
     first: Any = rows.iloc[0]
     sure = int((rows["p_adjusted"] < ALPHA).sum())
-    heads = tuple(_related(row) for row in rows.loc[order[:SHOWN]].to_dict("records"))
-    return Rated(name, int(first["n"]), int(first["pairs"]), heads, sure, len(rows))
+    heads = tuple(_related(row, contrast) for row in rows.loc[order[:SHOWN]].to_dict("records"))
+    return Rated(name, int(first["n"]), int(first["pairs"]), heads, sure, len(rows), tuple(contrast))
 
 
-def _related(row: dict[Any, Any]) -> Related:
+def _related(row: dict[Any, Any], contrast: pd.DataFrame) -> Related:
     numbers = (float(row[column]) for column in ("correlation", "ci_low", "ci_high", "p_adjusted"))
-    return Related(f"{row['layer'] + 1}-{row['head'] + 1}", *numbers)
+    others = tuple(map(float, contrast.loc[(row["layer"], row["head"])]))
+    return Related(f"{row['layer'] + 1}-{row['head'] + 1}", *numbers, others)

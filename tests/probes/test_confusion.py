@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -60,6 +62,18 @@ def test_chance_is_the_log2_of_the_number_of_candidates_and_none_of_the_attentio
     nothing = torch.zeros(1, 1, 8, 10)
     sums = looked([text_of("a", distractors=3)], [nothing], model).sums()["distractors", "noun groups", "all"]
     assert sums.hits[0].tolist() == pytest.approx([1.0, 1.0, 2.0]), "three right words of six; four groups"
+
+
+def test_where_a_verb_has_two_subjects_both_are_right_for_heads_and_by_chance(model: Model) -> None:
+    """Groups "the old ship" and "dog" of three: 0.3 + 0.3 of 0.8; two of three by chance."""
+    (sentence,) = text_of("a", distractors=2).sentences
+    heads, deprels = sentence.heads.copy(), list(sentence.deprels)
+    heads[4], deprels[4] = 5, "nsubj"
+    document = Document("a", (replace(sentence, heads=heads, deprels=tuple(deprels)),))
+    maps = torch.zeros(1, 1, 7, 9)
+    maps[0, 0, 5, :7] = torch.tensor([0.1, 0.1, 0.1, 0.0, 0.3, 0.2, 0.2])
+    sums = looked([document], [maps], model).sums()["distractors", "noun groups", "all"]
+    assert sums.hits[0].tolist() == pytest.approx([np.log2(4 / 3)] * 2 + [np.log2(3 / 2)], rel=1e-6)
 
 
 def test_a_head_without_attention_on_the_right_group_is_finite(model: Model) -> None:

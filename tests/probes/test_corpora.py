@@ -187,8 +187,16 @@ def test_a_file_that_is_broken_at_its_start_is_refused_when_it_is_opened(path: P
 
 
 def test_the_sha256_of_the_file_is_in_the_fingerprint(path: Path) -> None:
-    expected = hashlib.sha256(f"{LAYOUT} None ".encode() + path.read_bytes()).hexdigest()
+    expected = hashlib.sha256(f"{LAYOUT} None ".encode() + path.name.encode() + path.read_bytes()).hexdigest()
     assert Corpus.read(path).fingerprint == expected
+
+
+def test_a_file_whose_name_is_the_kind_of_its_sentences_is_read_anew_under_another_name(tmp_path: Path) -> None:
+    kinds = []
+    for name in ("agr.2.tsv", "agr.4.tsv"):
+        (tmp_path / name).write_text("the ship near the port can sink\t5\t0 1\t3 4\n", "utf-8")
+        kinds.append(Corpus.read(tmp_path / name).sentences().take([0])[0].sentences[0].kind)
+    assert kinds == ["agr.2", "agr.4"]
 
 
 def test_names_are_looked_up_under_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,7 @@ def write(tmp_path: Path) -> Write:
     [
         ("a.conllu", "", read_conllu),
         ("a.conll", "", read_conll),
+        ("a.v4_gold_conll", "", read_conll),
         ("pro.txt.test", "", read_winobias),
         ("pro.txt", "1 [The baker] said [he] sang.", read_winobias),
         ("pro.txt", "", read_winobias),

@@ -78,6 +78,20 @@ def test_the_strongest_correlations_are_told_whatever_their_sign(run_folder: Pat
     )
 
 
+def test_a_head_is_told_with_its_correlations_on_the_other_ratings(run_folder: Path) -> None:
+    other = related("simlex").assign(correlation=np.linspace(0.3, -0.8, 12))[1:]
+    write_relatedness(pd.concat([related(), other]), run_folder)
+    men, simlex = rated(Run.open(run_folder))
+    assert (men.ratings, men.others, simlex.others) == ("men", ("simlex",), ("men",))
+    assert np.isnan(men.heads[0].others[0]), "head 1-1 has no rating there"
+    assert simlex.heads[0].name == "1-12"
+    assert simlex.heads[0].others == (0.5,)
+    write_report(run_folder)
+    markdown = (run_folder / "report/report.md").read_text("utf-8")
+    assert "| corrected p | on simlex |\n|---|--:|--:|--:|--:|\n| 1-1 | −0.60 | " in markdown
+    assert "| 0.01 | – |\n| 1-2 |" in markdown
+
+
 def test_a_run_without_them_has_no_section(written_run: Path) -> None:
     assert confused(Run.open(written_run)) == ()
     assert rated(Run.open(written_run)) == ()
