@@ -21,6 +21,7 @@ from experiments.sections import PageSection as PageSection
 from experiments.sections import ProbesSection as ProbesSection
 from experiments.sections import RelatednessSection as RelatednessSection
 from experiments.sections import ScoringSection as ScoringSection
+from experiments.sections import ShapesSection as ShapesSection
 from experiments.sections import VerdictSection as VerdictSection
 from experiments.train_config import GRAMMAR as GRAMMAR
 from experiments.train_config import TrainSection
@@ -46,6 +47,7 @@ class Config(Section):
     verdict: VerdictSection = VerdictSection()
     behaviour: BehaviourSection = BehaviourSection()
     relatedness: RelatednessSection = RelatednessSection()
+    shapes: ShapesSection = ShapesSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
     "Whether, and how, heads are followed through the checkpoints of a training."

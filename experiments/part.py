@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import pandas as pd
 
@@ -12,22 +11,15 @@ from experiments.config import Config
 from experiments.controls import ModelControl, add_control, chosen_shuffles, model_controls, of_model, on_arcs
 from experiments.journal import Journal
 from experiments.progress import Progress
+from experiments.study import Scored, Study
 from mha import Model
 from probes import Probe
 from probes.control_arcs import ControlArcs
 from probes.corpora import Texts
 from probes.evidence import Effort
-from probes.observers import Observer
 from probes.registry import CONTROL_ARCS, SHUFFLED
 from probes.results import SPLITS, Split, pooled_sums, score_table
 from probes.scoring import Settings, learn_baselines, score_corpus
-
-
-class Study(Protocol):
-    """Something else that a run measures of the heads in the passes in which they are scored."""
-
-    def observer(self, scope: str, split: str, texts: Texts) -> Observer:
-        """Return what looks at the maps of a split while it is read."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +61,8 @@ class Part:
         if config.probes.trained:
             with journal.stage("trained probes"):
                 frames.append(self._trained(progress))
+        for study in self.studies:
+            study.scored(Scored(self, frames[0], splits, frames[1:]))
         return frames
 
     def chosen_shuffles(self, journal: Journal) -> list[int]:
@@ -90,7 +84,14 @@ class Part:
                 step = self._counter(progress, split, len(texts))
                 observers = [study.observer(self.scope, split, texts) for study in self.studies]
                 outcome = score_corpus(
-                    self.model, texts, self.probes, baselines, self.settings, step, arcs=arcs, observers=observers
+                    self.model,
+                    texts,
+                    self.probes,
+                    baselines,
+                    self.settings,
+                    step,
+                    arcs=arcs,
+                    observers=[observer for observer in observers if observer is not None],
                 )
                 step(len(texts) - outcome.texts)
             journal.count(split, self.scope, outcome)

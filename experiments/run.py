@@ -7,7 +7,6 @@ import math
 import tempfile
 import time
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,8 @@ from experiments.opened import Opened, open_model
 from experiments.part import Part
 from experiments.progress import Progress, silent
 from experiments.provenance import machine_record
-from experiments.studies import Studies
+from experiments.studies import studies_of, write_tables
+from experiments.study import Surroundings
 from probes import Corpus, get_probe
 from probes.corpora import Texts
 from probes.examples import choose_heads, example_arcs
@@ -124,15 +124,15 @@ def _work(
     examination = Examination.of(config, model)
     probes = [get_probe(name) for name in config.probes.names]
     frames, examples, compared = [], [], []
-    studies = Studies.of(config, model)
+    around = Surroundings(opened.config, opened, corpora, journal, progress)
+    studies = studies_of(around)
     shuffles: list[int] | None = None
     to_show, to_ask = config.page.examples, len(probes)
     for scope in ("sentence", "window"):
         asked = [probe for probe in probes if probe.scope == scope]
         if not asked:
             continue
-        texts = [_texts(corpus, scope, config) for corpus in corpora]
-        part = Part(opened.config, model, scope, asked, texts, studies.watching(scope))
+        part = Part(opened.config, model, scope, asked, around.texts(scope), studies)
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if shuffles is None and config.controls.shuffled:
@@ -148,15 +148,13 @@ def _work(
             chosen = choose_heads(scores, share)
             examples.append(example_arcs(model, part.texts[1], asked, chosen, part.settings))
     if examination is not None:
-        write_behaviour(_of_run(examination.hold(journal, progress), opened), folder)
+        write_behaviour(around.of_run(examination.hold(journal, progress)), folder)
     names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
     _refuse_nothing(frames, names, journal)
-    complete = partial(_about, opened=opened, corpora=names)
-    with journal.stage("confusion and relatedness"):
-        studies.write(folder, complete, journal.record["notes"])
+    write_tables(studies, around, folder)
     frames = [frame for frame in frames if len(frame)]
     scores = add_verdicts(pd.concat(frames, ignore_index=True), Rule(config.verdict.alpha, config.verdict.margin))
-    write_scores(_complete(scores, opened, names), folder)
+    write_scores(around.complete(scores).assign(maps="weights")[list(SCORE_COLUMNS)], folder)
     write_examples(_renumbered(examples), folder)
     if compared:
         metrics, agreement = (pd.concat(parts, ignore_index=True) for parts in zip(*compared, strict=True))
@@ -205,28 +203,6 @@ def _refuse_nothing(frames: Sequence[pd.DataFrame], names: dict[str, str], journ
             if not any(journal.record["scored"][split][scope]["windows"] for scope in journal.record["scored"][split]):
                 why.append("no text that the model can read")
             raise RunError(f"nothing to score on the {split} split, {name}: {'; '.join(why)}")
-
-
-def _texts(corpus: Corpus, scope: str, config: Config) -> Texts:
-    return corpus.sentences() if scope == "sentence" else corpus.windows(config.scoring.window_words)
-
-
-def _complete(scores: pd.DataFrame, opened: Opened, corpora: dict[str, str]) -> pd.DataFrame:
-    scores = _about(scores, opened, corpora).assign(maps="weights")
-    return scores[list(SCORE_COLUMNS)]
-
-
-def _about(frame: pd.DataFrame, opened: Opened, corpora: dict[str, str]) -> pd.DataFrame:
-    """Add the corpus of each row's split, and which model the rows are about."""
-    return _of_run(frame.assign(corpus=frame.split.map(corpora)), opened)
-
-
-def _of_run(frame: pd.DataFrame, opened: Opened) -> pd.DataFrame:
-    """Add which model, and at which step of its training, the rows are about."""
-    step = pd.array([pd.NA if opened.step is None else opened.step] * len(frame), dtype="Int64")
-    model = opened.model
-    name = f"{model.name} ({model.source})" if model.source in ("random", "shuffled") else model.name
-    return frame.assign(model=name, step=step)
 
 
 def _renumbered(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """Run folders and what is made from them: tables, figures, pages. Reads numbers only; runs no model."""
 
-from reports.columns import BEHAVIOUR_COLUMNS, CONFUSION_COLUMNS, EXAMPLE_COLUMNS, RELATEDNESS_COLUMNS, SCORE_COLUMNS
+from reports.columns import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS
 from reports.page import write_report
 from reports.run import Run
 from reports.schema import (
@@ -8,30 +8,26 @@ from reports.schema import (
     read_scores,
     validate,
     write_behaviour,
-    write_confusion,
     write_examples,
     write_metrics,
-    write_relatedness,
     write_scores,
 )
+from reports.study_tables import write_studies
 from reports.view import write_view
 
 __all__ = [
     "BEHAVIOUR_COLUMNS",
-    "CONFUSION_COLUMNS",
     "EXAMPLE_COLUMNS",
-    "RELATEDNESS_COLUMNS",
     "SCORE_COLUMNS",
     "Run",
     "read_examples",
     "read_scores",
     "validate",
     "write_behaviour",
-    "write_confusion",
     "write_examples",
     "write_metrics",
-    "write_relatedness",
     "write_report",
     "write_scores",
+    "write_studies",
     "write_view",
 ]

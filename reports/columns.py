@@ -128,54 +128,6 @@ BEHAVIOUR_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
 
 Columns that differ within a group are "" or missing. Fractions lie in [0, 1], chance is 0.5; NaN where n = 0."""
 
-CONFUSION_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "model": "str",
-        "step": "Int64",
-        "corpus": "str",
-        "split": "str",
-        "label": "str",
-        "layer": "int64",
-        "head": "int64",
-        "n": "int64",
-        "clusters": "int64",
-        "confusion": "float64",
-        "ci_low": "float64",
-        "ci_high": "float64",
-        "chance": "float64",
-        "selected": "bool",
-    }
-)
-"""Column -> dtype of confusion.parquet, one row a label, split and head; head is -1 for a layer's heads averaged.
-
-`confusion` and its interval are bits, 0 where attention picks the right noun group alone, `chance` that of an even
-choice. `selected` marks the head, and the layer, of least confusion on the selection split."""
-
-RELATEDNESS_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "model": "str",
-        "step": "Int64",
-        "corpus": "str",
-        "split": "str",
-        "ratings": "str",
-        "layer": "int64",
-        "head": "int64",
-        "n": "int64",
-        "pairs": "int64",
-        "clusters": "int64",
-        "correlation": "float64",
-        "ci_low": "float64",
-        "ci_high": "float64",
-        "p": "float64",
-        "p_adjusted": "float64",
-    }
-)
-"""Column -> dtype of relatedness.parquet, one row a set of ratings, split and head.
-
-`correlation` is that of attention between rated words with their rating, by ranks within strata of distance, in
-[-1, 1]; `n` counts pairs of words in sentences, `pairs` different ones. p is two-sided, p_adjusted corrected for all
-heads."""
-
 BEHAVIOUR_LEVELS: Final = (
     *("corpus", "field", "phenomenon", "paradigm", "condition", "attractors", "number"),
     "condition and attractors",

@@ -57,13 +57,23 @@ class Confused:
         return self.clusters < FEW_CLUSTERS
 
 
-def confused(run: Run) -> tuple[Confused, ...]:
-    """Return what the page says of every label, "all" first; nothing where the run did not measure it."""
-    if run.confusion is None:
-        return ()
-    told = run.confusion[run.confusion["split"] == "report"]
+@dataclass(frozen=True)
+class Confusions:
+    """What a page tells of confusion."""
+
+    rows: tuple[Confused, ...]
+    'One a label, "all" first.'
+    measured: str = MEASURED
+
+
+def confusions(run: Run) -> Confusions | None:
+    """Return what the page says of every label; None where the run did not measure it, or found no item."""
+    if "confusion" not in run.studies:
+        return None
+    table = run.studies["confusion"]
+    told = table[table["split"] == "report"]
     labels = sorted(set(told["label"]), key=lambda label: (label != "all", label))
-    return tuple(_confused(label, told[told["label"] == label]) for label in labels)
+    return Confusions(tuple(_confused(label, told[told["label"] == label]) for label in labels)) if labels else None
 
 
 def _confused(label: str, rows: pd.DataFrame) -> Confused:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from reports import confusion, relatedness
 from reports.behaviour import DECIDED
 from reports.biographies import MATCHED
 from reports.contents import Contents
@@ -27,8 +26,6 @@ def markdown_page(contents: Contents, figures: dict[str, list[str]]) -> str:
         biography_terms=BIOGRAPHIES,
         matched_names=MATCHED,
         decided=DECIDED,
-        confusion_measured=confusion.MEASURED,
-        relatedness_measured=relatedness.MEASURED,
     )
     return re.sub(r"\n{3,}", "\n\n", text)
 

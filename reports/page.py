@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
-from reports import confusion, relatedness
 from reports.behaviour import DECIDED
 from reports.behaviour_figure import save_behaviour
 from reports.biographies import MATCHED
 from reports.biography_charts import biography_charts, save_biographies
 from reports.contents import Contents, ProbePart, gather
-from reports.environment import asset, environment
+from reports.environment import assets, environment
 from reports.figures import save_best_heads, save_heat_maps
 from reports.glossary import BIOGRAPHIES, LIMITS, MEANING
 from reports.markdown import markdown_page
@@ -37,6 +37,7 @@ def write_report(run_folder: Path) -> Path:
         drawn = _save_figures(contents, figures)
         if contents.biographies is not None:
             save_biographies(contents.biographies, f"{contents.model}: heads in training", figures / "biographies")
+        contents = replace(contents, sections=tuple(told.drawn(contents.about, figures) for told in contents.sections))
         (unfinished / "report.md").write_text(markdown_page(contents, drawn), encoding="utf-8")
         (unfinished / "index.html").write_text(html_page(contents), encoding="utf-8")
         _swap(unfinished, target)
@@ -70,7 +71,7 @@ def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder:
     """Save the figures of one probe. Its name goes into file names only where it is plain."""
     stem = part.name if part.name.isidentifier() and part.name.isascii() else f"probe{index + 1}"
     heat = part.heat
-    title = f"{contents.model} on {contents.corpora.get('report', 'the report split')}: {part.name}"
+    title = f"{contents.about}: {part.name}"
     saved = []
     rows = [row for row in part.best if row.n > 0][:BEST_IN_FIGURE]
     if rows:
@@ -85,7 +86,9 @@ def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder:
 def html_page(contents: Contents) -> str:
     """Return the whole page as HTML that loads nothing from anywhere."""
     template = environment().get_template("page.html.j2")
-    told = contents.biographies is not None
+    drawn = contents.biographies is not None or any(told.charts for told in contents.sections)
+    parts = ["page", *["charts"] * drawn, *["biographies"] * (contents.biographies is not None)]
+    parts += [told.name for told in contents.sections]
     return template.render(
         page=contents,
         charts=biography_charts(contents.biographies) if contents.biographies is not None else [],
@@ -95,8 +98,6 @@ def html_page(contents: Contents) -> str:
         limits=LIMITS,
         few=FEW_CLUSTERS,
         decided=DECIDED,
-        confusion_measured=confusion.MEASURED,
-        relatedness_measured=relatedness.MEASURED,
-        style=asset("page.css") + (asset("charts.css") + asset("biographies.css") if told else ""),
-        script=asset("page.js") + (asset("biographies.js") if told else ""),
+        style=assets(parts, ".css"),
+        script=assets(parts, ".js"),
     )

@@ -65,13 +65,25 @@ class Rated:
         return f"{seen} Heads whose correlation is sure (corrected p below {ALPHA}): {self.found} of {self.of}."
 
 
-def rated(run: Run) -> tuple[Rated, ...]:
-    """Return what the page says of every set of ratings on the report split; nothing where none was asked for."""
-    if run.relatedness is None:
-        return ()
-    told = run.relatedness[run.relatedness["split"] == "report"]
+@dataclass(frozen=True)
+class Relations:
+    """What a page tells of attention between rated words."""
+
+    rated: tuple[Rated, ...]
+    "One a set of ratings; none where no two rated words stood in one sentence."
+    measured: str = MEASURED
+
+
+def relations(run: Run) -> Relations | None:
+    """Return what the page says of every set of ratings on the report split; None where none was asked for."""
+    if "relatedness" not in run.studies:
+        return None
+    table = run.studies["relatedness"]
+    told = table[table["split"] == "report"]
     contrast = told.pivot(index=["layer", "head"], columns="ratings", values="correlation")
-    return tuple(_rated(name, told[told["ratings"] == name], contrast.drop(columns=name)) for name in contrast)
+    return Relations(
+        tuple(_rated(name, told[told["ratings"] == name], contrast.drop(columns=name)) for name in contrast)
+    )
 
 
 def _rated(name: str, rows: pd.DataFrame, contrast: pd.DataFrame) -> Rated:

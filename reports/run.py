@@ -6,22 +6,15 @@ import difflib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
 
 from reports.biography_tables import read_biographies
-from reports.schema import (
-    read_agreement,
-    read_behaviour,
-    read_confusion,
-    read_examples,
-    read_metrics,
-    read_relatedness,
-    read_scores,
-)
+from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
+from reports.study_tables import read_studies
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 "What a folder must hold to be a run folder."
@@ -53,11 +46,8 @@ class Run:
     behaviour: pd.DataFrame | None = None
     "One row a group of minimal pairs (`BEHAVIOUR_COLUMNS`); None where the run asked about none."
 
-    confusion: pd.DataFrame | None = None
-    "One row a label, split and head, or layer (`CONFUSION_COLUMNS`); None where the run did not measure it."
-
-    relatedness: pd.DataFrame | None = None
-    "One row a set of ratings, split and head (`RELATEDNESS_COLUMNS`); None where the run did not measure it."
+    studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    "What was measured of heads beside their scores: the tables of `reports.study_tables` that the run wrote, by name."
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
@@ -76,8 +66,7 @@ class Run:
                 "make one with 'headscope run CONFIG'"
             )
         compared = all((folder / name).is_file() for name in ("metrics.parquet", "agreement.parquet"))
-        pairs, bits = folder / "behaviour.parquet", folder / "confusion.parquet"
-        related = folder / "relatedness.parquet"
+        pairs = folder / "behaviour.parquet"
         return cls(
             folder=folder,
             scores=read_scores(folder / "scores.parquet"),
@@ -88,8 +77,7 @@ class Run:
             agreement=read_agreement(folder / "agreement.parquet") if compared else None,
             behaviour=read_behaviour(pairs) if pairs.is_file() else None,
             biographies=read_biographies(folder),
-            confusion=read_confusion(bits) if bits.is_file() else None,
-            relatedness=read_relatedness(related) if related.is_file() else None,
+            studies=read_studies(folder),
         )
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -12,10 +12,8 @@ from reports.columns import (
     AGREEMENT_COLUMNS,
     BEHAVIOUR_COLUMNS,
     BEHAVIOUR_LEVELS,
-    CONFUSION_COLUMNS,
     EXAMPLE_COLUMNS,
     METRIC_COLUMNS,
-    RELATEDNESS_COLUMNS,
     ROW_KEY,
     SCORE_COLUMNS,
     SPLITS,
@@ -25,8 +23,9 @@ _FRACTIONS = (
     *("accuracy", "ci_low", "ci_high", "mass", "share", "baseline_accuracy", "lexical_accuracy"),
     *("p", "p_label", "p_adjusted", "stability"),
 )
-_RANGES = {"reciprocal_rank": (0, 1), "auc": (0, 1), "tau": (-1, 1), "overlap": (0, 1), "correlation": (-1, 1)}
+_RANGES = {"reciprocal_rank": (0, 1), "auc": (0, 1), "tau": (-1, 1), "overlap": (0, 1)}
 _SLACK = 1e-6
+_ABOUT_HEADS = ("probe", "label", "variant", "name", "split")
 _ABOUT_PAIRS = ("corpus", "level", "phenomenon", "paradigm", "condition", "attractors", "number")
 _BEHAVIOUR_KEY = ("model", "step", *_ABOUT_PAIRS, "field")
 
@@ -36,8 +35,25 @@ def validate(
 ) -> pd.DataFrame:
     """Return a copy of `frame` with `columns` first, in order and with their dtypes; further columns follow.
 
-    Raises ValueError, one line that begins with `where`, on missing columns, wrong dtypes, names that do not match
-    layer and head, and for scores on unknown splits, fractions outside [0, 1], values where n = 0 and duplicate rows.
+    Raises ValueError, one line that begins with `where`, as `typed` does, and for scores on unknown splits, fractions
+    outside [0, 1], values where n = 0 and duplicate rows.
+    """
+    ordered = typed(frame, columns, where)
+    for column, (low, high) in _RANGES.items():
+        if column in columns:
+            refuse(ordered, outside(ordered[column], low, high), where, f"`{column}` lies outside [{low}, {high}]")
+    if "accuracy" in columns and "split" in columns:
+        _check_scores(ordered, where)
+    if "level" in columns:
+        _check_behaviour(ordered, where)
+    return ordered
+
+
+def typed(frame: pd.DataFrame, columns: Mapping[str, str], where: str | Path) -> pd.DataFrame:
+    """Return a copy of `frame` with `columns` first, in order and with their dtypes; further columns follow.
+
+    Raises ValueError, one line that begins with `where`, on missing columns, wrong dtypes, and names that do not match
+    layer and head.
     """
     missing = [column for column in columns if column not in frame.columns]
     if missing:
@@ -50,15 +66,7 @@ def validate(
         ordered[column] = _cast(ordered[column], dtype, where)
     if "name" in columns and "layer" in columns:
         expected = (ordered["layer"] + 1).astype("str") + "-" + (ordered["head"] + 1).astype("str")
-        _refuse(ordered, ordered["name"] != expected, where, "`name` is not layer + 1, '-', head + 1")
-    for column, (low, high) in _RANGES.items():
-        if column in columns:
-            outside = (ordered[column] < low - _SLACK) | (ordered[column] > high + _SLACK)
-            _refuse(ordered, outside, where, f"`{column}` lies outside [{low}, {high}]")
-    if "accuracy" in columns and "split" in columns:
-        _check_scores(ordered, where)
-    if "level" in columns:
-        _check_behaviour(ordered, where)
+        refuse(ordered, ordered["name"] != expected, where, "`name` is not layer + 1, '-', head + 1")
     return ordered
 
 
@@ -77,34 +85,40 @@ def _cast(values: pd.Series, dtype: str, where: str | Path) -> pd.Series:
 
 def _check_scores(frame: pd.DataFrame, where: str | Path) -> None:
     """Refuse what no scorer can have measured."""
-    _refuse(frame, ~frame["split"].isin(SPLITS), where, f"`split` is not one of {', '.join(SPLITS)}")
+    refuse(frame, ~frame["split"].isin(SPLITS), where, f"`split` is not one of {', '.join(SPLITS)}")
     for column in _FRACTIONS:
-        outside = (frame[column] < -_SLACK) | (frame[column] > 1 + _SLACK)
-        _refuse(frame, outside, where, f"`{column}` lies outside [0, 1] (fractions, not percent)")
-    _refuse(frame, (frame["n"] == 0) & frame["accuracy"].notna(), where, "n = 0 but `accuracy` is a number, not NaN")
-    _refuse(frame, frame.duplicated(list(ROW_KEY)), where, f"two rows have the same {', '.join(ROW_KEY)}")
+        wrong = outside(frame[column], 0, 1)
+        refuse(frame, wrong, where, f"`{column}` lies outside [0, 1] (fractions, not percent)")
+    refuse(frame, (frame["n"] == 0) & frame["accuracy"].notna(), where, "n = 0 but `accuracy` is a number, not NaN")
+    refuse(frame, frame.duplicated(list(ROW_KEY)), where, f"two rows have the same {', '.join(ROW_KEY)}")
 
 
 def _check_behaviour(frame: pd.DataFrame, where: str | Path) -> None:
     """Refuse what cannot be said about minimal pairs."""
     known = ", ".join(BEHAVIOUR_LEVELS)
-    _refuse(frame, ~frame["level"].isin(BEHAVIOUR_LEVELS), where, f"`level` is not one of {known}")
+    refuse(frame, ~frame["level"].isin(BEHAVIOUR_LEVELS), where, f"`level` is not one of {known}", _ABOUT_PAIRS)
     for column in ("accuracy", "ci_low", "ci_high"):
-        outside = (frame[column] < -_SLACK) | (frame[column] > 1 + _SLACK)
-        _refuse(frame, outside, where, f"`{column}` lies outside [0, 1] (fractions, not percent)")
-    _refuse(frame, (frame["n"] == 0) & frame["accuracy"].notna(), where, "n = 0 but `accuracy` is a number, not NaN")
+        wrong = outside(frame[column], 0, 1)
+        refuse(frame, wrong, where, f"`{column}` lies outside [0, 1] (fractions, not percent)", _ABOUT_PAIRS)
+    empty = (frame["n"] == 0) & frame["accuracy"].notna()
+    refuse(frame, empty, where, "n = 0 but `accuracy` is a number, not NaN", _ABOUT_PAIRS)
     same = frame.duplicated(list(_BEHAVIOUR_KEY))
-    _refuse(frame, same, where, f"two rows have the same {', '.join(_BEHAVIOUR_KEY)}")
+    refuse(frame, same, where, f"two rows have the same {', '.join(_BEHAVIOUR_KEY)}", _ABOUT_PAIRS)
 
 
-def _refuse(frame: pd.DataFrame, wrong: pd.Series, where: str | Path, complaint: str) -> None:
-    """Raise ValueError that shows the first of the rows marked in `wrong`, if there is one."""
+def outside(values: pd.Series, low: float, high: float | pd.Series) -> pd.Series:
+    """Mark the values that lie outside [low, high] by more than rounding can do; NaN does not."""
+    return (values < low - _SLACK) | (values > high + _SLACK)
+
+
+def refuse(
+    frame: pd.DataFrame, wrong: pd.Series, where: str | Path, complaint: str, about: Sequence[str] = _ABOUT_HEADS
+) -> None:
+    """Raise ValueError that shows the first of the rows marked in `wrong`, if there is one, by its columns `about`."""
     if not wrong.any():
         return
     row = frame.loc[wrong].iloc[0]
-    about = _ABOUT_PAIRS if "level" in frame.columns else ("probe", "label", "variant", "name", "split")
-    columns = [column for column in about if column in frame.columns]
-    named = ", ".join(str(row[column]) for column in columns)
+    named = ", ".join(str(row[column]) for column in about if column in frame.columns)
     raise ValueError(f"{where}: {complaint}, in {int(wrong.sum())} row(s); the first is {named}")
 
 
@@ -132,22 +146,6 @@ def write_behaviour(frame: pd.DataFrame, folder: Path) -> Path:
     behaviour = validate(frame, BEHAVIOUR_COLUMNS, folder / "behaviour.parquet")
     replace_file(behaviour, folder / "behaviour.csv")
     return replace_file(behaviour, folder / "behaviour.parquet")
-
-
-def write_confusion(frame: pd.DataFrame, folder: Path) -> Path:
-    """Write confusion.parquet, and the same rows as confusion.csv, into `folder`; return the path of the first."""
-    return _write_both(frame, CONFUSION_COLUMNS, folder / "confusion.parquet")
-
-
-def write_relatedness(frame: pd.DataFrame, folder: Path) -> Path:
-    """Write relatedness.parquet, and the same rows as relatedness.csv, into `folder`; return the path of the first."""
-    return _write_both(frame, RELATEDNESS_COLUMNS, folder / "relatedness.parquet")
-
-
-def _write_both(frame: pd.DataFrame, columns: Mapping[str, str], path: Path) -> Path:
-    checked = validate(frame, columns, path)
-    replace_file(checked, path.with_suffix(".csv"))
-    return replace_file(checked, path)
 
 
 def replace_file(frame: pd.DataFrame, path: Path) -> Path:
@@ -192,16 +190,6 @@ def read_agreement(path: Path) -> pd.DataFrame:
 def read_behaviour(path: Path) -> pd.DataFrame:
     """Read behaviour.parquet; ValueError says what is wrong with the file."""
     return validate(read_parquet(path), BEHAVIOUR_COLUMNS, path)
-
-
-def read_confusion(path: Path) -> pd.DataFrame:
-    """Read confusion.parquet; ValueError says what is wrong with the file."""
-    return validate(read_parquet(path), CONFUSION_COLUMNS, path)
-
-
-def read_relatedness(path: Path) -> pd.DataFrame:
-    """Read relatedness.parquet; ValueError says what is wrong with the file."""
-    return validate(read_parquet(path), RELATEDNESS_COLUMNS, path)
 
 
 def read_parquet(path: Path) -> pd.DataFrame:

@@ -49,6 +49,8 @@ CHANGED: dict[str, Any] = {
     "behaviour.seed": 17,
     "relatedness.ratings": ["men", "simlex"],
     "relatedness.permutations": 99,
+    "shapes.enabled": False,
+    "shapes.threshold": 2.0,
     "page.examples": 5,
     "biographies.probes": ["position"],
     "biographies.labels": ["det", "obj"],

@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reports import CONFUSION_COLUMNS, RELATEDNESS_COLUMNS, Run, write_confusion, write_relatedness, write_report
-from reports.confusion import confused
-from reports.relatedness import SHOWN, rated
-from reports.schema import read_confusion, read_relatedness
+from reports import Run, write_report, write_studies
+from reports.confusion import confusions
+from reports.relatedness import SHOWN, relations
 
 NAN = float("nan")
 
@@ -34,22 +33,21 @@ def related(ratings: str = "men", heads: int = 12) -> pd.DataFrame:
     )
 
 
-def test_what_is_written_is_read(run_folder: Path) -> None:
-    write_confusion(bits("all"), run_folder)
-    write_relatedness(related(), run_folder)
-    found = Run.open(run_folder)
-    assert found.confusion is not None
-    assert found.relatedness is not None
-    assert tuple(found.confusion.columns) == tuple(CONFUSION_COLUMNS)
-    assert tuple(found.relatedness.columns) == tuple(RELATEDNESS_COLUMNS)
-    assert read_confusion(run_folder / "confusion.parquet").equals(found.confusion)
-    assert read_relatedness(run_folder / "relatedness.parquet").equals(found.relatedness)
-    assert len(pd.read_csv(run_folder / "confusion.csv")) == 6
+def write_confusion(frame: pd.DataFrame, folder: Path) -> None:
+    write_studies({"confusion": frame}, folder)
 
 
-def test_a_correlation_beyond_1_and_a_missing_column_are_refused(run_folder: Path) -> None:
+def write_relatedness(frame: pd.DataFrame, folder: Path) -> None:
+    write_studies({"relatedness": frame}, folder)
+
+
+def test_a_correlation_beyond_1_negative_bits_and_a_missing_column_are_refused(run_folder: Path) -> None:
     with pytest.raises(ValueError, match=r"relatedness.parquet: `correlation` lies outside \[-1, 1\]"):
         write_relatedness(related().assign(correlation=1.2), run_folder)
+    with pytest.raises(ValueError, match=r"relatedness.parquet: `p_adjusted` lies outside \[0, 1\]"):
+        write_relatedness(related().assign(p_adjusted=5.0), run_folder)
+    with pytest.raises(ValueError, match="confusion.parquet: `confusion` is negative"):
+        write_confusion(bits("all").assign(confusion=-0.5), run_folder)
     with pytest.raises(ValueError, match=r"confusion.parquet: column\(s\) chance missing"):
         write_confusion(bits("all").drop(columns="chance"), run_folder)
 
@@ -57,7 +55,9 @@ def test_a_correlation_beyond_1_and_a_missing_column_are_refused(run_folder: Pat
 def test_layers_and_the_chosen_head_are_told_of_the_report_split(run_folder: Path) -> None:
     frames = [bits("verb"), bits("all"), bits("verb", "select"), bits("2 distractors", chosen=False, n=7)]
     write_confusion(pd.concat(frames), run_folder)
-    told = confused(Run.open(run_folder))
+    found = confusions(Run.open(run_folder))
+    assert found is not None
+    told = found.rows
     assert [one.label for one in told] == ["all", "2 distractors", "verb"]
     assert told[0].layers == (0.7, 0.6)
     assert told[0].layer is not None
@@ -68,7 +68,9 @@ def test_layers_and_the_chosen_head_are_told_of_the_report_split(run_folder: Pat
 
 def test_the_strongest_correlations_are_told_whatever_their_sign(run_folder: Path) -> None:
     write_relatedness(related(), run_folder)
-    (told,) = rated(Run.open(run_folder))
+    found = relations(Run.open(run_folder))
+    assert found is not None
+    (told,) = found.rated
     assert [head.name for head in told.heads[:3]] == ["1-1", "1-2", "1-12"]
     assert len(told.heads) == SHOWN
     assert told.heads[0].between == "[−0.70, −0.50]"
@@ -81,7 +83,9 @@ def test_the_strongest_correlations_are_told_whatever_their_sign(run_folder: Pat
 def test_a_head_is_told_with_its_correlations_on_the_other_ratings(run_folder: Path) -> None:
     other = related("simlex").assign(correlation=np.linspace(0.3, -0.8, 12))[1:]
     write_relatedness(pd.concat([related(), other]), run_folder)
-    men, simlex = rated(Run.open(run_folder))
+    found = relations(Run.open(run_folder))
+    assert found is not None
+    men, simlex = found.rated
     assert (men.ratings, men.others, simlex.others) == ("men", ("simlex",), ("men",))
     assert np.isnan(men.heads[0].others[0]), "head 1-1 has no rating there"
     assert simlex.heads[0].name == "1-12"
@@ -93,8 +97,8 @@ def test_a_head_is_told_with_its_correlations_on_the_other_ratings(run_folder: P
 
 
 def test_a_run_without_them_has_no_section(written_run: Path) -> None:
-    assert confused(Run.open(written_run)) == ()
-    assert rated(Run.open(written_run)) == ()
+    assert confusions(Run.open(written_run)) is None
+    assert relations(Run.open(written_run)) is None
 
 
 def test_the_page_shows_them(run_folder: Path) -> None:
