@@ -46,7 +46,7 @@ def test_a_correlation_beyond_1_negative_bits_and_a_missing_column_are_refused(r
         write_relatedness(related().assign(correlation=1.2), run_folder)
     with pytest.raises(ValueError, match=r"relatedness.parquet: `p_adjusted` lies outside \[0, 1\]"):
         write_relatedness(related().assign(p_adjusted=5.0), run_folder)
-    with pytest.raises(ValueError, match="confusion.parquet: `confusion` is negative"):
+    with pytest.raises(ValueError, match=r"confusion.parquet: `confusion` is negative"):
         write_confusion(bits("all").assign(confusion=-0.5), run_folder)
     with pytest.raises(ValueError, match=r"confusion.parquet: column\(s\) chance missing"):
         write_confusion(bits("all").drop(columns="chance"), run_folder)
