@@ -38,9 +38,10 @@ def probes() -> Rows:
 
 
 def corpora() -> Rows:
-    """Return one row a named corpus, of annotated text or of minimal pairs, with its licence and whose it is."""
+    """Return one row a named corpus: annotated text, minimal pairs or plain text; with its licence and whose it is."""
     from probes.corpora import NAMED, data_folder
     from probes.pair_corpora import NAMED_PAIRS
+    from probes.texts import NAMED_TEXTS
 
     grammar = {
         "name": "grammar",
@@ -57,7 +58,7 @@ def corpora() -> Rows:
         "at": "embedded",
     }
     rows = [grammar, senses]
-    for name, corpus in {**NAMED, **NAMED_PAIRS}.items():
+    for name, corpus in {**NAMED, **NAMED_PAIRS, **NAMED_TEXTS}.items():
         path = data_folder() / corpus.path
         at = str(path) if path.exists() else f"missing: {corpus.path} under HEADSCOPE_DATA"
         about = {"what": corpus.title, "licence": corpus.licence, "source": corpus.source}
