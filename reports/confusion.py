@@ -17,8 +17,9 @@ MEASURED: Final = (
     "items (Lin, Tan and Frank 2019, section 4): 0 bits where the right group has all, one bit more for each halving "
     "of its share. By chance it is log2 of the number of groups. Of a layer the maps of its heads are averaged first, "
     "as published. Layer and head of least confusion were chosen on the selection split; all numbers are of the report "
-    "split, with 95 % intervals by cluster. In the published sentences (open-sesame) the right group always stands first, "
-    "so there a head that prefers early nouns has few bits too: see the baseline “first candidate” among the best heads."
+    "split, with 95 % intervals by cluster. In the published sentences (open-sesame) the right group always stands "
+    "first, so there a head that prefers early nouns has few bits too: see the baseline “first candidate” among the "
+    "best heads."
 )
 
 
