@@ -9,6 +9,7 @@ import pandas as pd
 
 from reports.formats import coefficient, count
 from reports.run import Run
+from reports.tables import FEW_CLUSTERS
 
 ALPHA: Final = 0.05
 SHOWN: Final = 8
@@ -49,6 +50,7 @@ class Rated:
     ratings: str
     n: int
     pairs: int
+    clusters: int
     heads: tuple[Related, ...]
     "Those of the strongest correlations, whatever their sign."
     found: int
@@ -60,9 +62,11 @@ class Rated:
 
     @property
     def said(self) -> str:
-        """What came out, in two sentences."""
-        seen = f"{count(self.n)} times two rated words stood in one sentence, {count(self.pairs)} different pairs."
-        return f"{seen} Heads whose correlation is sure (corrected p below {ALPHA}): {self.found} of {self.of}."
+        """What came out, in a few sentences."""
+        seen = f"{count(self.n)} times two rated words stood in one sentence, {count(self.pairs)} different pairs"
+        rough = " So few documents make the intervals rough." if self.clusters < FEW_CLUSTERS else ""
+        sure = f"Heads whose correlation is sure (corrected p below {ALPHA}): {self.found} of {self.of}."
+        return f"{seen} in {count(self.clusters)} documents.{rough} {sure}"
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,8 @@ def _rated(name: str, rows: pd.DataFrame, contrast: pd.DataFrame) -> Rated:
     first: Any = rows.iloc[0]
     sure = int((rows["p_adjusted"] < ALPHA).sum())
     heads = tuple(_related(row, contrast) for row in rows.loc[order[:SHOWN]].to_dict("records"))
-    return Rated(name, int(first["n"]), int(first["pairs"]), heads, sure, len(rows), tuple(contrast))
+    n, pairs, clusters = (int(first[column]) for column in ("n", "pairs", "clusters"))
+    return Rated(name, n, pairs, clusters, heads, sure, len(rows), tuple(contrast))
 
 
 def _related(row: dict[Any, Any], contrast: pd.DataFrame) -> Related:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -75,7 +76,7 @@ def test_the_strongest_correlations_are_told_whatever_their_sign(run_folder: Pat
     assert len(told.heads) == SHOWN
     assert told.heads[0].between == "[−0.70, −0.50]"
     assert told.said == (
-        "1,234 times two rated words stood in one sentence, 70 different pairs. "
+        "1,234 times two rated words stood in one sentence, 70 different pairs in 30 documents. "
         "Heads whose correlation is sure (corrected p below 0.05): 1 of 12."
     )
 
@@ -90,6 +91,8 @@ def test_a_head_is_told_with_its_correlations_on_the_other_ratings(run_folder: P
     assert np.isnan(men.heads[0].others[0]), "head 1-1 has no rating there"
     assert simlex.heads[0].name == "1-12"
     assert simlex.heads[0].others == (0.5,)
+    assert "rough" not in men.said
+    assert "in 3 documents. So few documents make the intervals rough. Heads" in replace(men, clusters=3).said
     write_report(run_folder)
     markdown = (run_folder / "report/report.md").read_text("utf-8")
     assert "| corrected p | on simlex |\n|---|--:|--:|--:|--:|\n| 1-1 | −0.60 | " in markdown
