@@ -96,7 +96,7 @@ def test_a_head_is_told_with_its_correlations_on_the_other_ratings(run_folder: P
     write_report(run_folder)
     markdown = (run_folder / "report/report.md").read_text("utf-8")
     assert "| corrected p | on simlex |\n|---|--:|--:|--:|--:|\n| 1-1 | −0.60 | " in markdown
-    assert "| 0.01 | – |\n| 1-2 |" in markdown
+    assert "| 0.010 | – |\n| 1-2 |" in markdown
 
 
 def test_a_run_without_them_has_no_section(written_run: Path) -> None:
