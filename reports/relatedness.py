@@ -85,9 +85,8 @@ def relations(run: Run) -> Relations | None:
     table = run.studies["relatedness"]
     told = table[table["split"] == "report"]
     contrast = told.pivot(index=["layer", "head"], columns="ratings", values="correlation")
-    return Relations(
-        tuple(_rated(name, told[told["ratings"] == name], contrast.drop(columns=name)) for name in contrast)
-    )
+    names = [str(name) for name in contrast]
+    return Relations(tuple(_rated(name, told[told["ratings"] == name], contrast.drop(columns=name)) for name in names))
 
 
 def _rated(name: str, rows: pd.DataFrame, contrast: pd.DataFrame) -> Rated:
@@ -96,10 +95,10 @@ def _rated(name: str, rows: pd.DataFrame, contrast: pd.DataFrame) -> Rated:
     sure = int((rows["p_adjusted"] < ALPHA).sum())
     heads = tuple(_related(row, contrast) for row in rows.loc[order[:SHOWN]].to_dict("records"))
     n, pairs, clusters = (int(first[column]) for column in ("n", "pairs", "clusters"))
-    return Rated(name, n, pairs, clusters, heads, sure, len(rows), tuple(contrast))
+    return Rated(name, n, pairs, clusters, heads, sure, len(rows), tuple(map(str, contrast)))
 
 
 def _related(row: dict[Any, Any], contrast: pd.DataFrame) -> Related:
-    numbers = (float(row[column]) for column in ("correlation", "ci_low", "ci_high", "p_adjusted"))
+    correlation, low, high, p = (float(row[column]) for column in ("correlation", "ci_low", "ci_high", "p_adjusted"))
     others = tuple(map(float, contrast.loc[(row["layer"], row["head"])]))
-    return Related(f"{row['layer'] + 1}-{row['head'] + 1}", *numbers, others)
+    return Related(f"{row['layer'] + 1}-{row['head'] + 1}", correlation, low, high, p, others)
