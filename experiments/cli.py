@@ -192,7 +192,7 @@ def claim(
 
 @app.command()
 def design(
-    corpus: Annotated[str, typer.Argument(help="A name of `headscope list corpora`, or a CoNLL-U file.")],
+    corpus: Annotated[str, typer.Argument(help="A name of `headscope list corpora`, or a file or folder of one.")],
     margin: Annotated[float, typer.Option("--margin", help="How far a head is above its strongest baseline.")] = 0.2,
     power: Annotated[float, typer.Option("--power", help="Share of runs that are to find it: 0.8 or 0.95.")] = 0.8,
     probes: Annotated[list[str] | None, typer.Option("--probe", help="A probe; may be repeated.")] = None,

@@ -21,6 +21,7 @@ from experiments.sections import HeadsSection as HeadsSection
 from experiments.sections import ModelSection as ModelSection
 from experiments.sections import PageSection as PageSection
 from experiments.sections import ProbesSection as ProbesSection
+from experiments.sections import RelatednessSection as RelatednessSection
 from experiments.sections import ScoringSection as ScoringSection
 from experiments.sections import ShapesSection as ShapesSection
 from experiments.sections import VerdictSection as VerdictSection
@@ -49,6 +50,7 @@ class Config(Section):
     behaviour: BehaviourSection = BehaviourSection()
     circuits: CircuitsSection = CircuitsSection()
     heads: HeadsSection = HeadsSection()
+    relatedness: RelatednessSection = RelatednessSection()
     shapes: ShapesSection = ShapesSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None

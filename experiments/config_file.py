@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from experiments.section import ConfigError, Section
 from experiments.train_config import GRAMMAR
 from mha.models import NAMED
+from probes.named_corpora import NAMED_RATINGS
 from probes.pair_corpora import NAMED_PAIRS
 
 
@@ -65,7 +66,7 @@ def _apply(found: dict[str, Any], change: str) -> None:
 
 
 def _resolve_paths(found: dict[str, Any], folder: Path) -> None:
-    """Make paths absolute: relative to the config; of models and minimal pairs, else to the current folder."""
+    """Make paths absolute: relative to the config; of models, minimal pairs and ratings, else to the current one."""
     corpus = found.get("corpus")
     for part in corpus.values() if isinstance(corpus, dict) else ():
         if isinstance(part, dict) and isinstance(part.get("path"), str):
@@ -81,11 +82,14 @@ def _resolve_paths(found: dict[str, Any], folder: Path) -> None:
         model["name"] = str(places[0].resolve()) if places else name
     behaviour = found.get("behaviour")
     if isinstance(behaviour, dict) and isinstance(names := behaviour.get("corpora"), list):
-        behaviour["corpora"] = [_pairs_place(name, folder) for name in names]
+        behaviour["corpora"] = [_place(name, folder, (GRAMMAR, *NAMED_PAIRS)) for name in names]
+    relatedness = found.get("relatedness")
+    if isinstance(relatedness, dict) and isinstance(names := relatedness.get("ratings"), list):
+        relatedness["ratings"] = [_place(name, folder, NAMED_RATINGS) for name in names]
 
 
-def _pairs_place(name: object, folder: Path) -> object:
-    if not isinstance(name, str) or name in (GRAMMAR, *NAMED_PAIRS):
+def _place(name: object, folder: Path, known: Container[str]) -> object:
+    if not isinstance(name, str) or name in known:
         return name
     places = [place for place in (folder / Path(name).expanduser(), Path(name)) if place.exists()]
     return str(places[0].resolve()) if places else name

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from experiments.config import GRAMMAR, Config, CorpusPart
+from experiments.sections import GENERATED, SENSES
 from probes import Corpus
-from probes.corpora import corpus_path
+from probes.corpora import NAMED, corpus_path
+from probes.senses import sense_items
 
 
 def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
@@ -18,11 +20,11 @@ def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
 
 
 def open_corpus(name: str) -> Corpus:
-    """Return the corpus of a name (the grammar in its default size) or of a CoNLL-U file; CorpusError for others."""
+    """Return the corpus of a name (the grammar in its default size) or of a file or folder; CorpusError for others."""
     path = Path(name)
-    if path.is_file():
+    if name not in (*GENERATED, *NAMED) and path.exists():
         return _open(CorpusPart(path=path))
-    if name != GRAMMAR:
+    if name not in GENERATED:
         corpus_path(name)  # says which name was meant
     return _open(CorpusPart(name=name))
 
@@ -33,4 +35,6 @@ def _open(part: CorpusPart) -> Corpus:
     assert part.name is not None
     if part.name == GRAMMAR:
         return Corpus.generated(part.documents, part.seed, wide=part.wide)
+    if part.name == SENSES:
+        return Corpus.of(sense_items(part.documents, part.seed), f"{SENSES}-{part.seed}")
     return Corpus.read(corpus_path(part.name), name=part.name, first=part.first)

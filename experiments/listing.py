@@ -53,21 +53,31 @@ def _holding(needs: str) -> str:
 
 
 def corpora() -> Rows:
-    """Return one row a named corpus, of trees or of minimal pairs."""
+    """Return one row a named corpus: annotated text, minimal pairs or plain text; with its licence and whose it is."""
     from probes.corpora import NAMED, data_folder
     from probes.pair_corpora import NAMED_PAIRS
+    from probes.texts import NAMED_TEXTS
 
     grammar = {
         "name": "grammar",
         "what": "embedded grammar: trees, coreference, minimal pairs of agreement",
         "licence": "Apache-2.0",
+        "source": "headscope",
         "at": "embedded",
     }
-    rows = [grammar]
-    for name, corpus in {**NAMED, **NAMED_PAIRS}.items():
+    senses = {
+        "name": "senses",
+        "what": "made sentences with an ambiguous noun and the word that decides its sense",
+        "licence": "Apache-2.0",
+        "source": "headscope",
+        "at": "embedded",
+    }
+    rows = [grammar, senses]
+    for name, corpus in {**NAMED, **NAMED_PAIRS, **NAMED_TEXTS}.items():
         path = data_folder() / corpus.path
         at = str(path) if path.exists() else f"missing: {corpus.path} under HEADSCOPE_DATA"
-        rows.append({"name": name, "what": corpus.title, "licence": corpus.licence, "at": at})
+        about = {"what": corpus.title, "licence": corpus.licence, "source": corpus.source}
+        rows.append({"name": name, **about, "at": at})
     return rows
 
 

@@ -14,8 +14,10 @@ from mha.maps import MAPS
 from mha.models import SOURCES
 from probes.corpora import NAMED as CORPORA
 from probes.corpora import corpus_path
+from probes.named_corpora import NAMED_RATINGS
 from probes.pair_corpora import NAMED_PAIRS, pairs_path
 from probes.pair_scores import METHODS
+from probes.ratings import ratings_path
 
 
 class ModelSection(Section):
@@ -38,19 +40,26 @@ class ModelSection(Section):
         return self
 
 
+SENSES = "senses"
+"The embedded corpus of ambiguous nouns (`probes.senses`)."
+
+GENERATED = (GRAMMAR, SENSES)
+"Embedded corpora, which are made and not read."
+
+
 class CorpusPart(Section):
     """A corpus by name or by file."""
 
     name: str | None = None
-    '"grammar", or a name of `headscope list corpora`.'
+    '"grammar", "senses", or a name of `headscope list corpora`.'
     path: Path | None = None
-    "A CoNLL-U file, relative to the config file."
+    "A file or folder of annotated text (`probes.readers` says in which formats), relative to the config file."
     first: int | None = Field(default=None, ge=1)
-    "Take that many sentences only."
+    "Take that many sentences of each file only."
     documents: int = Field(default=400, ge=1)
-    "Number of documents of the grammar."
+    "Number of documents of the grammar, or of sentences of senses."
     seed: int = 0
-    "Seed of the grammar."
+    "Seed of the grammar, or of senses."
     wide: bool = False
     "Whether the grammar has more constructions, those of `probes.grammar.wide`."
 
@@ -58,13 +67,13 @@ class CorpusPart(Section):
     def _one_place(self) -> Self:
         if (self.name is None) == (self.path is None):
             raise ValueError("a corpus has either a name or a path")
-        if self.name not in (None, GRAMMAR, *CORPORA):
+        if self.name not in (None, *GENERATED, *CORPORA):
             corpus_path(str(self.name))  # says which name was meant
         return self
 
     @model_validator(mode="after")
     def _nothing_unheard(self) -> Self:
-        unheard = ("first",) if self.name == GRAMMAR else ("documents", "seed", "wide")
+        unheard = {GRAMMAR: ("first",), SENSES: ("first", "wide")}.get(str(self.name), ("documents", "seed", "wide"))
         for key in unheard:
             if getattr(self, key) != CorpusPart.model_fields[key].default:
                 kind = "a file; the grammar takes documents" if key == "first" else "the grammar; a file takes first"
@@ -77,7 +86,18 @@ class CorpusSection(Section):
 
     select: CorpusPart
     report: CorpusPart | None = None
-    "Without it the documents of `select` are divided between both splits by a hash of their ids."
+    """Without it the documents of `select` are divided between both splits by a hash of their ids: the one way for a
+    corpus of one file or folder, such as litbank or gap."""
+
+    @model_validator(mode="after")
+    def _two_splits(self) -> Self:
+        said = [part and part.model_dump(exclude={"first", "documents"}) for part in (self.select, self.report)]
+        if said[0] == said[1]:
+            raise ValueError(
+                "'select' and 'report' are the same corpus, so heads would be told on what they were chosen on; leave "
+                "out 'report', and its documents are divided between both by a hash of their ids"
+            )
+        return self
 
 
 class ProbesSection(Section):
@@ -184,6 +204,24 @@ class HeadsSection(Section):
     "Texts of the selection split, at the most, on which ensembles are chosen."
     words: int = Field(default=20_000, ge=1)
     "Words, at the most, of the texts on which heads are compared, and of those on which ensembles are chosen."
+
+
+class RelatednessSection(Section):
+    """Whether heads attend more between words that people find more related, see `probes.relatedness`."""
+
+    ratings: tuple[str, ...] = ()
+    "Names of ratings (men; simlex and simverb as the contrast), or files of them, relative to the config file."
+    permutations: int = Field(default=999, ge=19)
+    "Times that ratings are dealt anew; p cannot be below 1 / (permutations + 1)."
+
+    @model_validator(mode="after")
+    def _there(self) -> Self:
+        for name in self.ratings:
+            if name not in NAMED_RATINGS:
+                ratings_path(name)
+            if self.ratings.count(name) > 1:
+                raise ValueError(f"ratings {name!r} are named twice")
+        return self
 
 
 class ShapesSection(Section):

@@ -7,13 +7,22 @@ from pathlib import Path
 from typing import Final
 
 from experiments.circuits import CircuitStudy
+from experiments.confusion import ConfusionStudy
 from experiments.ensembles import Ensembles
 from experiments.headset import HeadSet
+from experiments.relatedness import RelatednessStudy
 from experiments.shapes import ShapeStudy
 from experiments.study import Study, Surroundings
 from reports import write_studies
 
-STUDIES: Final[tuple[type[Study], ...]] = (ShapeStudy, CircuitStudy, HeadSet, Ensembles)
+STUDIES: Final[tuple[type[Study], ...]] = (
+    ShapeStudy,
+    CircuitStudy,
+    HeadSet,
+    Ensembles,
+    ConfusionStudy,
+    RelatednessStudy,
+)
 
 
 def studies_of(run: Surroundings) -> list[Study]:

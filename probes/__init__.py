@@ -2,11 +2,13 @@
 
 from probes import (  # noqa: F401  # registered by being imported
     agreement,
+    antecedent,
     clause,
     co_arguments,
     coordination,
     coreference,
     dependency,
+    distractors,
     long_range,
     negation,
     position,
@@ -14,6 +16,7 @@ from probes import (  # noqa: F401  # registered by being imported
     rare,
     reflexive,
     repetition,
+    sense,
     temporal,
 )
 from probes.conllu_reader import CorpusError

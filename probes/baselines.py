@@ -217,6 +217,31 @@ class SameHeadWord:
         return (same or before or [-1])[-1]
 
 
+class NearestCandidate:
+    """Attends to the nearest candidate, of two equally near ones to the one before."""
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Nothing to learn."""
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """One key a row."""
+        item, key = candidate_words(items, shown)
+        distance = key - items.query[item]
+        return _leading(item, key, 2 * np.abs(distance) + (distance > 0), len(items), shown.keys)
+
+
+class FirstCandidate:
+    """Attends to the candidate that stands first in the text, which among noun phrases is often the subject."""
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Nothing to learn."""
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """One key a row."""
+        item, key = candidate_words(items, shown)
+        return _leading(item, key, key, len(items), shown.keys)
+
+
 class LexicalTable:
     """Attends by two count tables: how often a word form is right when it is a candidate, times its offset's share.
 
@@ -262,6 +287,15 @@ def candidate_words(items: Items, shown: Shown) -> tuple[IntArray, IntArray]:
     return item, key
 
 
+def _leading(item: IntArray, key: IntArray, rank: IntArray, items: int, width: int) -> Rows:
+    """Return rows with all weight on the key of lowest rank of each item."""
+    order = np.lexsort((rank, item))
+    leaders, first = np.unique(item[order], return_index=True)
+    chosen = np.full(items, -1)
+    chosen[leaders] = key[order][first]
+    return _one_hot(chosen, width)
+
+
 def _one_hot(keys: npt.ArrayLike, width: int) -> Rows:
     chosen = np.asarray(keys, np.int64)
     rows = np.zeros((len(chosen), width), np.float32)
@@ -275,6 +309,8 @@ BASELINES: dict[str, type[Baseline]] = {
     "previous word": PreviousWord,
     "nearest mention": NearestMention,
     "same head word": SameHeadWord,
+    "nearest candidate": NearestCandidate,
+    "first candidate": FirstCandidate,
     "uniform": Uniform,
 }
 "Baselines by name; `LEXICAL` is kept apart."

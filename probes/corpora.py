@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 import tempfile
@@ -12,60 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from probes.conllu_reader import CorpusError, read_conllu
+from probes.named_corpora import NAMED as NAMED
+from probes.named_corpora import Named as Named
+from probes.named_corpora import cache_folder as cache_folder
+from probes.named_corpora import corpus_path as corpus_path
+from probes.named_corpora import data_folder as data_folder
+from probes.readers import corpus_files, read_documents
 from probes.records import Document, Mention, Sentence, frozen_ints
 from probes.windows import Cut, cut, windows
 
-LAYOUT = 2
+LAYOUT = 3
 "Part of every fingerprint: raise it when a reader or the columns below change."
-
-
-@dataclass(frozen=True)
-class Named:
-    """A corpus that is known by name."""
-
-    path: str
-    "Below the folder HEADSCOPE_DATA."
-    title: str
-    licence: str
-
-
-NAMED = {
-    "ewt-train": Named("ud_english_ewt/en_ewt-ud-train.conllu", "UD English EWT, train: trees", "CC BY-SA 4.0"),
-    "ewt-dev": Named("ud_english_ewt/en_ewt-ud-dev.conllu", "UD English EWT, dev: trees", "CC BY-SA 4.0"),
-    "gum-train": Named(
-        "ud_english_gum/en_gum-ud-train.conllu", "UD English GUM, train: trees, coreference", "CC BY-NC-SA 4.0"
-    ),
-    "gum-dev": Named(
-        "ud_english_gum/en_gum-ud-dev.conllu", "UD English GUM, dev: trees, coreference", "CC BY-NC-SA 4.0"
-    ),
-    "pud-german": Named("ud_german_pud/de_pud-ud-test.conllu", "UD German PUD: trees", "CC BY-SA 3.0"),
-}
-
-
-def data_folder() -> Path:
-    """Return where named corpora lie: HEADSCOPE_DATA, or a folder in the user's cache."""
-    return Path(os.environ.get("HEADSCOPE_DATA") or cache_folder() / "data").expanduser()
-
-
-def cache_folder() -> Path:
-    """Return where parsed corpora are kept: HEADSCOPE_CACHE, or a folder in the user's cache."""
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(os.environ.get("HEADSCOPE_CACHE") or Path(base) / "headscope").expanduser()
-
-
-def corpus_path(name: str) -> Path:
-    """Return the file of a named corpus; raises CorpusError for unknown names and missing files, with what to do."""
-    if name not in NAMED:
-        near = difflib.get_close_matches(name, [*NAMED, "grammar"], 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join([*NAMED, 'grammar'])}"
-        raise CorpusError(f'unknown corpus {name!r}; {hint} (a file is given as path = "...")')
-    path = data_folder() / NAMED[name].path
-    if not path.is_file():
-        raise CorpusError(
-            f"corpus {name!r} is not at {path}; set HEADSCOPE_DATA to the folder that holds {NAMED[name].path}"
-        )
-    return path
 
 
 @dataclass(frozen=True)
@@ -75,20 +31,25 @@ class Corpus:
     name: str
     stream: Callable[[], Iterator[Document]]
     fingerprint: str
-    "Changes with the content; for files the sha256 of their bytes and of what was taken from them."
+    "Changes with the content; for files the sha256 of their names and bytes and of what was taken from them."
     stored: bool = False
     "Whether texts are kept on disk (in Arrow), for corpora that need not fit into memory."
 
     @classmethod
     def read(cls, path: Path, *, name: str | None = None, first: int | None = None) -> Corpus:
-        """Open a CoNLL-U file; `first` takes that many sentences only."""
-        probe = read_conllu(path, first=first)
+        """Open a file, or a folder of files, of a format that `probes.readers` knows.
+
+        `first` takes that many sentences of each file only.
+        """
+        probe = read_documents(path, first=first)
         next(probe)
         digest = hashlib.sha256(f"{LAYOUT} {first} ".encode())
-        with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
-        return cls(name or path.stem, lambda: read_conllu(path, first=first), digest.hexdigest(), stored=True)
+        for part in corpus_files(path):
+            digest.update(part.name.encode())  # some formats tell the kind of their sentences in it
+            with part.open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+        return cls(name or path.stem, lambda: read_documents(path, first=first), digest.hexdigest(), stored=True)
 
     @classmethod
     def of(cls, documents: Iterable[Document], name: str = "memory") -> Corpus:
@@ -99,6 +60,8 @@ class Corpus:
             digest.update(repr((document.id, document.words, document.heads.tolist(), document.deprels)).encode())
             digest.update(repr((document.upos, document.feats, document.mentions)).encode())
             digest.update(repr([(sentence.id, len(sentence)) for sentence in document.sentences]).encode())
+            if any(kinds := [sentence.kind for sentence in document.sentences]):
+                digest.update(repr(kinds).encode())
         return cls(name, lambda: iter(held), digest.hexdigest())
 
     @classmethod
@@ -229,6 +192,7 @@ def _row(text: Document, lost: Cut) -> dict[str, Any]:
         "id": text.id,
         "sentences": [sentence.id for sentence in text.sentences],
         "lengths": [len(sentence) for sentence in text.sentences],
+        "kinds": [sentence.kind for sentence in text.sentences],
         "words": list(text.words),
         "heads": [int(head) for sentence in text.sentences for head in sentence.heads],
         "deprels": list(text.deprels),
@@ -250,7 +214,7 @@ def _document(row: dict[str, Any]) -> Document:
         record = Mention(tuple(mention["words"]), mention["head"], mention["entity"])
         mentions.setdefault(mention["sentence"], []).append(record)
     sentences, start = [], 0
-    for number, (name, length) in enumerate(zip(row["sentences"], row["lengths"], strict=True)):
+    for number, (name, length, kind) in enumerate(zip(row["sentences"], row["lengths"], row["kinds"], strict=True)):
         columns = {key: row[key][start : start + length] for key in ("words", "heads", "deprels", "upos", "feats")}
         heads = columns.pop("heads")
         sentences.append(
@@ -258,6 +222,7 @@ def _document(row: dict[str, Any]) -> Document:
                 id=name,
                 heads=frozen_ints(heads),
                 mentions=tuple(mentions.get(number, ())),
+                kind=kind,
                 **{key: tuple(column) for key, column in columns.items()},
             )
         )
@@ -277,7 +242,7 @@ def _store(divided: Iterable[Divided], path: Path) -> None:
     mention = {"sentence": Value("int32"), "words": numbers, "head": Value("int32"), "entity": Value("string")}
     features = Features(
         {"id": Value("string"), "sentences": strings, "lengths": numbers, "words": strings, "heads": numbers}
-        | {"deprels": strings, "upos": strings, "feats": strings, "mentions": List(mention)}
+        | {"kinds": strings, "deprels": strings, "upos": strings, "feats": strings, "mentions": List(mention)}
         | {"lost_mentions": Value("int32"), "lost_anaphors": Value("int32")}
     )
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from torch import Tensor
@@ -36,3 +37,30 @@ class Observer(Protocol):
 
     def add(self, look: Look) -> None:
         """Take in a batch that has been looked at; called in the order of the batches, by one thread."""
+
+
+@dataclass(frozen=True)
+class Together:
+    """Several observers as one."""
+
+    observers: Sequence[Observer]
+
+    def look(self, documents: Sequence[Document], batch: Batch) -> _Looks:
+        """Return the looks of all, as one."""
+        return _Looks([observer.look(documents, batch) for observer in self.observers])
+
+    def add(self, look: Look) -> None:
+        """Let each take in its own look."""
+        assert isinstance(look, _Looks)
+        for observer, one in zip(self.observers, look.looks, strict=True):
+            observer.add(one)
+
+
+@dataclass(frozen=True)
+class _Looks:
+    looks: Sequence[Look]
+
+    def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:
+        """Show each a layer."""
+        for look in self.looks:
+            look.see(layer, maps, pattern)

@@ -23,9 +23,24 @@ GRAMMAR_PAIRS = 2000
 "Pairs that are generated where no number is asked for."
 
 NAMED_PAIRS = {
-    "blimp": Named("blimp", "BLiMP: 67 paradigms of minimal pairs", "CC BY 4.0"),
-    "linzen": Named("linzen/subj_agr_filtered.text", "Linzen et al. 2016, filtered: agreement pairs", "CC BY-NC 4.0"),
-    "opensesame": Named("opensesame", "Lin et al. 2019: agreement and reflexive pairs with distractors", "Apache-2.0"),
+    "blimp": Named(
+        "blimp",
+        "BLiMP: 67 paradigms of minimal pairs",
+        "CC BY 4.0",
+        "Warstadt et al. 2020, github.com/alexwarstadt/blimp",
+    ),
+    "linzen": Named(
+        "linzen/subj_agr_filtered.text",
+        "Linzen et al. 2016, filtered: agreement pairs",
+        "CC BY-NC 4.0",
+        "Linzen et al. 2016, github.com/facebookresearch/colorlessgreenRNNs",
+    ),
+    "opensesame": Named(
+        "opensesame",
+        "Lin et al. 2019: agreement and reflexive pairs with distractors",
+        "Apache-2.0",
+        "Lin, Tan and Frank 2019, github.com/yongjie-lin/bert-opensesame",
+    ),
 }
 "Corpora of minimal pairs that are known by name."
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from probes.conllu_reader import CorpusError
+from probes.lines import numbered_lines
 from probes.minimal_pairs import AGREEMENT, PLURAL, SINGULAR, Item, Kind, LeftOut, MinimalPair
 from probes.open_sesame import open_sesame_item
 
@@ -32,7 +33,7 @@ def reader_of(path: Path) -> Callable[[Path], Iterator[Item]]:
 
 def read_blimp(path: Path) -> Iterator[MinimalPair]:
     """Read a paradigm of BLiMP, a JSON object a line (Warstadt et al. 2020); words are divided at white space."""
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         try:
             row = json.loads(line)
         except ValueError as error:
@@ -60,8 +61,8 @@ def read_gold(path: Path) -> Iterator[Item]:
     gold = path.with_suffix(".gold")
     if not gold.is_file():
         raise CorpusError(f"{gold}: no such file; it says which word of each line of {path.name} is the verb")
-    answers = _lines(gold)
-    for number, line in _lines(path):
+    answers = numbered_lines(gold)
+    for number, line in numbered_lines(path):
         _, answer = next(answers, (0, None))
         if answer is None:
             raise CorpusError(f"{gold}: ends after {number - 1} lines, {path.name} has more; expected one line each")
@@ -101,7 +102,7 @@ def read_true_false(path: Path) -> Iterator[MinimalPair]:
     right: tuple[str, ...] = ()
     seen: dict[tuple[str, ...], int] = {}
     number = 0
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         said, _, sentence = line.partition("\t")
         expected = str(number % 2 == 1)
         if said != expected or not sentence.strip():
@@ -121,7 +122,7 @@ def read_open_sesame(path: Path) -> Iterator[Item]:
     What their pairs are says `probes.open_sesame`. Items with the same right sentence are one cluster.
     """
     seen: dict[tuple[str, ...], str] = {}
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         item = open_sesame_item(line, path.stem, f"{path.stem}:{number}", f"{path}:{number}")
         if isinstance(item, MinimalPair):
             source = seen.setdefault(item.good, item.source)
@@ -139,14 +140,3 @@ READERS: Mapping[str, Callable[[Path], Iterator[Item]]] = {
 
 WRITTEN = {".jsonl": "BLiMP", ".text": "with .gold beside it", ".tsv": "open-sesame", ".txt": "True and False in turn"}
 "Suffix of a file -> how it is written, in words."
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield number, from 1, and text of every line, without its end; raises CorpusError for what is no UTF-8."""
-    with path.open("rb") as file:
-        for number, raw in enumerate(file, start=1):
-            try:
-                line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                raise CorpusError(f"{path}:{number}: not UTF-8 (byte 0x{raw[error.start]:02x})") from None
-            yield number, line.rstrip("\r\n")

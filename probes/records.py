@@ -56,6 +56,8 @@ class Sentence:
     feats: tuple[str, ...] = ()
     'Morphology as written in CoNLL-U ("Number=Sing|Person=3"); "" where there is none.'
     mentions: tuple[Mention, ...] = ()
+    kind: str = ""
+    'What the corpus says that the sentence is, its construction or type; labels may go by it. "" where it is silent.'
 
     def __post_init__(self) -> None:
         """Fill missing columns and refuse columns of unequal length."""

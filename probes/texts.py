@@ -14,8 +14,18 @@ from probes.conllu_reader import CorpusError
 from probes.corpora import Corpus, Named, data_folder
 
 NAMED_TEXTS = {
-    "text_pretrain": Named("text_pretrain", "English prose, novels, textbooks, science and news", "see SOURCE.txt"),
-    "wikitext2": Named("text_wikitext2", "WikiText-2, validation and test", "CC BY-SA"),
+    "text_pretrain": Named(
+        "text_pretrain",
+        "English prose, novels, textbooks, science and news",
+        "see SOURCE.txt",
+        "several, see SOURCE.txt",
+    ),
+    "wikitext2": Named(
+        "text_wikitext2",
+        "WikiText-2, validation and test",
+        "CC BY-SA",
+        "Merity et al. 2016, github.com/pytorch/examples",
+    ),
 }
 "Folders of plain text that are known by name."
 

@@ -85,4 +85,5 @@ def _piece(sentence: Sentence, begin: int, end: int) -> Sentence:
             for mention in sentence.mentions
             if begin <= mention.words[0] and mention.words[-1] < end
         ),
+        kind=sentence.kind,
     )

@@ -38,6 +38,8 @@ BASELINES: Final = {
     "previous word": "the word before",
     "nearest mention": "the nearest mention before",
     "same head word": "the nearest mention before with the same head word",
+    "nearest candidate": "the nearest of the noun phrases to choose from",
+    "first candidate": "the first of the noun phrases to choose from",
     "uniform": "the same attention everywhere: chance",
 }
 "Name -> what it is, of baselines that cost next to nothing and are always there."

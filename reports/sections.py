@@ -11,10 +11,12 @@ from reports.card import head_cards
 from reports.circuit_figure import save_circuits
 from reports.circuits import TERMS as CIRCUITS
 from reports.circuits import circuit_parts
+from reports.confusion import confusions
 from reports.headset import heads_together
 from reports.headset_charts import headset_charts
 from reports.headset_figure import save_headset
 from reports.headset_terms import HEADSET
+from reports.relatedness import relations
 from reports.run import Run
 from reports.sandbox_charts import Chart
 from reports.shape_charts import save_shapes, shape_charts
@@ -49,6 +51,8 @@ class PageSection:
 
 SECTIONS: Final = (
     PageSection("shapes", "The shape of maps", head_shapes, SHAPES, shape_charts, save_shapes),
+    PageSection("confusion", "Agreement among distractors", confusions),
+    PageSection("relatedness", "Related words", relations),
     PageSection("circuits", "What the weights alone say", circuit_parts, CIRCUITS, save=save_circuits),
     PageSection("headset", "Heads as a set", heads_together, HEADSET, headset_charts, save_headset),
     PageSection("cards", "Head cards", head_cards),

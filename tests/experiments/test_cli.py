@@ -160,7 +160,7 @@ def test_a_broken_corpus_is_told_with_file_and_line_and_leaves_nothing(
     ("change", "message"),
     [
         ("corpus.select={path='none.conllu'}", r".*none\.conllu: no such file; .*"),
-        ("corpus.select={path='.'}", r".*: is a folder, expected a CoNLL-U file .*"),
+        ("corpus.select={path='.'}", r".*: is a folder, expected a file, or a folder with .*"),
         (
             "corpus.select={name='ewt-dev'}",
             r"corpus 'ewt-dev' is not at .*; set HEADSCOPE_DATA to the folder that holds ud_english_ewt/.*",

@@ -61,6 +61,8 @@ CHANGED: dict[str, Any] = {
     "heads.largest": 3,
     "heads.choice_texts": 70,
     "heads.words": 900,
+    "relatedness.ratings": ["men", "simlex"],
+    "relatedness.permutations": 99,
     "shapes.enabled": False,
     "shapes.threshold": 2.0,
     "page.examples": 5,
@@ -133,6 +135,10 @@ def test_every_key_is_given_another_value_by_a_test() -> None:
 def test_a_key_is_read_from_the_file_and_from_set_alike(key: str, write: Any) -> None:
     place = {"first": {"path": "/data/other.conllu"}, "path": {}}.get(key.rpartition(".")[2], {"name": "grammar"})
     table: dict[str, Any] = {"name": "least", "corpus": {"select": dict(place), "report": dict(place)}}
+    if place.get("name") == "grammar":
+        put(table, f"corpus.{'select' if key.startswith('corpus.report') else 'report'}.seed", 1)
+    elif place:
+        put(table, "corpus.report.path", "/data/third.conllu")
     if not place:
         put(table, "corpus.select.path", "/data/a.conllu")
         put(table, "corpus.report.path", "/data/b.conllu")
@@ -275,6 +281,14 @@ def test_a_change_that_cannot_be_made_is_quoted(change: str, message: str, write
             "corpus.select: 'documents' is for the grammar; a file takes fi",
         ),
         ("corpus={}", "'corpus.select' is missing"),
+        ("corpus.report={name='grammar', documents=9}", "corpus: 'select' and 'report' are the same corpus, so heads"),
+        (
+            "corpus={select={name='gum-dev', first=3}, report={name='gum-dev'}}",
+            "corpus: 'select' and 'report' are the same corpus",
+        ),
+        ("corpus.select={name='senses', first=3}", "corpus.select: 'first' is for a file; the grammar takes documents"),
+        ("relatedness.ratings=['mem']", "relatedness: unknown ratings 'mem'; did you mean 'men'?"),
+        ("relatedness.ratings=['men', 'men']", "relatedness: ratings 'men' are named twice"),
     ],
 )
 def test_what_cannot_be_used_is_said_in_one_line_with_file_and_key(change: str, message: str, write: Any) -> None:

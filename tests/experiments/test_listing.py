@@ -8,6 +8,7 @@ from mha.models import NAMED as MODELS
 from probes import get_probe, probe_names
 from probes.corpora import NAMED as CORPORA
 from probes.pair_corpora import NAMED_PAIRS as PAIRS
+from probes.texts import NAMED_TEXTS
 
 
 @pytest.mark.parametrize("what", LISTS)
@@ -49,14 +50,25 @@ def test_corpora_say_where_they_lie_or_that_they_are_missing(tmp_path: Path, mon
     file.parent.mkdir()
     file.touch()
     at = {row["name"]: row["at"] for row in LISTS["corpora"]()}
-    assert list(at) == ["grammar", *CORPORA, *PAIRS]
-    assert at["grammar"] == "embedded"
+    assert list(at) == ["grammar", "senses", *CORPORA, *PAIRS, *NAMED_TEXTS]
+    assert at["grammar"] == at["senses"] == "embedded"
     assert at["ewt-dev"] == str(file)
     (tmp_path / "blimp").mkdir()
     pairs = {row["name"]: row["at"] for row in LISTS["corpora"]() if row["name"] in PAIRS}
     assert pairs["blimp"] == str(tmp_path / "blimp")
     assert pairs["linzen"] == f"missing: {PAIRS['linzen'].path} under HEADSCOPE_DATA"
     assert at["gum-dev"] == f"missing: {CORPORA['gum-dev'].path} under HEADSCOPE_DATA"
+
+
+def test_every_corpus_has_a_licence_and_an_owner() -> None:
+    rows = LISTS["corpora"]()
+    assert len({row["name"] for row in rows}) == len(rows)
+    said = {row["name"]: (row["licence"], row["source"]) for row in rows}
+    assert said["litbank"] == ("CC BY 4.0", "Bamman et al. 2020, github.com/dbamman/litbank")
+    assert said["gap"][0] == "Apache-2.0"
+    assert said["winogender"][0] == "MIT"
+    known = ("20", "github.com/", "headscope", "SOURCE.txt")
+    assert all(any(part in source for part in known) for _, source in said.values())
 
 
 def test_models_with_a_short_name_are_listed_and_the_other_kinds_named() -> None:

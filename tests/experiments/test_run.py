@@ -41,6 +41,13 @@ def by_path(path: Path, split: str = "select", **keys: object) -> str:
     return f"corpus.{split}={{path='{path}'{''.join(f', {key}={value}' for key, value in keys.items())}}}"
 
 
+def both_from(path: Path) -> tuple[str, str]:
+    """Return the changes that take both splits from copies of a file."""
+    copy = path.with_name(f"report-{path.name}")
+    copy.write_bytes(path.read_bytes())
+    return by_path(path), by_path(copy, "report")
+
+
 # --- the folder
 
 
@@ -392,7 +399,7 @@ def test_metrics_are_compared_where_they_are_asked_for(scored: Callable[..., Run
 
 def test_a_probe_without_questions_has_no_metrics_to_compare(scored: Callable[..., Run], corpus_file: Path) -> None:
     changes = ('probes.names=["position", "coreference"]', "scoring.metrics=true")
-    found = scored(*changes, by_path(corpus_file), by_path(corpus_file, "report"))
+    found = scored(*changes, *both_from(corpus_file))
     assert found.metrics is not None
     assert set(found.metrics.probe) == {"position"}
 
@@ -433,7 +440,7 @@ def test_a_probe_that_finds_no_question_is_noted(
     scored: Callable[..., Run], corpus_file: Path, write_corpus: Callable[..., Path]
 ) -> None:
     probes = 'probes.names=["position", "coreference"]'
-    found = scored(probes, by_path(corpus_file), by_path(corpus_file, "report"))
+    found = scored(probes, *both_from(corpus_file))
     assert found.record["notes"] == ["coreference: the corpora have no question for it, it needs mentions"]
 
 
@@ -455,7 +462,7 @@ def test_a_probe_that_lacks_its_list_is_noted_and_with_it_the_list_is_told(
 
 
 def test_a_run_without_any_number_says_why_and_leaves_nothing(base: Path, corpus_file: Path, tmp_path: Path) -> None:
-    changes = ['probes.names=["coreference"]', by_path(corpus_file), by_path(corpus_file, "report")]
+    changes = ['probes.names=["coreference"]', *both_from(corpus_file)]
     out = tmp_path / "out"
     with pytest.raises(RunError, match=r"nothing to score on the select split, sixty: coreference: .* needs mentions"):
         run(load_config(base, changes), out)

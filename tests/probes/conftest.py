@@ -202,6 +202,7 @@ def _random_sentence(random: np.random.Generator, name: str, words: int, materia
         upos=tuple(tag for tag, _ in kinds),
         feats=tuple(feats for _, feats in kinds),
         mentions=tuple(Mention(span, int(random.choice(span)), f"e{random.integers(4)}") for span in spans),
+        kind=("", "calm", "storm")[words % 3],
     )
 
 

@@ -13,6 +13,7 @@ from probes.baselines import BASELINES
 from probes.draws import shuffled_places
 from probes.records import Document, Mention, Sentence
 from probes.registry import CONTROLS, NEEDS, Probe
+from probes.senses import sense_items
 from probes.targets import OTHERS, TOKENS, WORDS, Keys, Targets, gather
 from probes.windows import windows
 
@@ -38,7 +39,8 @@ def documents(
     bare = Sentence("bare", ("w", "w", "w"), np.full(3, -1), ("",) * 3)
     edge = [Document("none", ()), Document("one", (alone,)), Document("bare", (bare,)), Document("long", (bare,) * 30)]
     sentences = [one for document in many for one in document.split_sentences()]
-    return [*edge, *sentences, *(window for document in many for window in windows(document, 11)), *many]
+    made = list(sense_items(30, seed=5))
+    return [*edge, *made, *sentences, *(window for document in many for window in windows(document, 11)), *many]
 
 
 def by_item(keys: Keys, items: int) -> list[list[int]]:

@@ -8,6 +8,7 @@ import pytest
 
 from probes.conllu_reader import CorpusError, read_conllu
 from probes.corpora import LAYOUT, NAMED, Corpus, cache_folder, corpus_path, data_folder
+from probes.readers import read_documents
 from probes.records import Document, Mention, Sentence
 from probes.windows import Cut
 
@@ -46,7 +47,9 @@ def path(tmp_path: Path) -> Path:
 
 def told(document: Document) -> object:
     """Everything that a document says."""
-    sentences = [(s.id, s.words, s.heads.tolist(), s.deprels, s.upos, s.feats, s.mentions) for s in document.sentences]
+    sentences = [
+        (s.id, s.words, s.heads.tolist(), s.deprels, s.upos, s.feats, s.mentions, s.kind) for s in document.sentences
+    ]
     return document.id, sentences
 
 
@@ -145,6 +148,7 @@ def test_whatever_changes_in_a_document_changes_the_fingerprint() -> None:
         [document_of(upos=("PROPN", ""))],
         [document_of(feats=("Number=Sing", ""))],
         [document_of(mentions=())],
+        [document_of(kind="storm")],
         [Document("d", (one, other))],
         [Document("d", (together,))],
         [Document("e", (together,))],
@@ -183,8 +187,16 @@ def test_a_file_that_is_broken_at_its_start_is_refused_when_it_is_opened(path: P
 
 
 def test_the_sha256_of_the_file_is_in_the_fingerprint(path: Path) -> None:
-    expected = hashlib.sha256(f"{LAYOUT} None ".encode() + path.read_bytes()).hexdigest()
+    expected = hashlib.sha256(f"{LAYOUT} None ".encode() + path.name.encode() + path.read_bytes()).hexdigest()
     assert Corpus.read(path).fingerprint == expected
+
+
+def test_a_file_whose_name_is_the_kind_of_its_sentences_is_read_anew_under_another_name(tmp_path: Path) -> None:
+    kinds = []
+    for name in ("agr.2.tsv", "agr.4.tsv"):
+        (tmp_path / name).write_text("the ship near the port can sink\t5\t0 1\t3 4\n", "utf-8")
+        kinds.append(Corpus.read(tmp_path / name).sentences().take([0])[0].sentences[0].kind)
+    assert kinds == ["agr.2", "agr.4"]
 
 
 def test_names_are_looked_up_under_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,5 +232,5 @@ def test_folders_follow_the_environment(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_the_named_corpora_are_there_and_can_be_opened(data_folder: Path) -> None:
     for name in NAMED:
-        document = next(read_conllu(corpus_path(name), first=1))
+        document = next(read_documents(corpus_path(name), first=1))
         assert len(document) > 0
