@@ -48,7 +48,7 @@ def model_controls(config: Config, model: Model, shuffles: Sequence[int]) -> lis
     Fresh weights have the seeds from the run's on. A model that has such weights itself is not its own control: the
     seeds begin after its own.
     """
-    first = _first_seed(config, model, "random")
+    first = first_seed(config, model, "random")
     controls = []
     for control, source, seeds in (
         (RANDOM, "random", range(first, first + config.controls.random)),
@@ -63,7 +63,8 @@ def model_controls(config: Config, model: Model, shuffles: Sequence[int]) -> lis
     return controls
 
 
-def _first_seed(config: Config, model: Model, source: str) -> int:
+def first_seed(config: Config, model: Model, source: str) -> int:
+    """Return the first seed of weights from `source` that are not the model's own."""
     return config.seed + (model.source == source)
 
 
@@ -76,7 +77,7 @@ def chosen_shuffles(
     [CLS] and the next none with half. A few taken at random are therefore no yardstick; these are the strongest
     together of `controls.shuffles_tried`, on a sample of the selection split.
     """
-    first, keep = _first_seed(config, model, "shuffled"), config.controls.shuffled
+    first, keep = first_seed(config, model, "shuffled"), config.controls.shuffled
     seeds = range(first, first + config.controls.shuffles_tried)
     asked = [probe for probe in probes if SHUFFLED in probe.controls]
     if keep in (0, len(seeds)) or not asked or not len(texts):

@@ -15,6 +15,7 @@ import tomli_w
 
 from experiments.behaviour import Examination
 from experiments.biographies import add_biographies, biographies
+from experiments.classifiers import Classifying
 from experiments.config import Config, ConfigError, VerdictSection, resolved
 from experiments.corpora import open_corpora
 from experiments.journal import Journal
@@ -31,6 +32,7 @@ from reports import (
     EXAMPLE_COLUMNS,
     SCORE_COLUMNS,
     write_behaviour,
+    write_classifiers,
     write_examples,
     write_metrics,
     write_report,
@@ -121,7 +123,7 @@ def _work(
     model = opened.model
     examination = Examination.of(config, model)
     probes = [get_probe(name) for name in config.probes.names]
-    frames, examples, compared = [], [], []
+    frames, examples, compared, trained_frames = [], [], [], []
     shuffles: list[int] | None = None
     to_show, to_ask = config.page.examples, len(probes)
     for scope in ("sentence", "window"):
@@ -135,6 +137,7 @@ def _work(
             shuffles = part.chosen_shuffles(journal)
         scores, *trained = part.score(journal, progress, shuffles or [])
         frames += [scores, *trained]
+        trained_frames += trained
         if config.scoring.metrics:
             with journal.stage("agreement of metrics"):
                 compared.append(part.compare(trained, progress))
@@ -143,6 +146,7 @@ def _work(
         with journal.stage("examples"):
             chosen = choose_heads(scores, share)
             examples.append(example_arcs(model, part.texts[1], asked, chosen, part.settings))
+    _classify(config, opened, corpora, trained_frames, folder, journal, progress)
     if examination is not None:
         write_behaviour(_of_run(examination.hold(journal, progress), opened), folder)
     names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
@@ -159,6 +163,25 @@ def _work(
     design = _design(config, scores, journal)
     record = machine_record(config, model, corpora, started) | journal.record | design
     (folder / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
+def _classify(
+    config: Config,
+    opened: Opened,
+    corpora: tuple[Corpus, Corpus],
+    trained: Sequence[pd.DataFrame],
+    folder: Path,
+    journal: Journal,
+    progress: Progress,
+) -> None:
+    """Write the tables of trained classifiers and parsers, where the config asks for any."""
+
+    def texts(scope: str) -> list[Texts]:
+        return [_texts(corpus, scope, config) for corpus in corpora]
+
+    tables = Classifying(opened.config, opened.model, texts, journal, progress).tables(trained)
+    corpus = corpora[1].name
+    write_classifiers({name: _of_run(frame, opened).assign(corpus=corpus) for name, frame in tables.items()}, folder)
 
 
 def _design(config: Config, scores: pd.DataFrame, journal: Journal) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from mha.hooks import HookError, Seen, watch
 from mha.models import Model
 
 SeeMaps = Callable[[int, Tensor], None]
-"Called with the index of a layer and its word-level maps [batch, head, query, key]."
+"Called with the index of a layer and what it shows, word-level maps [batch, head, query, key] for example."
 
 
 class _Done(BaseException):
@@ -35,24 +35,43 @@ def merge(pattern: Float[Tensor, "batch head piece piece"], batch: Batch) -> Flo
     return merged.view(texts, -1, heads, keys).permute(1, 3, 0, 2).contiguous().permute(2, 3, 0, 1)
 
 
-@torch.inference_mode()
 def stream_maps(model: Model, batch: Batch, see: SeeMaps) -> None:
     """Run `model` on a batch and show `see` the word-level maps of each layer as soon as they exist.
 
     Only one layer's maps exist at a time; the pass ends with the last layer's. Raises HookError for a model that shows
     fewer layers than `model.layers`.
     """
+    _stream(model, batch, "pattern", lambda layer, pattern: see(layer, merge(pattern, batch)))
+
+
+def stream_outputs(model: Model, batch: Batch, see: SeeMaps) -> None:
+    """Run `model` on a batch and show `see` what every head of a layer gives to each word, before W_O.
+
+    Shown are the layer's index and [batch, word, head, head_dim], the outputs of a word's pieces reduced as the rows of
+    its maps are (`Batch.from_words`); 0 at padding. All else as in `stream_maps`.
+    """
+
+    def by_word(layer: int, output: Tensor) -> None:
+        texts, heads, length, size = output.shape
+        words = torch.bmm(batch.from_words, output.transpose(1, 2).reshape(texts, length, heads * size))
+        see(layer, words.view(texts, -1, heads, size))
+
+    _stream(model, batch, "head_output", by_word)
+
+
+@torch.inference_mode()
+def _stream(model: Model, batch: Batch, site: str, see: SeeMaps) -> None:
     shown = 0
 
     def look(seen: Seen) -> None:
         nonlocal shown
         shown = seen.layer + 1
-        see(seen.layer, merge(seen.tensor, batch))
+        see(seen.layer, seen.tensor)
         if seen.layer == model.layers - 1:
             raise _Done
 
     try:
-        with watch(model.module, look, ["pattern"]):
+        with watch(model.module, look, [site]):
             model.run(batch.ids, batch.mask)
     except _Done:
         return

@@ -1,5 +1,6 @@
 """Run folders and what is made from them: tables, figures, pages. Reads numbers only; runs no model."""
 
+from reports.classifier_tables import write_classifiers
 from reports.columns import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS
 from reports.page import write_report
 from reports.run import Run
@@ -23,6 +24,7 @@ __all__ = [
     "read_scores",
     "validate",
     "write_behaviour",
+    "write_classifiers",
     "write_examples",
     "write_metrics",
     "write_report",

@@ -11,6 +11,7 @@ from typing import Any
 from reports.arcs import Diagram, diagrams
 from reports.behaviour import Behaviour, behaviour
 from reports.biographies import HeadBiographies, head_biographies
+from reports.classifiers import Classifiers, classifiers
 from reports.controls import Rival, rivals
 from reports.formats import MISSING, count, day, duration
 from reports.heatmaps import heat_map_data
@@ -70,6 +71,8 @@ class Contents:
     "How far metrics agree; None where the run did not compare them."
     behaviour: Behaviour | None
     "What the model does on minimal pairs; None where the run asked about none."
+    classifiers: Classifiers | None
+    "What classifiers and parsers tell from the heads; None where the run trained none."
     biographies: HeadBiographies | None
     "How heads came to their roles; None where the run followed no training."
     examples_total: int
@@ -142,6 +145,7 @@ def gather(folder: Path) -> Contents:
         ),
         rankings=rankings(run),
         behaviour=behaviour(run),
+        classifiers=classifiers(run),
         biographies=head_biographies(run, verdicts.rule),
         examples_total=int(run.examples.groupby(["example"]).ngroups),
         dropped=tuple(record.get("dropped") or ()),

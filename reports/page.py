@@ -10,6 +10,8 @@ from reports.behaviour import DECIDED
 from reports.behaviour_figure import save_behaviour
 from reports.biographies import MATCHED
 from reports.biography_charts import biography_charts, save_biographies
+from reports.classifiers import TERMS
+from reports.classifiers_figure import save_classifiers
 from reports.contents import Contents, ProbePart, gather
 from reports.environment import asset, environment
 from reports.figures import save_best_heads, save_heat_maps
@@ -36,6 +38,8 @@ def write_report(run_folder: Path) -> Path:
         drawn = _save_figures(contents, figures)
         if contents.biographies is not None:
             save_biographies(contents.biographies, f"{contents.model}: heads in training", figures / "biographies")
+        if contents.classifiers is not None:
+            save_classifiers(contents.classifiers, f"{contents.model}: what its heads tell", figures / "classifiers")
         (unfinished / "report.md").write_text(markdown_page(contents, drawn), encoding="utf-8")
         (unfinished / "index.html").write_text(html_page(contents), encoding="utf-8")
         _swap(unfinished, target)
@@ -94,6 +98,7 @@ def html_page(contents: Contents) -> str:
         limits=LIMITS,
         few=FEW_CLUSTERS,
         decided=DECIDED,
+        classifier_terms=TERMS,
         style=asset("page.css") + (asset("charts.css") + asset("biographies.css") if told else ""),
         script=asset("page.js") + (asset("biographies.js") if told else ""),
     )

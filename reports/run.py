@@ -6,13 +6,14 @@ import difflib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 import pandas as pd
 
 from reports.biography_tables import read_biographies
+from reports.classifier_tables import read_classifiers
 from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
@@ -45,6 +46,9 @@ class Run:
     behaviour: pd.DataFrame | None = None
     "One row a group of minimal pairs (`BEHAVIOUR_COLUMNS`); None where the run asked about none."
 
+    classifiers: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    "Tables of trained classifiers and parsers by name (`reports.classifier_tables.TABLES`), those that the run wrote."
+
     @classmethod
     def open(cls, path: str | Path) -> Self:
         """Open the run folder at `path`.
@@ -73,6 +77,7 @@ class Run:
             agreement=read_agreement(folder / "agreement.parquet") if compared else None,
             behaviour=read_behaviour(pairs) if pairs.is_file() else None,
             biographies=read_biographies(folder),
+            classifiers=read_classifiers(folder),
         )
 
     @property

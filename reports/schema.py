@@ -26,6 +26,7 @@ _FRACTIONS = (
 _RANGES = {"reciprocal_rank": (0, 1), "auc": (0, 1), "tau": (-1, 1), "overlap": (0, 1)}
 _SLACK = 1e-6
 _ABOUT_PAIRS = ("corpus", "level", "phenomenon", "paradigm", "condition", "attractors", "number")
+_ABOUT_HEADS = ("probe", "task", "parser", "label", "variant", "name", "split")
 _BEHAVIOUR_KEY = ("model", "step", *_ABOUT_PAIRS, "field")
 
 
@@ -48,11 +49,11 @@ def validate(
         ordered[column] = _cast(ordered[column], dtype, where)
     if "name" in columns and "layer" in columns:
         expected = (ordered["layer"] + 1).astype("str") + "-" + (ordered["head"] + 1).astype("str")
-        _refuse(ordered, ordered["name"] != expected, where, "`name` is not layer + 1, '-', head + 1")
+        refuse(ordered, ordered["name"] != expected, where, "`name` is not layer + 1, '-', head + 1")
     for column, (low, high) in _RANGES.items():
         if column in columns:
             outside = (ordered[column] < low - _SLACK) | (ordered[column] > high + _SLACK)
-            _refuse(ordered, outside, where, f"`{column}` lies outside [{low}, {high}]")
+            refuse(ordered, outside, where, f"`{column}` lies outside [{low}, {high}]")
     if "accuracy" in columns and "split" in columns:
         _check_scores(ordered, where)
     if "level" in columns:
@@ -75,32 +76,32 @@ def _cast(values: pd.Series, dtype: str, where: str | Path) -> pd.Series:
 
 def _check_scores(frame: pd.DataFrame, where: str | Path) -> None:
     """Refuse what no scorer can have measured."""
-    _refuse(frame, ~frame["split"].isin(SPLITS), where, f"`split` is not one of {', '.join(SPLITS)}")
+    refuse(frame, ~frame["split"].isin(SPLITS), where, f"`split` is not one of {', '.join(SPLITS)}")
     for column in _FRACTIONS:
         outside = (frame[column] < -_SLACK) | (frame[column] > 1 + _SLACK)
-        _refuse(frame, outside, where, f"`{column}` lies outside [0, 1] (fractions, not percent)")
-    _refuse(frame, (frame["n"] == 0) & frame["accuracy"].notna(), where, "n = 0 but `accuracy` is a number, not NaN")
-    _refuse(frame, frame.duplicated(list(ROW_KEY)), where, f"two rows have the same {', '.join(ROW_KEY)}")
+        refuse(frame, outside, where, f"`{column}` lies outside [0, 1] (fractions, not percent)")
+    refuse(frame, (frame["n"] == 0) & frame["accuracy"].notna(), where, "n = 0 but `accuracy` is a number, not NaN")
+    refuse(frame, frame.duplicated(list(ROW_KEY)), where, f"two rows have the same {', '.join(ROW_KEY)}")
 
 
 def _check_behaviour(frame: pd.DataFrame, where: str | Path) -> None:
     """Refuse what cannot be said about minimal pairs."""
     known = ", ".join(BEHAVIOUR_LEVELS)
-    _refuse(frame, ~frame["level"].isin(BEHAVIOUR_LEVELS), where, f"`level` is not one of {known}")
+    refuse(frame, ~frame["level"].isin(BEHAVIOUR_LEVELS), where, f"`level` is not one of {known}")
     for column in ("accuracy", "ci_low", "ci_high"):
         outside = (frame[column] < -_SLACK) | (frame[column] > 1 + _SLACK)
-        _refuse(frame, outside, where, f"`{column}` lies outside [0, 1] (fractions, not percent)")
-    _refuse(frame, (frame["n"] == 0) & frame["accuracy"].notna(), where, "n = 0 but `accuracy` is a number, not NaN")
+        refuse(frame, outside, where, f"`{column}` lies outside [0, 1] (fractions, not percent)")
+    refuse(frame, (frame["n"] == 0) & frame["accuracy"].notna(), where, "n = 0 but `accuracy` is a number, not NaN")
     same = frame.duplicated(list(_BEHAVIOUR_KEY))
-    _refuse(frame, same, where, f"two rows have the same {', '.join(_BEHAVIOUR_KEY)}")
+    refuse(frame, same, where, f"two rows have the same {', '.join(_BEHAVIOUR_KEY)}")
 
 
-def _refuse(frame: pd.DataFrame, wrong: pd.Series, where: str | Path, complaint: str) -> None:
+def refuse(frame: pd.DataFrame, wrong: pd.Series, where: str | Path, complaint: str) -> None:
     """Raise ValueError that shows the first of the rows marked in `wrong`, if there is one."""
     if not wrong.any():
         return
     row = frame.loc[wrong].iloc[0]
-    about = _ABOUT_PAIRS if "level" in frame.columns else ("probe", "label", "variant", "name", "split")
+    about = _ABOUT_PAIRS if "level" in frame.columns else _ABOUT_HEADS
     columns = [column for column in about if column in frame.columns]
     named = ", ".join(str(row[column]) for column in columns)
     raise ValueError(f"{where}: {complaint}, in {int(wrong.sum())} row(s); the first is {named}")

@@ -1,0 +1,41 @@
+"""How far a classifier is above the same classifier on a control task, with intervals over clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from probes.statistics import Bootstrap
+from probes.tally import Numbers
+
+
+def accuracy_beside_control(
+    blocks: Int[np.ndarray, " example"],
+    hits: Float[np.ndarray, "example head"],
+    control: Float[np.ndarray, "example head"],
+    bootstrap: Bootstrap,
+    per: int = 1,
+) -> dict[str, object]:
+    """Return the columns that say how often classifiers are right, how often on the control task, and the difference.
+
+    `blocks` is the cluster of every example, which can be right up to `per` times. The difference is selectivity
+    (Hewitt and Liang 2019, section 2), in [-1, 1], higher is better; its interval is paired, for both tasks have the
+    same examples.
+    """
+    clusters, place, count = np.unique(blocks, return_inverse=True, return_counts=True)
+    n = per * count.astype(np.float64)
+    task, other = (_by_cluster(one, place, len(clusters)) for one in (hits, control))
+    accuracy, beaten = task.sum(0) / n.sum(), other.sum(0) / n.sum()
+    resamples = bootstrap.of(tuple(clusters.tolist()), n)
+    means, others = resamples.means(task), resamples.means(other)
+    low, high = resamples.interval(means)
+    columns: dict[str, object] = {"n": int(n.sum()), "clusters": len(clusters), "accuracy": accuracy}
+    columns |= {"ci_low": low, "ci_high": high, "baseline_accuracy": beaten, "margin": accuracy - beaten}
+    low, high = resamples.interval(means - others)
+    return columns | {"margin_low": low, "margin_high": high}
+
+
+def _by_cluster(hits: Numbers, place: Int[np.ndarray, " example"], clusters: int) -> Numbers:
+    summed = np.zeros((clusters, hits.shape[1]), np.float64)
+    np.add.at(summed, place, hits)
+    return summed

@@ -1,0 +1,238 @@
+"""What classifiers tell from the heads: the best head of every task beside its controls, parsers, and layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from reports.formats import MISSING, count, decimal, interval, percent, signed, signed_interval
+from reports.run import Run
+from reports.tables import FEW_CLUSTERS
+
+ARC: Final = "arc: "
+"What the names of the tasks begin with that a pair's two attention values answer."
+
+FOLDED: Final = 15
+"A table with more rows than this is folded."
+
+Row = Mapping[str, Any]
+
+TERMS: Final = (
+    (
+        "accuracy",
+        "Share of the examples of the report split that a classifier tells right: a logistic regression, fitted on the "
+        "selection split, on what one head gives to a word (the mean over its pieces, before W_O), or to each of two "
+        "words and their product. The head shown is that with the shortest code.",
+    ),
+    (
+        "control, selectivity",
+        "The same with labels drawn at random, one for each word form, as often as the labels occur: only memory can "
+        "solve it. Selectivity is accuracy minus control (Hewitt and Liang 2019). For pairs of words it is the first "
+        "word’s form that decides; for arcs each word form has a random distance at which its answer lies.",
+    ),
+    (
+        "compression",
+        "How many times shorter the labels of the selection split become when they are sent block by block, each coded "
+        "with what a classifier learned from the blocks before (online code, Voita and Titov 2020); 1 is no gain. "
+        "Blocks end between documents.",
+    ),
+    (
+        "majority, embedding, random weights",
+        "Not from heads: the most frequent label; a classifier on the word’s own embedding, without context. Random "
+        "weights: the head of a model with fresh weights that is best on the report split, which favours it.",
+    ),
+    (
+        "UAS",
+        "Unlabelled attachment score: share of words, punctuation aside, for which a parser picks the right head among "
+        "all other words and the root. The parser weighs the attention of all heads, there and back (Clark et al. "
+        "2019, section 4.2); “+ words” lets the weights depend on the two words’ embeddings. The best head is taken "
+        "for each word by itself.",
+    ),
+    (
+        "expected layer",
+        "At which layer a task is solved, on average: classifiers are given layers 0 (the embedding) to l, and the "
+        "gains by l are averaged with l as their place (Tenney et al. 2019). Without an interval where not every "
+        "resample gains anything.",
+    ),
+)
+"Term -> definition, in the order in which a reader meets them."
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a page, every cell as it is written."""
+
+    title: str
+    columns: tuple[tuple[str, str], ...]
+    'Name of each column and how it stands: "text" or "num".'
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def folded(self) -> bool:
+        """Whether there are too many rows to be shown at once."""
+        return len(self.rows) > FOLDED
+
+
+@dataclass(frozen=True)
+class Classifiers:
+    """What a page says about classifiers and parsers."""
+
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...]
+    best: tuple[Row, ...]
+    "Rows of classifiers.parquet: the chosen head of every task that is not about arcs."
+    parsers: tuple[Row, ...]
+    "Rows of parser.parquet."
+    layers: Mapping[str, tuple[float, ...]]
+    "Task -> accuracy with layers 0 to l."
+
+
+def classifiers(run: Run) -> Classifiers | None:
+    """Return what the page says about the classifiers of a run; None where there were none."""
+    found = run.classifiers
+    if not found:
+        return None
+    chosen = _rows(found.get("classifiers"), lambda frame: frame[frame["selected"]])
+    best = [row for row in chosen if not str(row["task"]).startswith(ARC)]
+    arcs = sorted(
+        (row for row in chosen if str(row["task"]).startswith(ARC)), key=lambda row: -float(row["selectivity_low"])
+    )
+    parsers, layers = _rows(found.get("parser")), found.get("layers")
+    tables = [_heads_table(best), _arcs_table(arcs), _parser_table(parsers), *_layer_tables(layers)]
+    courses = {} if layers is None else {str(task): tuple(part["cumulative"]) for task, part in _by_task(layers)}
+    return Classifiers(
+        sentences=(*_selective(best, "tasks"), *_selective(arcs, "kinds of arcs"), *_parsed(parsers)),
+        tables=tuple(table for table in tables if table.rows),
+        best=tuple(best),
+        parsers=tuple(parsers),
+        layers=courses,
+    )
+
+
+def _rows(frame: pd.DataFrame | None, keep: Any = lambda frame: frame) -> list[Row]:
+    rows: list[Row] = [] if frame is None else keep(frame).to_dict("records")
+    return rows
+
+
+def _by_task(layers: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    return [(str(task), part.sort_values("layer")) for task, part in layers.groupby("task", sort=False)]
+
+
+def _number(row: Row) -> str:
+    return ("⚠ " if 0 < row["clusters"] < FEW_CLUSTERS else "") + count(row["n"])
+
+
+def _sure(value: str, between: str) -> str:
+    return f"{value} {between}" if between else value
+
+
+def _accuracy(row: Row) -> tuple[str, ...]:
+    """Accuracy, control and selectivity of a row, then its compression and that of the control task."""
+    return (
+        _sure(percent(row["accuracy"]), interval(row["ci_low"], row["ci_high"])),
+        percent(row["control_accuracy"]),
+        _sure(signed(row["selectivity"]), signed_interval(row["selectivity_low"], row["selectivity_high"])),
+        decimal(row["compression"]),
+        decimal(row["control_compression"]),
+    )
+
+
+_ACCURACY: Final = (("Control", "num"), ("Selectivity", "num"), ("Compression", "num"), ("of the control", "num"))
+
+
+def _heads_table(rows: Sequence[Row]) -> Table:
+    columns = (
+        *(("Task", "text"), ("Head", "text"), ("Labels", "num"), ("n", "num"), ("Accuracy", "num"), *_ACCURACY),
+        *(("Majority", "num"), ("Embedding", "num"), ("its selectivity", "num"), ("Random weights", "num")),
+    )
+    beside = ("majority", "embedding_accuracy", "embedding_selectivity", "random_accuracy")
+    written = (percent, percent, signed, percent)
+    return Table(
+        "What the best head of each task tells",
+        columns,
+        tuple(
+            (
+                *(row["task"], row["name"], count(row["classes"]), _number(row), *_accuracy(row)),
+                *(write(row[column]) for write, column in zip(written, beside, strict=True)),
+            )
+            for row in rows
+        ),
+    )
+
+
+def _arcs_table(rows: Sequence[Row]) -> Table:
+    columns = (("Label", "text"), ("Variant", "text"), ("Head", "text"), ("n", "num"), ("Balanced accuracy", "num"))
+    return Table(
+        "Arcs from a pair’s two attention values, coded online",
+        (*columns, *_ACCURACY),
+        tuple(
+            (row["label"], str(row["task"]).removeprefix(ARC), row["name"], _number(row), *_accuracy(row))
+            for row in rows
+        ),
+    )
+
+
+def _parser_table(rows: Sequence[Row]) -> Table:
+    columns = (("Parser", "text"), ("Weights of the model", "text"), ("Learned numbers", "num"), ("n", "num"))
+    return Table(
+        "Parsers that see all heads at once",
+        (*columns, ("UAS", "num"), ("Margin over the next word", "num")),
+        tuple(
+            (
+                *(row["parser"], row["weights"], count(row["parameters"]), _number(row)),
+                _sure(percent(row["uas"]), interval(row["ci_low"], row["ci_high"])),
+                _sure(signed(row["margin"]), signed_interval(row["margin_low"], row["margin_high"])),
+            )
+            for row in rows
+        ),
+    )
+
+
+def _layer_tables(layers: pd.DataFrame | None) -> list[Table]:
+    """One table of layers together, with the expected one, and one of each layer alone; tasks solved early first."""
+    if layers is None:
+        return []
+    ordered = sorted(_by_task(layers), key=lambda one: float(np.nan_to_num(one[1]["expected_layer"].iloc[0], nan=1e9)))
+    numbers = tuple((str(layer), "num") for layer in sorted(layers["layer"].unique()))
+    together, alone = [], []
+    for task, part in ordered:
+        first = part.iloc[0]
+        low, high = decimal(first["expected_low"]), decimal(first["expected_high"])
+        between = "" if MISSING in (low, high) else f"[{low}, {high}]"
+        solved = _sure(decimal(first["expected_layer"]), between)
+        together.append((task, solved, *(percent(value) for value in part["cumulative"])))
+        alone.append((task, *(percent(value) for value in part["accuracy"])))
+    return [
+        Table("Accuracy with layers 0 to l", (("Task", "text"), ("Expected layer", "num"), *numbers), tuple(together)),
+        Table("Accuracy with one layer alone", (("Task", "text"), *numbers), tuple(alone)),
+    ]
+
+
+def _selective(rows: Sequence[Row], what: str) -> list[str]:
+    if not rows:
+        return []
+    above = sum(row["selectivity_low"] > 0 for row in rows)
+    beaten = [row for row in rows if row["accuracy"] > max(row["majority"], row["embedding_accuracy"])]
+    said = f"In {above} of {len(rows)} {what} the interval of the best head’s selectivity lies above 0."
+    if rows[0]["embedding_accuracy"] == rows[0]["embedding_accuracy"]:
+        names = ", ".join(str(row["task"]) for row in beaten)
+        said += f" A single head tells more than the word’s embedding and the majority in {names or 'none of them'}."
+    return [said]
+
+
+def _parsed(rows: Sequence[Row]) -> list[str]:
+    """Say whether attention is surely above the next word, and what it is with random weights."""
+    by_name = {(row["parser"], row["weights"]): row for row in rows}
+    row, rival = by_name.get(("attention", "trained")), by_name.get(("attention", "random"))
+    if row is None:
+        return []
+    told = "surely above" if row["margin_low"] > 0 else "not surely above"
+    said = (
+        f"The parser that sees nothing but attention has a UAS of {percent(row['uas'])} %, {told} that of the next "
+        f"word by {signed(row['margin'])} points {signed_interval(row['margin_low'], row['margin_high'])}"
+    )
+    return [said + ("." if rival is None else f"; with random weights it has {percent(rival['uas'])} %.")]
