@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -102,7 +102,7 @@ class Classifying:
                 seed=self.config.seed,
                 step=self._counter("parsers", 6 if section.random else 4),
             )
-        self._note_dropped([one.dropped for one in aligned], "sentence")
+        self._note_dropped([one.dropped for one in aligned], "sentence", "parsers")
         if found.empty:
             self.journal.record["notes"].append("parsers: a split has no sentence with a tree")
         return found
@@ -121,15 +121,13 @@ class Classifying:
                 self.journal.record["notes"].append(
                     f"classifiers: the corpora have too few examples of {task.name}, it needs {task.needs}"
                 )
-        self._note_dropped(probing.dropped, scope)
+        self._note_dropped(probing.dropped, scope, "classifiers")
 
-    def _note_dropped(self, both: Sequence[Dropped], scope: str) -> None:
+    def _note_dropped(self, both: Sequence[Dropped], scope: str, what: str) -> None:
         for split, dropped in zip(SPLITS, both, strict=True):
             for reason, count in dropped.counts.items():
-                told: Mapping[str, object] = {"reason": f"classifiers: {reason}", "count": count}
-                self.journal.record["dropped"].append(
-                    {"split": split, "scope": scope, **told, "examples": dropped.examples[reason]}
-                )
+                told = {"split": split, "scope": scope, "reason": f"{what}: {reason}", "count": count}
+                self.journal.record["dropped"].append(told | {"examples": dropped.examples[reason]})
 
     def _counter(self, what: str, of: int) -> Callable[..., None]:
         done = 0

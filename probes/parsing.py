@@ -73,7 +73,7 @@ def sample_sentences(aligned: Aligned, most: int, seed: int) -> list[int]:
             if all(document.deprels) and (document.heads < 0).sum() == len(document.sentences):
                 ranked.append((draws(seed, "parser", content_of(document)), aligned.keys[number], number))
             else:
-                aligned.dropped.add("parser: sentence without a whole tree", name_of(document))
+                aligned.dropped.add("sentence without a whole tree", name_of(document))
     return sorted(number for _, _, number in sorted(ranked)[:most])
 
 

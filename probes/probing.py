@@ -168,7 +168,7 @@ class Probing:
     ) -> Mapping[str, list[Judged]]:
         """Return what the classifiers of every head achieve, by task; `step` is called after each head and task.
 
-        Without `controlled` there is no control task and no codelength, which is six times as fast.
+        Without `controlled` there is no control task and no codelength.
         """
         return self._judge(self.read.heads, workers, step, controlled=controlled)
 
