@@ -138,7 +138,7 @@ def _measure(
             known[arcs] = [
                 coded
                 | {"selected": np.arange(hits[0].shape[2]) == hits[0][0].sum(0).argmax()}
-                | accuracy_beside_control(one.blocks(question), *part, bootstrap, per=2)
+                | accuracy_beside_control(one.blocks(question), part, bootstrap, per=2)
                 for one, part, bootstrap in zip(seen, hits, bootstraps, strict=True)
             ]
         yield question, known[arcs]

@@ -90,9 +90,11 @@ def block_ends(clusters: Int[np.ndarray, " n"]) -> list[int]:
     [3, 5, 8]
     """
     n = len(clusters)
+    if not n:
+        return []
     borders = np.append(np.flatnonzero(np.diff(clusters)) + 1, n)
-    ends = borders[np.searchsorted(borders, [max(1, round(share * n)) for share in FRACTIONS])] if n else []
-    return sorted({*(int(end) for end in ends), n} - {0})
+    reached = borders[np.searchsorted(borders, [max(1, round(share * n)) for share in FRACTIONS])]
+    return sorted({*reached.tolist(), n})
 
 
 def online_codelength(

@@ -73,7 +73,7 @@ def embedding_of(model: Model) -> Float32[Tensor, "vocab size"]:
     """Return the embedding of every piece of a model's vocabulary."""
     module = model.module
     table = module.pieces if isinstance(module, Encoder) else module.get_input_embeddings()  # type: ignore[operator]  # of transformers
-    weight: Tensor = table.weight  # type: ignore[union-attr, assignment]  # of an nn.Embedding
+    weight: Tensor = table.weight
     return weight.detach()
 
 

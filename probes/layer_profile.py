@@ -30,7 +30,8 @@ def expected_layer(accuracy: Float[np.ndarray, "*resample layers"]) -> Float[np.
     gains = np.diff(accuracy, axis=-1)
     total = gains.sum(-1)
     weighted: Numbers = (gains * np.arange(1, accuracy.shape[-1])).sum(-1)
-    return np.divide(weighted, total, out=np.full(total.shape, np.nan), where=total > 1e-12)
+    expected: Numbers = np.divide(weighted, total, out=np.full(total.shape, np.nan), where=total > 1e-12)
+    return expected
 
 
 def layer_table(
@@ -42,6 +43,8 @@ def layer_table(
     COMPONENTS. `accuracy` is that of a classifier on the layer alone, `cumulative` that of one on layers 0 to l.
     `step` is called after each task.
     """
+    if not probing.posed:
+        return pd.DataFrame()
     layers = reduced_layers(probing.read.select, probing.read.report, model)
     frames = []
     for one in probing.posed:
@@ -50,7 +53,7 @@ def layer_table(
         hits = np.stack([judged.hits[0] for judged in side_by_side(judge, calls, workers)], 1)
         frames.append(_rows(one, hits[:, ::2], hits[:, 1::2], replicates, seed))
         step()
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    return pd.concat(frames, ignore_index=True)
 
 
 def reduced_layers(select: HeadVectors, report: HeadVectors, model: Model) -> list[tuple[Reduced, Reduced]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -103,17 +104,17 @@ class AttentionParser:
         blank = cls.blank(banks)
         weights = [blank.pairs.requires_grad_(), blank.root.requires_grad_()]
         words = sum(int(bank.real.sum()) for bank in banks)
-        solver = torch.optim.LBFGS(
+        solver: Any = torch.optim.LBFGS(  # its step has no types
             weights, max_iter=ITERATIONS, tolerance_change=1e-7, history_size=20, line_search_fn="strong_wolfe"
         )
 
         def closure() -> Tensor:
             solver.zero_grad()
             total = PENALTY / 2 * (weights[0].square().sum() + weights[1].square().sum())
-            total.backward()
+            torch.autograd.backward(total)
             for bank in banks:
                 part = blank.loss(bank) / words
-                part.backward()
+                torch.autograd.backward(part)
                 total = total.detach() + part.detach()
             step()
             return total

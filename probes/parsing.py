@@ -208,7 +208,7 @@ def _row(
     clusters: IntArray,
     bootstrap: Bootstrap,
 ) -> dict[str, object]:
-    measured = accuracy_beside_control(clusters, hits[:, None], beaten[:, None], bootstrap)
+    measured = accuracy_beside_control(clusters, np.stack([hits, beaten])[..., None], bootstrap)
     values = {name: float(np.asarray(value).reshape(-1)[0]) for name, value in measured.items()}
     return {
         "parser": parser,

@@ -248,7 +248,7 @@ def head_table(
         short = [[compression(n, len(one.labels), value) for value in task] for task in bits]
         bootstrap = Bootstrap.draw(tuple(np.unique(one.report.clusters).tolist()), replicates, seed)
         hits = np.stack([head.hits for head in judged], 2)
-        measured = accuracy_beside_control(one.report.clusters, *hits, bootstrap)
+        measured = accuracy_beside_control(one.report.clusters, hits, bootstrap)
         place = np.arange(len(judged))
         rows: dict[str, object] = {"task": name, "label": "all", "layer": place // model.heads}
         rows |= {"head": place % model.heads, "name": [f"{i // model.heads + 1}-{i % model.heads + 1}" for i in place]}

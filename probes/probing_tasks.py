@@ -108,8 +108,8 @@ def _entities(document: Document, draw: Draw) -> Iterator[Asked]:
     """Yield each anaphor with one of its antecedents, and with a mention before it that is none."""
     heads = mention_heads(document)
     corefer: dict[int, set[int]] = {}
-    for head, antecedents in anaphors(document):
-        corefer.setdefault(head, set()).update(antecedents)
+    for head, before in anaphors(document):
+        corefer.setdefault(head, set()).update(before)
     for head, antecedents in sorted(corefer.items()):
         others = [other for other in heads if other < head and other not in antecedents]
         if others:

@@ -11,20 +11,20 @@ from probes.tally import Numbers
 
 def accuracy_beside_control(
     blocks: Int[np.ndarray, " example"],
-    hits: Float[np.ndarray, "example head"],
-    control: Float[np.ndarray, "example head"],
+    hits: Float[np.ndarray, "2 example head"],
     bootstrap: Bootstrap,
     per: int = 1,
 ) -> dict[str, object]:
     """Return the columns that say how often classifiers are right, how often on the control task, and the difference.
 
-    `blocks` is the cluster of every example, which can be right up to `per` times. The difference is selectivity
+    `blocks` is the cluster of every example, `hits` how often, up to `per` times, it is right in the task and in the
+    control task. The difference is selectivity
     (Hewitt and Liang 2019, section 2), in [-1, 1], higher is better; its interval is paired, for both tasks have the
     same examples.
     """
     clusters, place, count = np.unique(blocks, return_inverse=True, return_counts=True)
     n = per * count.astype(np.float64)
-    task, other = (_by_cluster(one, place, len(clusters)) for one in (hits, control))
+    task, other = (_by_cluster(one, place, len(clusters)) for one in hits)
     accuracy, beaten = task.sum(0) / n.sum(), other.sum(0) / n.sum()
     resamples = bootstrap.of(tuple(clusters.tolist()), n)
     means, others = resamples.means(task), resamples.means(other)

@@ -90,6 +90,11 @@ class Classifiers:
     layers: Mapping[str, tuple[float, ...]]
     "Task -> accuracy with layers 0 to l."
 
+    @property
+    def drawn(self) -> bool:
+        """Whether there is anything for a figure: arcs alone have theirs among the best heads."""
+        return bool(self.best or self.parsers or self.layers)
+
 
 def classifiers(run: Run) -> Classifiers | None:
     """Return what the page says about the classifiers of a run; None where there were none."""

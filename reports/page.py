@@ -38,7 +38,7 @@ def write_report(run_folder: Path) -> Path:
         drawn = _save_figures(contents, figures)
         if contents.biographies is not None:
             save_biographies(contents.biographies, f"{contents.model}: heads in training", figures / "biographies")
-        if contents.classifiers is not None:
+        if contents.classifiers is not None and contents.classifiers.drawn:
             save_classifiers(contents.classifiers, f"{contents.model}: what its heads tell", figures / "classifiers")
         (unfinished / "report.md").write_text(markdown_page(contents, drawn), encoding="utf-8")
         (unfinished / "index.html").write_text(html_page(contents), encoding="utf-8")

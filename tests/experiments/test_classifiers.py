@@ -77,8 +77,8 @@ def test_examples_are_counted_with_those_there_were(asked: Path) -> None:
     record = json.loads((asked / "run.json").read_text())
     noted = record["classifiers"]["part of speech"]
     assert noted["select"]["examples"] == noted["report"]["examples"] == 60
-    words = {split: record["corpora"][split]["words"] for split in ("select", "report")}
-    assert {split: noted[split]["available"] for split in words} == words
+    scored = {split: record["scored"][split]["sentence"]["words"] for split in ("select", "report")}
+    assert {split: noted[split]["available"] for split in scored} == scored
     assert {"classifiers: read", "classifiers: heads", "classifiers: random weights", "parsers"} <= set(
         record["stages"]
     )
@@ -86,7 +86,8 @@ def test_examples_are_counted_with_those_there_were(asked: Path) -> None:
 
 def test_arcs_are_those_of_the_trained_probes_with_their_codelength(asked: Path) -> None:
     found = Run.open(asked)
-    scores = found.scores[(found.scores.probe == "classifier") & (found.scores.split == "report") & found.scores.n > 0]
+    scores = found.scores[(found.scores.probe == "classifier") & (found.scores.split == "report")]
+    scores = scores[scores.n > 0]
     arcs = found.classifiers["classifiers"]
     arcs = arcs[arcs.task == "arc: dependency/dependent->head"]
     both = arcs.merge(scores, on=["label", "name"], suffixes=("", "_scored"))

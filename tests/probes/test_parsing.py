@@ -65,12 +65,16 @@ def test_maps_ends_and_vectors_are_those_of_each_text_alone(model: Model, random
     aligned = Aligned.of(model, MemoryTexts([one for text in random_documents(8) for one in text.split_sentences()]))
     numbers, vectors = sample_sentences(aligned, 10, 0), word_vectors(model, 3)
     found = read_trees(model, aligned, numbers, Settings(batch_pieces=40), vectors)
-    documents = {tuple(text.heads.tolist()): number for number in numbers for text in aligned.texts.take([number])}
+    trees = [tuple(aligned.texts.take([number])[0].heads.tolist()) for number in numbers]
+    documents = {tree: number for tree, number in zip(trees, numbers, strict=True) if trees.count(tree) == 1}
     checked = 0
     for bank in found.banks:
         for row, gold in enumerate(bank.gold):
             n = int((gold != PADDING).sum())
-            number = documents[tuple(-1 if int(head) == n else int(head) for head in gold[:n])]
+            tree = tuple(-1 if int(head) == n else int(head) for head in gold[:n])
+            if tree not in documents:
+                continue  # another sentence has the same
+            number = documents[tree]
             layers: list[torch.Tensor] = []
             batch = collate([aligned.pieces[number]])
             stream_maps(model, batch, lambda layer, maps: layers.append(maps[0].clone()))  # noqa: B023  # called at once
@@ -82,7 +86,7 @@ def test_maps_ends_and_vectors_are_those_of_each_text_alone(model: Model, random
             mean = vectors[first.ids[first.word == 0]].mean(0)
             np.testing.assert_allclose(bank.vectors[row, 0], mean, atol=1e-6)
             checked += 1
-    assert checked == 10
+    assert checked == len(documents) > 4
 
 
 def test_sentences_without_a_whole_tree_are_counted(model: Model, tree: Callable[..., Sentence]) -> None:

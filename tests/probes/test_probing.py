@@ -17,6 +17,7 @@ from probes.records import frozen_ints
 
 Make = Callable[..., list[Document]]
 TAGS = ("NOUN", "VERB", "ADJ")
+SENTENCES = [task for task in TASKS.values() if task.scope == "sentence"]
 PLANTED, NOISE = 4, 1
 "A head of the second layer that holds the label, and one that holds nothing."
 
@@ -93,9 +94,6 @@ def test_the_order_of_texts_changes_nothing(model: Model, random_documents: Make
         tables.append(head_table(found, heads, found.judge_embeddings(1), None, model=model, replicates=20, seed=0))
     np.testing.assert_allclose(tables[0].accuracy, tables[1].accuracy, atol=1e-9)
     np.testing.assert_allclose(tables[0].codelength, tables[1].codelength, rtol=1e-4)
-
-
-SENTENCES = [task for task in TASKS.values() if task.scope == "sentence"]
 
 
 def test_blocks_of_the_code_end_between_documents(probing: Probing) -> None:

@@ -108,7 +108,8 @@ def test_a_sample_is_capped_and_tasks_about_words_share_it(
     total = sum(len(text) for text in aligned.texts.take(aligned.kept))
     assert len(samples["absolute position"].examples) == 25
     assert samples["absolute position"].available == total
-    assert len(words["relative position"] & words["absolute position"]) == 0
+    firsts = {(number, some[:1]) for number, some in words["relative position"]}
+    assert firsts == words["absolute position"], "also as the first of a pair"
 
 
 def test_a_sample_does_not_depend_on_the_order_of_texts(
