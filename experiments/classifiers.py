@@ -149,4 +149,4 @@ def arc_rows(trained: pd.DataFrame) -> pd.DataFrame:
     places = pd.MultiIndex.from_frame(rows[["label", "variant", "name"]])
     rows = rows.assign(task=ARC + ": " + rows["variant"], classes=2, n_select=n_select.loc[places].to_numpy())
     missing = ("embedding_accuracy", "embedding_selectivity", "random_accuracy")
-    return rows.assign(majority=0.5, **dict.fromkeys(missing, float("nan")))
+    return rows.assign(majority=0.5, control_majority=0.5, **dict.fromkeys(missing, float("nan")))

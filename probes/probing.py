@@ -60,9 +60,12 @@ class Posed:
         """Where the blocks of the online code end."""
         return block_ends(self.select.clusters)
 
-    def majority(self) -> float:
-        """Return the accuracy on `report` of the most frequent label of `select`."""
-        return float((self.report.labels[0] == np.bincount(self.select.labels[0]).argmax()).mean())
+    def majority(self, task: int = 0) -> float:
+        """Return the accuracy on `report` of the most frequent label of `select`, in the control task where that is 1.
+
+        The two differ: a label that is drawn for a frequent word is frequent.
+        """
+        return float((self.report.labels[task] == np.bincount(self.select.labels[task]).argmax()).mean())
 
 
 @dataclass(frozen=True)
@@ -254,7 +257,8 @@ def head_table(
         rows |= {"head": place % model.heads, "name": [f"{i // model.heads + 1}-{i % model.heads + 1}" for i in place]}
         rows |= {"n_select": n, "classes": len(one.labels), "codelength": bits[0], "compression": short[0]}
         rows |= {"control_compression": short[1], "selected": place == bits[0].argmin()}
-        rows |= {"majority": one.majority(), "embedding_accuracy": words.hits[0].mean()}
+        rows |= {"majority": one.majority(), "control_majority": one.majority(1)}
+        rows |= {"embedding_accuracy": words.hits[0].mean()}
         rows |= {"embedding_selectivity": words.hits[0].mean() - words.hits[1].mean()}
         best = np.nan if rivals is None else max(head.hits[0].mean() for head in rivals[name])
         frames.append(pd.DataFrame(rows | {"random_accuracy": best} | measured))

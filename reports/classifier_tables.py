@@ -21,8 +21,8 @@ TABLES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         | {"classes": "int64", "n_select": "int64", **_MEASURED, "control_accuracy": "float64"}
         | {"selectivity": "float64", "selectivity_low": "float64", "selectivity_high": "float64"}
         | {"codelength": "float64", "compression": "float64", "control_compression": "float64"}
-        | {"majority": "float64", "embedding_accuracy": "float64", "embedding_selectivity": "float64"}
-        | {"random_accuracy": "float64"},
+        | {"majority": "float64", "control_majority": "float64", "embedding_accuracy": "float64"}
+        | {"embedding_selectivity": "float64", "random_accuracy": "float64"},
         "layers": _RUN
         | {"task": "str", "layer": "int64", **_MEASURED, "cumulative": "float64", "gain": "float64"}
         | {"expected_layer": "float64", "expected_low": "float64", "expected_high": "float64"},
@@ -46,7 +46,7 @@ _KEYS: Final = {
 
 _FRACTIONS: Final = (
     *("accuracy", "ci_low", "ci_high", "control_accuracy", "majority", "embedding_accuracy", "random_accuracy"),
-    *("cumulative", "uas"),
+    *("control_majority", "cumulative", "uas"),
 )
 
 

@@ -67,7 +67,7 @@ def test_every_task_has_a_row_a_head_beside_its_controls(asked: Path) -> None:
     assert table[columns].notna().all().all()
     np.testing.assert_allclose(table.selectivity, table.accuracy - table.control_accuracy)
     heads = table[~table.task.str.startswith("arc")]
-    assert heads[["majority", "embedding_accuracy", "random_accuracy"]].notna().all().all()
+    assert heads[["majority", "control_majority", "embedding_accuracy", "random_accuracy"]].notna().all().all()
     np.testing.assert_allclose(heads.compression, heads.n_select * np.log2(heads.classes) / heads.codelength)
     best = heads.loc[heads.groupby("task").codelength.idxmin()]
     assert best.selected.all(), "chosen on the selection split, by the shortest code"

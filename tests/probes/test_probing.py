@@ -55,9 +55,10 @@ def test_a_planted_label_is_told_and_memory_is_not_mistaken_for_it(probing: Prob
     planted, noise = table.iloc[PLANTED], table.iloc[NOISE]
     assert (planted["name"], planted.selected, table.selected.sum()) == ("2-2", True, 1)
     assert planted.accuracy > 0.99
-    assert planted.compression > 3 > 1.05 > planted.control_compression
-    assert abs(planted.baseline_accuracy - 1 / 3) < 0.1, "its control task goes by word forms, which it does not hold"
-    assert planted.margin_low > 0.5
+    assert planted.compression > 3
+    for head in (planted, noise):
+        assert abs(head.baseline_accuracy - head.control_majority) < 0.06, "the control task goes by word forms"
+    assert planted.margin_low > 0.3
     assert abs(noise.accuracy - noise.majority) < 0.08
     assert noise.margin_low < 0.05
     assert noise.compression < 1.02

@@ -7,6 +7,7 @@ import pytest
 from reports import Run, write_classifiers, write_report
 from reports.classifier_tables import TABLES, read_classifiers
 from reports.classifiers import FOLDED, TERMS, Classifiers, Table, classifiers
+from reports.classifiers_figure import save_classifiers
 
 NAN = float("nan")
 ABOUT = {"model": "minilm", "step": pd.NA, "corpus": "ewt-dev"}
@@ -18,7 +19,13 @@ def head(task: str, label: str, name: str, accuracy: float, selectivity: float, 
     row |= {"classes": 3, "n_select": 2000, "n": 1500, "clusters": 40, "accuracy": accuracy}
     row |= {"ci_low": accuracy - 0.02, "ci_high": accuracy + 0.02, "control_accuracy": accuracy - selectivity}
     row |= {"selectivity": selectivity, "selectivity_low": selectivity - 0.03, "selectivity_high": selectivity + 0.03}
-    row |= {"codelength": 1000.0, "compression": 3.17, "control_compression": 1.02, "majority": 0.3}
+    row |= {
+        "codelength": 1000.0,
+        "compression": 3.17,
+        "control_compression": 1.02,
+        "majority": 0.3,
+        "control_majority": 0.32,
+    }
     row |= {"embedding_accuracy": 0.55, "embedding_selectivity": -0.2, "random_accuracy": 0.35}
     return row | more
 
@@ -119,7 +126,7 @@ def test_every_task_is_shown_by_its_chosen_head_with_selectivity(found: Classifi
     assert [row[:2] for row in rows] == [("part of speech", "2-3"), ("coreference", "4-1")]
     assert rows[0][3:] == (
         *("1,500", "60.0 [58.0, 62.0]", "40.0", "+20.0 [+17.0, +23.0]", "3.17", "1.02"),
-        *("30.0", "55.0", "−20.0", "35.0"),
+        *("30.0", "32.0", "55.0", "−20.0", "35.0"),
     )
     assert rows[1][3].startswith("⚠")
 
@@ -167,6 +174,20 @@ def test_the_page_shows_every_table_and_escapes_names(run_folder: Path, hostile:
 
 
 @pytest.mark.parametrize("kept", ["classifiers", "layers", "parser"])
-def test_any_table_alone_makes_a_page(kept: str, run_folder: Path, hostile: str) -> None:
+def test_any_table_alone_can_be_told_and_drawn(kept: str, run_folder: Path, hostile: str) -> None:
     write_classifiers({kept: tables(hostile)[kept]}, run_folder)
-    assert "What classifiers tell from heads" in write_report(run_folder).read_text("utf-8")
+    found = classifiers(Run.open(run_folder))
+    assert found is not None
+    assert found.tables
+    assert found.drawn
+    save_classifiers(found, "what heads tell", run_folder / "drawn")
+    assert (run_folder / "drawn.png").stat().st_size > 5000
+
+
+def test_arcs_alone_are_not_drawn(run_folder: Path, hostile: str) -> None:
+    heads = tables(hostile)["classifiers"]
+    write_classifiers({"classifiers": heads[heads.task.str.startswith("arc")]}, run_folder)
+    found = classifiers(Run.open(run_folder))
+    assert found is not None
+    assert not found.drawn
+    assert [table.title for table in found.tables] == ["Arcs from a pair’s two attention values, coded online"]
