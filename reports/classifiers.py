@@ -44,8 +44,9 @@ TERMS: Final = (
     ),
     (
         "majority, embedding, random weights",
-        "Not from heads: the most frequent label, and that of the control task; a classifier on the word’s own embedding, without context. Random "
-        "weights: the head of a model with fresh weights that is best on the report split, which favours it.",
+        "Not from heads: the most frequent label, and that of the control task; a classifier on the word’s own "
+        "embedding, without context. Random weights: the head of a model with fresh weights that is best on the report "
+        "split, which favours it.",
     ),
     (
         "UAS",
