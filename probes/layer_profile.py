@@ -18,7 +18,7 @@ from probes.tally import Numbers
 COMPONENTS = 32
 "Principal components of a layer that classifiers are given, learned on the selection split."
 
-Reduced = Float32[np.ndarray, "word component"]
+Reduced = Float32[np.ndarray, "_word _component"]
 
 
 def expected_layer(accuracy: Float[np.ndarray, "*resample layers"]) -> Float[np.ndarray, "*resample"]:

@@ -24,8 +24,8 @@ from probes.statistics import Bootstrap
 FEWEST = 20
 "A task with fewer examples than this on either split, or with one label only, is not asked."
 
-Given = Float[np.ndarray, "example slot feature"]
-"What is given to the one word, or to each of the two words, of every example."
+Given = Float[np.ndarray, "_example _slot _feature"]
+"What is given to the one word, or to each of the two words, of every example; splits differ in size."
 
 UNSEEN = -1
 "Stands for a label that the selection split does not have: no classifier can be right."

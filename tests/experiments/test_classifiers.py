@@ -22,8 +22,8 @@ ASKED = (
 ALL = (
     *ASKED,
     "scoring.window_words=20",
-    "corpus.select.documents=9",
-    "corpus.report.documents=9",
+    "corpus.select.documents=20",
+    "corpus.report.documents=20",
     'classifiers.tasks=["all", "arc"]',
 )
 

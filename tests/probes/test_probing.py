@@ -76,6 +76,15 @@ def test_an_embedding_solves_the_control_task_and_not_the_task(probing: Probing,
     assert np.isnan([row.baseline_accuracy, row.codelength, row.compression]).all()
 
 
+def test_splits_may_differ_in_size(model: Model) -> None:
+    found = Probing.of(model, (tagged(0), tagged(1, 4)), [TASKS["relative position"]], Settings(), most=300, seed=0)
+    (posed,) = found.posed
+    assert (posed.select.labels.shape, posed.report.labels.shape) == ((2, 300), (2, 120))
+    (judged,) = found.judge_embeddings(1)["relative position"]
+    assert judged.hits.shape == (2, 120)
+    assert len(layer_table(found, model, workers=1, replicates=10, seed=0, step=lambda: None)) == 3
+
+
 def test_the_number_of_workers_changes_no_bit(probing: Probing) -> None:
     steps: list[int] = []
     one = probing.judge_heads(1, lambda: steps.append(1))["part of speech"]
