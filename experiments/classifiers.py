@@ -80,14 +80,14 @@ class Classifying:
         if section.random:
             with self.journal.stage("classifiers: random weights"):
                 step = self._counter(f"classifiers of random heads ({scope}s)", fits)
-                rivals = probing.reread(self._random()).judge_heads(workers, step, controlled=False)
+                rivals = probing.reread(self._random()).judge_heads(workers, step, coded=False)
         found = head_table(probing, heads, words, rivals, model=self.model, replicates=replicates, seed=seed)
         layers = pd.DataFrame()
         if section.layers:
             with self.journal.stage("classifiers: layers"):
                 step = self._counter(f"classifiers of layers ({scope}s)", len(probing.posed))
                 layers = layer_table(probing, self.model, workers=workers, replicates=replicates, seed=seed, step=step)
-        return found.rename(columns=BOTH), layers
+        return found.rename(columns=BOTH), layers.rename(columns=BOTH)
 
     def _parse(self) -> pd.DataFrame:
         section = self.config.classifiers
@@ -148,5 +148,5 @@ def arc_rows(trained: pd.DataFrame) -> pd.DataFrame:
     n_select = trained[trained["split"] == "select"].set_index(["label", "variant", "name"])["n"]
     places = pd.MultiIndex.from_frame(rows[["label", "variant", "name"]])
     rows = rows.assign(task=ARC + ": " + rows["variant"], classes=2, n_select=n_select.loc[places].to_numpy())
-    missing = ("embedding_accuracy", "embedding_selectivity", "random_accuracy")
+    missing = ("embedding_accuracy", "embedding_selectivity", "random_accuracy", "random_selectivity")
     return rows.assign(majority=0.5, control_majority=0.5, **dict.fromkeys(missing, float("nan")))

@@ -11,12 +11,16 @@ from jaxtyping import Float, Float32
 from mha.models import Model
 from probes.head_vectors import HeadVectors
 from probes.probing import Given, Posed, Probing, judge
+from probes.selectivity import accuracy_beside_control, by_cluster
 from probes.side_by_side import side_by_side
 from probes.statistics import Bootstrap
 from probes.tally import Numbers
 
 COMPONENTS = 32
 "Principal components of a layer that classifiers are given, learned on the selection split."
+
+Hits = Float[np.ndarray, "2 example layer"]
+"Whether each example is told right in the task and in its control task."
 
 Reduced = Float32[np.ndarray, "_word _component"]
 
@@ -40,8 +44,8 @@ def layer_table(
     """Return a row a task and layer, in the columns of layers.parquet without those of the run.
 
     Layer 0 is the embedding of a word's pieces, layer l the outputs of all heads of the l-th layer, each reduced to
-    COMPONENTS. `accuracy` is that of a classifier on the layer alone, `cumulative` that of one on layers 0 to l.
-    `step` is called after each task.
+    COMPONENTS. `accuracy` is that of a classifier on the layer alone, `cumulative` that of one on layers 0 to l; both
+    have their selectivity beside them. `step` is called after each task.
     """
     if not probing.posed:
         return pd.DataFrame()
@@ -50,8 +54,8 @@ def layer_table(
     for one in probing.posed:
         sides = (one.select, one.report)
         calls = ((*given, sides, len(one.labels), None) for given in _kinds(layers, probing, one))
-        hits = np.stack([judged.hits[0] for judged in side_by_side(judge, calls, workers)], 1)
-        frames.append(_rows(one, hits[:, ::2], hits[:, 1::2], replicates, seed))
+        hits = np.stack([judged.hits for judged in side_by_side(judge, calls, workers)], 2)
+        frames.append(_rows(one, hits[..., ::2], hits[..., 1::2], replicates, seed))
         step()
     return pd.concat(frames, ignore_index=True)
 
@@ -81,31 +85,18 @@ def _kinds(layers: Sequence[tuple[Reduced, Reduced]], probing: Probing, one: Pos
         yield first[rows[0]], second[rows[1]]
 
 
-def _rows(one: Posed, alone: Numbers, cumulative: Numbers, replicates: int, seed: int) -> pd.DataFrame:
-    """Return the rows of one task from hits [example, layer]."""
-    clusters, place, count = np.unique(one.report.clusters, return_inverse=True, return_counts=True)
-    both = np.zeros((len(clusters), 2 * alone.shape[1]))
-    np.add.at(both, place, np.concatenate([alone, cumulative], 1))
-    n = count.astype(np.float64)
-    resamples = Bootstrap.draw(tuple(clusters.tolist()), replicates, seed).of(tuple(clusters.tolist()), n)
-    means = resamples.means(both)
-    low, high = resamples.interval(means)
-    layers = np.arange(alone.shape[1])
-    centre = expected_layer(means[:, len(layers) :])
+def _rows(one: Posed, alone: Hits, cumulative: Hits, replicates: int, seed: int) -> pd.DataFrame:
+    """Return the rows of one task from the hits of each layer alone and of all layers up to it."""
+    blocks = one.report.clusters
+    clusters, count = np.unique(blocks, return_counts=True)
+    bootstrap = Bootstrap.draw(tuple(clusters.tolist()), replicates, seed)
+    measured = accuracy_beside_control(blocks, alone, bootstrap)
+    task, control = cumulative.mean(1)
+    resamples = bootstrap.of(tuple(clusters.tolist()), count.astype(np.float64))
+    centre = expected_layer(resamples.means(by_cluster(blocks, cumulative[0])))
     sure = np.full((2, 1), np.nan) if np.isnan(centre).any() else resamples.interval(centre[:, None])
-    return pd.DataFrame(
-        {
-            "task": one.task.name,
-            "layer": layers,
-            "n": len(alone),
-            "clusters": len(clusters),
-            "accuracy": alone.mean(0),
-            "ci_low": low[: len(layers)],
-            "ci_high": high[: len(layers)],
-            "cumulative": cumulative.mean(0),
-            "gain": np.diff(cumulative.mean(0), prepend=np.nan),
-            "expected_layer": float(expected_layer(cumulative.mean(0))),
-            "expected_low": float(sure[0, 0]),
-            "expected_high": float(sure[1, 0]),
-        }
-    )
+    rows = {"task": one.task.name, "layer": np.arange(len(task)), "cumulative": task}
+    rows |= {"cumulative_selectivity": task - control, "gain": np.diff(task, prepend=np.nan)}
+    rows |= {"expected_layer": float(expected_layer(task))}
+    rows |= {"expected_low": float(sure[0, 0]), "expected_high": float(sure[1, 0])}
+    return pd.DataFrame(rows | measured)

@@ -77,6 +77,11 @@ class Judged:
     bits: tuple[float, float]
     "Online codelengths of the labels of `select`; NaN where they were not asked for."
 
+    @property
+    def means(self) -> tuple[float, float]:
+        """Accuracy in the task and in its control task."""
+        return float(self.hits[0].mean()), float(self.hits[1].mean())
+
 
 @dataclass(frozen=True)
 class Read:
@@ -113,11 +118,11 @@ def judge(
 ) -> Judged:
     """Fit a classifier of the task, and one of its control task, on `select`; judge them on `report`.
 
-    With `ends` the labels of `select` are coded online as well; without them the control task is left out too, and NaN.
+    With `ends` the labels of `select` are coded online as well.
     """
     x, unseen = features(select), features(report)
-    hits, bits = np.full((2, len(report)), np.nan), [np.nan, np.nan]
-    for task in range(1 if ends is None else 2):
+    hits, bits = np.empty((2, len(report))), [np.nan, np.nan]
+    for task in range(2):
         y = posed[0].labels[task]
         told = LinearClassifier.fit(x, y, classes).probabilities(unseen).argmax(1)
         hits[task] = told == posed[1].labels[task]
@@ -166,18 +171,13 @@ class Probing:
         """What each split had to leave out."""
         return self.aligned[0].dropped, self.aligned[1].dropped
 
-    def judge_heads(
-        self, workers: int, step: Callable[[], None], *, controlled: bool = True
-    ) -> Mapping[str, list[Judged]]:
-        """Return what the classifiers of every head achieve, by task; `step` is called after each head and task.
-
-        Without `controlled` there is no control task and no codelength.
-        """
-        return self._judge(self.read.heads, workers, step, controlled=controlled)
+    def judge_heads(self, workers: int, step: Callable[[], None], *, coded: bool = True) -> Mapping[str, list[Judged]]:
+        """Return what the classifiers of every head achieve, by task; `step` is called after each head and task."""
+        return self._judge(self.read.heads, workers, step, coded=coded)
 
     def judge_embeddings(self, workers: int) -> Mapping[str, list[Judged]]:
         """Return what classifiers on the words' embeddings achieve, one a task."""
-        return self._judge(lambda posed: iter([self.read.embeddings(posed)]), workers, lambda: None, controlled=True)
+        return self._judge(lambda posed: iter([self.read.embeddings(posed)]), workers, lambda: None, coded=False)
 
     def _judge(
         self,
@@ -185,12 +185,12 @@ class Probing:
         workers: int,
         step: Callable[[], None],
         *,
-        controlled: bool,
+        coded: bool,
     ) -> Mapping[str, list[Judged]]:
         """Judge every kind of features that `kinds` yields for a task; they are made as they are needed."""
         found: dict[str, list[Judged]] = {}
         for one in self.posed:
-            sides, ends = (one.select, one.report), one.ends if controlled else None
+            sides, ends = (one.select, one.report), one.ends if coded else None
             calls = ((*given, sides, len(one.labels), ends) for given in kinds(one))
             found[one.task.name] = []
             for judged in side_by_side(judge, calls, workers):
@@ -246,7 +246,7 @@ def head_table(
     frames = []
     for one in probing.posed:
         name, n = one.task.name, len(one.select.clusters)
-        judged, words = heads[name], embeddings[name][0]
+        judged = heads[name]
         bits = np.array([head.bits for head in judged]).T
         short = [[compression(n, len(one.labels), value) for value in task] for task in bits]
         bootstrap = Bootstrap.draw(tuple(np.unique(one.report.clusters).tolist()), replicates, seed)
@@ -258,8 +258,8 @@ def head_table(
         rows |= {"n_select": n, "classes": len(one.labels), "codelength": bits[0], "compression": short[0]}
         rows |= {"control_compression": short[1], "selected": place == bits[0].argmin()}
         rows |= {"majority": one.majority(), "control_majority": one.majority(1)}
-        rows |= {"embedding_accuracy": words.hits[0].mean()}
-        rows |= {"embedding_selectivity": words.hits[0].mean() - words.hits[1].mean()}
-        best = np.nan if rivals is None else max(head.hits[0].mean() for head in rivals[name])
-        frames.append(pd.DataFrame(rows | {"random_accuracy": best} | measured))
+        for kind, others in (("embedding", embeddings), ("random", rivals)):
+            accuracy, control = (np.nan, np.nan) if others is None else max(other.means for other in others[name])
+            rows |= {f"{kind}_accuracy": accuracy, f"{kind}_selectivity": accuracy - control}
+        frames.append(pd.DataFrame(rows | measured))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()

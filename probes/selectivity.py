@@ -6,7 +6,6 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probes.statistics import Bootstrap
-from probes.tally import Numbers
 
 
 def accuracy_beside_control(
@@ -18,13 +17,12 @@ def accuracy_beside_control(
     """Return the columns that say how often classifiers are right, how often on the control task, and the difference.
 
     `blocks` is the cluster of every example, `hits` how often, up to `per` times, it is right in the task and in the
-    control task. The difference is selectivity
-    (Hewitt and Liang 2019, section 2), in [-1, 1], higher is better; its interval is paired, for both tasks have the
-    same examples.
+    control task. The difference is selectivity (Hewitt and Liang 2019, section 2), in [-1, 1], higher is better; its
+    interval is paired, for both tasks have the same examples.
     """
-    clusters, place, count = np.unique(blocks, return_inverse=True, return_counts=True)
+    clusters, count = np.unique(blocks, return_counts=True)
     n = per * count.astype(np.float64)
-    task, other = (_by_cluster(one, place, len(clusters)) for one in hits)
+    task, other = (by_cluster(blocks, one) for one in hits)
     accuracy, beaten = task.sum(0) / n.sum(), other.sum(0) / n.sum()
     resamples = bootstrap.of(tuple(clusters.tolist()), n)
     means, others = resamples.means(task), resamples.means(other)
@@ -35,7 +33,11 @@ def accuracy_beside_control(
     return columns | {"margin_low": low, "margin_high": high}
 
 
-def _by_cluster(hits: Numbers, place: Int[np.ndarray, " example"], clusters: int) -> Numbers:
-    summed = np.zeros((clusters, hits.shape[1]), np.float64)
+def by_cluster(
+    blocks: Int[np.ndarray, " example"], hits: Float[np.ndarray, "example head"]
+) -> Float[np.ndarray, "cluster head"]:
+    """Return the sums of hits over the examples of each cluster, clusters ascending."""
+    clusters, place = np.unique(blocks, return_inverse=True)
+    summed = np.zeros((len(clusters), hits.shape[1]), np.float64)
     np.add.at(summed, place, hits)
     return summed

@@ -12,24 +12,30 @@ import pandas as pd
 from reports.schema import read_parquet, refuse, replace_file, validate
 
 _RUN: Final = {"model": "str", "step": "Int64", "corpus": "str"}
-_MEASURED: Final = {"n": "int64", "clusters": "int64", "accuracy": "float64", "ci_low": "float64", "ci_high": "float64"}
+_SELECTIVE: Final = dict.fromkeys(("selectivity", "selectivity_low", "selectivity_high"), "float64")
+_MEASURED: Final = (
+    {"n": "int64", "clusters": "int64", "accuracy": "float64", "ci_low": "float64", "ci_high": "float64"}
+    | {"control_accuracy": "float64"}
+    | _SELECTIVE
+)
 
 TABLES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     {
         "classifiers": _RUN
         | {"task": "str", "label": "str", "layer": "int64", "head": "int64", "name": "str", "selected": "bool"}
-        | {"classes": "int64", "n_select": "int64", **_MEASURED, "control_accuracy": "float64"}
-        | {"selectivity": "float64", "selectivity_low": "float64", "selectivity_high": "float64"}
+        | {"classes": "int64", "n_select": "int64", **_MEASURED}
         | {"codelength": "float64", "compression": "float64", "control_compression": "float64"}
         | {"majority": "float64", "control_majority": "float64", "embedding_accuracy": "float64"}
-        | {"embedding_selectivity": "float64", "random_accuracy": "float64"},
+        | {"embedding_selectivity": "float64", "random_accuracy": "float64", "random_selectivity": "float64"},
         "layers": _RUN
-        | {"task": "str", "layer": "int64", **_MEASURED, "cumulative": "float64", "gain": "float64"}
+        | {"task": "str", "layer": "int64", **_MEASURED, "cumulative": "float64"}
+        | {"cumulative_selectivity": "float64", "gain": "float64"}
         | {"expected_layer": "float64", "expected_low": "float64", "expected_high": "float64"},
         "parser": _RUN
         | {"parser": "str", "weights": "str", "parameters": "int64", "n_select": "int64", "n": "int64"}
         | {"clusters": "int64", "uas": "float64", "ci_low": "float64", "ci_high": "float64"}
-        | {"margin": "float64", "margin_low": "float64", "margin_high": "float64"},
+        | {"margin": "float64", "margin_low": "float64", "margin_high": "float64", "control_uas": "float64"}
+        | _SELECTIVE,
     }
 )
 """Name of the file -> column -> dtype. One row a task, label and head; a task and layer (0 is the embedding); a parser.
@@ -46,7 +52,7 @@ _KEYS: Final = {
 
 _FRACTIONS: Final = (
     *("accuracy", "ci_low", "ci_high", "control_accuracy", "majority", "embedding_accuracy", "random_accuracy"),
-    *("control_majority", "cumulative", "uas"),
+    *("control_majority", "cumulative", "uas", "control_uas"),
 )
 
 

@@ -46,14 +46,15 @@ TERMS: Final = (
         "majority, embedding, random weights",
         "Not from heads: the most frequent label, and that of the control task; a classifier on the word’s own "
         "embedding, without context. Random weights: the head of a model with fresh weights that is best on the report "
-        "split, which favours it.",
+        "split, which favours it. What stands in brackets is their selectivity.",
     ),
     (
         "UAS",
         "Unlabelled attachment score: share of words, punctuation aside, for which a parser picks the right head among "
         "all other words and the root. The parser weighs the attention of all heads, there and back (Clark et al. "
         "2019, section 4.2); “+ words” lets the weights depend on the two words’ embeddings. The best head is taken "
-        "for each word by itself.",
+        "for each word by itself. The control task of a parser gives every word form one distance to its head, drawn "
+        "from those that occur, or the root.",
     ),
     (
         "expected layer",
@@ -113,7 +114,7 @@ def classifiers(run: Run) -> Classifiers | None:
     tables = [_heads_table(best), _arcs_table(arcs), _parser_table(parsers), *_layer_tables(layers)]
     courses = {} if layers is None else {str(task): tuple(part["cumulative"]) for task, part in _by_task(layers)}
     return Classifiers(
-        sentences=(*_selective(best, "tasks"), *_selective(arcs, "kinds of arcs"), *_parsed(parsers)),
+        sentences=(*_told(best, "tasks"), *_told(arcs, "kinds of arcs"), *_parsed(parsers)),
         tables=tuple(table for table in tables if table.rows),
         best=tuple(best),
         parsers=tuple(parsers),
@@ -138,6 +139,10 @@ def _sure(value: str, between: str) -> str:
     return f"{value} {between}" if between else value
 
 
+def _selective(row: Row, accuracy: str, selectivity: str) -> str:
+    return MISSING if np.isnan(row[accuracy]) else f"{percent(row[accuracy])} ({signed(row[selectivity])})"
+
+
 def _accuracy(row: Row) -> tuple[str, ...]:
     """Accuracy, control and selectivity of a row, then its compression and that of the control task."""
     return (
@@ -155,23 +160,16 @@ _ACCURACY: Final = (("Control", "num"), ("Selectivity", "num"), ("Compression", 
 def _heads_table(rows: Sequence[Row]) -> Table:
     columns = (
         *(("Task", "text"), ("Head", "text"), ("Labels", "num"), ("n", "num"), ("Accuracy", "num"), *_ACCURACY),
-        *(
-            ("Majority", "num"),
-            ("of the control", "num"),
-            ("Embedding", "num"),
-            ("its selectivity", "num"),
-            ("Random weights", "num"),
-        ),
+        *(("Majority", "num"), ("of the control", "num"), ("Embedding", "num"), ("Random weights", "num")),
     )
-    beside = ("majority", "control_majority", "embedding_accuracy", "embedding_selectivity", "random_accuracy")
-    written = (percent, percent, percent, signed, percent)
     return Table(
         "What the best head of each task tells",
         columns,
         tuple(
             (
                 *(row["task"], row["name"], count(row["classes"]), _number(row), *_accuracy(row)),
-                *(write(row[column]) for write, column in zip(written, beside, strict=True)),
+                *(percent(row["majority"]), percent(row["control_majority"])),
+                *(_selective(row, f"{kind}_accuracy", f"{kind}_selectivity") for kind in ("embedding", "random")),
             )
             for row in rows
         ),
@@ -194,12 +192,14 @@ def _parser_table(rows: Sequence[Row]) -> Table:
     columns = (("Parser", "text"), ("Weights of the model", "text"), ("Learned numbers", "num"), ("n", "num"))
     return Table(
         "Parsers that see all heads at once",
-        (*columns, ("UAS", "num"), ("Margin over the next word", "num")),
+        (*columns, ("UAS", "num"), ("Margin over the next word", "num"), *_ACCURACY[:2]),
         tuple(
             (
                 *(row["parser"], row["weights"], count(row["parameters"]), _number(row)),
                 _sure(percent(row["uas"]), interval(row["ci_low"], row["ci_high"])),
                 _sure(signed(row["margin"]), signed_interval(row["margin_low"], row["margin_high"])),
+                percent(row["control_uas"]),
+                _sure(signed(row["selectivity"]), signed_interval(row["selectivity_low"], row["selectivity_high"])),
             )
             for row in rows
         ),
@@ -218,15 +218,17 @@ def _layer_tables(layers: pd.DataFrame | None) -> list[Table]:
         low, high = decimal(first["expected_low"]), decimal(first["expected_high"])
         between = "" if MISSING in (low, high) else f"[{low}, {high}]"
         solved = _sure(decimal(first["expected_layer"]), between)
-        together.append((task, solved, *(percent(value) for value in part["cumulative"])))
-        alone.append((task, *(percent(value) for value in part["accuracy"])))
+        rows = part.to_dict("records")
+        together.append((task, solved, *(_selective(row, "cumulative", "cumulative_selectivity") for row in rows)))
+        alone.append((task, *(_selective(row, "accuracy", "selectivity") for row in rows)))
+    columns = (("Task", "text"), ("Expected layer", "num"), *numbers)
     return [
-        Table("Accuracy with layers 0 to l", (("Task", "text"), ("Expected layer", "num"), *numbers), tuple(together)),
-        Table("Accuracy with one layer alone", (("Task", "text"), *numbers), tuple(alone)),
+        Table("Accuracy with layers 0 to l, selectivity beside it", columns, tuple(together)),
+        Table("Accuracy with one layer alone, selectivity beside it", (("Task", "text"), *numbers), tuple(alone)),
     ]
 
 
-def _selective(rows: Sequence[Row], what: str) -> list[str]:
+def _told(rows: Sequence[Row], what: str) -> list[str]:
     if not rows:
         return []
     above = sum(row["selectivity_low"] > 0 for row in rows)

@@ -67,13 +67,15 @@ def test_a_planted_label_is_told_and_memory_is_not_mistaken_for_it(probing: Prob
 
 
 def test_an_embedding_solves_the_control_task_and_not_the_task(probing: Probing, model: Model) -> None:
-    heads, words = probing.judge_heads(1, lambda: None, controlled=False), probing.judge_embeddings(1)
+    heads, words = probing.judge_heads(1, lambda: None, coded=False), probing.judge_embeddings(1)
     row = head_table(probing, heads, words, heads, model=model, replicates=20, seed=0).iloc[0]
     assert words["part of speech"][0].hits[1].mean() == 1, "six forms, six control labels"
     assert row.embedding_accuracy < 0.45
     assert row.embedding_selectivity < -0.5
     assert row.random_accuracy == max(one.hits[0].mean() for one in heads["part of speech"]) > 0.99
-    assert np.isnan([row.baseline_accuracy, row.codelength, row.compression]).all()
+    best = max(heads["part of speech"], key=lambda one: one.hits[0].mean())
+    assert row.random_selectivity == best.hits[0].mean() - best.hits[1].mean() > 0.3
+    assert np.isnan([row.codelength, row.compression]).all()
 
 
 def test_splits_may_differ_in_size(model: Model) -> None:
