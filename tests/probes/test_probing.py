@@ -164,6 +164,9 @@ def test_a_planted_label_is_solved_at_its_layer(probing: Probing, model: Model) 
     assert 1.8 < table.expected_layer[0] < 2.2
     assert table.expected_low[0] <= table.expected_layer[0] <= table.expected_high[0]
     np.testing.assert_allclose(table.gain[1:], np.diff(table.cumulative))
+    assert table.margin_low[2] > 0.3
+    np.testing.assert_allclose(table.margin, table.accuracy - table.baseline_accuracy)
+    assert table.cumulative_selectivity[2] > 0.3
 
 
 def test_layers_are_reduced_by_what_the_selection_split_shows(probing: Probing, model: Model) -> None:

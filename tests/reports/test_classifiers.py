@@ -27,11 +27,11 @@ def head(task: str, label: str, name: str, accuracy: float, selectivity: float, 
         "control_majority": 0.32,
     }
     row |= {"embedding_accuracy": 0.55, "embedding_selectivity": -0.2, "random_accuracy": 0.35}
-    return row | more
+    return row | {"random_selectivity": 0.05} | more
 
 
 def tables(hostile: str) -> dict[str, pd.DataFrame]:
-    none = dict.fromkeys(("embedding_accuracy", "embedding_selectivity", "random_accuracy"), NAN)
+    none = {f"{kind}_{what}": NAN for kind in ("embedding", "random") for what in ("accuracy", "selectivity")}
     heads = [
         head("part of speech", "all", "2-3", 0.6, 0.2),
         head("part of speech", "all", "2-4", 0.5, 0.1, selected=False),
@@ -44,6 +44,8 @@ def tables(hostile: str) -> dict[str, pd.DataFrame]:
         for layer, value in enumerate(course):
             row = ABOUT | {"task": task, "layer": layer, "n": 1500, "clusters": 40, "accuracy": value - 0.1}
             row |= {"ci_low": value - 0.15, "ci_high": value - 0.05, "cumulative": value}
+            row |= {"control_accuracy": value - 0.2, "selectivity": 0.1, "cumulative_selectivity": 0.3}
+            row |= {"selectivity_low": 0.05, "selectivity_high": 0.15}
             row |= {"gain": NAN if layer == 0 else value - course[layer - 1], "expected_layer": solved}
             low, high = (NAN, NAN) if solved == 1 else (1.9, 2.0)
             layers.append(row | {"expected_low": low, "expected_high": high})
@@ -55,6 +57,7 @@ def tables(hostile: str) -> dict[str, pd.DataFrame]:
     ):
         row = ABOUT | {"parser": parser, "weights": weights, "parameters": 1000, "n_select": 9000, "n": 8000}
         row |= {"clusters": 40, "uas": uas, "ci_low": uas - 0.01, "ci_high": uas + 0.01, "margin": uas - 0.34}
+        row |= {"control_uas": uas - 0.1, "selectivity": 0.1, "selectivity_low": 0.07, "selectivity_high": 0.13}
         parsers.append(row | {"margin_low": uas - 0.36, "margin_high": uas - 0.32})
     return {"classifiers": pd.DataFrame(heads), "layers": pd.DataFrame(layers), "parser": pd.DataFrame(parsers)}
 
@@ -126,7 +129,7 @@ def test_every_task_is_shown_by_its_chosen_head_with_selectivity(found: Classifi
     assert [row[:2] for row in rows] == [("part of speech", "2-3"), ("coreference", "4-1")]
     assert rows[0][3:] == (
         *("1,500", "60.0 [58.0, 62.0]", "40.0", "+20.0 [+17.0, +23.0]", "3.17", "1.02"),
-        *("30.0", "32.0", "55.0", "−20.0", "35.0"),
+        *("30.0", "32.0", "55.0 (−20.0)", "35.0 (+5.0)"),
     )
     assert rows[1][3].startswith("⚠")
 
@@ -141,10 +144,18 @@ def test_arcs_are_ordered_by_sure_selectivity_and_folded(found: Classifiers, hos
 def test_layers_are_told_from_the_task_that_is_solved_first(found: Classifiers, hostile: str) -> None:
     rows = titled(found, "Accuracy with layers").rows
     assert rows == (
-        (hostile, "1.00", "40.0", "60.0", "60.0"),
-        ("coreference", "2.00 [1.90, 2.00]", "50.0", "50.0", "60.0"),
+        (hostile, "1.00", "40.0 (+30.0)", "60.0 (+30.0)", "60.0 (+30.0)"),
+        ("coreference", "2.00 [1.90, 2.00]", "50.0 (+30.0)", "50.0 (+30.0)", "60.0 (+30.0)"),
     )
-    assert titled(found, "Accuracy with one layer").rows[0] == (hostile, "30.0", "50.0", "50.0")
+    assert titled(found, "Accuracy with one layer").rows[0] == (hostile, "30.0 (+10.0)", "50.0 (+10.0)", "50.0 (+10.0)")
+
+
+def test_every_parser_is_shown_with_its_selectivity(found: Classifiers) -> None:
+    rows = titled(found, "Parsers").rows
+    assert rows[1] == (
+        *("attention", "trained", "1,000", "8,000", "60.0 [59.0, 61.0]", "+26.0 [+24.0, +28.0]"),
+        *("50.0", "+10.0 [+7.0, +13.0]"),
+    )
 
 
 def test_sentences_count_what_is_selective_and_compare_parsers(found: Classifiers) -> None:
