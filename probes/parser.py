@@ -61,7 +61,7 @@ class AttentionParser:
 
     def scores(self, bank: Treebank) -> Float[Tensor, "sentence dependent candidate"]:
         """Return the log-odds of every candidate head, the root last; -inf for the word itself and for padding."""
-        given = (bank.maps / self.scale) @ self.pairs
+        given = bank.maps @ (self.pairs / self.scale[:, None])
         there, back = given.chunk(2, -1)
         words = _by_words(there, bank.vectors) + _by_words(back.transpose(1, 2), bank.vectors)
         itself = torch.eye(words.shape[1], dtype=torch.bool)

@@ -59,8 +59,8 @@ TERMS: Final = (
     (
         "expected layer",
         "At which layer a task is solved, on average: classifiers are given layers 0 (the embedding) to l, and the "
-        "gains by l are averaged with l as their place (Tenney et al. 2019). Without an interval where not every "
-        "resample gains anything.",
+        "gains by l are averaged with l as their place (Tenney et al. 2019). A layer that loses counts against it, so where "
+        "gains are small the number is not sure; without an interval where not every resample gains anything.",
     ),
 )
 "Term -> definition, in the order in which a reader meets them."
@@ -241,14 +241,16 @@ def _told(rows: Sequence[Row], what: str) -> list[str]:
 
 
 def _parsed(rows: Sequence[Row]) -> list[str]:
-    """Say whether attention is surely above the next word, and what it is with random weights."""
+    """Say of each parser whether it is surely above the next word, and what it is with random weights."""
     by_name = {(row["parser"], row["weights"]): row for row in rows}
-    row, rival = by_name.get(("attention", "trained")), by_name.get(("attention", "random"))
-    if row is None:
-        return []
-    told = "surely above" if row["margin_low"] > 0 else "not surely above"
-    said = (
-        f"The parser that sees nothing but attention has a UAS of {percent(row['uas'])} %, {told} that of the next "
-        f"word by {signed(row['margin'])} points {signed_interval(row['margin_low'], row['margin_high'])}"
-    )
-    return [said + ("." if rival is None else f"; with random weights it has {percent(rival['uas'])} %.")]
+    said = []
+    for parser, sees in (("attention", "sees nothing but attention"), ("attention + words", "sees words as well")):
+        row, rival = by_name.get((parser, "trained")), by_name.get((parser, "random"))
+        if row is not None:
+            told = "surely above" if row["margin_low"] > 0 else "not surely above"
+            begin = f"The parser that {sees} has a UAS of {percent(row['uas'])} %, {told} that of the next word by "
+            said.append(
+                begin + _sure(signed(row["margin"]) + " points", signed_interval(row["margin_low"], row["margin_high"]))
+            )
+            said[-1] += "." if rival is None else f"; with random weights it has {percent(rival['uas'])} %."
+    return said

@@ -51,7 +51,7 @@ def _parsers(rows: Sequence[Row]) -> list[tuple[str, Row, Marks]]:
         (
             f"{row['parser']}{', random weights' if row['weights'] == 'random' else ''}",
             {**row, "accuracy": row["uas"]},
-            {},
+            {"control task": row["control_uas"]},
         )
         for row in rows
     ]
@@ -76,8 +76,7 @@ def _draw_rows(axes: Axes, rows: Sequence[tuple[str, Row, Marks]]) -> None:
     axes.grid(axis="x", color=LINE, lw=0.5)
     axes.set_axisbelow(True)
     _bare(axes)
-    if rows[0][2]:
-        axes.legend(ncols=4, loc="lower left", bbox_to_anchor=(-0.3, 1.0), frameon=False, fontsize=7.5)
+    axes.legend(ncols=4, loc="lower left", bbox_to_anchor=(-0.3, 1.0), frameon=False, fontsize=7.5)
 
 
 def _draw_layers(axes: Axes, found: Classifiers) -> None:
