@@ -59,8 +59,8 @@ TERMS: Final = (
     (
         "expected layer",
         "At which layer a task is solved, on average: classifiers are given layers 0 (the embedding) to l, and the "
-        "gains by l are averaged with l as their place (Tenney et al. 2019). A layer that loses counts against it, so where "
-        "gains are small the number is not sure; without an interval where not every resample gains anything.",
+        "gains by l are averaged with l as their place (Tenney et al. 2019). A layer that loses counts against it, so "
+        "where gains are small the number is not sure; no interval where not every resample gains anything.",
     ),
 )
 "Term -> definition, in the order in which a reader meets them."
