@@ -1,4 +1,4 @@
-"""What scoring every head costs, beside the forward pass that users know: `make bench`.
+"""What scoring every head costs, beside the forward pass that users know and beside one probe: `make bench`.
 
 Times are medians of alternating runs in one process; raw times are kept in runs/bench_scoring.json. Memory is the peak
 of a process of its own for 2,000 and for 20,000 sentences (the file repeated).
@@ -25,12 +25,15 @@ from experiments.provenance import git_commit, peak_memory_mb
 from mha import Model, align, collate, load_model, plan
 from mha.models import ModelError
 from mha.parallel import in_order
-from probes import Corpus, Document, Settings, get_probe, learn_baselines, score_corpus
+from probes import Corpus, Document, Settings, get_probe, learn_baselines, probe_names, score_corpus
 from probes.conllu_reader import CorpusError
 from probes.corpora import MemoryTexts, Texts, corpus_path
+from probes.shapes import Shapes
 
 PROBES = ("position", "dependency", "agreement")
 GOAL = 1.0
+ALL_GOAL = 1.5
+"Of all untrained probes and the shape of maps, to the dependency probe alone."
 MEMORY_GOAL = 1.1
 
 
@@ -74,15 +77,18 @@ def _bench(options: argparse.Namespace) -> None:
     options.out.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     print(f"raw times: {options.out}")
     print(f"scoring ratio {medians[SCORING] / medians[BASE]:.2f} (goal {GOAL:.2f})")
+    print(f"all probes and shapes to dependency alone {medians[ALL] / medians[ALONE]:.2f} (goal {ALL_GOAL:.2f})")
 
 
 BASE = "transformers, forward pass (SDPA, batches of 32)"
 FORWARD = "headscope, forward pass"
 SCORING = "headscope, every head scored"
+ALONE = "headscope, dependency probe alone"
+ALL = "headscope, all untrained probes and shapes"
 
 
 def time_all(sentences: int, rounds: int) -> dict[str, list[float]]:
-    """Return the seconds of every round of the three contestants, in turn; a first round warms up and is not kept."""
+    """Return the seconds of every round of the contestants, in turn; a first round warms up and is not kept."""
     corpus = Corpus.read(corpus_path("ewt-dev"), first=sentences).sentences()
     texts = corpus.take(range(len(corpus)))
     model = load_model("minilm")
@@ -90,6 +96,8 @@ def time_all(sentences: int, rounds: int) -> dict[str, list[float]]:
         BASE: _transformers_pass(texts),
         FORWARD: lambda: _forward(model, texts),
         SCORING: lambda: _score(model, MemoryTexts(texts)),
+        ALONE: lambda: _score(model, MemoryTexts(texts), ["dependency"]),
+        ALL: lambda: _score(model, MemoryTexts(texts), of_sentences(), shapes=True),
     }
     raw: dict[str, list[float]] = {name: [] for name in contestants}
     for number in range(rounds + 1):
@@ -135,11 +143,20 @@ def _forward(model: Model, texts: Sequence[Document]) -> None:
         pass
 
 
-def _score(model: Model, texts: Texts) -> None:
-    """Learn the offsets and score every head and the offset baseline on all variants of the untrained probes."""
-    probes = [get_probe(name) for name in PROBES]
+def of_sentences() -> list[str]:
+    """Return the names of all probes that read sentences, as EWT is read here."""
+    return [name for name in probe_names() if get_probe(name).scope == "sentence"]
+
+
+def _score(model: Model, texts: Texts, names: Sequence[str] = PROBES, *, shapes: bool = False) -> None:
+    """Learn the offsets and score every head and the offset baseline on all variants of some untrained probes.
+
+    With `shapes` the shape of maps is measured in the same pass.
+    """
+    probes = [get_probe(name) for name in names]
     baselines = learn_baselines(texts, probes, ["offset"], lexical=False)
-    score_corpus(model, texts, probes, baselines, Settings())
+    observers = [Shapes(model, texts.ids())] if shapes else []
+    score_corpus(model, texts, probes, baselines, Settings(), observers=observers)
 
 
 def measure_memory(sentences: int) -> int:

@@ -22,6 +22,7 @@ from experiments.sections import ModelSection as ModelSection
 from experiments.sections import PageSection as PageSection
 from experiments.sections import ProbesSection as ProbesSection
 from experiments.sections import ScoringSection as ScoringSection
+from experiments.sections import ShapesSection as ShapesSection
 from experiments.sections import VerdictSection as VerdictSection
 from experiments.train_config import GRAMMAR as GRAMMAR
 from experiments.train_config import TrainSection
@@ -47,6 +48,7 @@ class Config(Section):
     verdict: VerdictSection = VerdictSection()
     behaviour: BehaviourSection = BehaviourSection()
     classifiers: ClassifiersSection = ClassifiersSection()
+    shapes: ShapesSection = ShapesSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
     "Whether, and how, heads are followed through the checkpoints of a training."

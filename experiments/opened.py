@@ -32,7 +32,7 @@ def open_model(config: Config, out: Path, progress: Progress) -> Opened:
         return Opened(load_model(section.name, section.source, config.seed), config)
     trainings: dict[int, Path] = {}
     if section.source == "train":
-        trainings = train_seeds(config, out, resume=True, on_progress=noted(progress))
+        trainings = train_seeds(config, out, resume=True, needed=_steps(config), on_progress=noted(progress))
     training = next(iter(trainings.values()), Path(section.name))
     model, checkpoint, step = open_checkpoint(training, section.step)
     if section.source == "train":
@@ -41,6 +41,13 @@ def open_model(config: Config, out: Path, progress: Progress) -> Opened:
         folder = checkpoint.parent.parent
         trainings = {int(folder.name.removeprefix("seed-")) if _is_seed(folder.name) else 0: folder}
     return Opened(model, config.model_copy(update={"model": ModelSection(name=str(checkpoint))}), step, trainings)
+
+
+def _steps(config: Config) -> set[int]:
+    """Return the steps whose checkpoints a run will read, as far as its config names them."""
+    followed = config.biographies.steps if config.biographies else ()
+    named = () if config.model.step is None else (config.model.step,)
+    return {*named, *(followed if isinstance(followed, tuple) else ())}
 
 
 def _is_seed(name: str) -> bool:

@@ -12,6 +12,7 @@ from experiments.controls import ModelControl, add_control, chosen_shuffles, mod
 from experiments.journal import Journal
 from experiments.progress import Progress
 from experiments.sections import ARC
+from experiments.study import Scored, Study
 from mha import Model
 from probes import Probe
 from probes.control_arcs import ControlArcs
@@ -32,6 +33,7 @@ class Part:
     probes: Sequence[Probe]
     texts: Sequence[Texts]
     "Of the selection split and of the report split."
+    studies: Sequence[Study] = ()
 
     @property
     def settings(self) -> Settings:
@@ -60,6 +62,8 @@ class Part:
         if config.probes.trained:
             with journal.stage("trained probes"):
                 frames.append(self._trained(progress))
+        for study in self.studies:
+            study.scored(Scored(self, frames[0], splits, frames[1:]))
         return frames
 
     def chosen_shuffles(self, journal: Journal) -> list[int]:
@@ -79,7 +83,17 @@ class Part:
         for split, texts in zip(SPLITS, self.texts, strict=True):
             with journal.stage(f"score {split}"):
                 step = self._counter(progress, split, len(texts))
-                outcome = score_corpus(self.model, texts, self.probes, baselines, self.settings, step, arcs=arcs)
+                observers = [study.observer(self.scope, split, texts) for study in self.studies]
+                outcome = score_corpus(
+                    self.model,
+                    texts,
+                    self.probes,
+                    baselines,
+                    self.settings,
+                    step,
+                    arcs=arcs,
+                    observers=[observer for observer in observers if observer is not None],
+                )
                 step(len(texts) - outcome.texts)
             journal.count(split, self.scope, outcome)
             splits.append(Split(*pooled_sums(outcome, self.probes)))

@@ -15,7 +15,6 @@ import tomli_w
 
 from experiments.behaviour import Examination
 from experiments.biographies import add_biographies, biographies
-from experiments.classifiers import Classifying
 from experiments.config import Config, ConfigError, VerdictSection, resolved
 from experiments.corpora import open_corpora
 from experiments.journal import Journal
@@ -23,6 +22,8 @@ from experiments.opened import Opened, open_model
 from experiments.part import Part
 from experiments.progress import Progress, silent
 from experiments.provenance import machine_record
+from experiments.studies import studies_of, write_tables
+from experiments.study import Surroundings
 from probes import Corpus, get_probe
 from probes.corpora import Texts
 from probes.examples import choose_heads, example_arcs
@@ -32,7 +33,6 @@ from reports import (
     EXAMPLE_COLUMNS,
     SCORE_COLUMNS,
     write_behaviour,
-    write_classifiers,
     write_examples,
     write_metrics,
     write_report,
@@ -123,21 +123,22 @@ def _work(
     model = opened.model
     examination = Examination.of(config, model)
     probes = [get_probe(name) for name in config.probes.names]
-    frames, examples, compared, trained_frames = [], [], [], []
+    frames, examples, compared = [], [], []
+    around = Surroundings(opened.config, opened, corpora, journal, progress)
+    studies = studies_of(around)
     shuffles: list[int] | None = None
     to_show, to_ask = config.page.examples, len(probes)
     for scope in ("sentence", "window"):
         asked = [probe for probe in probes if probe.scope == scope]
         if not asked:
             continue
-        part = Part(opened.config, model, scope, asked, [_texts(corpus, scope, config) for corpus in corpora])
+        part = Part(opened.config, model, scope, asked, around.texts(scope), studies)
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if shuffles is None and config.controls.shuffled:
             shuffles = part.chosen_shuffles(journal)
         scores, *trained = part.score(journal, progress, shuffles or [])
         frames += [scores, *trained]
-        trained_frames += trained
         if config.scoring.metrics:
             with journal.stage("agreement of metrics"):
                 compared.append(part.compare(trained, progress))
@@ -146,14 +147,14 @@ def _work(
         with journal.stage("examples"):
             chosen = choose_heads(scores, share)
             examples.append(example_arcs(model, part.texts[1], asked, chosen, part.settings))
-    _classify(config, opened, corpora, trained_frames, folder, journal, progress)
     if examination is not None:
-        write_behaviour(_of_run(examination.hold(journal, progress), opened), folder)
+        write_behaviour(around.of_run(examination.hold(journal, progress)), folder)
     names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
     _refuse_nothing(frames, names, journal)
+    write_tables(studies, around, folder)
     frames = [frame for frame in frames if len(frame)]
     scores = add_verdicts(pd.concat(frames, ignore_index=True), Rule(config.verdict.alpha, config.verdict.margin))
-    write_scores(_complete(scores, opened, names), folder)
+    write_scores(around.complete(scores).assign(maps="weights")[list(SCORE_COLUMNS)], folder)
     write_examples(_renumbered(examples), folder)
     if compared:
         metrics, agreement = (pd.concat(parts, ignore_index=True) for parts in zip(*compared, strict=True))
@@ -163,25 +164,6 @@ def _work(
     design = _design(config, scores, journal)
     record = machine_record(config, model, corpora, started) | journal.record | design
     (folder / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-
-
-def _classify(
-    config: Config,
-    opened: Opened,
-    corpora: tuple[Corpus, Corpus],
-    trained: Sequence[pd.DataFrame],
-    folder: Path,
-    journal: Journal,
-    progress: Progress,
-) -> None:
-    """Write the tables of trained classifiers and parsers, where the config asks for any."""
-
-    def texts(scope: str) -> list[Texts]:
-        return [_texts(corpus, scope, config) for corpus in corpora]
-
-    tables = Classifying(opened.config, opened.model, texts, journal, progress).tables(trained)
-    corpus = corpora[1].name
-    write_classifiers({name: _of_run(frame, opened).assign(corpus=corpus) for name, frame in tables.items()}, folder)
 
 
 def _design(config: Config, scores: pd.DataFrame, journal: Journal) -> dict[str, Any]:
@@ -221,23 +203,6 @@ def _refuse_nothing(frames: Sequence[pd.DataFrame], names: dict[str, str], journ
             if not any(journal.record["scored"][split][scope]["windows"] for scope in journal.record["scored"][split]):
                 why.append("no text that the model can read")
             raise RunError(f"nothing to score on the {split} split, {name}: {'; '.join(why)}")
-
-
-def _texts(corpus: Corpus, scope: str, config: Config) -> Texts:
-    return corpus.sentences() if scope == "sentence" else corpus.windows(config.scoring.window_words)
-
-
-def _complete(scores: pd.DataFrame, opened: Opened, corpora: dict[str, str]) -> pd.DataFrame:
-    scores = _of_run(scores, opened).assign(corpus=scores.split.map(corpora), maps="weights")
-    return scores[list(SCORE_COLUMNS)]
-
-
-def _of_run(frame: pd.DataFrame, opened: Opened) -> pd.DataFrame:
-    """Add which model, and at which step of its training, the rows are about."""
-    step = pd.array([pd.NA if opened.step is None else opened.step] * len(frame), dtype="Int64")
-    model = opened.model
-    name = f"{model.name} ({model.source})" if model.source in ("random", "shuffled") else model.name
-    return frame.assign(model=name, step=step)
 
 
 def _renumbered(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:

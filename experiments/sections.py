@@ -197,6 +197,15 @@ class ClassifiersSection(Section):
         return tuple(task for name, task in TASKS.items() if name in self.tasks or ALL in self.tasks)
 
 
+class ShapesSection(Section):
+    """Whether the shape of maps is told: entropies, what gets attention at which distance, sieves and classes."""
+
+    enabled: bool = True
+    "Whether it is measured, in the pass in which heads are scored."
+    threshold: float = Field(default=3.0, gt=0)
+    "A head is said to have the bias of a sieve whose score is surely above this (Pande et al. 2021: 3; even: 1)."
+
+
 class PageSection(Section):
     """What the page shows."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,12 +25,18 @@ OnTraining = Callable[[int, Progress], None]
 
 
 def train_seeds(
-    config: TrainingConfig | Config, out: Path, *, resume: bool = False, on_progress: OnTraining | None = None
+    config: TrainingConfig | Config,
+    out: Path,
+    *,
+    resume: bool = False,
+    needed: Collection[int] = (),
+    on_progress: OnTraining | None = None,
 ) -> dict[int, Path]:
     """Train as `config.train` says and return the folder of every seed's training, `out`/<name>/seed-<seed>.
 
     With `resume` trainings that were cut off go on, and finished ones are left as they are. Each folder holds
-    checkpoints/ and log.jsonl.
+    checkpoints/ and log.jsonl. Raises ConfigError before anything is trained where no checkpoint would stay at a step
+    that is `needed` afterwards.
     """
     section = config.train
     assert section is not None
@@ -42,6 +48,7 @@ def train_seeds(
     for seed in section.seeds:
         folders[seed] = out / config.name / f"seed-{seed}"
         settings = training_settings(section, rows, seed)
+        _check_stay(needed, settings)
 
         def show(progress: Progress, seed: int = seed) -> None:
             if on_progress is not None:
@@ -110,6 +117,15 @@ def training_settings(section: TrainSection, rows: Rows, seed: int) -> TrainingS
         )
     except ValueError as error:
         raise ConfigError(f"train: {error}") from None
+
+
+def _check_stay(needed: Collection[int], settings: TrainingSettings) -> None:
+    stay = sorted(settings.schedule.kept(settings.steps))[-settings.keep :]
+    if missing := sorted(set(needed) - set(stay)):
+        raise ConfigError(
+            f"train.checkpoints: step {missing[0]} is asked for, but no checkpoint will stay there; they will at "
+            + ", ".join(map(str, stay))
+        )
 
 
 def open_checkpoint(training: Path, step: int | None = None) -> tuple[Model, Path, int]:

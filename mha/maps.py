@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from jaxtyping import Float
@@ -14,6 +14,9 @@ from mha.models import Model
 
 SeeMaps = Callable[[int, Tensor], None]
 "Called with the index of a layer and what it shows, word-level maps [batch, head, query, key] for example."
+
+SeeBoth = Callable[[int, Tensor, Tensor], None]
+"Called with the pattern [batch, head, piece, piece] as well that a layer's word-level maps come from."
 
 
 class _Done(BaseException):
@@ -35,13 +38,20 @@ def merge(pattern: Float[Tensor, "batch head piece piece"], batch: Batch) -> Flo
     return merged.view(texts, -1, heads, keys).permute(1, 3, 0, 2).contiguous().permute(2, 3, 0, 1)
 
 
-def stream_maps(model: Model, batch: Batch, see: SeeMaps) -> None:
-    """Run `model` on a batch and show `see` the word-level maps of each layer as soon as they exist.
+def stream_maps(model: Model, batch: Batch, see: SeeMaps, also: Sequence[SeeBoth] = ()) -> None:
+    """Run `model` on a batch and show `see`, then each of `also`, the maps of each layer as soon as they exist.
 
     Only one layer's maps exist at a time; the pass ends with the last layer's. Raises HookError for a model that shows
     fewer layers than `model.layers`.
     """
-    _stream(model, batch, "pattern", lambda layer, pattern: see(layer, merge(pattern, batch)))
+
+    def by_word(layer: int, pattern: Tensor) -> None:
+        maps = merge(pattern, batch)
+        see(layer, maps)
+        for see_both in also:
+            see_both(layer, maps, pattern)
+
+    _stream(model, batch, "pattern", by_word)
 
 
 def stream_outputs(model: Model, batch: Batch, see: SeeMaps) -> None:
@@ -61,6 +71,7 @@ def stream_outputs(model: Model, batch: Batch, see: SeeMaps) -> None:
 
 @torch.inference_mode()
 def _stream(model: Model, batch: Batch, site: str, see: SeeMaps) -> None:
+    """Show `see` what a hook site of each layer holds, and end the pass with the last layer's."""
     shown = 0
 
     def look(seen: Seen) -> None:

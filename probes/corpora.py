@@ -161,6 +161,10 @@ class Texts:
         """Return the texts at these indices."""
         raise NotImplementedError
 
+    def ids(self) -> list[str]:
+        """Return the document id of every text."""
+        return [text.id for chunk in self.chunks(1000) for text in chunk]
+
     def size(self) -> dict[str, int]:
         """Return the numbers of documents, sentences and words."""
         texts = [text for chunk in self.chunks(1000) for text in chunk]
@@ -201,6 +205,10 @@ class ArrowTexts(Texts):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def ids(self) -> list[str]:
+        """Return the document id of every text."""
+        return list(self._rows["id"])
 
     def size(self) -> dict[str, int]:
         """Return the numbers of documents, sentences and words."""

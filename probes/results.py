@@ -143,15 +143,14 @@ def told_questions(known: Collection[Question]) -> list[Question]:
 
 
 def _named(question: Question, shape: tuple[int, int]) -> dict[str, object]:
+    return {"probe": question[0], "label": question[2], "variant": question[1]} | named_heads(shape)
+
+
+def named_heads(shape: tuple[int, int]) -> dict[str, object]:
+    """Return the columns layer, head and name of all heads; `shape` is (layers, heads)."""
     layer, head = np.divmod(np.arange(shape[0] * shape[1]), shape[1])
-    return {
-        "probe": question[0],
-        "label": question[2],
-        "variant": question[1],
-        "layer": layer,
-        "head": head,
-        "name": [f"{one + 1}-{other + 1}" for one, other in zip(layer, head, strict=True)],
-    }
+    names = [f"{one + 1}-{other + 1}" for one, other in zip(layer, head, strict=True)]
+    return {"layer": layer, "head": head, "name": names}
 
 
 def _columns(found: Evidence | None, count: int) -> dict[str, object]:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from mha.batches import Batch, collate
 from mha.interventions import Change, intervene
+from mha.maps import stream_maps
 from mha.models import Model
 from mha.parallel import in_order
 from mha.pieces import Pieces
@@ -19,6 +20,7 @@ from probes.aligned import CHUNK, Aligned, Dropped, Places, name_of
 from probes.baselines import BASELINES, LEXICAL, Baseline, LexicalTable, Shown
 from probes.control_arcs import ControlArcs
 from probes.corpora import Texts
+from probes.observers import Look, Observer
 from probes.records import Document, IntArray
 from probes.registry import CONTROL_ARCS, Probe
 from probes.scorer import score_rows
@@ -69,30 +71,35 @@ def score_corpus(
     places: Places | None = None,
     changes: Changes = lambda documents, batch: (),
     hits_alone: bool = False,
+    observers: Sequence[Observer] = (),
 ) -> Outcome:
     """Score every head, and every baseline, on every question that `probes` ask of `texts`.
 
     `progress` is called with the number of texts after each batch. With `arcs` heads are scored on control arcs too.
     `changes` says how heads are changed while the model reads a batch (`mha.interventions.intervene`). With
-    `hits_alone` no other measure of heads is kept.
+    `hits_alone` no other measure of heads is kept. `observers` are shown the maps of every batch, also of one that
+    no question is about.
 
     With `places` the model reads the words of every text in another order, while the questions stay those about the
     text as it is and follow the words: a head that knows a word by its form alone keeps its accuracy, one that goes by
-    order or syntax loses it. Raises ValueError for baselines or `arcs` beside `places`: they read no other order.
+    order or syntax loses it. Raises ValueError for baselines, `arcs` or `observers` beside `places`: they read no other
+    order.
     """
-    if places is not None and (baselines or arcs):
-        raise ValueError("baselines and control arcs read words in their order; score them without `places`")
+    if places is not None and (baselines or arcs or observers):
+        raise ValueError("baselines, control arcs and observers read words in their order, without `places`")
     aligned = Aligned.of(model, texts, places)
     count = model.layers * model.heads
     heads, on_arcs = Tally(count, measures=1 if hits_alone else 4), Tally(count, measures=1)
     tallies = {name: Tally(1) for name in baselines}
-    work = _Work(model, aligned, probes, baselines, settings, aligned.blocks(), arcs, places, changes)
+    work = _Work(model, aligned, probes, baselines, settings, aligned.blocks(), arcs, places, changes, observers)
     batches = aligned.batches(settings.batch_pieces)
     for chosen, scored in zip(batches, in_order(work.score, batches, settings.workers), strict=True):
         for tally, (segments, sums) in zip((heads, on_arcs), scored.heads, strict=False):
             tally.add(segments, sums)
         for name, segments, outcome in scored.baselines:
             tallies[name].add_items(segments, outcome)
+        for observer, look in zip(observers, scored.looks, strict=True):
+            observer.add(look)
         aligned.dropped.update(scored.dropped)
         progress(len(chosen))
     words, pieces = sum(cut.words for cut in aligned.pieces), sum(map(len, aligned.pieces))
@@ -108,6 +115,8 @@ class _Scored:
     heads: list[tuple[Segments, Numbers]] = field(default_factory=list)
     "On the questions and, if there are any, on control arcs."
     baselines: list[tuple[str, Segments, npt.NDArray[np.float32]]] = field(default_factory=list)
+    looks: list[Look] = field(default_factory=list)
+    "One an observer."
 
 
 @dataclass(frozen=True)
@@ -123,6 +132,7 @@ class _Work:
     arcs: ControlArcs | None
     places: Places | None
     changes: Changes
+    observers: Sequence[Observer]
 
     @cached_property
     def by_name(self) -> dict[str, Probe]:
@@ -133,16 +143,25 @@ class _Work:
         documents = self.aligned.texts.take([self.aligned.kept[i] for i in chosen])
         cut = [self.aligned.pieces[i] for i in chosen]
         groups = ask(self.probes, documents, cut, scored.dropped, self.places)
-        if groups:
-            blocks = np.array([self.block_of[document.id] for document in documents], np.int64)
-            shown = Shown(documents)
-            random = self._control_arcs(groups, shown)
-            parts = [(part, Segments.of(part, blocks)) for part in (groups, random) if part]
+        if groups or self.observers:
             batch = collate(cut, reduce=self.settings.reduce, padding=self.model.padding)
+            scored.looks = [observer.look(documents, batch) for observer in self.observers]
             with _changed(self.model, self.changes(documents, batch)):
-                scored.heads.extend(Sheet.of(parts, batch).sums(self.model))
-            scored.baselines.extend(score_baselines(groups, shown, blocks, self.by_name, self.baselines))
+                self._read(batch, groups, documents, scored)
         return scored
+
+    def _read(self, batch: Batch, groups: list[Items], documents: Sequence[Document], scored: _Scored) -> None:
+        """Let the model read a batch, for the questions about it and for whoever looks at its maps."""
+        also = [look.see for look in scored.looks]
+        if not groups:
+            stream_maps(self.model, batch, lambda layer, maps: None, also)
+            return
+        blocks = np.array([self.block_of[document.id] for document in documents], np.int64)
+        shown = Shown(documents)
+        random = self._control_arcs(groups, shown)
+        parts = [(part, Segments.of(part, blocks)) for part in (groups, random) if part]
+        scored.heads.extend(Sheet.of(parts, batch).sums(self.model, also))
+        scored.baselines.extend(score_baselines(groups, shown, blocks, self.by_name, self.baselines))
 
     def _control_arcs(self, groups: list[Items], shown: Shown) -> list[Items]:
         if self.arcs is None:

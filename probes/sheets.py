@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from mha.batches import Batch
-from mha.maps import stream_maps
+from mha.maps import SeeBoth, stream_maps
 from mha.models import Model
 from probes.scorer import MEASURES, BatchScorer
 from probes.tally import Numbers, Segments
@@ -37,15 +37,15 @@ class Sheet:
         of_item = np.concatenate([one.of_item + first for one, first in zip(segments, start, strict=True)])
         return cls(batch, scorer, segments, torch.from_numpy(of_item))
 
-    def sums(self, model: Model) -> list[tuple[Segments, Numbers]]:
-        """Return the sums [segment, measure, layer * head] of all heads on every part."""
+    def sums(self, model: Model, also: Sequence[SeeBoth] = ()) -> list[tuple[Segments, Numbers]]:
+        """Return the sums [segment, measure, layer * head] of all heads on every part; `also` see the same maps."""
         count = sum(map(len, self.parts))
         sums = np.empty((count, len(MEASURES), model.layers, model.heads))
 
         def see(layer: int, maps: Tensor) -> None:
             sums[:, :, layer] = self.scorer.sums(maps, self.segment, count).numpy()
 
-        stream_maps(model, self.batch, see)
+        stream_maps(model, self.batch, see, also)
         flat = sums.reshape(count, len(MEASURES), -1)
         border = np.cumsum([len(segments) for segments in self.parts])[:-1]
         return list(zip(self.parts, np.split(flat, border), strict=True))

@@ -1,6 +1,5 @@
 """Run folders and what is made from them: tables, figures, pages. Reads numbers only; runs no model."""
 
-from reports.classifier_tables import write_classifiers
 from reports.columns import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS
 from reports.page import write_report
 from reports.run import Run
@@ -13,6 +12,7 @@ from reports.schema import (
     write_metrics,
     write_scores,
 )
+from reports.study_tables import write_studies
 from reports.view import write_view
 
 __all__ = [
@@ -24,10 +24,10 @@ __all__ = [
     "read_scores",
     "validate",
     "write_behaviour",
-    "write_classifiers",
     "write_examples",
     "write_metrics",
     "write_report",
     "write_scores",
+    "write_studies",
     "write_view",
 ]

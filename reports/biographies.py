@@ -129,6 +129,8 @@ class HeadBiographies:
     matched: tuple[Matched, ...]
     order: str
     "Which kind of roles came first; empty where there is one kind only."
+    behaviour: str
+    "What the model does at the last checkpoint, by seed; empty where it was not asked."
     curves: pd.DataFrame
     "role, step, margin, low, high, name of the roles that are drawn; means over seeds."
     progress: pd.DataFrame
@@ -147,7 +149,8 @@ class HeadBiographies:
             f"{count(self.steps[0])} to step {count(self.steps[-1])}."
         )
         if not self.onsets:
-            return scope, f"None of the {count(self.asked)} roles that were looked for had an onset."
+            none = f"None of the {count(self.asked)} roles that were looked for had an onset."
+            return tuple(part for part in (scope, none, self.behaviour) if part)
         first, last = self.onsets[0], self.onsets[-1]
         found = (
             f"{count(len(self.onsets))} of {count(self.asked)} roles had an onset, the first “{first.label}” "
@@ -155,7 +158,7 @@ class HeadBiographies:
             f"(step {count(round(last.onset))}, interval {last.interval})."
         )
         lives = ", ".join(f"{course.life} {course.heads}" for course in self.courses)
-        return tuple(part for part in (scope, found, self.order, f"Lives of heads: {lives}.") if part)
+        return tuple(part for part in (scope, found, self.order, f"Lives of heads: {lives}.", self.behaviour) if part)
 
 
 def head_biographies(run: Run, rule: Rule) -> HeadBiographies | None:
@@ -179,11 +182,21 @@ def head_biographies(run: Run, rule: Rule) -> HeadBiographies | None:
         lives=_lives(tables["biography_lives"]),
         matched=tuple(_matched(tables.get("biography_matches"))),
         order=_order(tables["biography_order"]),
+        behaviour=_behaviour(tables["biography_steps"]),
         curves=drawn_curves(tables["biography_curves"], _to_draw(onsets, all_onsets)),
         progress=progress(tables),
         slider=slider,
         left_out=left_out,
     )
+
+
+def _behaviour(steps: pd.DataFrame) -> str:
+    """Return the behaviour of every seed at its last checkpoint in words."""
+    last = steps.sort_values("step").groupby("seed")["behaviour"].last().dropna()
+    if last.empty:
+        return ""
+    told = ", ".join(f"{percent(value)} % (seed {seed})" for seed, value in last.items())
+    return f"Behaviour at the last checkpoint: {told}."
 
 
 def _onsets(told: pd.DataFrame, tables: Mapping[str, pd.DataFrame], seeds: tuple[int, ...]) -> Iterator[Onset]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from reports.classifier_tables import CLASSIFIER_TABLES
 from reports.formats import MISSING, count, decimal, interval, percent, signed, signed_interval
 from reports.run import Run
 from reports.tables import FEW_CLUSTERS
@@ -102,7 +103,7 @@ class Classifiers:
 
 def classifiers(run: Run) -> Classifiers | None:
     """Return what the page says about the classifiers of a run; None where there were none."""
-    found = run.classifiers
+    found = {name: run.studies[name] for name in CLASSIFIER_TABLES if name in run.studies}
     if not found:
         return None
     chosen = _rows(found.get("classifiers"), lambda frame: frame[frame["selected"]])

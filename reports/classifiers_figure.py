@@ -18,21 +18,24 @@ ROW, WIDTH, TALL, TOP, BETWEEN, BOTTOM = 0.24, 4.2, 2.2, 0.62, 0.85, 0.5
 "Inches."
 
 
-def save_classifiers(found: Classifiers, title: str, path: Path) -> None:
-    """Write what there is of tasks, parsers and layers below each other to `path`.png and `path`.pdf."""
+def save_classifiers(found: Classifiers, about: str, folder: Path) -> list[str]:
+    """Save what there is of tasks, parsers and layers below each other, as PNG and PDF; return the figure's name."""
+    if not found.drawn:
+        return []
     panels = [(ROW * len(rows), rows) for rows in (_tasks(found.best), _parsers(found.parsers)) if rows]
     height = TOP + sum(tall + BETWEEN for tall, _ in panels) + (TALL if found.layers else 0) + BOTTOM
     left = 2.2
     with _styled():
         figure = Figure(figsize=(left + WIDTH + 1.6, height))
-        figure.text(0.01, 1 - 0.1 / height, title, fontsize=10.5, va="top")
+        figure.text(0.01, 1 - 0.1 / height, f"{about}: what its heads tell", fontsize=10.5, va="top")
         above = height - TOP
         for tall, rows in panels:
             _draw_rows(_axes(figure, left, above - tall, WIDTH, tall), rows)
             above -= tall + BETWEEN
         if found.layers:
             _draw_layers(_axes(figure, left, above - TALL, WIDTH, TALL), found)
-        _save(figure, path)
+        _save(figure, folder / "classifiers")
+    return ["classifiers"]
 
 
 Marks = dict[str, float]

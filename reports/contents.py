@@ -11,12 +11,12 @@ from typing import Any
 from reports.arcs import Diagram, diagrams
 from reports.behaviour import Behaviour, behaviour
 from reports.biographies import HeadBiographies, head_biographies
-from reports.classifiers import Classifiers, classifiers
 from reports.controls import Rival, rivals
 from reports.formats import MISSING, count, day, duration
 from reports.heatmaps import heat_map_data
 from reports.rankings import Rankings, rankings
 from reports.run import Run
+from reports.sections import Told, sections
 from reports.summary import Summary, summarise
 from reports.tables import CLASSIFIER, BestHead, best_heads, page_scores, probes
 from reports.verdicts import Verdicts
@@ -71,10 +71,10 @@ class Contents:
     "How far metrics agree; None where the run did not compare them."
     behaviour: Behaviour | None
     "What the model does on minimal pairs; None where the run asked about none."
-    classifiers: Classifiers | None
-    "What classifiers and parsers tell from the heads; None where the run trained none."
     biographies: HeadBiographies | None
     "How heads came to their roles; None where the run followed no training."
+    sections: tuple[Told, ...]
+    "What was measured beside scores."
     examples_total: int
     dropped: tuple[Mapping[str, Any], ...]
     scored: tuple[tuple[str, str, Mapping[str, Any]], ...]
@@ -84,6 +84,11 @@ class Contents:
     notes: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]
+
+    @property
+    def about(self) -> str:
+        """The model and the corpus of the report split, for titles of figures."""
+        return f"{self.model} on {self.corpora.get('report', 'the report split')}"
 
     @property
     def controls(self) -> tuple[Rival, ...]:
@@ -145,8 +150,8 @@ def gather(folder: Path) -> Contents:
         ),
         rankings=rankings(run),
         behaviour=behaviour(run),
-        classifiers=classifiers(run),
         biographies=head_biographies(run, verdicts.rule),
+        sections=tuple(sections(run)),
         examples_total=int(run.examples.groupby(["example"]).ngroups),
         dropped=tuple(record.get("dropped") or ()),
         scored=tuple(

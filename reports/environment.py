@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from reports import formats
 TEMPLATES = Path(__file__).parent / "templates"
 "Templates, style sheets and scripts, shipped with the package."
 
-_FILTERS = ("percent", "signed", "count", "duration", "coefficient", "decimal", "p_value", "tied")
+_FILTERS = ("percent", "signed", "count", "duration", "coefficient", "decimal", "p_value", "names", "tied")
 
 
 def environment(*, html: bool = True) -> jinja2.Environment:
@@ -40,3 +41,8 @@ def embedded(value: Any) -> Markup:
 def asset(name: str) -> Markup:
     """Return a style sheet or script of ours, to be inlined as it is."""
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+
+
+def assets(names: Iterable[str], suffix: str) -> Markup:
+    """Return the style sheets (".css") or scripts (".js") of parts of a page, those that there are."""
+    return Markup("").join(asset(name + suffix) for name in names if (TEMPLATES / (name + suffix)).is_file())

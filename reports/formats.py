@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import datetime
 
 MISSING = "–"
@@ -78,3 +79,13 @@ def day(moment: object) -> str:
     except ValueError:
         return str(moment or MISSING)
     return f"{date.day} {date:%B %Y}"
+
+
+def names(heads: Sequence[str], most: int = 12) -> str:
+    """Return names of heads, the first of them where there are many.
+
+    >>> names(["3-1", "2-4", "1-1"], 2)
+    '3-1, 2-4 and 1 more'
+    """
+    more = len(heads) - most
+    return ", ".join(heads[:most]) + (f" and {more} more" if more > 0 else "") or MISSING

@@ -6,7 +6,6 @@ import re
 
 from reports.behaviour import DECIDED
 from reports.biographies import MATCHED
-from reports.classifiers import TERMS
 from reports.contents import Contents
 from reports.environment import environment
 from reports.glossary import BIOGRAPHIES, LIMITS, MEANING
@@ -27,7 +26,6 @@ def markdown_page(contents: Contents, figures: dict[str, list[str]]) -> str:
         biography_terms=BIOGRAPHIES,
         matched_names=MATCHED,
         decided=DECIDED,
-        classifier_terms=TERMS,
     )
     return re.sub(r"\n{3,}", "\n\n", text)
 

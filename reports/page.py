@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -10,10 +11,8 @@ from reports.behaviour import DECIDED
 from reports.behaviour_figure import save_behaviour
 from reports.biographies import MATCHED
 from reports.biography_charts import biography_charts, save_biographies
-from reports.classifiers import TERMS
-from reports.classifiers_figure import save_classifiers
 from reports.contents import Contents, ProbePart, gather
-from reports.environment import asset, environment
+from reports.environment import assets, environment
 from reports.figures import save_best_heads, save_heat_maps
 from reports.glossary import BIOGRAPHIES, LIMITS, MEANING
 from reports.markdown import markdown_page
@@ -38,8 +37,7 @@ def write_report(run_folder: Path) -> Path:
         drawn = _save_figures(contents, figures)
         if contents.biographies is not None:
             save_biographies(contents.biographies, f"{contents.model}: heads in training", figures / "biographies")
-        if contents.classifiers is not None and contents.classifiers.drawn:
-            save_classifiers(contents.classifiers, f"{contents.model}: what its heads tell", figures / "classifiers")
+        contents = replace(contents, sections=tuple(told.drawn(contents.about, figures) for told in contents.sections))
         (unfinished / "report.md").write_text(markdown_page(contents, drawn), encoding="utf-8")
         (unfinished / "index.html").write_text(html_page(contents), encoding="utf-8")
         _swap(unfinished, target)
@@ -73,7 +71,7 @@ def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder:
     """Save the figures of one probe. Its name goes into file names only where it is plain."""
     stem = part.name if part.name.isidentifier() and part.name.isascii() else f"probe{index + 1}"
     heat = part.heat
-    title = f"{contents.model} on {contents.corpora.get('report', 'the report split')}: {part.name}"
+    title = f"{contents.about}: {part.name}"
     saved = []
     rows = [row for row in part.best if row.n > 0][:BEST_IN_FIGURE]
     if rows:
@@ -88,7 +86,9 @@ def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder:
 def html_page(contents: Contents) -> str:
     """Return the whole page as HTML that loads nothing from anywhere."""
     template = environment().get_template("page.html.j2")
-    told = contents.biographies is not None
+    drawn = contents.biographies is not None or any(told.charts for told in contents.sections)
+    parts = ["page", *["charts"] * drawn, *["biographies"] * (contents.biographies is not None)]
+    parts += [told.name for told in contents.sections]
     return template.render(
         page=contents,
         charts=biography_charts(contents.biographies) if contents.biographies is not None else [],
@@ -98,7 +98,6 @@ def html_page(contents: Contents) -> str:
         limits=LIMITS,
         few=FEW_CLUSTERS,
         decided=DECIDED,
-        classifier_terms=TERMS,
-        style=asset("page.css") + (asset("charts.css") + asset("biographies.css") if told else ""),
-        script=asset("page.js") + (asset("biographies.js") if told else ""),
+        style=assets(parts, ".css"),
+        script=assets(parts, ".js"),
     )

@@ -13,8 +13,8 @@ from typing import Any, Self
 import pandas as pd
 
 from reports.biography_tables import read_biographies
-from reports.classifier_tables import read_classifiers
 from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
+from reports.study_tables import read_studies
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 "What a folder must hold to be a run folder."
@@ -46,8 +46,8 @@ class Run:
     behaviour: pd.DataFrame | None = None
     "One row a group of minimal pairs (`BEHAVIOUR_COLUMNS`); None where the run asked about none."
 
-    classifiers: Mapping[str, pd.DataFrame] = field(default_factory=dict)
-    "Tables of trained classifiers and parsers by name (`reports.classifier_tables.TABLES`), those that the run wrote."
+    studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    "What was measured of heads beside their scores: the tables of `reports.study_tables` that the run wrote, by name."
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
@@ -77,7 +77,7 @@ class Run:
             agreement=read_agreement(folder / "agreement.parquet") if compared else None,
             behaviour=read_behaviour(pairs) if pairs.is_file() else None,
             biographies=read_biographies(folder),
-            classifiers=read_classifiers(folder),
+            studies=read_studies(folder),
         )
 
     @property

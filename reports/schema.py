@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -25,8 +25,8 @@ _FRACTIONS = (
 )
 _RANGES = {"reciprocal_rank": (0, 1), "auc": (0, 1), "tau": (-1, 1), "overlap": (0, 1)}
 _SLACK = 1e-6
+_ABOUT_HEADS = ("probe", "label", "variant", "name", "split")
 _ABOUT_PAIRS = ("corpus", "level", "phenomenon", "paradigm", "condition", "attractors", "number")
-_ABOUT_HEADS = ("probe", "task", "parser", "label", "variant", "name", "split")
 _BEHAVIOUR_KEY = ("model", "step", *_ABOUT_PAIRS, "field")
 
 
@@ -35,8 +35,25 @@ def validate(
 ) -> pd.DataFrame:
     """Return a copy of `frame` with `columns` first, in order and with their dtypes; further columns follow.
 
-    Raises ValueError, one line that begins with `where`, on missing columns, wrong dtypes, names that do not match
-    layer and head, and for scores on unknown splits, fractions outside [0, 1], values where n = 0 and duplicate rows.
+    Raises ValueError, one line that begins with `where`, as `typed` does, and for scores on unknown splits, fractions
+    outside [0, 1], values where n = 0 and duplicate rows.
+    """
+    ordered = typed(frame, columns, where)
+    for column, (low, high) in _RANGES.items():
+        if column in columns:
+            refuse(ordered, outside(ordered[column], low, high), where, f"`{column}` lies outside [{low}, {high}]")
+    if "accuracy" in columns and "split" in columns:
+        _check_scores(ordered, where)
+    if "level" in columns:
+        _check_behaviour(ordered, where)
+    return ordered
+
+
+def typed(frame: pd.DataFrame, columns: Mapping[str, str], where: str | Path) -> pd.DataFrame:
+    """Return a copy of `frame` with `columns` first, in order and with their dtypes; further columns follow.
+
+    Raises ValueError, one line that begins with `where`, on missing columns, wrong dtypes, and names that do not match
+    layer and head.
     """
     missing = [column for column in columns if column not in frame.columns]
     if missing:
@@ -50,14 +67,6 @@ def validate(
     if "name" in columns and "layer" in columns:
         expected = (ordered["layer"] + 1).astype("str") + "-" + (ordered["head"] + 1).astype("str")
         refuse(ordered, ordered["name"] != expected, where, "`name` is not layer + 1, '-', head + 1")
-    for column, (low, high) in _RANGES.items():
-        if column in columns:
-            outside = (ordered[column] < low - _SLACK) | (ordered[column] > high + _SLACK)
-            refuse(ordered, outside, where, f"`{column}` lies outside [{low}, {high}]")
-    if "accuracy" in columns and "split" in columns:
-        _check_scores(ordered, where)
-    if "level" in columns:
-        _check_behaviour(ordered, where)
     return ordered
 
 
@@ -78,8 +87,8 @@ def _check_scores(frame: pd.DataFrame, where: str | Path) -> None:
     """Refuse what no scorer can have measured."""
     refuse(frame, ~frame["split"].isin(SPLITS), where, f"`split` is not one of {', '.join(SPLITS)}")
     for column in _FRACTIONS:
-        outside = (frame[column] < -_SLACK) | (frame[column] > 1 + _SLACK)
-        refuse(frame, outside, where, f"`{column}` lies outside [0, 1] (fractions, not percent)")
+        wrong = outside(frame[column], 0, 1)
+        refuse(frame, wrong, where, f"`{column}` lies outside [0, 1] (fractions, not percent)")
     refuse(frame, (frame["n"] == 0) & frame["accuracy"].notna(), where, "n = 0 but `accuracy` is a number, not NaN")
     refuse(frame, frame.duplicated(list(ROW_KEY)), where, f"two rows have the same {', '.join(ROW_KEY)}")
 
@@ -87,23 +96,29 @@ def _check_scores(frame: pd.DataFrame, where: str | Path) -> None:
 def _check_behaviour(frame: pd.DataFrame, where: str | Path) -> None:
     """Refuse what cannot be said about minimal pairs."""
     known = ", ".join(BEHAVIOUR_LEVELS)
-    refuse(frame, ~frame["level"].isin(BEHAVIOUR_LEVELS), where, f"`level` is not one of {known}")
+    refuse(frame, ~frame["level"].isin(BEHAVIOUR_LEVELS), where, f"`level` is not one of {known}", _ABOUT_PAIRS)
     for column in ("accuracy", "ci_low", "ci_high"):
-        outside = (frame[column] < -_SLACK) | (frame[column] > 1 + _SLACK)
-        refuse(frame, outside, where, f"`{column}` lies outside [0, 1] (fractions, not percent)")
-    refuse(frame, (frame["n"] == 0) & frame["accuracy"].notna(), where, "n = 0 but `accuracy` is a number, not NaN")
+        wrong = outside(frame[column], 0, 1)
+        refuse(frame, wrong, where, f"`{column}` lies outside [0, 1] (fractions, not percent)", _ABOUT_PAIRS)
+    empty = (frame["n"] == 0) & frame["accuracy"].notna()
+    refuse(frame, empty, where, "n = 0 but `accuracy` is a number, not NaN", _ABOUT_PAIRS)
     same = frame.duplicated(list(_BEHAVIOUR_KEY))
-    refuse(frame, same, where, f"two rows have the same {', '.join(_BEHAVIOUR_KEY)}")
+    refuse(frame, same, where, f"two rows have the same {', '.join(_BEHAVIOUR_KEY)}", _ABOUT_PAIRS)
 
 
-def refuse(frame: pd.DataFrame, wrong: pd.Series, where: str | Path, complaint: str) -> None:
-    """Raise ValueError that shows the first of the rows marked in `wrong`, if there is one."""
+def outside(values: pd.Series, low: float, high: float | pd.Series) -> pd.Series:
+    """Mark the values that lie outside [low, high] by more than rounding can do; NaN does not."""
+    return (values < low - _SLACK) | (values > high + _SLACK)
+
+
+def refuse(
+    frame: pd.DataFrame, wrong: pd.Series, where: str | Path, complaint: str, about: Sequence[str] = _ABOUT_HEADS
+) -> None:
+    """Raise ValueError that shows the first of the rows marked in `wrong`, if there is one, by its columns `about`."""
     if not wrong.any():
         return
     row = frame.loc[wrong].iloc[0]
-    about = _ABOUT_PAIRS if "level" in frame.columns else _ABOUT_HEADS
-    columns = [column for column in about if column in frame.columns]
-    named = ", ".join(str(row[column]) for column in columns)
+    named = ", ".join(str(row[column]) for column in about if column in frame.columns)
     raise ValueError(f"{where}: {complaint}, in {int(wrong.sum())} row(s); the first is {named}")
 
 

@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from experiments import bench_scoring
 from mha import Model, load_model
+from mha.planted import word_model
 from probes import Corpus
 
 
@@ -42,3 +44,20 @@ def test_the_forward_pass_runs_batches_as_scoring_does(monkeypatch: pytest.Monke
     assert len(runs) > 1
     assert sum(texts for *_, texts in runs) == len(corpus)
     assert {state[:2] for state in runs} == {(1, True)}
+
+
+def test_all_probes_are_scored_in_one_pass_that_also_measures_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[list[str], int]] = []
+
+    def score(model: Model, texts: Any, probes: Any, baselines: Any, settings: Any, *, observers: Any) -> None:
+        asked.append(([probe.name for probe in probes], len(observers)))
+
+    monkeypatch.setattr(bench_scoring, "score_corpus", score)
+    model = word_model(["ship"], layers=1, heads=1, head_dim=4, positions=8, seed=0)
+    texts = Corpus.generated(2, seed=0).sentences()
+    bench_scoring._score(model, texts, ["dependency"])
+    bench_scoring._score(model, texts, bench_scoring.of_sentences(), shapes=True)
+    (alone, none), (everything, one) = asked
+    assert (alone, none, one) == (["dependency"], 0, 1)
+    assert {"position", "dependency", "agreement"} <= set(everything)
+    assert "coreference" not in everything, "it reads windows"

@@ -10,6 +10,7 @@ from experiments.config import ConfigError, load_config
 from experiments.run import run
 from reports import Run
 
+TABLES = {"classifiers", "layers", "parser"}
 ASKED = (
     'probes.names=["dependency"]',
     "probes.trained=true",
@@ -30,7 +31,7 @@ ALL = (
 
 def test_nothing_is_trained_where_nothing_is_asked(scored: Callable[..., Run]) -> None:
     found = scored()
-    assert found.classifiers == {}
+    assert TABLES.isdisjoint(found.studies)
     assert "classifiers" not in found.record
     assert not any(stage.startswith(("classifiers", "parser")) for stage in found.record["stages"])
 
@@ -54,7 +55,7 @@ def asked(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_task_has_a_row_a_head_beside_its_controls(asked: Path) -> None:
     found = Run.open(asked)
-    table = found.classifiers["classifiers"]
+    table = found.studies["classifiers"]
     tasks = table[table.label == "all"].task.unique().tolist()
     assert set(tasks) - {"arc: dependency/dependent->head"} == {
         *("part of speech", "dependency label", "subject number", "absolute position", "relative position"),
@@ -67,7 +68,8 @@ def test_every_task_has_a_row_a_head_beside_its_controls(asked: Path) -> None:
     assert table[columns].notna().all().all()
     np.testing.assert_allclose(table.selectivity, table.accuracy - table.control_accuracy)
     heads = table[~table.task.str.startswith("arc")]
-    assert heads[["majority", "control_majority", "embedding_accuracy", "random_accuracy"]].notna().all().all()
+    beside = ["majority", "control_majority", "embedding_accuracy", "random_accuracy", "random_selectivity"]
+    assert heads[beside].notna().all().all()
     np.testing.assert_allclose(heads.compression, heads.n_select * np.log2(heads.classes) / heads.codelength)
     best = heads.loc[heads.groupby("task").codelength.idxmin()]
     assert best.selected.all(), "chosen on the selection split, by the shortest code"
@@ -88,7 +90,7 @@ def test_arcs_are_those_of_the_trained_probes_with_their_codelength(asked: Path)
     found = Run.open(asked)
     scores = found.scores[(found.scores.probe == "classifier") & (found.scores.split == "report")]
     scores = scores[scores.n > 0]
-    arcs = found.classifiers["classifiers"]
+    arcs = found.studies["classifiers"]
     arcs = arcs[arcs.task == "arc: dependency/dependent->head"]
     both = arcs.merge(scores, on=["label", "name"], suffixes=("", "_scored"))
     assert len(both) == len(arcs) == len(scores)
@@ -101,11 +103,13 @@ def test_arcs_are_those_of_the_trained_probes_with_their_codelength(asked: Path)
 
 def test_layers_and_parsers_have_tables_and_the_page_shows_all(asked: Path) -> None:
     found = Run.open(asked)
-    layers, parser = found.classifiers["layers"], found.classifiers["parser"]
+    layers, parser = found.studies["layers"], found.studies["parser"]
     assert (layers.groupby("task").layer.agg(list).map(tuple) == (0, 1, 2)).all()
     assert len(parser) == 7
-    for name in ("classifiers", "layers", "parser"):
-        assert len(pd.read_csv(asked / f"{name}.csv")) == len(found.classifiers[name])
+    for table in (layers, parser):
+        assert table[["selectivity", "selectivity_low", "selectivity_high"]].notna().all().all()
+    for name in TABLES:
+        assert len(pd.read_csv(asked / f"{name}.csv")) == len(found.studies[name])
     page, text = ((asked / "report" / name).read_text("utf-8") for name in ("index.html", "report.md"))
     for said in (
         "What classifiers tell from heads",
@@ -121,12 +125,12 @@ def test_a_part_can_be_asked_alone(base: Path, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("experiments.run.write_report", lambda folder: folder)
     few = ['classifiers.tasks=["relative position"]', "classifiers.random=false", "classifiers.layers=false"]
     found = Run.open(run(load_config(base, [*ASKED[3:4], *few]), tmp_path / "a"))
-    assert list(found.classifiers) == ["classifiers"]
-    assert found.classifiers["classifiers"].random_accuracy.isna().all()
+    assert TABLES & set(found.studies) == {"classifiers"}
+    assert found.studies["classifiers"].random_accuracy.isna().all()
     parser = ["classifiers.parser=true", "classifiers.random=false", "classifiers.sentences=5"]
     found = Run.open(run(load_config(base, parser), tmp_path / "b"))
-    assert list(found.classifiers) == ["parser"]
-    assert found.classifiers["parser"].weights.tolist() == ["none", "trained", "trained", "none", "none"]
+    assert TABLES & set(found.studies) == {"parser"}
+    assert found.studies["parser"].weights.tolist() == ["none", "trained", "trained", "none", "none"]
 
 
 def test_a_task_without_examples_is_noted(
@@ -137,7 +141,7 @@ def test_a_task_without_examples_is_noted(
     part = f"{{ path = '{path}' }}"
     changes = [f"corpus.select={part}", f"corpus.report={part}", 'classifiers.tasks=["coreference"]']
     found = Run.open(run(load_config(base, changes), tmp_path))
-    assert found.classifiers == {}
+    assert TABLES.isdisjoint(found.studies)
     assert "classifiers: the corpora have too few examples of coreference, it needs mentions" in found.record["notes"]
 
 

@@ -47,6 +47,8 @@ CHANGED: dict[str, Any] = {
     "behaviour.first": 20,
     "behaviour.method": "pll",
     "behaviour.seed": 17,
+    "shapes.enabled": False,
+    "shapes.threshold": 2.0,
     "page.examples": 5,
     "biographies.probes": ["position"],
     "biographies.labels": ["det", "obj"],

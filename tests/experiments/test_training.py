@@ -444,3 +444,21 @@ def test_the_training_of_the_readme_is_a_valid_config(tmp_path: Path) -> None:
     assert block is not None
     (tmp_path / "small.toml").write_text(textwrap.dedent(block[0]), encoding="utf-8")
     assert load_training(tmp_path / "small.toml").train.seeds == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "step", "stay"),
+    [
+        ("biographies.steps=[0, 3]", 3, "0, 1, 2, 4, 6"),
+        ("model.step=5", 5, "0, 1, 2, 4, 6"),
+        ("train.checkpoints.keep=2", 0, "4, 6"),
+    ],
+)
+def test_steps_at_which_no_checkpoint_will_stay_are_refused_before_training(
+    tmp_path: Path, change: str, step: int, stay: str
+) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(TOML.format(seeds=[0]) + RUN + "[biographies]\nsteps = [0, 6]\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=rf"step {step} is asked for, .* they will at {stay}$"):
+        run(load_config(path, [change]), tmp_path / "out")
+    assert not list((tmp_path / "out").glob("**/checkpoints"))

@@ -187,7 +187,7 @@ def test_roles_are_told_in_their_order_by_their_best_variant_that_came(found: He
 
 
 def test_sentences_say_what_was_followed_and_found(found: HeadBiographies) -> None:
-    scope, came, order, lives = found.sentences
+    scope, came, order, lives, behaviour = found.sentences
     assert scope == "All heads of 2 seeds were scored at 4 checkpoints, from step 0 to step 1,000."
     assert came.startswith("3 of 4 roles had an onset, the first “next” (step 2, interval [0, 10])")
     assert order == (
@@ -195,6 +195,17 @@ def test_sentences_say_what_was_followed_and_found(found: HeadBiographies) -> No
         "first in 91.2 % of resamples (ties count half)."
     )
     assert lives == "Lives of heads: commits 2, changes 2, wavers 2, loses 2, never 4."
+    assert behaviour == "Behaviour at the last checkpoint: 75.0 % (seed 0), 75.0 % (seed 1)."
+
+
+def test_behaviour_is_told_of_the_last_checkpoint_of_every_seed_that_was_asked(run_folder: Path) -> None:
+    frames = tables()
+    steps = frames["biography_steps"]
+    by_step = steps.assign(behaviour=np.where(steps.seed == 0, 0.5 + steps.step / 4000, math.nan))
+    assert told(run_folder, frames | {"biography_steps": by_step.iloc[::-1]}).behaviour == (
+        "Behaviour at the last checkpoint: 75.0 % (seed 0)."
+    )
+    assert told(run_folder, frames | {"biography_steps": steps.assign(behaviour=math.nan)}).behaviour == ""
 
 
 def test_heads_are_named_by_their_lives(found: HeadBiographies) -> None:
@@ -261,6 +272,7 @@ def test_where_nothing_came_the_section_says_so(run_folder: Path) -> None:
     assert found.sentences == (
         "All heads of seed 3 were scored at 4 checkpoints, from step 0 to step 1,000.",
         "None of the 4 roles that were looked for had an onset.",
+        "Behaviour at the last checkpoint: 75.0 % (seed 3).",
     )
     assert found.curves.role.nunique() == 4, "the curves are there all the same"
 

@@ -4,8 +4,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reports import Run, write_classifiers, write_report
-from reports.classifier_tables import TABLES, read_classifiers
+from reports import Run, write_report, write_studies
 from reports.classifiers import FOLDED, TERMS, Classifiers, Table, classifiers
 from reports.classifiers_figure import save_classifiers
 
@@ -65,7 +64,7 @@ def tables(hostile: str) -> dict[str, pd.DataFrame]:
 
 @pytest.fixture
 def found(run_folder: Path, hostile: str) -> Classifiers:
-    write_classifiers(tables(hostile), run_folder)
+    write_studies(tables(hostile), run_folder)
     found = classifiers(Run.open(run_folder))
     assert found is not None
     return found
@@ -79,18 +78,9 @@ def titled(found: Classifiers, begin: str) -> Table:
 
 def test_a_run_without_classifiers_has_no_section(written_run: Path, report: Path) -> None:
     assert classifiers(Run.open(written_run)) is None
-    assert "What classifiers tell" not in (report / "index.html").read_text("utf-8")
-    assert "What classifiers tell" not in (report / "report.md").read_text("utf-8")
+    assert "What classifiers tell from heads" not in (report / "index.html").read_text("utf-8")
+    assert "What classifiers tell from heads" not in (report / "report.md").read_text("utf-8")
     assert not (report / "figures" / "classifiers.png").exists()
-
-
-def test_tables_come_back_as_they_were_written(tmp_path: Path, hostile: str) -> None:
-    write_classifiers(tables(hostile) | {"layers": pd.DataFrame()}, tmp_path)
-    back = read_classifiers(tmp_path)
-    assert list(back) == ["classifiers", "parser"], "a table without rows is not written"
-    for name, frame in back.items():
-        assert list(frame.columns) == list(TABLES[name])
-        assert len(pd.read_csv(tmp_path / f"{name}.csv")) == len(frame)
 
 
 @pytest.mark.parametrize(
@@ -111,18 +101,7 @@ def test_what_no_classifier_can_have_measured_is_refused(
     name: str, change: Callable[[pd.DataFrame], pd.DataFrame], complaint: str, tmp_path: Path, hostile: str
 ) -> None:
     with pytest.raises(ValueError, match=rf"{name}.parquet: {complaint}"):
-        write_classifiers({name: change(tables(hostile)[name])}, tmp_path)
-
-
-def test_an_unknown_table_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="unknown table 'parsers'; expected classifiers, layers, parser"):
-        write_classifiers({"parsers": pd.DataFrame()}, tmp_path)
-
-
-def test_a_damaged_table_is_told_with_its_file(run_folder: Path) -> None:
-    (run_folder / "layers.parquet").write_bytes(b"PAR1")
-    with pytest.raises(ValueError, match=r"layers\.parquet: not a readable parquet file"):
-        Run.open(run_folder)
+        write_studies({name: change(tables(hostile)[name])}, tmp_path)
 
 
 def test_every_task_is_shown_by_its_chosen_head_with_selectivity(found: Classifiers) -> None:
@@ -172,7 +151,7 @@ def test_sentences_count_what_is_selective_and_compare_parsers(found: Classifier
 
 
 def test_the_page_shows_every_table_and_escapes_names(run_folder: Path, hostile: str) -> None:
-    write_classifiers(tables(hostile), run_folder)
+    write_studies(tables(hostile), run_folder)
     folder = write_report(run_folder).parent
     page, text = ((folder / name).read_text("utf-8") for name in ("index.html", "report.md"))
     assert '<a href="#classifiers">' in page
@@ -189,19 +168,18 @@ def test_the_page_shows_every_table_and_escapes_names(run_folder: Path, hostile:
 
 @pytest.mark.parametrize("kept", ["classifiers", "layers", "parser"])
 def test_any_table_alone_can_be_told_and_drawn(kept: str, run_folder: Path, hostile: str) -> None:
-    write_classifiers({kept: tables(hostile)[kept]}, run_folder)
+    write_studies({kept: tables(hostile)[kept]}, run_folder)
     found = classifiers(Run.open(run_folder))
     assert found is not None
     assert found.tables
-    assert found.drawn
-    save_classifiers(found, "what heads tell", run_folder / "drawn")
-    assert (run_folder / "drawn.png").stat().st_size > 5000
+    assert save_classifiers(found, "minilm", run_folder) == ["classifiers"]
+    assert (run_folder / "classifiers.png").stat().st_size > 5000
 
 
 def test_arcs_alone_are_not_drawn(run_folder: Path, hostile: str) -> None:
     heads = tables(hostile)["classifiers"]
-    write_classifiers({"classifiers": heads[heads.task.str.startswith("arc")]}, run_folder)
+    write_studies({"classifiers": heads[heads.task.str.startswith("arc")]}, run_folder)
     found = classifiers(Run.open(run_folder))
     assert found is not None
-    assert not found.drawn
+    assert save_classifiers(found, "minilm", run_folder) == []
     assert [table.title for table in found.tables] == ["Arcs from a pair’s two attention values, coded online"]

@@ -1,0 +1,29 @@
+"""The studies of a run: adding one takes its class here, its tables and its section of the page in `reports`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from experiments.classifiers import ClassifierStudy
+from experiments.parsers import ParserStudy
+from experiments.shapes import ShapeStudy
+from experiments.study import Study, Surroundings
+from reports import write_studies
+
+STUDIES: Final[tuple[type[Study], ...]] = (ShapeStudy, ClassifierStudy, ParserStudy)
+
+
+def studies_of(run: Surroundings) -> list[Study]:
+    """Return the studies that the config of a run asks for."""
+    asked = (study.asked(run) for study in STUDIES)
+    return [study for study in asked if study is not None]
+
+
+def write_tables(studies: Iterable[Study], run: Surroundings, folder: Path) -> None:
+    """Write the tables of all studies into the folder of their run."""
+    for study in studies:
+        with run.journal.stage(study.name):
+            tables = study.tables()
+        write_studies({name: run.complete(frame) for name, frame in tables.items()}, folder)

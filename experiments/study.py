@@ -1,0 +1,94 @@
+"""What a run can measure of the heads beside their scores: the form that every study has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import pandas as pd
+
+from experiments.config import Config
+from experiments.journal import Journal
+from experiments.opened import Opened
+from experiments.progress import Progress
+from mha import Model
+from probes import Corpus
+from probes.corpora import Texts
+from probes.observers import Observer
+from probes.results import SPLITS, Split
+
+if TYPE_CHECKING:
+    from experiments.part import Part
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a study may use of the run that it is part of."""
+
+    config: Config
+    opened: Opened
+    corpora: tuple[Corpus, Corpus]
+    "Of the selection split and of the report split."
+    journal: Journal
+    progress: Progress
+
+    @property
+    def model(self) -> Model:
+        """The model of the run."""
+        return self.opened.model
+
+    def texts(self, scope: str) -> list[Texts]:
+        """Return the texts of a scope, "sentence" or "window": of the selection split and of the report split."""
+        words = self.config.scoring.window_words
+        return [corpus.sentences() if scope == "sentence" else corpus.windows(words) for corpus in self.corpora]
+
+    def complete(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Add the corpus of each row's split, that of the report split where there is none, and the model and step."""
+        names = dict(zip(SPLITS, (corpus.name for corpus in self.corpora), strict=True))
+        corpus = frame["split"].map(names) if "split" in frame else names[SPLITS[1]]
+        return self.of_run(frame.assign(corpus=corpus))
+
+    def of_run(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Add which model, and at which step of its training, the rows are about."""
+        model, step = self.model, self.opened.step
+        name = f"{model.name} ({model.source})" if model.source in ("random", "shuffled") else model.name
+        return frame.assign(model=name, step=pd.array([pd.NA if step is None else step] * len(frame), dtype="Int64"))
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A part of a run whose heads have been scored."""
+
+    part: Part
+    scores: pd.DataFrame
+    splits: Sequence[Split]
+    "The sums that the scores come from."
+    trained: Sequence[pd.DataFrame]
+    "The scores of trained probes, where they were asked for."
+
+
+class Study:
+    """Something that a run measures of the heads beside their scores; what it has no use for it leaves as it is here.
+
+    A run asks for its tables once all texts of all scopes have been read.
+    """
+
+    name: ClassVar[str]
+    "As the stages of the run and its page call it."
+
+    @classmethod
+    def asked(cls, run: Surroundings) -> Self | None:
+        """Return the study, or None where the config asks for none; raises where what it asks for cannot be done."""
+        raise NotImplementedError
+
+    def observer(self, scope: str, split: str, texts: Texts) -> Observer | None:
+        """Return what looks at the maps of a split while its heads are scored, if anything does."""
+        return None
+
+    def scored(self, scored: Scored) -> None:
+        """Take note of a part whose heads have been scored."""
+
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """Return what was measured: name of a table (`reports.study_tables`) -> rows, without columns of the run."""
+        raise NotImplementedError

@@ -1,0 +1,37 @@
+"""Whoever else looks at the maps while heads are scored: one pass of the model serves all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from torch import Tensor
+
+from mha.batches import Batch
+from probes.records import Document
+
+
+@runtime_checkable
+class Look(Protocol):
+    """What is measured of the maps of one batch; it must not change them."""
+
+    def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:
+        """Look at a layer: its word-level maps [batch, head, query, key] and the pattern [batch, head, piece, piece].
+
+        Keys of `maps` are the words, then [SEP], then [CLS]; `pattern` is of the pieces that the words consist of.
+        Called once a layer, by the thread that has the batch.
+        """
+
+
+@runtime_checkable
+class Observer(Protocol):
+    """Something else that is measured of the maps in the pass in which heads are scored (`probes.score_corpus`).
+
+    Batches are looked at side by side on threads, so that each has a look of its own.
+    """
+
+    def look(self, documents: Sequence[Document], batch: Batch) -> Look:
+        """Return what looks at the maps of a batch of these texts; it may be called on several threads at a time."""
+
+    def add(self, look: Look) -> None:
+        """Take in a batch that has been looked at; called in the order of the batches, by one thread."""

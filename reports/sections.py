@@ -1,0 +1,92 @@
+"""The sections of a page that tell what was measured beside scores; adding one takes a line here and its templates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Self
+
+from reports.classifiers import TERMS as CLASSIFIERS
+from reports.classifiers import classifiers
+from reports.classifiers_figure import save_classifiers
+from reports.run import Run
+from reports.sandbox_charts import Chart
+from reports.shape_charts import save_shapes, shape_charts
+from reports.shape_terms import SHAPES
+from reports.shapes import head_shapes
+
+
+def _no_charts(found: Any) -> Sequence[Chart]:
+    return ()
+
+
+def _no_figures(found: Any, about: str, folder: Path) -> Sequence[str]:
+    return ()
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """How a page tells of a study: what its templates get, and what its figures are."""
+
+    name: str
+    "Of the templates NAME.html.j2 and NAME.md.j2, of NAME.css and NAME.js where there are such, and of the anchor."
+    title: str
+    gather: Callable[[Run], Any | None]
+    "Returns what is told, as the templates lay it out; None where the run measured nothing of the kind."
+    terms: Sequence[tuple[str, str]] = ()
+    "What the words and numbers of the section mean."
+    charts: Callable[[Any], Sequence[Chart]] = _no_charts
+    "Returns the charts of the HTML page."
+    save: Callable[[Any, str, Path], Sequence[str]] = _no_figures
+    "Called with what is told, the model and corpus it is about, and a folder; returns the figures' names there."
+
+
+SECTIONS: Final = (
+    PageSection("shapes", "The shape of maps", head_shapes, SHAPES, shape_charts, save_shapes),
+    PageSection("classifiers", "What classifiers tell from heads", classifiers, CLASSIFIERS, save=save_classifiers),
+)
+"In the order of the page."
+
+
+@dataclass(frozen=True)
+class Told:
+    """A section of one page; `told` in its templates."""
+
+    section: PageSection
+    found: Any
+    "What its `gather` returned."
+    figures: tuple[str, ...] = ()
+    "Names of its figures, without suffix."
+
+    @property
+    def name(self) -> str:
+        """Of its templates, and its anchor."""
+        return self.section.name
+
+    @property
+    def title(self) -> str:
+        """Its heading."""
+        return self.section.title
+
+    @property
+    def terms(self) -> Sequence[tuple[str, str]]:
+        """What its words and numbers mean."""
+        return self.section.terms
+
+    @property
+    def charts(self) -> Sequence[Chart]:
+        """The charts of the HTML page."""
+        return self.section.charts(self.found)
+
+    def drawn(self, about: str, folder: Path) -> Self:
+        """Save the figures into `folder` and return the section with their names."""
+        return replace(self, figures=tuple(self.section.save(self.found, about, folder)))
+
+
+def sections(run: Run) -> Iterator[Told]:
+    """Yield what a page tells of a run beside scores."""
+    for section in SECTIONS:
+        found = section.gather(run)
+        if found is not None:
+            yield Told(section, found)

@@ -1,0 +1,29 @@
+"""All tables of what a run can measure of heads beside their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import pandas as pd
+
+from reports.classifier_tables import CLASSIFIER_TABLES
+from reports.shape_tables import SHAPE_TABLES
+from reports.study_table import StudyTable
+
+STUDY_TABLES: Final[Mapping[str, StudyTable]] = MappingProxyType({**SHAPE_TABLES, **CLASSIFIER_TABLES})
+"Name -> what the table must hold. In a run folder it lies as NAME.parquet and NAME.csv."
+
+
+def write_studies(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
+    """Write tables by name into `folder`; ValueError says what is wrong with one."""
+    for name, frame in tables.items():
+        STUDY_TABLES[name].write(frame, folder, name)
+
+
+def read_studies(folder: Path) -> dict[str, pd.DataFrame]:
+    """Return the tables that lie in `folder`, by name; ValueError says what is wrong with one."""
+    paths = {name: folder / f"{name}.parquet" for name in STUDY_TABLES}
+    return {name: STUDY_TABLES[name].read(path) for name, path in paths.items() if path.is_file()}
