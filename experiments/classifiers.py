@@ -60,11 +60,8 @@ class ClassifierStudy(Study):
     def _probe(self, scope: str, tasks: Sequence[ProbingTask]) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the rows of heads and those of layers of the tasks of one scope."""
         run, section = self.run, self.run.config.classifiers
-        seed, replicates, workers = (
-            run.config.seed,
-            run.config.scoring.replicates,
-            section.workers or os.cpu_count() or 1,
-        )
+        workers, seed = section.workers or os.cpu_count() or 1, run.config.seed
+        effort = {"replicates": run.config.scoring.replicates, "seed": seed}
         with run.journal.stage("classifiers: read"):
             probing = Probing.of(run.model, run.texts(scope), tasks, settings_of(run), most=section.examples, seed=seed)
         self._note(probing, tasks, scope)
@@ -72,18 +69,16 @@ class ClassifierStudy(Study):
         with run.journal.stage("classifiers: heads"):
             words = probing.judge_embeddings(workers)
             heads = probing.judge_heads(workers, counter(run, f"classifiers of heads ({scope}s)", fits))
-        rivals = None
+        rivals, layers = None, pd.DataFrame()
         if section.random:
             with run.journal.stage("classifiers: random weights"):
                 step = counter(run, f"classifiers of random heads ({scope}s)", fits)
                 rivals = probing.reread(random_model(run)).judge_heads(workers, step, coded=False)
-        found = head_table(probing, heads, words, rivals, model=run.model, replicates=replicates, seed=seed)
-        layers = pd.DataFrame()
         if section.layers:
             with run.journal.stage("classifiers: layers"):
                 step = counter(run, f"classifiers of layers ({scope}s)", len(probing.posed))
-                layers = layer_table(probing, run.model, workers=workers, replicates=replicates, seed=seed, step=step)
-        return found, layers
+                layers = layer_table(probing, run.model, workers=workers, step=step, **effort)
+        return head_table(probing, heads, words, rivals, model=run.model, **effort), layers
 
     def _note(self, probing: Probing, tasks: Sequence[ProbingTask], scope: str) -> None:
         """Note how many examples each task had, of how many, and which tasks could not be asked."""
