@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
-from reports.classifiers import TERMS as CLASSIFIERS
+from reports.classifier_terms import CLASSIFIERS
 from reports.classifiers import classifiers
 from reports.classifiers_figure import save_classifiers
 from reports.run import Run

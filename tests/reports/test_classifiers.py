@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from reports import Run, write_report, write_studies
-from reports.classifiers import FOLDED, TERMS, Classifiers, Table, classifiers
+from reports.classifier_terms import CLASSIFIERS
+from reports.classifiers import FOLDED, Classifiers, Table, classifiers
 from reports.classifiers_figure import save_classifiers
 
 NAN = float("nan")
@@ -157,7 +158,7 @@ def test_the_page_shows_every_table_and_escapes_names(run_folder: Path, hostile:
     assert '<a href="#classifiers">' in page
     assert hostile not in page
     assert hostile not in text
-    for term, definition in TERMS:
+    for term, definition in CLASSIFIERS:
         assert definition.split("“")[0] in page
         assert f"- **{term}**" in text
     lines = text[text.index("What the best head of each task tells:") :].splitlines()
