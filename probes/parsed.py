@@ -88,12 +88,15 @@ def control_heads(forms: Sequence[str], offsets: Sequence[int], seed: int) -> li
     Every word form has one of `offsets`, drawn at random: the root where that is 0, else the nearest other word to
     where it points. Only memory can tell them (Hewitt and Liang 2019, section 2, dependency edges).
     """
-    heads = []
-    for place in range(len(forms)):
-        offset = pick(offsets, draws(seed, "control head", forms[place])[0])
-        others = [word for word in range(len(forms)) if word != place] if offset else []
-        heads.append(min(others, key=lambda word, aim=place + offset: abs(word - aim), default=len(forms)))  # type: ignore[misc]
-    return heads
+    return [
+        _nearest(place, pick(offsets, draws(seed, "control head", form)[0]), len(forms))
+        for place, form in enumerate(forms)
+    ]
+
+
+def _nearest(place: int, offset: int, words: int) -> int:
+    others = [word for word in range(words) if word != place] if offset else []
+    return min(others, key=lambda word: abs(word - place - offset), default=words)
 
 
 def sample_sentences(aligned: Aligned, most: int, seed: int) -> list[int]:
