@@ -13,8 +13,11 @@ from torch import Tensor
 PADDING = -1
 "The head of a place where no word is."
 
-PENALTY, ITERATIONS = 1e-4, 100
-"Of the fit: half of this times the sum of squared weights is added to the loss; the most steps of L-BFGS."
+PENALTY, ITERATIONS = 0.03, 30
+"""Of the fit: half of this times the sum of squared weights is added to the loss; the most steps of L-BFGS.
+
+With MiniLM, 300 sentences of EWT's training part and the next 150 to judge by, 0.001, 0.01 and 0.03 gave UAS of 53.7,
+57.2 and 59.0 with words; without words 55.6 and 55.1 for the first two: words have many weights."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +101,8 @@ class AttentionParser:
     def fit(cls, banks: Sequence[Treebank], step: Callable[[], None] = lambda: None) -> AttentionParser:
         """Maximise the likelihood of the heads in `banks`, with a small penalty on weights: a convex problem.
 
-        Solved from weights of 0 by L-BFGS over all banks at once, so no seed and no order decides anything. `step` is
-        called each time the loss was computed.
+        Solved from weights of 0 by L-BFGS over all banks at once, so no seed decides anything. `step` is called each
+        time the loss was computed.
         """
         blank = cls.blank(banks)
         weights = [blank.pairs.requires_grad_(), blank.root.requires_grad_()]

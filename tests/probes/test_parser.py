@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from probes.parser import PADDING, AttentionParser, Treebank
+from probes.parser import PADDING, PENALTY, AttentionParser, Treebank
 
 
 def bank(seed: int, *, lengths: tuple[int, ...] = (5, 3), maps: int = 4, size: int = 2) -> Treebank:
@@ -128,7 +128,7 @@ def test_the_fit_is_a_minimum_and_the_order_of_batches_hardly_moves_it() -> None
     words = sum(int(part.real.sum()) for part in banks)
 
     def loss(parser: AttentionParser) -> float:
-        penalty = 0.5e-4 * float(parser.pairs.square().sum() + parser.root.square().sum())
+        penalty = PENALTY / 2 * float(parser.pairs.square().sum() + parser.root.square().sum())
         return float(sum((parser.loss(part) for part in banks), torch.zeros(()))) / words + penalty
 
     least = loss(one)
