@@ -175,7 +175,7 @@ def _layer_tables(layers: pd.DataFrame | None) -> list[Table]:
         low, high = decimal(first["expected_low"]), decimal(first["expected_high"])
         between = "" if MISSING in (low, high) else f"[{low}, {high}]"
         solved = _sure(decimal(first["expected_layer"]), between)
-        rows = part.to_dict("records")
+        rows = _rows(part)
         together.append((task, solved, *(_selective(row, "cumulative", "cumulative_selectivity") for row in rows)))
         alone.append((task, *(_selective(row, "accuracy", "selectivity") for row in rows)))
     columns = (("Task", "text"), ("Expected layer", "num"), *numbers)
