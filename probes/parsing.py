@@ -91,7 +91,7 @@ def _measured(
 ) -> dict[str, float]:
     """Return what is told of the hits in the task and its control task: selectivity, and the margin over `beaten`."""
     margin, found = (
-        {name: float(np.ravel(value)[0]) for name, value in columns.items()}
+        {name: float(np.asarray(value).ravel()[0]) for name, value in columns.items()}
         for columns in (
             accuracy_beside_control(blocks, np.stack([hits[0], beaten[0]])[..., None], bootstrap),
             accuracy_beside_control(blocks, hits[..., None], bootstrap),
