@@ -97,7 +97,7 @@ def _measured(
             accuracy_beside_control(blocks, hits[..., None], bootstrap),
         )
     )
-    named = {"n": found["n"], "clusters": found["clusters"], "uas": found["accuracy"]}
+    named = {"n": int(found["n"]), "clusters": int(found["clusters"]), "uas": found["accuracy"]}
     named |= {"ci_low": found["ci_low"], "ci_high": found["ci_high"], "control_uas": found["baseline_accuracy"]}
     named |= {f"selectivity{end}": found[f"margin{end}"] for end in ("", "_low", "_high")}
     return named | {f"margin{end}": margin[f"margin{end}"] for end in ("", "_low", "_high")}
