@@ -53,6 +53,7 @@ class LinearClassifier:
             estimator = LogisticRegression(C=PENALTY, max_iter=ITERATIONS, tol=TOLERANCE)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
+                warnings.filterwarnings("ignore", "The number of unique classes")  # of the code's first blocks
                 estimator.fit((x - mean) / scale, y)
         return cls(classes, len(x), known, mean, scale, estimator)
 

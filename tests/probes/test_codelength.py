@@ -55,6 +55,11 @@ def test_labels_that_were_not_learned_have_a_probability() -> None:
     np.testing.assert_allclose(p[:, [1, 2, 4]], 1 / 5 / 31)
 
 
+def test_blocks_in_which_most_labels_differ_are_fitted_without_a_warning() -> None:
+    x = np.random.default_rng(0).normal(size=(40, 2))
+    assert LinearClassifier.fit(x, np.arange(40) % 30, 30).probabilities(x).shape == (40, 30)
+
+
 def test_units_of_the_features_change_nothing() -> None:
     random = np.random.default_rng(1)
     x, y = random.normal(size=(80, 3)), random.integers(0, 3, 80)

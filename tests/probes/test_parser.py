@@ -13,7 +13,8 @@ def bank(seed: int, *, lengths: tuple[int, ...] = (5, 3), maps: int = 4, size: i
         for j in range(n):
             gold[row, j] = random.choice([i for i in range(n + 1) if i != j])
     shapes = [(len(lengths), width, width, maps), (len(lengths), width, 2 * maps), (len(lengths), width, size)]
-    return Treebank(*(torch.from_numpy(random.random(shape)).float() for shape in shapes), torch.from_numpy(gold))
+    maps, ends, vectors = (torch.from_numpy(random.random(shape)).float() for shape in shapes)
+    return Treebank(maps, ends, vectors, torch.from_numpy(gold))
 
 
 def random_parser(one: Treebank, seed: int = 0) -> AttentionParser:
@@ -38,7 +39,8 @@ def by_loops(parser: AttentionParser, one: Treebank, sentence: int) -> np.ndarra
         own = np.concatenate([[1], vectors[j]])
         given = np.concatenate([ends[j] / parser.end_scale.double().numpy(), [1]])
         scores[j, n] = given @ parser.root.double().numpy() @ own
-    return scores - np.log(np.exp(scores).sum(1, keepdims=True))
+    logs: np.ndarray = scores - np.log(np.exp(scores).sum(1, keepdims=True))
+    return logs
 
 
 @pytest.mark.parametrize("size", [0, 2])
