@@ -13,8 +13,8 @@ def bank(seed: int, *, lengths: tuple[int, ...] = (5, 3), maps: int = 4, size: i
         for j in range(n):
             gold[row, j] = random.choice([i for i in range(n + 1) if i != j])
     shapes = [(len(lengths), width, width, maps), (len(lengths), width, 2 * maps), (len(lengths), width, size)]
-    maps, ends, vectors = (torch.from_numpy(random.random(shape)).float() for shape in shapes)
-    return Treebank(maps, ends, vectors, torch.from_numpy(gold))
+    pairs, ends, vectors = (torch.from_numpy(random.random(shape)).float() for shape in shapes)
+    return Treebank(pairs, ends, vectors, torch.from_numpy(gold))
 
 
 def random_parser(one: Treebank, seed: int = 0) -> AttentionParser:
