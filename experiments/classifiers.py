@@ -55,7 +55,7 @@ class ClassifierStudy(Study):
                 for name, rows in zip(found, self._probe(scope, tasks), strict=True):
                     found[name].append(rows)
         kept = {name: [rows for rows in some if len(rows)] for name, some in found.items()}
-        return {name: pd.concat(some, ignore_index=True).rename(columns=NAMES) for name, some in kept.items() if some}
+        return {name: pd.concat(some, ignore_index=True) for name, some in kept.items() if some}
 
     def _probe(self, scope: str, tasks: Sequence[ProbingTask]) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the rows of heads and those of layers of the tasks of one scope."""
@@ -78,7 +78,8 @@ class ClassifierStudy(Study):
             with run.journal.stage("classifiers: layers"):
                 step = counter(run, f"classifiers of layers ({scope}s)", len(probing.posed))
                 layers = layer_table(probing, run.model, workers=workers, step=step, **effort)
-        return head_table(probing, heads, words, rivals, model=run.model, **effort), layers
+        found = head_table(probing, heads, words, rivals, model=run.model, **effort)
+        return found.rename(columns=NAMES), layers.rename(columns=NAMES)
 
     def _note(self, probing: Probing, tasks: Sequence[ProbingTask], scope: str) -> None:
         """Note how many examples each task had, of how many, and which tasks could not be asked."""

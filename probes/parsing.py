@@ -88,7 +88,7 @@ def _about(parser: str, weights: str, parameters: int, n_select: int) -> dict[st
 
 def _measured(
     hits: Float[np.ndarray, "2 word"], beaten: Float[np.ndarray, "2 word"], blocks: IntArray, bootstrap: Bootstrap
-) -> dict[str, float]:
+) -> dict[str, object]:
     """Return what is told of the hits in the task and its control task: selectivity, and the margin over `beaten`."""
     margin, found = (
         {name: float(np.asarray(value).ravel()[0]) for name, value in columns.items()}
@@ -97,7 +97,7 @@ def _measured(
             accuracy_beside_control(blocks, hits[..., None], bootstrap),
         )
     )
-    named = {"n": int(found["n"]), "clusters": int(found["clusters"]), "uas": found["accuracy"]}
+    named: dict[str, object] = {"n": int(found["n"]), "clusters": int(found["clusters"]), "uas": found["accuracy"]}
     named |= {"ci_low": found["ci_low"], "ci_high": found["ci_high"], "control_uas": found["baseline_accuracy"]}
     named |= {f"selectivity{end}": found[f"margin{end}"] for end in ("", "_low", "_high")}
     return named | {f"margin{end}": margin[f"margin{end}"] for end in ("", "_low", "_high")}
