@@ -13,7 +13,9 @@ from experiments.circuit_section import CircuitsSection
 from experiments.config_file import read_toml, validated
 from experiments.section import ConfigError as ConfigError
 from experiments.section import Section
+from experiments.sections import ARC
 from experiments.sections import BehaviourSection as BehaviourSection
+from experiments.sections import ClassifiersSection as ClassifiersSection
 from experiments.sections import ControlsSection as ControlsSection
 from experiments.sections import CorpusPart as CorpusPart
 from experiments.sections import CorpusSection as CorpusSection
@@ -51,6 +53,7 @@ class Config(Section):
     circuits: CircuitsSection = CircuitsSection()
     heads: HeadsSection = HeadsSection()
     relatedness: RelatednessSection = RelatednessSection()
+    classifiers: ClassifiersSection = ClassifiersSection()
     shapes: ShapesSection = ShapesSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
@@ -62,6 +65,8 @@ class Config(Section):
             raise ValueError('model.source is "train", but there is no table [train] that says what to train')
         if self.biographies is not None and self.model.source not in ("train", "checkpoint"):
             raise ValueError('[biographies] needs the checkpoints of a training: model.source "train" or "checkpoint"')
+        if ARC in self.classifiers.tasks and not self.probes.trained:
+            raise ValueError('task "arc" of classifiers.tasks codes the trained probes: it needs probes.trained = true')
         return self
 
 

@@ -11,6 +11,7 @@ from experiments.config import Config
 from experiments.controls import ModelControl, add_control, chosen_shuffles, model_controls, of_model, on_arcs
 from experiments.journal import Journal
 from experiments.progress import Progress
+from experiments.sections import ARC
 from experiments.study import Scored, Study
 from mha import Model
 from probes import Probe
@@ -147,5 +148,6 @@ class Part:
             pairs=self.config.probes.trained_pairs,
             replicates=self.config.scoring.replicates,
             seed=self.config.seed,
+            codelength=ARC in self.config.classifiers.tasks,
             progress=lambda done, of: progress(f"trained probes ({self.scope}s)", done, of),
         )

@@ -17,7 +17,11 @@ from probes.corpora import corpus_path
 from probes.named_corpora import NAMED_RATINGS
 from probes.pair_corpora import NAMED_PAIRS, pairs_path
 from probes.pair_scores import METHODS
+from probes.probing_tasks import TASKS, ProbingTask, get_task
 from probes.ratings import ratings_path
+
+ALL, ARC = "all", "arc"
+"What stands among the names of tasks for all of them, and for the trained probes on pairs of words."
 
 
 class ModelSection(Section):
@@ -222,6 +226,38 @@ class RelatednessSection(Section):
             if self.ratings.count(name) > 1:
                 raise ValueError(f"ratings {name!r} are named twice")
         return self
+
+
+class ClassifiersSection(Section):
+    """What classifiers are trained to tell from the heads, beside control tasks; nothing where nothing is said."""
+
+    tasks: tuple[str, ...] = ()
+    """Tasks of `probes.probing_tasks` that a classifier of every head learns; "arc" codes those of probes.trained too,
+    and "all" stands for all tasks but that."""
+    examples: int = Field(default=2000, ge=20)
+    "Examples a task and split at the most."
+    random: bool = True
+    "Whether classifiers and parsers are also trained on the heads of a model with fresh weights."
+    layers: bool = True
+    "Whether the tasks are also learned from whole layers, to say which layer solves what."
+    parser: bool = False
+    "Whether parsers are trained on the attention of all heads at once."
+    sentences: int = Field(default=500, ge=1)
+    "Sentences a split that a parser is shown at the most."
+    workers: int = Field(default=0, ge=0)
+    "Processes that train side by side, 0 for as many as there are cores; no number depends on it."
+
+    def _known(self) -> Self:
+        for name in self.tasks:
+            if name not in (ALL, ARC):
+                get_task(name)
+            if self.tasks.count(name) > 1:
+                raise ValueError(f"task {name!r} is named twice")
+
+    @property
+    def asked(self) -> tuple[ProbingTask, ...]:
+        """The tasks that are learned from what heads give to words."""
+        return tuple(task for name, task in TASKS.items() if name in self.tasks or ALL in self.tasks)
 
 
 class ShapesSection(Section):

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from experiments.circuits import CircuitStudy
+from experiments.classifiers import ClassifierStudy
 from experiments.confusion import ConfusionStudy
 from experiments.ensembles import Ensembles
 from experiments.headset import HeadSet
+from experiments.parsers import ParserStudy
 from experiments.relatedness import RelatednessStudy
 from experiments.shapes import ShapeStudy
 from experiments.study import Study, Surroundings
@@ -17,11 +19,13 @@ from reports import write_studies
 
 STUDIES: Final[tuple[type[Study], ...]] = (
     ShapeStudy,
-    CircuitStudy,
-    HeadSet,
-    Ensembles,
     ConfusionStudy,
     RelatednessStudy,
+    CircuitStudy,
+    ClassifierStudy,
+    ParserStudy,
+    HeadSet,
+    Ensembles,
 )
 
 

@@ -13,7 +13,7 @@ from mha.hooks import HookError, Seen, watch
 from mha.models import Model
 
 SeeMaps = Callable[[int, Tensor], None]
-"Called with the index of a layer and its word-level maps [batch, head, query, key]."
+"Called with the index of a layer and what it shows, word-level maps [batch, head, query, key] for example."
 
 SeeBoth = Callable[[int, Tensor, Tensor], None]
 """Called with the index of a layer, its word-level maps, which are of the kind that was asked for, and its attention
@@ -95,7 +95,6 @@ def merge(pattern: Float[Tensor, "batch head piece piece"], batch: Batch) -> Flo
     return merged.view(texts, -1, heads, keys).permute(1, 3, 0, 2).contiguous().permute(2, 3, 0, 1)
 
 
-@torch.inference_mode()
 def stream_maps(
     model: Model, batch: Batch, see: SeeMaps, also: Sequence[SeeBoth] = (), *, maps: str = "weights"
 ) -> None:
@@ -106,22 +105,51 @@ def stream_maps(
     """
     if maps not in READERS:
         raise ValueError(f"unknown maps {maps!r}; known are {', '.join(MAPS)}")
-    reader, shown = READERS[maps](), 0
+    reader = READERS[maps]()
 
-    def look(seen: Seen) -> None:
-        nonlocal shown
+    def by_word(seen: Seen) -> bool:
         if (of_pieces := reader.read(seen)) is None:
-            return
-        shown = seen.layer + 1
+            return False
         merged = merge(of_pieces, batch)
         see(seen.layer, merged)
         for see_both in also:
             see_both(seen.layer, merged, seen.tensor)
+        return True
+
+    _stream(model, batch, reader.sites, by_word)
+
+
+def stream_outputs(model: Model, batch: Batch, see: SeeMaps) -> None:
+    """Run `model` on a batch and show `see` what every head of a layer gives to each word, before W_O.
+
+    Shown are the layer's index and [batch, word, head, head_dim], the outputs of a word's pieces reduced as the rows of
+    its maps are (`Batch.from_words`); 0 at padding. All else as in `stream_maps`.
+    """
+
+    def by_word(seen: Seen) -> bool:
+        texts, heads, length, size = seen.tensor.shape
+        words = torch.bmm(batch.from_words, seen.tensor.transpose(1, 2).reshape(texts, length, heads * size))
+        see(seen.layer, words.view(texts, -1, heads, size))
+        return True
+
+    _stream(model, batch, ("head_output",), by_word)
+
+
+@torch.inference_mode()
+def _stream(model: Model, batch: Batch, sites: Sequence[str], show: Callable[[Seen], bool]) -> None:
+    """Show what hook sites hold, layer by layer; the pass ends when `show` says that the last layer is done with."""
+    shown = 0
+
+    def look(seen: Seen) -> None:
+        nonlocal shown
+        if not show(seen):
+            return
+        shown = seen.layer + 1
         if seen.layer == model.layers - 1:
             raise _Done
 
     try:
-        with watch(model.module, look, reader.sites):
+        with watch(model.module, look, sites):
             model.run(batch.ids, batch.mask)
     except _Done:
         return

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from probes.records import Document, IntArray
 from probes.registry import Probe
 from probes.tally import Question
 from probes.targets import Keys
+
+Thing = TypeVar("Thing")
 
 TASKS = ("gold", "control")
 "What a classifier is asked to tell apart: gold from another candidate, or the control task's key from another one."
@@ -64,17 +67,18 @@ class ControlTask:
 
     def offset(self, form: str) -> int:
         """Return the offset of a word form."""
-        return _pick(self.offsets, draws(self.seed, "control", form)[0])
+        return pick(self.offsets, draws(self.seed, "control", form)[0])
 
     def keys(self, arc: Arc) -> tuple[int, int]:
         """Return the key that counts as right for an arc's query, and another candidate."""
         place = arc.query + self.offset(arc.form)
         after = bisect_left(arc.candidates, place)
         right = min(arc.candidates[max(after - 1, 0) : after + 1], key=lambda key: abs(key - place))
-        return right, _pick([key for key in arc.candidates if key != right], arc.draw)
+        return right, pick([key for key in arc.candidates if key != right], arc.draw)
 
 
-def _pick(things: Sequence[int], draw: int) -> int:
+def pick(things: Sequence[Thing], draw: int) -> Thing:
+    """Return one of `things` by a random number in [0, 2**64)."""
     return things[(draw * len(things)) >> 64]
 
 
@@ -91,7 +95,7 @@ def sample_arcs(aligned: Aligned, probes: Sequence[Probe], *, pairs: int, seed: 
     for start in range(0, len(aligned.kept) if asked else 0, CHUNK):
         numbers = range(start, min(start + CHUNK, len(aligned.kept)))
         for number, document in zip(numbers, aligned.texts.take([aligned.kept[i] for i in numbers]), strict=True):
-            content = _content(document)
+            content = content_of(document)
             for probe in asked:
                 for label, arc in _arcs(probe, document, (content, copies[content]), number, aligned, seed):
                     for pooled in probe.pool(label):
@@ -101,7 +105,8 @@ def sample_arcs(aligned: Aligned, probes: Sequence[Probe], *, pairs: int, seed: 
     return sampled
 
 
-def _content(document: Document) -> str:
+def content_of(document: Document) -> str:
+    """Return a hash of all that is annotated in a text."""
     columns = (document.words, document.heads.tolist(), document.deprels, document.upos, document.feats)
     return hashlib.blake2b(repr((document.id, columns, document.mentions)).encode(), digest_size=16).hexdigest()
 
@@ -130,8 +135,8 @@ def _arcs(
                     text=text,
                     number=number,
                     query=query,
-                    gold=_pick(right, draw[0]),
-                    wrong=_pick(wrong, draw[1]),
+                    gold=pick(right, draw[0]),
+                    wrong=pick(wrong, draw[1]),
                     candidates=tuple(candidates),
                     form=document.words[query].lower(),
                     rank=rank,

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
+from scipy.special import expit
 
 from mha.models import Model
 from probes.aligned import Aligned
 from probes.arcs import TASKS, Arc, ControlTask, sample_arcs
+from probes.codelength import block_ends, coding_order, mixed
 from probes.corpora import Texts
 from probes.pair_attention import PairAttention
-from probes.records import IntArray
 from probes.registry import Probe
 from probes.results import COLUMNS, MARGINS, NUMBERS, SPLITS, TABLE, TESTS, VERDICTS
 from probes.scoring import Settings
+from probes.selectivity import accuracy_beside_control
 from probes.statistics import Bootstrap
-from probes.tally import Numbers, Question, Sums
+from probes.tally import Numbers, Question
 
 NAME, BASELINE = "classifier", "control task"
+
+CODING = ("codelength", "compression", "control_compression")
+"Bits of the labels on the selection split, how many times less that is than 1 bit each, and so in the control task."
 
 FEWEST = 20
 "A label with fewer arcs than this on either split is not asked."
@@ -41,6 +47,7 @@ def fit_classifiers(
     pairs: int,
     replicates: int,
     seed: int,
+    codelength: bool = False,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> pd.DataFrame:
     """Fit a logistic regression for every head and relation on `select`; return its scores on both splits.
@@ -56,6 +63,9 @@ def fit_classifiers(
     the control task, and `margin` their difference: selectivity (Hewitt and Liang 2019, section 2). `selected` is the
     head with the highest accuracy on "select". A label with fewer than FEWEST arcs on either split has n = 0 and NaN;
     without any label the table is empty. `progress` is called with the number of labels done and of all.
+
+    With `codelength` the columns CODING follow: what the answers of the pairs of "select" cost when they are coded
+    online, in the task and in the control task (`probes.codelength`).
     """
     both = [Aligned.of(model, texts) for texts in (select, report)]
     samples = [sample_arcs(aligned, probes, pairs=pairs, seed=seed) for aligned in both]
@@ -68,8 +78,8 @@ def fit_classifiers(
     ]
     bootstraps = [_bootstrap(one, replicates, seed + number) for number, one in enumerate(seen)]
     frames: list[pd.DataFrame] = []
-    for number, (question, numbers) in enumerate(_measure(questions, seen, bootstraps)):
-        frames.extend(_rows(question, numbers, model))
+    for number, (question, numbers) in enumerate(_measure(questions, seen, bootstraps, codelength)):
+        frames.extend(_rows(question, numbers, model, codelength))
         progress(number + 1, len(questions))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
@@ -103,13 +113,17 @@ class HeadClassifiers:
 
     def predict(self, values: Float[np.ndarray, "*pair head way"]) -> Bool[np.ndarray, "*pair head"]:
         """Return whether each head's classifier calls each pair right."""
-        called: Bool[np.ndarray, "*pair head"]
-        called = ((values - self.mean) / self.scale * self.slope).sum(-1) + self.intercept > 0
+        called: Bool[np.ndarray, "*pair head"] = self.odds(values) > 0
         return called
+
+    def odds(self, values: Float[np.ndarray, "*pair head way"]) -> Float[np.ndarray, "*pair head"]:
+        """Return the log-odds, by each head's classifier, that a pair is right."""
+        odds: Numbers = ((values - self.mean) / self.scale * self.slope).sum(-1) + self.intercept
+        return odds
 
 
 def _measure(
-    questions: Sequence[Question], seen: Sequence[PairAttention], bootstraps: Sequence[Bootstrap]
+    questions: Sequence[Question], seen: Sequence[PairAttention], bootstraps: Sequence[Bootstrap], codelength: bool
 ) -> Iterator[tuple[Question, list[Columns]]]:
     """Yield the measured columns of every question for both splits; empty ones where it is not asked.
 
@@ -120,9 +134,11 @@ def _measure(
         arcs = tuple(arc for one in seen for arc in one.arcs.get(question, ()))
         if arcs not in known:
             hits = _fit_and_apply(*(one.pairs(question) for one in seen))
+            coded = _coded(seen[0].pairs(question), seen[0].blocks(question)) if codelength else {}
             known[arcs] = [
-                {"selected": np.arange(hits[0].shape[2]) == hits[0][0].sum(0).argmax()}
-                | _numbers(one.blocks(question), part, bootstrap)
+                coded
+                | {"selected": np.arange(hits[0].shape[2]) == hits[0][0].sum(0).argmax()}
+                | accuracy_beside_control(one.blocks(question), part, bootstrap, per=2)
                 for one, part, bootstrap in zip(seen, hits, bootstraps, strict=True)
             ]
         yield question, known[arcs]
@@ -140,41 +156,38 @@ def _fit_and_apply(
     return hits
 
 
+def _coded(values: Float[np.ndarray, "task arc end head way"], blocks: Int[np.ndarray, " arc"]) -> Columns:
+    """Return the columns CODING; `blocks` are clusters, of which the code has whole ones in a block."""
+    order = coding_order(blocks, 0)
+    bits = np.stack([_bits(task[order], block_ends(blocks[order])) for task in values])
+    short = 2 * len(blocks) / bits
+    return dict(zip(CODING, (bits[0], *short), strict=True))
+
+
+def _bits(values: Float[np.ndarray, "arc end head way"], ends: Sequence[int]) -> Float[np.ndarray, " head"]:
+    """Return the bits of each head's online code for which pairs are right, 1 bit each in the first block."""
+    bits = np.full(values.shape[2], 2.0 * ends[0])
+    for begin, end in pairwise(ends):
+        odds = HeadClassifiers.fit(values[:begin].reshape(-1, *values.shape[2:])).odds(values[begin:end])
+        sure = expit(np.stack([odds[:, 0], -odds[:, 1]]))
+        bits -= np.log2(mixed(sure, 2 * begin, 2)).sum((0, 1))
+    return bits
+
+
 def _bootstrap(seen: PairAttention, replicates: int, seed: int) -> Bootstrap:
     clusters = {int(block) for question in seen.arcs for block in seen.blocks(question)}
     return Bootstrap.draw(tuple(sorted(clusters)), replicates, seed)
 
 
-def _rows(question: Question, numbers: Sequence[Columns], model: Model) -> Iterator[pd.DataFrame]:
+def _rows(question: Question, numbers: Sequence[Columns], model: Model, codelength: bool) -> Iterator[pd.DataFrame]:
     """Yield the rows of one question for both splits."""
     head = np.arange(model.layers * model.heads)
     rows: Columns = {"probe": NAME, "label": question[2], "variant": f"{question[0]}/{question[1]}"}
     rows |= {"layer": head // model.heads, "head": head % model.heads, "baseline": BASELINE}
     rows["name"] = [f"{one // model.heads + 1}-{one % model.heads + 1}" for one in head.tolist()]
     rows |= dict.fromkeys((*NUMBERS, *MARGINS, *TABLE, *TESTS), np.full(len(head), np.nan))
+    columns = [*COLUMNS, *(CODING if codelength else ())]
+    rows |= dict.fromkeys(CODING, np.full(len(head), np.nan))
     rows |= {"n": 0, "clusters": 0, "near_ties": 0} | dict.fromkeys(VERDICTS, False)
     for split, measured in zip(SPLITS, numbers, strict=True):
-        yield pd.DataFrame(rows | measured | {"split": split})[list(COLUMNS)]
-
-
-def _numbers(blocks: IntArray, hits: Hits, bootstrap: Bootstrap) -> Columns:
-    """Return what is measured; the margin's interval is paired, as both tasks have the same queries."""
-    task, control = (_sums(blocks, part) for part in hits)
-    pairs = task.n.sum()
-    accuracy, beaten = task.hits.sum(0) / pairs, control.hits.sum(0) / pairs
-    resamples = bootstrap.of(task.clusters, task.n)
-    means, others = resamples.means(task.hits), resamples.means(control.hits)
-    low, high = resamples.interval(means)
-    numbers: Columns = {"n": int(pairs), "clusters": len(task.clusters), "accuracy": accuracy}
-    numbers |= {"ci_low": low, "ci_high": high, "baseline_accuracy": beaten, "margin": accuracy - beaten}
-    low, high = resamples.interval(means - others)
-    return numbers | {"margin_low": low, "margin_high": high}
-
-
-def _sums(blocks: IntArray, hits: Numbers) -> Sums:
-    """Return the hits [arc, head] by cluster; what only the scorer measures is NaN."""
-    clusters, place, count = np.unique(blocks, return_inverse=True, return_counts=True)
-    summed = np.zeros((len(clusters), hits.shape[1]), np.float64)
-    np.add.at(summed, place, hits)
-    pairs, unknown = 2 * count.astype(np.float64), np.full(summed.shape, np.nan)
-    return Sums(tuple(clusters.tolist()), pairs, summed, unknown, unknown, near_ties=np.zeros(summed.shape))
+        yield pd.DataFrame(rows | measured | {"split": split})[columns]

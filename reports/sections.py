@@ -11,6 +11,9 @@ from reports.card import head_cards
 from reports.circuit_figure import save_circuits
 from reports.circuits import TERMS as CIRCUITS
 from reports.circuits import circuit_parts
+from reports.classifier_terms import CLASSIFIERS
+from reports.classifiers import classifiers
+from reports.classifiers_figure import save_classifiers
 from reports.confusion import confusions
 from reports.headset import heads_together
 from reports.headset_charts import headset_charts
@@ -54,6 +57,7 @@ SECTIONS: Final = (
     PageSection("confusion", "Agreement among distractors", confusions),
     PageSection("relatedness", "Related words", relations),
     PageSection("circuits", "What the weights alone say", circuit_parts, CIRCUITS, save=save_circuits),
+    PageSection("classifiers", "What classifiers tell from heads", classifiers, CLASSIFIERS, save=save_classifiers),
     PageSection("headset", "Heads as a set", heads_together, HEADSET, headset_charts, save_headset),
     PageSection("cards", "Head cards", head_cards),
 )

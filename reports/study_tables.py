@@ -10,6 +10,7 @@ from typing import Final
 import pandas as pd
 
 from reports.circuit_tables import CIRCUIT_TABLES
+from reports.classifier_tables import CLASSIFIER_TABLES
 from reports.confusion_table import CONFUSION_TABLES
 from reports.headset_tables import HEADSET_TABLES
 from reports.relatedness_table import RELATEDNESS_TABLES
@@ -17,7 +18,14 @@ from reports.shape_tables import SHAPE_TABLES
 from reports.study_table import StudyTable
 
 STUDY_TABLES: Final[Mapping[str, StudyTable]] = MappingProxyType(
-    {**SHAPE_TABLES, **CONFUSION_TABLES, **RELATEDNESS_TABLES, **CIRCUIT_TABLES, **HEADSET_TABLES}
+    {
+        **SHAPE_TABLES,
+        **CONFUSION_TABLES,
+        **RELATEDNESS_TABLES,
+        **CIRCUIT_TABLES,
+        **CLASSIFIER_TABLES,
+        **HEADSET_TABLES,
+    }
 )
 "Name -> what the table must hold. In a run folder it lies as NAME.parquet and NAME.csv."
 

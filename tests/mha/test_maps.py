@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from mha import Encoder, EncoderConfig, Model
 from mha.batches import REDUCTIONS, Batch, collate
 from mha.hooks import HookError, call_of, record
-from mha.maps import merge, stream_maps
+from mha.maps import merge, stream_maps, stream_outputs
 from mha.pieces import CLS, SEP, Pieces
 
 PIECES = st.lists(st.integers(0, 3), min_size=1, max_size=5).filter(any)
@@ -199,3 +199,22 @@ def test_padding_changes_no_map_by_more_than_rounding() -> None:
     for one, other in zip(alone, padded, strict=True):
         both = torch.cat([other[:1, :, :2, :2], other[:1, :, :2, 4:]], 3)
         torch.testing.assert_close(both, one, rtol=0, atol=1e-6)
+
+
+def test_outputs_of_words_are_means_over_their_pieces_layer_by_layer() -> None:
+    encoder = Encoder(EncoderConfig(vocab=12, layers=3, heads=2, model=8, feed_forward=8, positions=16)).eval()
+    model = Model("toy", "random", "none", encoder, None, 3, 2, 16, 0, "")
+    texts = [text_of([1, 2, 1]), text_of([3])]
+    batch = collate(texts)
+    shown: list[Tensor] = []
+    stream_outputs(model, batch, lambda layer, given: shown.append(given) or None)
+    with torch.inference_mode(), record(encoder, ["head_output"]) as seen:
+        model.run(batch.ids, batch.mask)
+    assert len(shown) == 3
+    for words, pieces in zip(shown, seen["head_output"], strict=True):
+        assert words.shape == (2, 3, 2, 4)
+        for i, text in enumerate(texts):
+            for word in range(text.words):
+                places = np.flatnonzero(text.word == word)
+                np.testing.assert_allclose(words[i, word], pieces[i][:, places].mean(1), atol=1e-6)
+        assert not words[1, 1:].any(), "padding"

@@ -245,3 +245,36 @@ def test_classifiers_are_scikit_learns() -> None:
         theirs = make_pipeline(StandardScaler(), regression).fit(values[:, head], related)
         np.testing.assert_allclose(ours.slope[head], regression.coef_[0])
         np.testing.assert_array_equal(called[:, head], theirs.predict(unseen[:, head]))
+
+
+def test_pairs_are_coded_online_where_that_is_asked(planted: Model) -> None:
+    plain, coded = fit(planted, toy(0), toy(1)), fit(planted, toy(0), toy(1), codelength=True)
+    assert list(coded.columns) == [*plain.columns, *classifier.CODING]
+    pd.testing.assert_frame_equal(coded[plain.columns], plain, check_exact=True)
+    gold, uniform = (row(coded, "all", head) for head in (GOLD, UNIFORM))
+    assert gold.compression > 2 > gold.control_compression
+    assert uniform.compression == pytest.approx(1, abs=1e-6), "without any information each answer costs its bit"
+    for found in (gold, uniform):
+        assert found.codelength == pytest.approx(2 * 15 * LENGTH / found.compression)
+
+
+def test_the_bits_of_pairs_are_those_of_classifiers_fitted_block_by_block() -> None:
+    random = np.random.default_rng(0)
+    values = random.random((12, 2, 3, 2)) + np.array([0.3, 0.0])[:, None, None]
+    bits = classifier._bits(values, [4, 12])
+    for head in range(3):
+        learned = values[:4, :, head].reshape(-1, 2)
+        theirs = make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cholesky"))
+        p = theirs.fit(learned, np.tile([1, 0], 4)).predict_proba(values[4:, :, head].reshape(-1, 2))
+        right = (8 * p[np.arange(16), np.tile([1, 0], 8)] + 1 / 2) / 9
+        assert bits[head] == pytest.approx(8 - np.log2(right).sum(), rel=1e-5)
+
+
+def test_documents_are_not_divided_between_blocks_of_the_code(planted: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[np.ndarray] = []
+    real = classifier.block_ends
+    monkeypatch.setattr(classifier, "block_ends", lambda clusters: seen.append(clusters) or real(clusters))
+    fit(planted, toy(0), toy(1), codelength=True)
+    assert seen
+    for clusters in seen:
+        assert int((np.diff(clusters) != 0).sum()) == len(set(clusters.tolist())) - 1

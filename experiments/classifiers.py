@@ -1,0 +1,143 @@
+"""The trained classifiers of a run: what can be told from its heads one by one, and from whole layers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+import pandas as pd
+
+from experiments.controls import first_seed
+from experiments.sections import ARC
+from experiments.study import Scored, Study, Surroundings
+from mha import Model, load_model
+from probes.aligned import Dropped
+from probes.layer_profile import layer_table
+from probes.probing import Probing, head_table
+from probes.probing_tasks import ProbingTask
+from probes.results import SPLITS
+from probes.scoring import Settings
+from reports.classifier_tables import CLASSIFIER_TABLES
+
+NAMES: Final = {"baseline_accuracy": "control_accuracy", "margin": "selectivity"} | {
+    f"margin_{end}": f"selectivity_{end}" for end in ("low", "high")
+}
+"What the baseline of the scores and the margin over it are called where the baseline is a control task."
+
+
+@dataclass(frozen=True)
+class ClassifierStudy(Study):
+    """What classifiers are trained to tell from a model's heads, beside control tasks."""
+
+    name = "classifiers"
+    run: Surroundings
+    arcs: list[pd.DataFrame] = field(default_factory=list)
+    "Scores of trained probes with their codelengths."
+
+    @classmethod
+    def asked(cls, run: Surroundings) -> Self | None:
+        """Return the study where the config names tasks."""
+        return cls(run) if run.config.classifiers.tasks else None
+
+    def scored(self, scored: Scored) -> None:
+        """Keep what trained probes say of pairs of words."""
+        if ARC in self.run.config.classifiers.tasks:
+            self.arcs.extend(arc_rows(frame) for frame in scored.trained)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return the tables of heads and of layers."""
+        found = {"classifiers": list(self.arcs), "layers": []}
+        for scope in ("sentence", "window"):
+            tasks = [task for task in self.run.config.classifiers.asked if task.scope == scope]
+            if tasks:
+                for name, rows in zip(found, self._probe(scope, tasks), strict=True):
+                    found[name].append(rows)
+        kept = {name: [rows for rows in some if len(rows)] for name, some in found.items()}
+        return {name: pd.concat(some, ignore_index=True) for name, some in kept.items() if some}
+
+    def _probe(self, scope: str, tasks: Sequence[ProbingTask]) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the rows of heads and those of layers of the tasks of one scope."""
+        run, section = self.run, self.run.config.classifiers
+        workers, seed = section.workers or os.cpu_count() or 1, run.config.seed
+        effort = {"replicates": run.config.scoring.replicates, "seed": seed}
+        with run.journal.stage("classifiers: read"):
+            probing = Probing.of(run.model, run.texts(scope), tasks, settings_of(run), most=section.examples, seed=seed)
+        self._note(probing, tasks, scope)
+        fits = len(probing.posed) * run.model.layers * run.model.heads
+        with run.journal.stage("classifiers: heads"):
+            words = probing.judge_embeddings(workers)
+            heads = probing.judge_heads(workers, counter(run, f"classifiers of heads ({scope}s)", fits))
+        rivals, layers = None, pd.DataFrame()
+        if section.random:
+            with run.journal.stage("classifiers: random weights"):
+                step = counter(run, f"classifiers of random heads ({scope}s)", fits)
+                rivals = probing.reread(random_model(run)).judge_heads(workers, step, coded=False)
+        if section.layers:
+            with run.journal.stage("classifiers: layers"):
+                step = counter(run, f"classifiers of layers ({scope}s)", len(probing.posed))
+                layers = layer_table(probing, run.model, workers=workers, step=step, **effort)
+        found = head_table(probing, heads, words, rivals, model=run.model, **effort)
+        return found.rename(columns=NAMES), layers.rename(columns=NAMES)
+
+    def _note(self, probing: Probing, tasks: Sequence[ProbingTask], scope: str) -> None:
+        """Note how many examples each task had, of how many, and which tasks could not be asked."""
+        record = self.run.journal.record
+        noted = record.setdefault("classifiers", {})
+        for one in probing.posed:
+            sizes = (len(one.select.clusters), len(one.report.clusters))
+            noted[one.task.name] = {
+                split: {"examples": size, "available": available}
+                for split, size, available in zip(SPLITS, sizes, one.available, strict=True)
+            }
+        for task in tasks:
+            if task.name not in noted:
+                record["notes"].append(
+                    f"classifiers: the corpora have too few examples of {task.name}, it needs {task.needs}"
+                )
+        note_dropped(self.run, probing.dropped, scope, self.name)
+
+
+def arc_rows(trained: pd.DataFrame) -> pd.DataFrame:
+    """Return what `fit_classifiers` says of the report split, as rows of the table of classifiers."""
+    if trained.empty:
+        return trained
+    rows = trained[(trained["split"] == "report") & (trained["n"] > 0)]
+    n_select = trained[trained["split"] == "select"].set_index(["label", "variant", "name"])["n"]
+    places = pd.MultiIndex.from_frame(rows[["label", "variant", "name"]])
+    rows = rows.assign(task=ARC + ": " + rows["variant"], classes=2, n_select=n_select.loc[places].to_numpy())
+    missing = [f"{kind}_{what}" for kind in ("embedding", "random") for what in ("accuracy", "selectivity")]
+    rows = rows.assign(majority=0.5, control_majority=0.5, **dict.fromkeys(missing, float("nan")))
+    rows = rows.rename(columns=NAMES)
+    return rows[[column for column in CLASSIFIER_TABLES["classifiers"].columns if column in rows]]
+
+
+def settings_of(run: Surroundings) -> Settings:
+    """Return how the model of a run reads."""
+    return Settings(run.config.scoring.batch_pieces, run.config.scoring.reduce)
+
+
+def random_model(run: Surroundings) -> Model:
+    """Return the model of a run with fresh weights."""
+    return load_model(run.config.model.name, "random", first_seed(run.config, run.model, "random"))
+
+
+def counter(run: Surroundings, what: str, of: int) -> Callable[..., None]:
+    """Return what shows one step more of `what` each time it is called."""
+    done = 0
+
+    def step(*_: object) -> None:
+        nonlocal done
+        done += 1
+        run.progress(what, done, of)
+
+    return step
+
+
+def note_dropped(run: Surroundings, both: Sequence[Dropped], scope: str, what: str) -> None:
+    """Note what each split had to leave out, and that it was left out of `what`."""
+    for split, dropped in zip(SPLITS, both, strict=True):
+        for reason, count in dropped.counts.items():
+            told = {"split": split, "scope": scope, "reason": f"{what}: {reason}", "count": count}
+            run.journal.record["dropped"].append(told | {"examples": dropped.examples[reason]})
