@@ -10,8 +10,8 @@ from typing import Final, Self
 import pandas as pd
 
 from experiments.controls import first_seed
-from experiments.sections import ARC
 from experiments.study import Scored, Study, Surroundings
+from experiments.study_sections import ARC
 from mha import Model, load_model
 from probes.aligned import Dropped
 from probes.layer_profile import layer_table

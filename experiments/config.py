@@ -9,24 +9,26 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from experiments.biography_section import BiographiesSection
-from experiments.circuit_section import CircuitsSection
 from experiments.config_file import read_toml, validated
 from experiments.section import ConfigError as ConfigError
 from experiments.section import Section
-from experiments.sections import ARC
 from experiments.sections import BehaviourSection as BehaviourSection
-from experiments.sections import ClassifiersSection as ClassifiersSection
 from experiments.sections import ControlsSection as ControlsSection
 from experiments.sections import CorpusPart as CorpusPart
 from experiments.sections import CorpusSection as CorpusSection
-from experiments.sections import HeadsSection as HeadsSection
 from experiments.sections import ModelSection as ModelSection
 from experiments.sections import PageSection as PageSection
 from experiments.sections import ProbesSection as ProbesSection
-from experiments.sections import RelatednessSection as RelatednessSection
 from experiments.sections import ScoringSection as ScoringSection
-from experiments.sections import ShapesSection as ShapesSection
 from experiments.sections import VerdictSection as VerdictSection
+from experiments.study_sections import (
+    ARC,
+    CircuitsSection,
+    ClassifiersSection,
+    HeadsSection,
+    RelatednessSection,
+    ShapesSection,
+)
 from experiments.train_config import GRAMMAR as GRAMMAR
 from experiments.train_config import TrainSection
 
@@ -50,11 +52,11 @@ class Config(Section):
     controls: ControlsSection = ControlsSection()
     verdict: VerdictSection = VerdictSection()
     behaviour: BehaviourSection = BehaviourSection()
-    circuits: CircuitsSection = CircuitsSection()
-    heads: HeadsSection = HeadsSection()
-    relatedness: RelatednessSection = RelatednessSection()
-    classifiers: ClassifiersSection = ClassifiersSection()
     shapes: ShapesSection = ShapesSection()
+    relatedness: RelatednessSection = RelatednessSection()
+    circuits: CircuitsSection = CircuitsSection()
+    classifiers: ClassifiersSection = ClassifiersSection()
+    heads: HeadsSection = HeadsSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
     "Whether, and how, heads are followed through the checkpoints of a training."

@@ -11,8 +11,8 @@ from experiments.config import Config
 from experiments.controls import ModelControl, add_control, chosen_shuffles, model_controls, of_model, on_arcs
 from experiments.journal import Journal
 from experiments.progress import Progress
-from experiments.sections import ARC
 from experiments.study import Scored, Study
+from experiments.study_sections import ARC
 from mha import Model
 from probes import Probe
 from probes.control_arcs import ControlArcs

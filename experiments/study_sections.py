@@ -1,0 +1,111 @@
+"""The tables of a config that say what is measured of heads beside their scores, see `experiments.studies`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from experiments.section import Section
+from probes.named_corpora import NAMED_RATINGS
+from probes.probing_tasks import TASKS, ProbingTask, get_task
+from probes.ratings import ratings_path
+
+ALL, ARC = "all", "arc"
+"What stands among the names of tasks for all of them, and for the trained probes on pairs of words."
+
+
+class ShapesSection(Section):
+    """Whether the shape of maps is told: entropies, what gets attention at which distance, sieves and classes."""
+
+    enabled: bool = True
+    "Whether it is measured, in the pass in which heads are scored."
+    threshold: float = Field(default=3.0, gt=0)
+    "A head is said to have the bias of a sieve whose score is surely above this (Pande et al. 2021: 3; even: 1)."
+
+
+class RelatednessSection(Section):
+    """Whether heads attend more between words that people find more related, see `probes.relatedness`."""
+
+    ratings: tuple[str, ...] = ()
+    "Names of ratings (men; simlex and simverb as the contrast), or files of them, relative to the config file."
+    permutations: int = Field(default=999, ge=19)
+    "Times that ratings are dealt anew; p cannot be below 1 / (permutations + 1)."
+
+    @model_validator(mode="after")
+    def _there(self) -> Self:
+        for name in self.ratings:
+            if name not in NAMED_RATINGS:
+                ratings_path(name)
+            if self.ratings.count(name) > 1:
+                raise ValueError(f"ratings {name!r} are named twice")
+        return self
+
+
+class CircuitsSection(Section):
+    """What the weights alone say of heads, held against what they do on text; for models of the BERT family."""
+
+    enabled: bool = False
+    "Whether weights are asked at all."
+    words: int = Field(default=500, ge=20)
+    "Words of the vocabulary between which heads are asked, evenly spaced in its order."
+    sentences: int = Field(default=500, ge=1)
+    "Sentences of the report split that are read to compare."
+    relations: Path | None = None
+    """A file of word pairs in the place of those that headscope brings, relative to the config: lines of a relation, a
+    source and a target, divided by tabs."""
+
+
+class ClassifiersSection(Section):
+    """What classifiers are trained to tell from the heads, beside control tasks; nothing where nothing is said."""
+
+    tasks: tuple[str, ...] = ()
+    """Tasks of `probes.probing_tasks` that a classifier of every head learns; "arc" codes those of probes.trained too,
+    and "all" stands for all tasks but that."""
+    examples: int = Field(default=2000, ge=20)
+    "Examples a task and split at the most."
+    random: bool = True
+    "Whether classifiers and parsers are also trained on the heads of a model with fresh weights."
+    layers: bool = True
+    "Whether the tasks are also learned from whole layers, to say which layer solves what."
+    parser: bool = False
+    "Whether parsers are trained on the attention of all heads at once."
+    sentences: int = Field(default=500, ge=1)
+    "Sentences a split that a parser is shown at the most."
+    workers: int = Field(default=0, ge=0)
+    "Processes that train side by side, 0 for as many as there are cores; no number depends on it."
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        for name in self.tasks:
+            if name not in (ALL, ARC):
+                get_task(name)
+            if self.tasks.count(name) > 1:
+                raise ValueError(f"task {name!r} is named twice")
+        return self
+
+    @property
+    def asked(self) -> tuple[ProbingTask, ...]:
+        """The tasks that are learned from what heads give to words."""
+        return tuple(task for name, task in TASKS.items() if name in self.tasks or ALL in self.tasks)
+
+
+class HeadsSection(Section):
+    """What is said of the heads as a set: how far they are from each other, and what several do together."""
+
+    texts: int = Field(default=400, ge=0)
+    """Texts of the report split on which all heads are compared, by the maps and the outputs that they have there; 0
+    for no comparison."""
+    groups: int = Field(default=0, ge=0)
+    "Groups that heads are divided into; 0 for as many as have the highest mean silhouette."
+    permutations: int = Field(default=9999, ge=19)
+    "Times that heads are dealt out to layers anew, for the test of within-layer against between-layer pairs."
+    relations: int = Field(default=24, ge=0)
+    "Labels, those with the most items, for which ensembles are sought; 0 for no ensembles."
+    largest: int = Field(default=4, ge=2, le=8)
+    "Heads of the largest ensemble."
+    choice_texts: int = Field(default=1000, ge=1)
+    "Texts of the selection split, at the most, on which ensembles are chosen."
+    words: int = Field(default=20_000, ge=1)
+    "Words, at the most, of the texts on which heads are compared, and of those on which ensembles are chosen."
