@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 
 from reports.arcs import diagram
-from reports.formats import MISSING, decimal, interval, percent, signed, signed_interval
+from reports.formats import MISSING, decimal, interval, names, percent, signed, signed_interval
 from reports.tables import CLASSIFIER, page_scores
 
 if TYPE_CHECKING:
@@ -116,15 +116,10 @@ def nearest(source: CardSource, name: str) -> CardPart | None:
     group = int(places.loc[places["name"] == name, "group"].iloc[0])
     fellows = places.loc[(places["group"] == group) & (places["name"] != name), "name"].tolist()
     heads = "head" if len(fellows) == 1 else "heads"
-    others_said = f"with {len(fellows)} other {heads}{_first(fellows)}" if fellows else "alone"
+    others_said = f"with {len(fellows)} other {heads}: {names(fellows, NEAREST)}" if fellows else "alone"
     said = f"Group {group} of {places['group'].nunique()}, {others_said}."
     mean = f"Its maps are {decimal(float(pairs['distance'].mean()))} nats from those of another head on average."
     return CardPart("Nearest heads", (said, mean), ("head", "distance, nats", "main role"), rows)
-
-
-def _first(names: list[str]) -> str:
-    more = f", +{len(names) - NEAREST}" if len(names) > NEAREST else ""
-    return f": {', '.join(names[:NEAREST])}{more}" if names else ""
 
 
 OVERLAPS: Final[Mapping[str, str]] = {

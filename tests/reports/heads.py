@@ -40,7 +40,8 @@ def head_tables() -> dict[str, pd.DataFrame]:
             [*ensemble("obj", "1-1 1-2 2-2", 0.01, 1), *ensemble("det", "1-1 2-1 1-3", -0.02, 0)]
         ),
     }
-    return {name: table.assign(model="tiny", step=pd.NA, corpus="report") for name, table in tables.items()}
+    step = pd.Series([pd.NA] * max(map(len, tables.values())), dtype="Int64")
+    return {name: table.assign(model="tiny", step=step, corpus="report") for name, table in tables.items()}
 
 
 def overlap(pair: tuple[str, str], what: str, weights: str) -> float:
