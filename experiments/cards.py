@@ -1,7 +1,8 @@
-"""The card of one head on a terminal."""
+"""The card of one head on a terminal, and the profile of all heads of a model over several runs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -9,10 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from reports import Run
+from reports.profile import profile_page
 
 
 class CardError(ValueError):
-    """A run folder, or a name of a head, that no card can be made from."""
+    """A run folder, or a name of a head, that no card or profile can be made from."""
 
 
 def print_card(folder: Path, name: str) -> None:
@@ -35,3 +37,15 @@ def print_card(folder: Path, name: str) -> None:
             for row in part.rows:
                 table.add_row(*map(Text, row))
             console.print(table)
+
+
+def write_profile(folders: Sequence[Path], out: Path) -> Path:
+    """Write the profile of all heads over the runs in `folders` as Markdown to `out`, and return it."""
+    try:
+        page = profile_page([Run.open(folder) for folder in folders])
+    except ValueError as error:
+        raise CardError(str(error)) from error
+    out.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = out.with_name(f".{out.name}.unfinished")
+    unfinished.write_text(page, encoding="utf-8")
+    return unfinished.replace(out)

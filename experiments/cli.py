@@ -137,6 +137,17 @@ def head(
 
 
 @app.command()
+def profile(
+    folders: Annotated[list[Path], typer.Argument(help="Run folders of one model.")],
+    out: Annotated[Path, typer.Option("--out", help="The page to write, in Markdown.")] = Path("profile.md"),
+) -> None:
+    """Write one line a head: its roles in all of these runs, and what else they measured of it."""
+    from experiments.cards import write_profile
+
+    typer.echo(f"page: {write_profile(folders, out)}")
+
+
+@app.command()
 def match(
     one: Annotated[str, typer.Argument(help="A run folder, or a model by name, folder or hub id.")],
     other: Annotated[str, typer.Argument(help="Another one.")],

@@ -122,3 +122,21 @@ def test_no_run_is_one_line(headscope: Callable[..., tuple[int, str, str]], tmp_
     code, _, err = headscope("head", tmp_path / "nothing", "1-1")
     assert code == 2
     assert "no such folder; expected a run folder" in err
+
+
+def test_the_profile_of_runs_is_written_where_it_is_asked_for(
+    scored: Callable[..., Run], headscope: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    out = tmp_path / "new" / "heads.md"
+    code, said, _ = headscope("profile", scored().folder, "--out", out)
+    assert (code, said.strip()) == (0, f"page: {out}")
+    page = out.read_text("utf-8")
+    assert all(f"| {name} |" in page for name in scored().scores["name"].unique())
+    assert "class of most maps" in page
+    assert [path.name for path in out.parent.iterdir()] == ["heads.md"]
+
+
+def test_a_profile_of_no_run_says_so(headscope: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    code, _, err = headscope("profile", tmp_path / "nothing")
+    assert code != 0
+    assert "no such folder" in err
