@@ -111,13 +111,18 @@ def _accuracy(row: Row) -> tuple[str, ...]:
     )
 
 
-_ACCURACY: Final = (("Control", "num"), ("Selectivity", "num"), ("Compression", "num"), ("of the control", "num"))
+_ACCURACY: Final = (
+    ("Control", "num"),
+    ("Selectivity", "num"),
+    ("Compression", "num"),
+    ("Control’s compression", "num"),
+)
 
 
 def _heads_table(rows: Sequence[Row]) -> Table:
     columns = (
         *(("Task", "text"), ("Head", "text"), ("Labels", "num"), ("n", "num"), ("Accuracy", "num"), *_ACCURACY),
-        *(("Majority", "num"), ("of the control", "num"), ("Embedding", "num"), ("Random weights", "num")),
+        *(("Majority", "num"), ("Control’s majority", "num"), ("Embedding", "num"), ("Random weights", "num")),
     )
     return Table(
         "What the best head of each task tells",
