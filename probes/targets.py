@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -75,7 +76,7 @@ class Targets:
 
 def key_sets(sets: Sequence[Sequence[int]]) -> Keys:
     """Return lists of keys, one an item, in flat form."""
-    keys = np.array([key for keys in sets for key in keys], np.int64)
+    keys = np.array(list(chain.from_iterable(sets)), np.int64)
     return keys, np.array([item for item, keys in enumerate(sets) for _ in keys], np.int64)
 
 
@@ -146,24 +147,25 @@ def _take_keys(keys: Keys, chosen: IntArray) -> Keys:
 
 def gather(probe: str, variant: str, targets: Sequence[Targets]) -> Items:
     """Join the targets of the texts of a batch, in their order."""
-    like = next((part for part in targets if len(part)), targets[0])
-    counts = np.array([len(part) for part in targets])
+    texts = [text for text, part in enumerate(targets) if len(part)] or [0]
+    parts = [targets[text] for text in texts]  # most texts are asked nothing by most probes
+    counts = np.array([len(part) for part in parts])
     start = np.cumsum(counts) - counts
-    names = [name for part in targets for name in part.label]
+    names = [name for part in parts for name in part.label]
     labels = tuple(sorted(set(names)))
     place = {name: i for i, name in enumerate(labels)}
-    explicit = [part.candidates for part in targets if not isinstance(part.candidates, str)]
+    explicit = [part.candidates for part in parts if not isinstance(part.candidates, str)]
     return Items(
         probe=probe,
         variant=variant,
-        text=np.repeat(np.arange(len(targets)), counts),
-        query=np.concatenate([part.query for part in targets]),
+        text=np.repeat(texts, counts),
+        query=np.concatenate([part.query for part in parts]),
         label=np.array([place[name] for name in names], np.int64),
         labels=labels,
-        gold=_join([part.gold for part in targets], start),
-        candidates=_join(explicit, start) if explicit else like.candidates,
-        by_column=like.by_column,
-        spread=like.spread,
+        gold=_join([part.gold for part in parts], start),
+        candidates=_join(explicit, start) if explicit else parts[0].candidates,
+        by_column=parts[0].by_column,
+        spread=parts[0].spread,
     )
 
 

@@ -49,7 +49,7 @@ def test_other_architectures_are_refused_only_where_a_run_asks(base: Path, tiny:
 
     def asked(*options: str) -> CircuitStudy | None:
         config = load_config(base, options)
-        return CircuitStudy.asked(Surroundings(config, Opened(config, other), (corpus, corpus), Journal(), silent))
+        return CircuitStudy.asked(Surroundings(config, Opened(other, config), (corpus, corpus), Journal(), silent))
 
     assert asked() is None
     with pytest.raises(CircuitError, match="not of 'gpt2'"):
