@@ -13,8 +13,16 @@ from rich.table import Table
 
 Rows = list[dict[str, str]]
 
-HELD = {"trees": "trees", "mentions": "coreference"}
-"What a corpus must hold for what a probe needs, as `headscope list corpora` calls it; all else is in any text."
+_WITH_COREFERENCE = ", or a file with coreference"
+
+HELD = {
+    "trees": (("trees",), ", or a CoNLL-U file with trees"),
+    "mentions": (("coreference",), _WITH_COREFERENCE),
+    "candidates": (("coreference", "pronouns"), f"{_WITH_COREFERENCE} or pronouns with candidates"),
+    "noun groups": (("trees, coreference", "noun groups"), ", or a CoNLL-U file with trees and coreference"),
+    "senses": (("sense",), ""),
+}
+"What a probe needs -> the words that titles of corpora have for it, and which files have it; all else is in any text."
 
 
 class ListError(ValueError):
@@ -48,8 +56,9 @@ def _holding(needs: str) -> str:
     """Return the corpora in which a probe finds questions."""
     if needs not in HELD:
         return "any"
-    known = [row["name"] for row in corpora() if HELD[needs] in row["what"]]
-    return f"{', '.join(known)}, or a CoNLL-U file with {HELD[needs]}"
+    words, files = HELD[needs]
+    known = [row["name"] for row in corpora() if any(word in row["what"].partition(": ")[2] for word in words)]
+    return ", ".join(known) + files
 
 
 def corpora() -> Rows:
@@ -67,7 +76,7 @@ def corpora() -> Rows:
     }
     senses = {
         "name": "senses",
-        "what": "made sentences with an ambiguous noun and the word that decides its sense",
+        "what": "embedded templates: ambiguous nouns and the word that decides their sense",
         "licence": "Apache-2.0",
         "source": "headscope",
         "at": "embedded",

@@ -65,7 +65,7 @@ class Antecedent:
     scope: ClassVar[str] = "window"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "nearest candidate", "first candidate", "uniform")
     controls: ClassVar[tuple[str, ...]] = CONTROLS
-    needs: ClassVar[str] = "mentions"
+    needs: ClassVar[str] = "candidates"
     source: ClassVar[str] = "Webster et al. 2018, section 3; Rudinger et al. 2018, section 3"
 
     def targets(self, document: Document) -> dict[str, Targets]:

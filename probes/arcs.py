@@ -85,13 +85,13 @@ def pick(things: Sequence[Thing], draw: int) -> Thing:
 def sample_arcs(aligned: Aligned, probes: Sequence[Probe], *, pairs: int, seed: int) -> dict[Question, list[Arc]]:
     """Return at most `pairs` arcs a question, by random rank.
 
-    Asked are the probes about relations (those that need trees or mentions) in the first of their variants, with pooled
-    labels. An item gives one arc, to one of its gold keys; it gives none if every candidate is right. The sample is a
-    function of the set of texts, not of their order.
+    Asked are the probes about relations (those that need more than words and their frequencies) in the first of their
+    variants, with pooled labels. An item gives one arc, to one of its gold keys; it gives none if every candidate is
+    right. The sample is a function of the set of texts, not of their order.
     """
     sampled: dict[Question, list[Arc]] = {}
     copies: Counter[str] = Counter()
-    asked = [probe for probe in probes if probe.needs in ("trees", "mentions")]
+    asked = [probe for probe in probes if probe.needs not in ("words", "frequencies")]
     for start in range(0, len(aligned.kept) if asked else 0, CHUNK):
         numbers = range(start, min(start + CHUNK, len(aligned.kept)))
         for number, document in zip(numbers, aligned.texts.take([aligned.kept[i] for i in numbers]), strict=True):

@@ -69,7 +69,7 @@ class Distractors:
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "nearest candidate", "first candidate", "uniform")
     controls: ClassVar[tuple[str, ...]] = CONTROLS
-    needs: ClassVar[str] = "mentions"
+    needs: ClassVar[str] = "noun groups"
     source: ClassVar[str] = "Lin, Tan and Frank 2019, section 4"
 
     def targets(self, document: Document) -> dict[str, Targets]:

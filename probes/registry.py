@@ -18,6 +18,9 @@ NEEDS = {
     "words": "words",
     "trees": "trees",
     "mentions": "mentions",
+    "candidates": "mentions, or candidates for pronouns",
+    "noun groups": "noun groups: mentions and subjects",
+    "senses": "ambiguous nouns and what decides their sense",
     "frequencies": "a list of word frequencies, wordfreq/en_50k.txt under HEADSCOPE_DATA",
 }
 "What a corpus, or beside it the user, must have for a probe to find questions."

@@ -61,7 +61,7 @@ class Sense:
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "nearest candidate", "first candidate", "uniform")
     controls: ClassVar[tuple[str, ...]] = CONTROLS
-    needs: ClassVar[str] = "mentions"
+    needs: ClassVar[str] = "senses"
     source: ClassVar[str] = "items of this project; compare Tang, Sennrich and Nivre 2018"
 
     def targets(self, document: Document) -> dict[str, Targets]:

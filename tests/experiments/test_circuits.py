@@ -36,9 +36,11 @@ def test_a_run_that_asks_has_a_row_a_head_and_says_what_was_left_out(scored: Cal
 
 
 def test_relations_of_ones_own_are_read_relative_to_the_config(base: Path, tmp_path: Path) -> None:
-    (base.parent / "pairs.tsv").write_text("a\tb\n")
+    config = tmp_path / "base.toml"
+    config.write_bytes(base.read_bytes())
+    (tmp_path / "pairs.tsv").write_text("a\tb\n")
     with pytest.raises(CircuitError, match=r"pairs\.tsv:1: expected a relation and two words"):
-        run(load_config(base, [*ASK, "circuits.relations=pairs.tsv"]), tmp_path)
+        run(load_config(config, [*ASK, "circuits.relations=pairs.tsv"]), tmp_path)
     with pytest.raises(ConfigError, match=r"unknown key 'circuits\.word'; did you mean 'words'"):
         load_config(base, ["circuits.word=3"])
 

@@ -138,8 +138,9 @@ def test_a_task_without_examples_is_noted(
 ) -> None:
     monkeypatch.setattr("experiments.run.write_report", lambda folder: folder)
     path = write_corpus(tmp_path / "forty.conllu", sentences[:40])
-    part = f"{{ path = '{path}' }}"
-    changes = [f"corpus.select={part}", f"corpus.report={part}", 'classifiers.tasks=["coreference"]']
+    copy = write_corpus(tmp_path / "copy.conllu", sentences[:40])
+    parts = [f"corpus.{split}={{ path = '{file}' }}" for split, file in (("select", path), ("report", copy))]
+    changes = [*parts, 'classifiers.tasks=["coreference"]']
     found = Run.open(run(load_config(base, changes), tmp_path))
     assert TABLES.isdisjoint(found.studies)
     assert "classifiers: the corpora have too few examples of coreference, it needs mentions" in found.record["notes"]

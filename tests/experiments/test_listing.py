@@ -37,7 +37,15 @@ def test_every_probe_says_in_which_corpora_it_finds_questions_and_how_to_read_it
     assert rows["negation"]["corpora"] == (
         "grammar, ewt-train, ewt-dev, gum-train, gum-dev, pud-german, or a CoNLL-U file with trees"
     )
-    assert rows["coreference"]["corpora"] == "grammar, gum-train, gum-dev, or a CoNLL-U file with coreference"
+    with_coreference = "grammar, gum-train, gum-dev, litbank"
+    assert rows["coreference"]["corpora"] == f"{with_coreference}, or a file with coreference"
+    assert rows["antecedent"]["corpora"].startswith(
+        f"{with_coreference}, gap, winogender, or a file with coreference or"
+    )
+    assert rows["distractors"]["corpora"].startswith(
+        "grammar, gum-train, gum-dev, opensesame-groups, or a CoNLL-U file"
+    )
+    assert rows["sense"]["corpora"] == "senses"
     assert rows["position"]["corpora"] == rows["rare"]["corpora"] == "any"
     assert rows["rare"]["needs"].startswith("a list of word frequencies")
     assert {row["range"] for row in rows.values()} == {"accuracy, mass and share from 0 to 1"}
