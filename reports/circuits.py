@@ -219,12 +219,17 @@ def _found(heads: pd.DataFrame) -> list[str]:
 
 
 def _foretold(links: tuple[Link, ...]) -> list[str]:
-    """Name the measures whose correlation with what heads do is surely above 0, and the others."""
-    sure = [link for link in links if link.low > 0]
-    told = [f"{link.weights} with {link.text} ({coefficient(link.rho)})" for link in sure]
+    """Name the measures whose correlation with what heads do is surely above 0, and those where it is below."""
     if not links:
         return []
-    return [
-        f"Of {len(links)} comparisons of weights alone with text {len(sure)} have a rank correlation whose interval "
-        f"lies above 0{': ' if told else ''}{'; '.join(told)}."
-    ]
+    above, below = ([link for link in links if link.low > 0], [link for link in links if link.high < 0])
+    told = (
+        f"Of {len(links)} comparisons of weights alone with text {len(above)} have a rank correlation whose interval "
+    )
+    told += f"lies above 0{_named(above)}."
+    return [told + (f" In {len(below)} it lies below 0{_named(below)}." if below else "")]
+
+
+def _named(links: list[Link]) -> str:
+    told = "; ".join(f"{link.weights} with {link.text} ({coefficient(link.rho)})" for link in links)
+    return f": {told}" if told else ""

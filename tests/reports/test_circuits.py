@@ -33,6 +33,7 @@ def circuit_tables() -> dict[str, pd.DataFrame]:
         [
             ("", "kernel_attention", "text_at_kernel", 1.0, 0.9, 1.0, 6),
             ("", "copying", "text_copying", -0.2, -0.7, 0.4, 6),
+            ("", "own_word", "text_copying", -0.6, -0.8, -0.3, 6),
             ("plural", "static", "dynamic", np.nan, np.nan, np.nan, 6),
         ],
         columns=["relation", "weights", "text", "rho", "low", "high", "heads"],
@@ -86,8 +87,9 @@ def test_the_section_counts_names_and_compares(run_folder: Path) -> None:
         "text 46.5 %), 2-3 (offset −1: 71.0 %, on text 35.5 %). In 1 of them that offset is also the one attended to "
         "most on text.",
         "Heads with a copying score of 0.50 or more: 1; of −0.50 or less, which lower what they attend to: 1.",
-        "Of 2 comparisons of weights alone with text 1 have a rank correlation whose interval lies above 0: kernel: "
-        "attention to the preferred offset with attention to that offset (1.00).",
+        "Of 3 comparisons of weights alone with text 1 have a rank correlation whose interval lies above 0: kernel: "
+        "attention to the preferred offset with attention to that offset (1.00). In 1 it lies below 0: own word raised "
+        "with written along the attended (−0.60).",
     )
     relation = parts.relations[0]
     assert (relation.head, relation.static, relation.dynamic) == ("1-3", 0.25, 0.125)
@@ -122,6 +124,6 @@ def test_without_relations_there_is_no_table_of_them(run_folder: Path, monkeypat
     monkeypatch.setattr("reports.page._save_figures", lambda contents, _: {part.name: [] for part in contents.probes})
     tables = circuit_tables()
     tables["circuit_relations"] = tables["circuit_relations"].head(0)
-    tables["circuit_links"] = tables["circuit_links"].head(2)
+    tables["circuit_links"] = tables["circuit_links"].head(3)
     write_studies(tables, run_folder)
     assert "Relations between words" not in write_report(run_folder).read_text(encoding="utf-8")
