@@ -95,9 +95,9 @@ def test_the_number_of_workers_changes_no_arc(
     threads: list[int] = []
     stream = examples.stream_maps
 
-    def counted(*given: Any) -> None:
+    def counted(*given: Any, **named: Any) -> None:
         threads.append(torch.get_num_threads())
-        stream(*given)
+        stream(*given, **named)
 
     monkeypatch.setattr(examples, "stream_maps", counted)
     one, three = (example_arcs(model, texts, PROBES, choices, Settings(workers=workers)) for workers in (1, 3))
