@@ -23,7 +23,7 @@ from experiments.part import Part
 from experiments.progress import Progress, silent
 from experiments.provenance import machine_record
 from experiments.studies import studies_of, write_tables
-from experiments.study import Surroundings
+from experiments.study import Study, Surroundings
 from probes import Corpus, get_probe
 from probes.corpora import Texts
 from probes.examples import choose_heads, example_arcs
@@ -120,33 +120,10 @@ def _work(
     started: float,
     progress: Progress,
 ) -> None:
-    model = opened.model
-    examination = Examination.of(config, model)
-    probes = [get_probe(name) for name in config.probes.names]
-    frames, examples, compared = [], [], []
+    examination = Examination.of(config, opened.model)
     around = Surroundings(opened.config, opened, corpora, journal, progress)
     studies = studies_of(around)
-    shuffles: list[int] | None = None
-    to_show, to_ask = config.page.examples, len(probes)
-    for scope in ("sentence", "window"):
-        asked = [probe for probe in probes if probe.scope == scope]
-        if not asked:
-            continue
-        part = Part(opened.config, model, scope, asked, around.texts(scope), studies)
-        if scope == "window":
-            _count_borders(part.texts, config.scoring.window_words, journal)
-        if shuffles is None and config.controls.shuffled:
-            shuffles = part.chosen_shuffles(journal)
-        scores, *trained = part.score(journal, progress, shuffles or [])
-        frames += [scores, *trained]
-        if config.scoring.metrics:
-            with journal.stage("agreement of metrics"):
-                compared.append(part.compare(trained, progress))
-        share = -(-to_show * len(asked) // to_ask)
-        to_show, to_ask = to_show - share, to_ask - len(asked)
-        with journal.stage("examples"):
-            chosen = choose_heads(scores, share)
-            examples.append(example_arcs(model, part.texts[1], asked, chosen, part.settings))
+    frames, examples, compared = _read(around, studies)
     if examination is not None:
         write_behaviour(around.of_run(examination.hold(journal, progress)), folder)
     names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
@@ -162,8 +139,39 @@ def _work(
     (folder / CONFIG).write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
     design = _design(config, scores, journal)
-    record = machine_record(config, model, corpora, started) | journal.record | design
+    record = machine_record(config, opened.model, corpora, started) | journal.record | design
     (folder / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
+def _read(
+    run: Surroundings, studies: Sequence[Study]
+) -> tuple[list[pd.DataFrame], list[pd.DataFrame], list[tuple[pd.DataFrame, pd.DataFrame]]]:
+    """Have the model read all texts; return the scores of its parts, the examples, and how far metrics agree."""
+    config, model, journal = run.config, run.model, run.journal
+    probes = [get_probe(name) for name in config.probes.names]
+    frames, examples, compared = [], [], []
+    shuffles: list[int] | None = None
+    to_show, to_ask = config.page.examples, len(probes)
+    for scope in ("sentence", "window"):
+        asked = [probe for probe in probes if probe.scope == scope]
+        if not asked:
+            continue
+        part = Part(config, model, scope, asked, run.texts(scope), studies)
+        if scope == "window":
+            _count_borders(part.texts, config.scoring.window_words, journal)
+        if shuffles is None and config.controls.shuffled:
+            shuffles = part.chosen_shuffles(journal)
+        scores, *trained = part.score(journal, run.progress, shuffles or [])
+        frames += [scores, *trained]
+        if config.scoring.metrics:
+            with journal.stage("agreement of metrics"):
+                compared.append(part.compare(trained, run.progress))
+        share = -(-to_show * len(asked) // to_ask)
+        to_show, to_ask = to_show - share, to_ask - len(asked)
+        with journal.stage("examples"):
+            chosen = choose_heads(scores, share)
+            examples.append(example_arcs(model, part.texts[1], asked, chosen, part.settings))
+    return frames, examples, compared
 
 
 def _design(config: Config, scores: pd.DataFrame, journal: Journal) -> dict[str, Any]:

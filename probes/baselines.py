@@ -2,52 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from probes.coreference import mention_heads
-from probes.records import Document, IntArray
-from probes.targets import OTHERS, Items
-
-Rows = npt.NDArray[np.float32]
-"[item, key] The row (or column) that a baseline gives to each item; keys are words, then [SEP] and [CLS]."
-
-
-@dataclass(frozen=True)
-class Shown:
-    """The texts of a batch as baselines see them."""
-
-    documents: Sequence[Document]
-
-    @cached_property
-    def words(self) -> IntArray:
-        """[text] Number of words."""
-        return np.array([len(document) for document in self.documents], np.int64)
-
-    @cached_property
-    def forms(self) -> IntArray:
-        """[text, word] A number for each word form, letter case aside; 0 beyond the text."""
-        forms = np.zeros((len(self.documents), int(self.words.max())), np.int64)
-        for row, document in zip(forms, self.documents, strict=True):
-            row[: len(document)] = [_form(word) for word in document.words]
-        return forms
-
-    @property
-    def keys(self) -> int:
-        """Number of keys of a row."""
-        return int(self.words.max()) + 2
-
-
-@lru_cache(maxsize=1 << 16)
-def _form(word: str) -> int:
-    return zlib.crc32(word.lower().encode())
+from probes.counts import ZERO, Counts
+from probes.records import IntArray
+from probes.shown import Rows, Shown, candidate_words
+from probes.targets import Items
 
 
 @runtime_checkable
@@ -61,63 +26,6 @@ class Baseline(Protocol):
     def rows(self, items: Items, shown: Shown) -> Rows:
         """Return what it attends to for each item."""
         ...
-
-
-class Counts:
-    """How often each pair of (question, thing) occurred, and how often it was marked; things are below 2**32."""
-
-    def __init__(self) -> None:
-        """Start with no pairs."""
-        self._labels: dict[tuple[str, str, str], int] = {}
-        self._pending: list[tuple[IntArray, IntArray]] = []
-        self._codes = np.zeros(0, np.int64)
-        self._counts = np.zeros((2, 0), np.int64)
-        "[occurred or marked, pair]"
-        self._settling = threading.Lock()
-
-    def codes(self, items: Items, item: IntArray, thing: IntArray) -> IntArray:
-        """Return a number for each pair of an item's question and a thing."""
-        labels = [
-            self._labels.setdefault((items.probe, items.variant, label), len(self._labels)) for label in items.labels
-        ]
-        code: IntArray = (np.array(labels, np.int64)[items.label[item]] << 32) + thing
-        return code
-
-    def add(self, codes: IntArray, marked: IntArray | None = None) -> None:
-        """Count pairs; `marked` is 1 for each that is marked, 0 for the others."""
-        self._pending.append((codes, np.zeros_like(codes) if marked is None else marked))
-        if sum(len(pending) for pending, _ in self._pending) > 1 << 20:
-            self._settle()
-
-    def _settle(self) -> None:
-        with self._settling:  # batches that are scored side by side ask for counts at the same time
-            if not self._pending:
-                return
-            ones = np.concatenate([np.ones(len(codes), np.int64) for codes, _ in self._pending])
-            marks = np.concatenate([marked for _, marked in self._pending])
-            new = np.concatenate([self._counts, np.stack([ones, marks])], axis=1)
-            together = np.concatenate([self._codes, *(codes for codes, _ in self._pending)])
-            self._codes, inverse = np.unique(together, return_inverse=True)
-            sums = [np.bincount(inverse, row, len(self._codes)) for row in new]
-            self._counts = np.stack(sums).astype(np.int64)
-            self._pending = []
-
-    def of(self, codes: IntArray) -> IntArray:
-        """Return [2, pair]: how often each pair was counted, and how often it was marked."""
-        self._settle()
-        if not len(self._codes):
-            return np.zeros((2, len(codes)), np.int64)
-        place = np.searchsorted(self._codes, codes).clip(max=len(self._codes) - 1)
-        return np.where(self._codes[place] == codes, self._counts[:, place], 0)
-
-    def table(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Return the distinct pairs, sorted: number of the question, thing, count."""
-        self._settle()
-        return self._codes >> 32, self._codes & 0xFFFFFFFF, self._counts[0]
-
-
-ZERO = 1 << 31
-"Offset 0 as a thing to be counted."
 
 
 class Offset:
@@ -274,17 +182,6 @@ class LexicalTable:
         rows[item, key] = (right + 0.05) / (asked + 1) * share * (1 - 1e-6 * np.abs(distance))
         weights: Rows = (rows / np.maximum(rows.sum(1, keepdims=True), 1e-30)).astype(np.float32)
         return weights
-
-
-def candidate_words(items: Items, shown: Shown) -> tuple[IntArray, IntArray]:
-    """Return item and key of every candidate word of every item."""
-    if not isinstance(items.candidates, str):
-        return items.candidates[1], items.candidates[0]
-    inside = np.arange(shown.keys) < shown.words[items.text][:, None]
-    if items.candidates == OTHERS:
-        inside[np.arange(len(items)), items.query] = False
-    item, key = np.nonzero(inside)
-    return item, key
 
 
 def _leading(item: IntArray, key: IntArray, rank: IntArray, items: int, width: int) -> Rows:

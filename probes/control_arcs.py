@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from probes.baselines import ZERO, Counts, Shown, candidate_words
+from probes.counts import ZERO, Counts
 from probes.draws import Bits, draws, random_bits
 from probes.records import IntArray
+from probes.shown import Shown, candidate_words
 from probes.targets import Items
 
 Weights = npt.NDArray[np.float64]

@@ -11,11 +11,12 @@ from mha.batches import collate
 from mha.models import Model
 from mha.parallel import in_order
 from probes.aligned import Aligned, Dropped
-from probes.baselines import Baseline, Shown
+from probes.baselines import Baseline
 from probes.corpora import Texts
 from probes.registry import Probe
 from probes.scoring import Settings, ask, score_baselines
 from probes.sheets import Sheet
+from probes.shown import Shown
 from probes.tally import Pooled, Segments, Tally
 
 

@@ -17,7 +17,7 @@ from mha.models import Model
 from mha.parallel import in_order
 from mha.pieces import Pieces
 from probes.aligned import CHUNK, Aligned, Dropped, Places, name_of
-from probes.baselines import BASELINES, LEXICAL, Baseline, LexicalTable, Shown
+from probes.baselines import BASELINES, LEXICAL, Baseline, LexicalTable
 from probes.control_arcs import ControlArcs
 from probes.corpora import Texts
 from probes.observers import Look, Observer
@@ -25,6 +25,7 @@ from probes.records import Document, IntArray
 from probes.registry import CONTROL_ARCS, Probe
 from probes.scorer import score_rows
 from probes.sheets import Sheet
+from probes.shown import Shown
 from probes.tally import Numbers, Segments, Tally
 from probes.targets import Items, Targets, gather
 

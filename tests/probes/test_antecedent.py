@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from probes.antecedent import Antecedent, choices
-from probes.baselines import BASELINES, Shown
+from probes.baselines import BASELINES
 from probes.grammar import generate
 from probes.records import Document, Mention, Sentence
+from probes.shown import Shown
 from probes.targets import Targets, gather
 
 PROBE = Antecedent()

@@ -12,18 +12,18 @@ from probes.baselines import (
     BASELINES,
     LEXICAL,
     Baseline,
-    Counts,
     LexicalTable,
     NearestMention,
     Offset,
     PreviousWord,
     SameHeadWord,
-    Shown,
     Uniform,
 )
 from probes.coreference import ALL_WORDS, PRECEDING, Coreference
+from probes.counts import Counts
 from probes.records import Document, Mention, Sentence
 from probes.scorer import score_rows
+from probes.shown import Shown
 from probes.targets import WORDS, Items, Targets, gather
 
 Pair = tuple[int, list[int]]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from probes import get_probe
-from probes.baselines import Shown
 from probes.control_arcs import ControlArcs
 from probes.records import Document, Sentence
+from probes.shown import Shown
 from probes.targets import OTHERS, Items, Keys, Targets, gather, key_sets
 
 VARIANTS = [
