@@ -26,7 +26,7 @@ from probes.targets import Items
 
 @dataclass(frozen=True)
 class Answers:
-    """What the maps of heads hold for every candidate of every item of a question; a pair is an item and a candidate."""
+    """What maps hold for every candidate of every item of a question; a pair is an item and a candidate."""
 
     values: Tensor
     "[pair, head]"
