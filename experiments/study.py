@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import pandas as pd
 
 from experiments.config import Config
+from experiments.controls import first_seed
 from experiments.journal import Journal
 from experiments.opened import Opened
 from experiments.progress import Progress
-from mha import Model
+from mha import Model, load_model
 from probes import Corpus
+from probes.aligned import Dropped
 from probes.corpora import Texts
 from probes.observers import Observer
 from probes.results import SPLITS, Split
+from probes.scoring import Settings
 
 if TYPE_CHECKING:
     from experiments.part import Part
@@ -37,6 +40,33 @@ class Surroundings:
     def model(self) -> Model:
         """The model of the run."""
         return self.opened.model
+
+    @property
+    def settings(self) -> Settings:
+        """How maps are read."""
+        scoring = self.config.scoring
+        return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps)
+
+    def fresh(self) -> Model:
+        """Return a model of the same architecture with fresh weights, those of the first such control."""
+        return load_model(self.config.model.name, "random", first_seed(self.config, self.model, "random"))
+
+    def counter(self, what: str, of: int) -> Callable[..., None]:
+        """Return what shows one step of `what` more, or as many as it is told, each time it is called."""
+        done = 0
+
+        def step(more: int = 1) -> None:
+            nonlocal done
+            done += more
+            self.progress(what, done, of)
+
+        return step
+
+    def note_dropped(self, split: str, scope: str, what: str, dropped: Dropped) -> None:
+        """Note what was left out of `what` on a split, and why."""
+        for reason, count in dropped.counts.items():
+            told = {"split": split, "scope": scope, "reason": f"{what}: {reason}", "count": count}
+            self.journal.record["dropped"].append(told | {"examples": dropped.examples[reason]})
 
     def texts(self, scope: str) -> list[Texts]:
         """Return the texts of a scope, "sentence" or "window": of the selection split and of the report split."""
