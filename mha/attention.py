@@ -64,7 +64,7 @@ def attend(
         output = torch.matmul(drop(pattern, dropout), value)
     else:
         output = F.scaled_dot_product_attention(query, key, value, attention_mask, dropout, scale=scaling)
-    output = call.show("head_output", output, attention_mask)
+    output = call.show("head_output", output, attention_mask, value)
     if call.wants("head_write"):
         write = torch.einsum("bhqd,hdm->bhqm", output, call.output_weights())
         if call.show("head_write", write, attention_mask) is not write:

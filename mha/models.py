@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from mha.attention import MultiHeadAttention
-from mha.encoder import Encoder, MaskedLMHead
+from mha.encoder import Encoder, Entry, MaskedLMHead
 from mha.hub import load_hub_model
 from mha.weights import FAMILIES, load_encoder
 
@@ -57,6 +57,22 @@ class Model:
         real = torch.ones_like(ids) if mask is None else mask.long()
         output: Tensor = self.module(input_ids=ids, attention_mask=real)[0]
         return output
+
+    def read(
+        self,
+        ids: Int[Tensor, "batch piece"],
+        real: Bool[Tensor, "batch piece"] | None,
+        chosen: Int[Tensor, " chosen"] | None = None,
+        entry: Entry | None = None,
+    ) -> Tensor:
+        """Return the vectors of the last layer [batch, piece, model], or at the `chosen` pieces [chosen, model].
+
+        `chosen` are indices in the flattened batch. With `entry`, for our Encoder, the pass begins there.
+        """
+        if isinstance(self.module, Encoder):
+            return self.module(ids, real, chosen=chosen, entry=entry)
+        vectors = self.run(ids, real)
+        return vectors if chosen is None else vectors.flatten(0, 1).index_select(0, chosen)
 
 
 def _minilm() -> Path:
