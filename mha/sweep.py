@@ -168,7 +168,8 @@ class _EncoderSweep(Sweep):
         return self.reader.module
 
     def _packing(self, texts: Texts) -> Packing:
-        return Packing.of(texts.real, *texts.ids.shape, self.encoder.pieces.weight.dtype)
+        batch, length = texts.ids.shape
+        return Packing.of(texts.real, batch, length, self.encoder.pieces.weight.dtype)
 
     @torch.inference_mode()
     def trace(self, texts: Texts) -> Trace:
