@@ -11,10 +11,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from experiments.section import ConfigError, Section
-from experiments.train_config import GRAMMAR
 from mha.models import NAMED
 from probes.named_corpora import NAMED_RATINGS
-from probes.pair_corpora import NAMED_PAIRS
+from probes.pair_corpora import GENERATED_PAIRS, NAMED_PAIRS
 
 
 def read_toml(path: Path, changes: Sequence[str]) -> dict[str, Any]:
@@ -82,7 +81,7 @@ def _resolve_paths(found: dict[str, Any], folder: Path) -> None:
         model["name"] = str(places[0].resolve()) if places else name
     behaviour = found.get("behaviour")
     if isinstance(behaviour, dict) and isinstance(names := behaviour.get("corpora"), list):
-        behaviour["corpora"] = [_place(name, folder, (GRAMMAR, *NAMED_PAIRS)) for name in names]
+        behaviour["corpora"] = [_place(name, folder, (*GENERATED_PAIRS, *NAMED_PAIRS)) for name in names]
     relatedness = found.get("relatedness")
     if isinstance(relatedness, dict) and isinstance(names := relatedness.get("ratings"), list):
         relatedness["ratings"] = [_place(name, folder, NAMED_RATINGS) for name in names]
