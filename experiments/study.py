@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import pandas as pd
@@ -13,7 +14,7 @@ from experiments.controls import first_seed
 from experiments.journal import Journal
 from experiments.opened import Opened
 from experiments.progress import Progress
-from mha import Model, load_model
+from mha import MaskedLM, Model, load_model
 from probes import Corpus
 from probes.aligned import Dropped
 from probes.corpora import Texts
@@ -67,6 +68,11 @@ class Surroundings:
         for reason, count in dropped.counts.items():
             told = {"split": split, "scope": scope, "reason": f"{what}: {reason}", "count": count}
             self.journal.record["dropped"].append(told | {"examples": dropped.examples[reason]})
+
+    @cached_property
+    def lm(self) -> MaskedLM:
+        """The model with its masked-LM head, loaded once for all studies; raises ModelError where there is none."""
+        return MaskedLM.of(self.model, self.config.seed)
 
     def texts(self, scope: str) -> list[Texts]:
         """Return the texts of a scope, "sentence" or "window": of the selection split and of the report split."""

@@ -35,6 +35,7 @@ class EncoderConfig:
     vocab: int = 30522
     layers: int = 12
     heads: int = 12
+    "Heads of a layer before any was taken out."
     model: int = 768
     "Size of the vectors between layers."
     feed_forward: int = 3072
@@ -59,9 +60,12 @@ class EncoderConfig:
     "Whether scores are divided by sqrt(head_dim)."
     family: str = "bert"
     "The layout in which weights are exported: a `model_type` of `mha.families.FAMILIES`."
+    pruned: tuple[tuple[int, int], ...] = ()
+    "Heads that were taken out, (layer, head) from 0; the others keep their numbers and their size, model / heads."
 
     def __post_init__(self) -> None:
-        """Refuse what the encoder does not know."""
+        """Put the heads that were taken out in order, each once, and refuse what the encoder does not know."""
+        object.__setattr__(self, "pruned", tuple(sorted({(layer, head) for layer, head in self.pruned})))
         if self.norm not in ("post", "pre"):
             raise ValueError(f"unknown norm {self.norm!r}; expected 'post' or 'pre'")
         if self.activation not in ACTIVATIONS:
@@ -73,19 +77,24 @@ class EncoderConfig:
             raise ValueError(f"{self.heads} heads do not divide a model of size {self.model}")
         if not 0 <= self.padding < self.vocab:
             raise ValueError(f"padding is piece {self.padding}, outside the vocabulary of {self.vocab}")
+        for layer, head in self.pruned:
+            if not (0 <= layer < self.layers and 0 <= head < self.heads):
+                shape = f"{self.layers} layers of {self.heads} heads"
+                raise ValueError(f"head index {head} of layer index {layer} cannot be taken out of {shape}")
 
 
 class Layer(nn.Module):
     """One layer: attention and a feed-forward net, each with a residual connection and a LayerNorm."""
 
-    def __init__(self, config: EncoderConfig) -> None:
-        """Create a layer of the shape of `config`."""
+    def __init__(self, config: EncoderConfig, number: int) -> None:
+        """Create layer `number`, from 0, of the shape of `config`."""
         super().__init__()
         norm = partial(nn.LayerNorm, config.model, eps=config.eps)
         self.pre = config.norm == "pre"
         self.attention = MultiHeadAttention(
             config.model, config.heads, dropout=config.attention_dropout, scale=config.scale
         )
+        self.attention.prune([head for layer, head in config.pruned if layer == number])
         self.attention_norm = norm()
         self.expand = nn.Linear(config.model, config.feed_forward)
         self.activation = ACTIVATIONS[config.activation]
@@ -94,26 +103,39 @@ class Layer(nn.Module):
         self.dropout = Dropout(config.dropout)
 
     def forward(
-        self, x: Float[Tensor, "token model"], packing: Packing, chosen: Int[Tensor, " chosen"] | None = None
+        self,
+        x: Float[Tensor, "token model"],
+        packing: Packing,
+        chosen: Int[Tensor, " chosen"] | None = None,
+        mixed: Float[Tensor, "token model"] | None = None,
     ) -> Tensor:
         """Return the next layer's input, for packed tokens; of the `chosen` ones alone where given.
 
-        Each token attends to all that its mask allows: `chosen` only says whose result is wanted.
+        Each token attends to all that its mask allows: `chosen` only says whose result is wanted. `mixed` is what
+        `attend` writes for every token, where that is known already.
         """
         old = x if chosen is None else x.index_select(0, chosen)
+        if mixed is None:
+            mixed = self.attend(x, packing, chosen)
+        elif chosen is not None:
+            mixed = mixed.index_select(0, chosen)
         if self.pre:
-            x = old + self.dropout(self.attend(self.attention_norm(x), packing, chosen))
+            x = old + self.dropout(mixed)
             x = x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
             return x
-        x = self.attention_norm(old + self.dropout(self.attend(x, packing, chosen)))
+        x = self.attention_norm(old + self.dropout(mixed))
         x = self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
         return x
 
-    def attend(self, x: Tensor, packing: Packing, chosen: Tensor | None) -> Tensor:
+    def read(self, x: Float[Tensor, "token model"], packing: Packing) -> list[Tensor]:
+        """Return the queries, keys and values [batch, head, length, head_dim] of the layer's input."""
+        projected = self.attention.project(self.attention_norm(x) if self.pre else x)
+        return self.attention.divide(packing.unpack(projected))
+
+    def attend(self, x: Float[Tensor, "token model"], packing: Packing, chosen: Tensor | None) -> Tensor:
         """Self-attention over packed tokens; only the scores and patterns are padded."""
         attention = self.attention
-        projected = packing.unpack(attention.project(x))
-        heads = packing.pack(attention.concat(attention.divide(projected), packing.bias))
+        heads = packing.pack(attention.concat(self.read(x, packing), packing.bias))
         mixed: Tensor = attention.output(heads if chosen is None else heads.index_select(0, chosen))
         return mixed
 
@@ -142,6 +164,18 @@ class MaskedLMHead(nn.Module):
         return logits
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A place at which a pass can be entered: behind the attention of a layer."""
+
+    layer: int
+    "Index of the layer, from 0."
+    x: Float[Tensor, "token model"]
+    "The layer's input, packed."
+    mixed: Float[Tensor, "token model"]
+    "What its attention writes, W_O and its bias included."
+
+
 class Encoder(nn.Module):
     """An encoder with BERT's architecture; `pooler` and `lm_head` are there where loaded weights have them."""
 
@@ -161,7 +195,7 @@ class Encoder(nn.Module):
         self.embedding_norm = nn.LayerNorm(size, eps=config.eps)
         self.embedding_project = nn.Linear(size, config.model) if size != config.model else None
         self.dropout = Dropout(config.dropout)
-        self.layers = nn.ModuleList(Layer(config) for _ in range(config.layers))
+        self.layers = nn.ModuleList(Layer(config, number) for number in range(config.layers))
         self.final_norm = nn.LayerNorm(config.model, eps=config.eps) if config.norm == "pre" else None
         self.pooler = nn.Linear(config.model, config.model) if pooler else None
         self.lm_head = MaskedLMHead(config, self.pieces) if lm_head else None
@@ -178,14 +212,16 @@ class Encoder(nn.Module):
         places: Int[Tensor, "batch length"] | None = None,
         blocks: Int[Tensor, "batch length"] | None = None,
         chosen: Int[Tensor, " chosen"] | None = None,
+        entry: Entry | None = None,
     ) -> Float[Tensor, "batch length model"] | Float[Tensor, "chosen model"]:
         """Return the last layer's vectors, zero at padding.
 
         `mask` is True at real pieces; padding is on the right. Rows of several documents have `places`, the position
         of each piece within its document, and `blocks` in the stead of `mask`: the number of its document, -1 at
         padding; pieces attend to their own document alone. `chosen`, indices of real pieces in the flattened batch,
-        returns only their vectors, [chosen, model], and spares the last layer the others. Raises ValueError where the
-        input is longer than the position embeddings.
+        returns only their vectors, [chosen, model], and spares the last layer the others. With `entry` the pass begins
+        there, and of `pieces` only the shape counts. Raises ValueError where the input is longer than the position
+        embeddings.
         """
         batch, length = pieces.shape
         longest = length if places is None else int(places.max()) + 1
@@ -195,11 +231,12 @@ class Encoder(nn.Module):
         # the lowest float32 is no bfloat16: added to scores it would become -inf, and a row of padding NaN
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else self.pieces.weight.dtype
         packing = Packing.of(mask, batch, length, dtype) if blocks is None else Packing.of_blocks(blocks, dtype)
-        x = self.embed(pieces, packing, token_types, places)
+        x = self.embed(pieces, packing, token_types, places) if entry is None else entry.x
+        start = 0 if entry is None else entry.layer
         wanted = None if chosen is None else packing.index(chosen)
-        for layer in self.layers[:-1]:
-            x = layer(x, packing)
-        x = self.layers[-1](x, packing, wanted)
+        for number, layer in enumerate(self.layers[start:], start):
+            mixed = entry.mixed if entry is not None and number == start else None
+            x = layer(x, packing, wanted if number + 1 == len(self.layers) else None, mixed)
         x = x if self.final_norm is None else self.final_norm(x)
         return packing.unpack_zero(x) if chosen is None else x
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -33,13 +33,22 @@ class Seen:
     "Number of the attention call within the forward pass, from 0; cross-attention calls count as well."
     tensor: Tensor
     """scores, pattern [batch, head, query, key]; value [batch, head, key, head_dim]; head_output
-    [batch, head, query, head_dim]; head_write [batch, head, query, model]."""
+    [batch, head, query, head_dim]; head_write [batch, head, query, model]. Of a pruned encoder all heads are there:
+    `mha.attention.MultiHeadAttention` says what those show that were taken out."""
     bias: Tensor | None
     "The additive attention mask of the call, or None where every key may be attended to."
     crossed: bool = False
     "Whether keys are other pieces than queries (cross-attention, a cache of keys); `bias` is then silent on queries."
     call: Call | None = field(default=None, repr=False)
     "The attention call that is seen."
+    value: Tensor | None = field(default=None, repr=False)
+    "At the site head_output, the values [batch, head, key, head_dim] that were mixed."
+
+    def texts(self, part: slice) -> Seen:
+        """Return what is seen of some texts of the batch, as views."""
+        bias = self.bias if self.bias is None or len(self.bias) == 1 else self.bias[part]
+        value = None if self.value is None else self.value[part]
+        return replace(self, tensor=self.tensor[part], bias=bias, value=value)
 
     def written_norms(self) -> Tensor:
         """Return [batch, head, token], the length (L2) of each value or head output behind its head's W_O.
@@ -71,6 +80,7 @@ class _Watch:
     sites: frozenset[str]
     layers: frozenset[int] | None
     model: nn.Module
+    first: int
     calls: int = 0
 
     def wants(self, site: str, layer: int) -> bool:
@@ -90,14 +100,17 @@ class Call:
         """Return whether any block asks for one of the sites."""
         return any(watch.wants(site, layer) for watch, layer in self.watches for site in sites)
 
-    def show(self, site: str, tensor: Tensor, bias: Tensor | None) -> Tensor:
-        """Show `tensor` to every block that asks for the site, outermost first; return what they make of it."""
+    def show(self, site: str, tensor: Tensor, bias: Tensor | None, value: Tensor | None = None) -> Tensor:
+        """Show `tensor` to every block that asks for the site, outermost first; return what they make of it.
+
+        `bias` and `value` as in `Seen`.
+        """
         from mha.hub import is_cross_attention
 
         for watch, layer in self.watches:
             if watch.wants(site, layer):
                 crossed = self.crossed or is_cross_attention(watch.modules[self.module])
-                changed = watch.see(Seen(site, layer, tensor, bias, crossed, self))
+                changed = watch.see(Seen(site, layer, tensor, bias, crossed, self, value))
                 if changed is not None and changed.shape != tensor.shape:
                     raise HookError(f"a hook on {site} returned {tuple(changed.shape)}, expected {tuple(tensor.shape)}")
                 tensor = tensor if changed is None else changed
@@ -127,14 +140,25 @@ def call_of(module: nn.Module, crossed: bool = False) -> Call:
     return Call(module, tuple(numbered), crossed)
 
 
+def is_watched(module: nn.Module) -> bool:
+    """Return whether an open block watches `module`, at whatever sites."""
+    return any(module in watch.modules for watch in _watches.get())
+
+
 @contextmanager
 def watch(
-    model: nn.Module, see: See, sites: Collection[str] = ("pattern",), layers: Collection[int] | None = None
+    model: nn.Module,
+    see: See,
+    sites: Collection[str] = ("pattern",),
+    layers: Collection[int] | None = None,
+    *,
+    first: int = 0,
 ) -> Iterator[None]:
     """Show `see` the tensors of `sites` in each forward pass of `model` while the block runs.
 
     What `see` returns, if anything, replaces the tensor. Blocks that were entered first see first. The block belongs
-    to this thread and to `model` alone; on leaving, also by an exception, nothing of it remains.
+    to this thread and to `model` alone; on leaving, also by an exception, nothing of it remains. `first` is the number
+    of a pass's first attention call, where it is entered above the lowest layer.
 
     Raises HookError for an unknown site, for a model whose attention cannot be seen, and at the end of a forward pass
     in which the model made no attention call or none of a layer that was asked for.
@@ -142,23 +166,23 @@ def watch(
     if unknown := set(sites) - set(SITES):
         raise HookError(f"unknown site {sorted(unknown)[0]!r}; the sites are {', '.join(SITES)}")
     modules = {module: name for name, module in model.named_modules()}
-    block = _Watch(modules, see, frozenset(sites), None if layers is None else frozenset(layers), model)
+    block = _Watch(modules, see, frozenset(sites), None if layers is None else frozenset(layers), model, first)
 
     def begin(*_: Any) -> None:
         if block in _watches.get():
-            block.calls = 0
+            block.calls = first
 
     def end(*_: Any) -> None:
         if block not in _watches.get():
             return
-        if block.calls == 0:
+        if block.calls == first:
             raise HookError(
                 f"{type(model).__name__} made no attention call that can be seen: it keeps attention code of its own"
             )
-        if missing := set(block.layers or ()) - set(range(block.calls)):
+        if missing := set(block.layers or ()) - set(range(first, block.calls)):
             raise HookError(f"layer index {min(missing)} does not exist in this model ({block.calls} layers, from 0)")
 
-    with _through_attend(model):
+    with through_attend(model):
         handles = [model.register_forward_pre_hook(begin), model.register_forward_hook(end)]
         token = _watches.set((*_watches.get(), block))
         try:
@@ -175,7 +199,7 @@ _switched: WeakKeyDictionary[nn.Module, tuple[int, Any]] = WeakKeyDictionary()
 
 
 @contextmanager
-def _through_attend(model: nn.Module) -> Iterator[None]:
+def through_attend(model: nn.Module) -> Iterator[None]:
     """Lead a `transformers` model's attention through `attend` while blocks are open; the last one restores its own."""
     from mha.hub import restore_attention, switch_attention
 

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from mha.encoder import Encoder
+from mha.encoder import Encoder, Entry
 from mha.hub import HeadMissingError, load_hub_masked_lm
 from mha.models import Model, ModelError, find_model, shuffle_weights
 
@@ -20,8 +20,8 @@ MASKS = ("[MASK]", "<mask>")
 UNKNOWNS = ("[UNK]", "<unk>")
 "What the piece is called that stands for whatever the vocabulary lacks."
 
-_place: ContextVar[Tensor | None] = ContextVar("place", default=None)
-"[batch] The places whose vectors alone go through the decoder of a model of `transformers`, in this thread."
+_chosen: ContextVar[Tensor | None] = ContextVar("chosen", default=None)
+"[chosen] The pieces whose vectors alone go through the decoder of a model of `transformers`, in this thread."
 
 
 @dataclass(frozen=True)
@@ -53,31 +53,44 @@ class MaskedLM:
             raise ModelError(f"the tokenizer of {model.name} has no piece for a mask, expected {' or '.join(MASKS)}")
         return cls(model, module, mask, _piece(model.tokenizer, UNKNOWNS))
 
+    def read(
+        self,
+        ids: Int[Tensor, "batch piece"],
+        real: Bool[Tensor, "batch piece"] | None,
+        chosen: Int[Tensor, " chosen"] | None,
+        entry: Entry | None = None,
+    ) -> Float[Tensor, "chosen vocab"]:
+        """Return the logits of every piece of the vocabulary at the `chosen` pieces of the flattened batch.
+
+        `real` is True at pieces that are no padding. Only the vectors at these places go through the decoder. With
+        `entry`, for our Encoder, the pass begins there. Raises ValueError where nothing is chosen.
+        """
+        if chosen is None:
+            raise ValueError("a masked LM is read at chosen pieces: say which")
+        if isinstance(self.module, Encoder):
+            assert self.module.lm_head is not None
+            ours: Tensor = self.module.lm_head(self.module(ids, real, chosen=chosen, entry=entry))
+            return ours
+        before = _chosen.set(chosen)
+        try:
+            seen = torch.ones_like(ids) if real is None else real.long()
+            logits: Tensor = self.module(input_ids=ids, attention_mask=seen).logits
+        finally:
+            _chosen.reset(before)
+        if logits.ndim != 3 or logits.shape[:2] != (1, len(chosen)):
+            raise ModelError(f"{self.model.name}: its masked-LM head does not end in its decoder, so it cannot be read")
+        return logits[0]
+
     def log_probabilities(
         self,
         ids: Int[Tensor, "batch piece"],
         real: Bool[Tensor, "batch piece"] | None,
         place: Int[Tensor, " batch"],
     ) -> Float[Tensor, "batch vocab"]:
-        """Return the log-probability, in nats, of every piece of the vocabulary at one place of each text.
-
-        `real` is True at pieces that are no padding. Only the vectors at these places go through the decoder.
-        """
+        """Return the log-probability, in nats, of every piece of the vocabulary at one place of each text."""
         with torch.inference_mode():
-            if isinstance(self.module, Encoder):
-                assert self.module.lm_head is not None
-                vectors = self.module(ids, real)[torch.arange(len(ids)), place]
-                ours: Tensor = self.module.lm_head(vectors)
-                return ours.log_softmax(-1)
-            before = _place.set(place)
-            try:
-                seen = torch.ones_like(ids) if real is None else real.long()
-                logits: Tensor = self.module(input_ids=ids, attention_mask=seen).logits
-            finally:
-                _place.reset(before)
-        if logits.ndim != 3 or logits.shape[:2] != (len(ids), 1):
-            raise ModelError(f"{self.model.name}: its masked-LM head does not end in its decoder, so it cannot be read")
-        return logits[:, 0].log_softmax(-1)
+            chosen = torch.arange(len(ids)) * ids.shape[1] + place
+            return self.read(ids, real, chosen).log_softmax(-1)
 
 
 def _piece(tokenizer: Any, names: tuple[str, ...]) -> int | None:
@@ -105,9 +118,8 @@ def _from_hub(model: Model, seed: int) -> nn.Module:
 
 
 def _at_places(decoder: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
-    """Reduce what goes into a decoder, [batch, piece, size], to one vector a text; leave it outside our calls."""
-    place = _place.get()
-    if place is None:
+    """Reduce what goes into a decoder, [batch, piece, size], to [1, chosen, size]; leave it outside our calls."""
+    chosen = _chosen.get()
+    if chosen is None:
         return None
-    vectors = inputs[0]
-    return (vectors[torch.arange(len(vectors)), place].unsqueeze(1), *inputs[1:])
+    return (inputs[0].flatten(0, 1).index_select(0, chosen).unsqueeze(0), *inputs[1:])

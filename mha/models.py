@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from mha.attention import MultiHeadAttention
-from mha.encoder import Encoder, MaskedLMHead
+from mha.encoder import Encoder, Entry, MaskedLMHead
 from mha.hub import load_hub_model
 from mha.weights import FAMILIES, load_encoder
 
@@ -50,6 +50,14 @@ class Model:
     sha256: str
     "Of the weights as loaded from disk."
 
+    def __post_init__(self) -> None:
+        """Refuse an encoder from which heads were taken out: what is not there has no map and no score."""
+        if isinstance(self.module, Encoder) and (out := len(self.module.config.pruned)):
+            raise ModelError(
+                f"{self.name}: {out} of its {self.layers * self.heads} heads were taken out, and one that is not there "
+                "has no score: take the full-size model with the same outputs, which mha.pruning.zeroed makes"
+            )
+
     def run(self, ids: Int[Tensor, "batch piece"], mask: Bool[Tensor, "batch piece"] | None) -> Float[Tensor, "b p m"]:
         """Return the vectors of the last layer."""
         if isinstance(self.module, Encoder):
@@ -57,6 +65,22 @@ class Model:
         real = torch.ones_like(ids) if mask is None else mask.long()
         output: Tensor = self.module(input_ids=ids, attention_mask=real)[0]
         return output
+
+    def read(
+        self,
+        ids: Int[Tensor, "batch piece"],
+        real: Bool[Tensor, "batch piece"] | None,
+        chosen: Int[Tensor, " chosen"] | None = None,
+        entry: Entry | None = None,
+    ) -> Tensor:
+        """Return the vectors of the last layer [batch, piece, model], or at the `chosen` pieces [chosen, model].
+
+        `chosen` are indices in the flattened batch. With `entry`, for our Encoder, the pass begins there.
+        """
+        if isinstance(self.module, Encoder):
+            return self.module(ids, real, chosen=chosen, entry=entry)
+        vectors = self.run(ids, real)
+        return vectors if chosen is None else vectors.flatten(0, 1).index_select(0, chosen)
 
 
 def _minilm() -> Path:

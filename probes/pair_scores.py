@@ -84,6 +84,13 @@ class Asked:
     bad: tuple[Question, ...]
     "Empty for MASKED, whose one question is in `good`."
 
+    def weighted(self) -> Iterator[tuple[Question, tuple[float, ...]]]:
+        """Yield every question with what its answers count in good - bad."""
+        for question in self.good:
+            yield question, (1.0, -1.0) if self.method == MASKED else (1.0,)
+        for question in self.bad:
+            yield question, (-1.0,)
+
     def decision(self, answers: Iterator[tuple[float, ...]]) -> Decision:
         """Take the answers to the questions of `good`, then of `bad`, and return what they amount to."""
         good = [next(answers) for _ in self.good]
@@ -112,7 +119,7 @@ def decide(
     rest = iter(items)
     while chunk := list(islice(rest, CHUNK)):
         asked = []
-        for one in _asked(lm, chunk, method):
+        for one in asked_pairs(lm, chunk, method):
             if isinstance(one, LeftOut):
                 decisions.left_out.append(one)
             else:
@@ -124,7 +131,8 @@ def decide(
     return decisions
 
 
-def _asked(lm: MaskedLM, items: Sequence[Item], method: str) -> Iterator[Asked | LeftOut]:
+def asked_pairs(lm: MaskedLM, items: Sequence[Item], method: str) -> Iterator[Asked | LeftOut]:
+    """Yield each pair as questions to the model, or left out with the reason; `method` as in `decide`."""
     pairs = [item for item in items if isinstance(item, MinimalPair)]
     cut = align(lm.model.tokenizer, [words for pair in pairs for words in (pair.good, pair.bad)])
     texts = zip(cut[::2], cut[1::2], strict=True)

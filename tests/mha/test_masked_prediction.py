@@ -100,7 +100,7 @@ def test_a_model_of_transformers_is_read_at_the_asked_places_alone(
     lm.module.get_output_embeddings().register_forward_hook(lambda module, inputs, output: decoded.append(output.shape))
     found = lm.log_probabilities(pieces, mask, PLACE)
     torch.testing.assert_close(found, expected(oracle, pieces, mask, PLACE), atol=1e-5, rtol=0)
-    assert decoded == [(3, 1, VOCAB)], "one vector a text went through the decoder"
+    assert decoded == [(1, 3, VOCAB)], "one vector a text went through the decoder"
 
 
 def test_outside_our_calls_the_model_of_transformers_decodes_every_place(

@@ -1,0 +1,98 @@
+"""Passes through a model of `transformers` that are entered at a layer: the layers below give what they gave before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from mha.hooks import Seen, through_attend, watch
+
+_known: ContextVar[Mapping[nn.Module, Any]] = ContextVar("headscope_known", default=MappingProxyType({}))
+"What layers return that are not to be run, in this thread."
+
+_kept: ContextVar[dict[nn.Module, Any] | None] = ContextVar("headscope_kept", default=None)
+"Where what layers return is kept, in this thread."
+
+
+@contextmanager
+def resumable(model: nn.Module, layers: Sequence[nn.Module]) -> Iterator[None]:
+    """Let `keeping` and `known` have their way with the layers of a model while the block runs, on all threads."""
+    with through_attend(model):
+        for layer in layers:
+            layer.forward = _resumed(layer)
+        try:
+            yield
+        finally:
+            for layer in layers:
+                del layer.forward
+
+
+def _resumed(layer: nn.Module) -> Any:
+    run = layer.forward
+
+    def forward(*inputs: Any, **named: Any) -> Any:
+        found, kept = _known.get(), _kept.get()
+        output = found[layer] if layer in found else run(*inputs, **named)
+        if kept is not None:
+            kept[layer] = output
+        return output
+
+    return forward
+
+
+@contextmanager
+def keeping() -> Iterator[dict[nn.Module, Any]]:
+    """Keep what each layer returns while the block runs, in this thread."""
+    kept: dict[nn.Module, Any] = {}
+    before = _kept.set(kept)
+    try:
+        yield kept
+    finally:
+        _kept.reset(before)
+
+
+@contextmanager
+def known(outputs: Mapping[nn.Module, Any]) -> Iterator[None]:
+    """Let layers return these while the block runs, in this thread, without being run."""
+    before = _known.set(outputs)
+    try:
+        yield
+    finally:
+        _known.reset(before)
+
+
+def copies(output: Any, count: int) -> Any:
+    """Return what a layer returned for a batch as it were for `count` copies of the batch, one after the other."""
+    if isinstance(output, Tensor):
+        return output.repeat(count, *[1] * (output.ndim - 1))
+    if isinstance(output, tuple):
+        return tuple(copies(part, count) for part in output)
+    return output
+
+
+def skippable_layers(model: nn.Module, ids: Tensor) -> list[nn.Module]:
+    """Return the layers of a model, one for each attention call; none where layers cannot be told apart by calls.
+
+    They are the members of one ModuleList in which the calls were seen, in its order and one call each. Layers that are
+    shared (ALBERT), or that make several calls, are not.
+    """
+    called: list[nn.Module] = []
+
+    def look(seen: Seen) -> None:
+        assert seen.call is not None
+        called.append(seen.call.module)
+
+    with torch.inference_mode(), watch(model, look, ["value"]):
+        model(input_ids=ids)
+    for part in model.modules():
+        if isinstance(part, nn.ModuleList) and len(part) == len(called):
+            members = [set(layer.modules()) for layer in part]
+            if all(module in own for module, own in zip(called, members, strict=True)):
+                return list(part)
+    return []
