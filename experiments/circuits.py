@@ -9,7 +9,7 @@ import pandas as pd
 
 from experiments.study import Study, Surroundings
 from mha.circuits import encoder_of
-from probes.aligned import Aligned
+from probes.aligned import Aligned, sample_texts
 from probes.circuits import CircuitSettings, read_circuits
 from probes.corpora import MemoryTexts
 from probes.relations import RELATIONS, Pairs, read_relations
@@ -18,7 +18,7 @@ from probes.results import SPLITS
 
 @dataclass(frozen=True)
 class CircuitStudy(Study):
-    """What the weights say, held against the first sentences of the report split."""
+    """What the weights say, held against sentences of the report split, those with the smallest hash of their ids."""
 
     name = "weights alone"
     run: Surroundings
@@ -41,7 +41,7 @@ class CircuitStudy(Study):
         config, journal = self.run.config, self.run.journal
         section, scoring = config.circuits, config.scoring
         texts = self.run.texts("sentence")[1]
-        chosen = MemoryTexts(texts.take(range(min(section.sentences, len(texts)))))
+        chosen = MemoryTexts(sample_texts(texts, section.sentences))
         aligned = Aligned.of(self.run.model, chosen)
         settings = CircuitSettings(section.words, replicates=scoring.replicates, seed=config.seed)
         step = self.run.counter("what the weights say, on text", len(chosen))
