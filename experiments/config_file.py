@@ -10,10 +10,19 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from experiments.section import ConfigError, Section
+from experiments.section import NAMED_BEHAVIOURS, ConfigError, Section
 from mha.models import NAMED
 from probes.named_corpora import NAMED_RATINGS
 from probes.pair_corpora import GENERATED_PAIRS, NAMED_PAIRS
+
+PLACED: tuple[tuple[str, str, Container[str]], ...] = (
+    ("behaviour", "corpora", (*GENERATED_PAIRS, *NAMED_PAIRS)),
+    ("ablation", "behaviours", NAMED_BEHAVIOURS),
+    ("importance", "behaviours", NAMED_BEHAVIOURS),
+    ("pruning", "behaviours", NAMED_BEHAVIOURS),
+    ("relatedness", "ratings", NAMED_RATINGS),
+)
+"Table, key, and what among its values is a name; all else is a file or folder."
 
 
 def read_toml(path: Path, changes: Sequence[str]) -> dict[str, Any]:
@@ -79,12 +88,10 @@ def _resolve_paths(found: dict[str, Any], folder: Path) -> None:
     if isinstance(model, dict) and isinstance(name := model.get("name"), str) and name not in NAMED:
         places = [place for place in (folder / Path(name).expanduser(), Path(name)) if place.is_dir()]
         model["name"] = str(places[0].resolve()) if places else name
-    behaviour = found.get("behaviour")
-    if isinstance(behaviour, dict) and isinstance(names := behaviour.get("corpora"), list):
-        behaviour["corpora"] = [_place(name, folder, (*GENERATED_PAIRS, *NAMED_PAIRS)) for name in names]
-    relatedness = found.get("relatedness")
-    if isinstance(relatedness, dict) and isinstance(names := relatedness.get("ratings"), list):
-        relatedness["ratings"] = [_place(name, folder, NAMED_RATINGS) for name in names]
+    for table, key, known in PLACED:
+        part = found.get(table)
+        if isinstance(part, dict) and isinstance(names := part.get(key), list):
+            part[key] = [_place(name, folder, known) for name in names]
 
 
 def _place(name: object, folder: Path, known: Container[str]) -> object:

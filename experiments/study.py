@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import pandas as pd
@@ -12,7 +13,7 @@ from experiments.config import Config
 from experiments.journal import Journal
 from experiments.opened import Opened
 from experiments.progress import Progress
-from mha import Model
+from mha import MaskedLM, Model
 from probes import Corpus
 from probes.corpora import Texts
 from probes.observers import Observer
@@ -37,6 +38,11 @@ class Surroundings:
     def model(self) -> Model:
         """The model of the run."""
         return self.opened.model
+
+    @cached_property
+    def lm(self) -> MaskedLM:
+        """The model with its masked-LM head, loaded once for all studies; raises ModelError where there is none."""
+        return MaskedLM.of(self.model, self.config.seed)
 
     def texts(self, scope: str) -> list[Texts]:
         """Return the texts of a scope, "sentence" or "window": of the selection split and of the report split."""

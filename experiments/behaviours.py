@@ -1,0 +1,79 @@
+"""The behaviours of a run's model by the names that its config has for them: the loss, the embedding, minimal pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from typing import Self
+
+from experiments.section import EMBEDDING, LOSS
+from experiments.study import Surroundings
+from probes.aligned import Aligned, Dropped, sample_texts
+from probes.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
+from probes.corpora import MemoryTexts
+from probes.draws import draws
+from probes.pair_corpora import PairCorpus, open_pairs
+
+
+@dataclass(frozen=True)
+class Behaviours:
+    """What a study asks a run's model about: sentences of the report split, and corpora of minimal pairs."""
+
+    run: Surroundings
+    names: Sequence[str]
+    items: int
+    "Sentences, or pairs, at the most of each: those with the smallest hash."
+    pairs: Mapping[str, PairCorpus]
+
+    @classmethod
+    def of(cls, run: Surroundings, names: Sequence[str], items: int) -> Self:
+        """Return behaviours that can be opened, each by itself.
+
+        Raises ModelError for what needs a masked-LM head where the model has none, and CorpusError for pairs that are
+        not there.
+        """
+        section = run.config.behaviour
+        paired = [name for name in names if name not in (LOSS, EMBEDDING)]
+        if paired or LOSS in names:
+            run.lm  # noqa: B018  # raises now what it would raise after all heads have been scored
+        pairs = {name: open_pairs(name, first=section.first, seed=section.seed) for name in paired}
+        return cls(run, names, items, pairs)
+
+    def __iter__(self) -> Iterator[Behaviour]:
+        """Open one after the other; what is left out is noted among the dropped of the run."""
+        return map(self.open, self.names)
+
+    def open(self, name: str) -> Behaviour:
+        """Open a behaviour: LOSS, EMBEDDING or minimal pairs, decided as [behaviour] says."""
+        dropped = Dropped()
+        if name in self.pairs:
+            behaviour: Behaviour = self._pairs(self.pairs[name])
+        else:
+            aligned = self._sentences()
+            behaviour, dropped = self._on_sentences(name, aligned), aligned.dropped
+        for one in behaviour.left_out:
+            dropped.add(one.reason, one.source)
+        self._note(behaviour.name, dropped)
+        return behaviour
+
+    def _on_sentences(self, name: str, aligned: Aligned) -> Behaviour:
+        if name == EMBEDDING:
+            return sentence_embeddings(self.run.model, aligned)
+        return masked_pieces(self.run.lm, aligned, seed=self.run.config.seed)
+
+    def _sentences(self) -> Aligned:
+        texts = self.run.texts("sentence")[1]
+        return Aligned.of(self.run.model, MemoryTexts(sample_texts(texts, self.items)))
+
+    def _pairs(self, corpus: PairCorpus) -> Behaviour:
+        items = nsmallest(self.items, enumerate(corpus.stream()), key=lambda one: (draws(corpus.name, one[1]), one[0]))
+        method = self.run.config.behaviour.method
+        return preferences(self.run.lm, corpus.name, [item for _, item in items], method=method)
+
+    def _note(self, name: str, dropped: Dropped) -> None:
+        noted = self.run.journal.record["dropped"]
+        for reason, count in dropped.counts.items():
+            examples = dropped.examples[reason]
+            lost = {"split": "report", "scope": name, "reason": reason, "count": count, "examples": examples}
+            noted += [lost] * (lost not in noted)  # several studies may ask about the same
