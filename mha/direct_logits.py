@@ -33,12 +33,13 @@ def linear_readout(lm: MaskedLM) -> tuple[Encoder, nn.LayerNorm, nn.Linear]:
             f"{name} is post-norm: what a head writes passes two LayerNorms and a feed-forward net in every layer, so "
             "that no product with the readout says what becomes of it"
         )
-    if not isinstance(encoder.lm_head, nn.Linear):
+    readout: nn.Module | None = encoder.lm_head
+    if not isinstance(readout, nn.Linear):
         raise DirectLogitError(
             f"{name}: its masked-LM head has a nonlinear transform between the last layer and the logits, so that no "
             "product with the readout says what becomes of what a head writes"
         )
-    return encoder, encoder.final_norm, encoder.lm_head
+    return encoder, encoder.final_norm, readout
 
 
 @torch.no_grad()

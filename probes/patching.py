@@ -100,10 +100,12 @@ def _item(lm: MaskedLM, swap: NumberSwap, clean: Pieces, corrupted: Pieces, wron
     place = int(np.flatnonzero(clean.word == swap.verb)[0])
     forms = int(clean.ids[place]), int(wrong.ids[place])
     roles = [SPECIAL if word < 0 else swap.roles[word] for word in clean.word.tolist()]
-    masked = (
-        Pieces(np.where(clean.word == swap.verb, lm.mask, one.ids), one.word, one.words) for one in (clean, corrupted)
-    )
-    return PatchItem(swap.source, swap.kind, *masked, place, forms, frozen_ints([ROLES.index(role) for role in roles]))
+    seen, changed = (_masked(one, place, lm.mask) for one in (clean, corrupted))
+    return PatchItem(swap.source, swap.kind, seen, changed, place, forms, frozen_ints(list(map(ROLES.index, roles))))
+
+
+def _masked(text: Pieces, place: int, mask: int) -> Pieces:
+    return Pieces(np.where(np.arange(len(text)) == place, mask, text.ids), text.word, text.words)
 
 
 @dataclass(frozen=True)
@@ -159,8 +161,8 @@ def measure_patching(
             parts.append(part)
             step(len(part[0]))
     order = torch.argsort(torch.tensor([i for batch in batches for i in batch]))
-    found = [torch.cat(one)[order] for one in zip(*parts, strict=True)]
-    return Effects(*found[:5], None if why_not else found[5], why_not)
+    clean, corrupted, whole, placed, estimated, direct = (torch.cat(one)[order] for one in zip(*parts, strict=True))
+    return Effects(clean, corrupted, whole, placed, estimated, None if why_not else direct, why_not)
 
 
 def _batch_effects(
