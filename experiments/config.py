@@ -26,6 +26,7 @@ from experiments.study_sections import (
     CircuitsSection,
     ClassifiersSection,
     HeadsSection,
+    PatchingSection,
     RelatednessSection,
     ShapesSection,
 )
@@ -56,6 +57,7 @@ class Config(Section):
     relatedness: RelatednessSection = RelatednessSection()
     circuits: CircuitsSection = CircuitsSection()
     classifiers: ClassifiersSection = ClassifiersSection()
+    patching: PatchingSection = PatchingSection()
     heads: HeadsSection = HeadsSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None

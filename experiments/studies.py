@@ -12,6 +12,7 @@ from experiments.confusion import ConfusionStudy
 from experiments.ensembles import Ensembles
 from experiments.headset import HeadSet
 from experiments.parsers import ParserStudy
+from experiments.patching import PatchingStudy
 from experiments.relatedness import RelatednessStudy
 from experiments.shapes import ShapeStudy
 from experiments.study import Study, Surroundings
@@ -24,6 +25,7 @@ STUDIES: Final[tuple[type[Study], ...]] = (
     CircuitStudy,
     ClassifierStudy,
     ParserStudy,
+    PatchingStudy,
     HeadSet,
     Ensembles,
 )

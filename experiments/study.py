@@ -80,7 +80,12 @@ class Surroundings:
         return [corpus.sentences() if scope == "sentence" else corpus.windows(words) for corpus in self.corpora]
 
     def complete(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Add the corpus of each row's split, that of the report split where there is none, and the model and step."""
+        """Add the corpus of each row's split, that of the report split where there is none, and the model and step.
+
+        A study that read something else says the corpus itself.
+        """
+        if "corpus" in frame:
+            return self.of_run(frame)
         names = dict(zip(SPLITS, (corpus.name for corpus in self.corpora), strict=True))
         corpus = frame["split"].map(names) if "split" in frame else names[SPLITS[1]]
         return self.of_run(frame.assign(corpus=corpus))

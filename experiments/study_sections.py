@@ -57,6 +57,17 @@ class CircuitsSection(Section):
     source and a target, divided by tabs."""
 
 
+class PatchingSection(Section):
+    """Which heads bring an answer back that a corrupted sentence has lost; for models with a masked-LM head."""
+
+    enabled: bool = False
+    "Whether heads are patched at all."
+    items: int = Field(default=200, ge=2)
+    "Sentences of the grammar that are patched at the most."
+    seed: int = 83
+    "Seed of these sentences, which should be none of a grammar that the model was trained on."
+
+
 class ClassifiersSection(Section):
     """What classifiers are trained to tell from the heads, beside control tasks; nothing where nothing is said."""
 
