@@ -106,7 +106,8 @@ def learn_gates(
         uniform = torch.rand(size(batch), *shape, generator=generator).clamp(1e-6, 1 - 1e-6)
         with torch.enable_grad():
             lost = loss(batch, gates.sample(uniform))
-            found = torch.autograd.grad(lost + price * gates.open().sum(), [gates.log_odds, *trained])
+            paid = lost + price * gates.open().sum()
+            found = torch.autograd.grad(paid, [gates.log_odds, *trained], allow_unused=True)  # such as a pooler
         for parameter, gradient in zip((gates.log_odds, *trained), found, strict=True):
             parameter.grad = gradient
         optimizer.step()
