@@ -23,12 +23,25 @@ SHARPNESS = 6.0
 "How much a planted head's score for its place is above that of other places, before scaling, in units of W_K."
 
 
-def word_model(words: Iterable[str], *, layers: int, heads: int, head_dim: int, positions: int, seed: int) -> Model:
+def word_model(
+    words: Iterable[str],
+    *,
+    layers: int,
+    heads: int,
+    head_dim: int,
+    positions: int,
+    seed: int,
+    lm_head: bool = False,
+    norm: str = "post",
+    activation: str = "gelu",
+) -> Model:
     """Return a model with random weights whose vocabulary is `words`, one piece each.
 
-    Queries and keys are spread (SPREAD), so that heads are not uniform. Other words become [UNK].
+    Queries and keys are spread (SPREAD), so that heads are not uniform. Other words become [UNK]. With `lm_head` it has
+    a masked-LM head, and its vocabulary [MASK].
     """
-    vocabulary = {piece: number for number, piece in enumerate((*SPECIAL, *sorted({word.lower() for word in words})))}
+    special = (*SPECIAL, "[MASK]") if lm_head else SPECIAL
+    vocabulary = {piece: number for number, piece in enumerate((*special, *sorted({word.lower() for word in words})))}
     shape = EncoderConfig(
         vocab=len(vocabulary),
         layers=layers,
@@ -36,10 +49,12 @@ def word_model(words: Iterable[str], *, layers: int, heads: int, head_dim: int, 
         model=heads * head_dim,
         feed_forward=head_dim,
         positions=positions,
+        norm=norm,
+        activation=activation,
     )
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        encoder = Encoder(shape).eval()
+        encoder = Encoder(shape, lm_head=lm_head).eval()
     with torch.no_grad():
         encoder.pieces.weight.mul_(10)
         generator = torch.Generator().manual_seed(seed)
