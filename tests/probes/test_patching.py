@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from mha.encoder import Encoder
 from mha.interventions import Patch, intervene
 from mha.masked_prediction import MaskedLM
-from mha.planted_answer import answering_model
+from mha.planted_agreement import agreeing_model
 from mha.sweep import head_outputs
 from probes.evidence import Effort
 from probes.minimal_pairs import Kind
@@ -44,7 +44,7 @@ def swaps() -> list[NumberSwap]:
 
 
 def planted(read: tuple[int, int] | None = READ, norm: str = "post") -> MaskedLM:
-    return answering_model(MARKS, ("sink", "sinks"), [READ, UNREAD], read, heads=3, norm=norm)
+    return agreeing_model(MARKS, ("sink", "sinks"), [READ, UNREAD], read, heads=3, norm=norm)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import torch
 from mha import align, collate, record
 from mha.interventions import Ablate, intervene
 from mha.masked_prediction import MaskedLM
-from mha.planted_answer import answering_model
+from mha.planted_agreement import agreeing_model
 
 MARKS = {"ship": -1.0, "ships": 1.0, "the": 0.0, "near": 0.0, "port": 0.0}
 TEXTS = [["the", "ships", "near", "the", "port", "[MASK]"], ["near", "the", "ship", "the", "port", "[MASK]"]]
@@ -22,7 +22,7 @@ def preferred(lm: MaskedLM, *off: tuple[int, int]) -> list[float]:
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 def test_the_answer_is_that_of_the_head_that_is_read_and_of_no_other(norm: str) -> None:
-    lm = answering_model(MARKS, ("sink", "sinks"), [(0, 1), (1, 0)], (1, 0), norm=norm)
+    lm = agreeing_model(MARKS, ("sink", "sinks"), [(0, 1), (1, 0)], (1, 0), norm=norm)
     plural, singular = preferred(lm)
     assert plural > 1
     assert singular < -1
@@ -33,12 +33,12 @@ def test_the_answer_is_that_of_the_head_that_is_read_and_of_no_other(norm: str) 
 
 
 def test_where_no_head_is_read_both_forms_are_always_equal() -> None:
-    lm = answering_model(MARKS, ("sink", "sinks"), [(1, 0)], None)
+    lm = agreeing_model(MARKS, ("sink", "sinks"), [(1, 0)], None)
     assert preferred(lm) == [0.0, 0.0]
 
 
 def test_a_head_that_looks_attends_to_the_word_with_a_mark_from_everywhere() -> None:
-    lm = answering_model(MARKS, ("sink", "sinks"), [(1, 0)], None)
+    lm = agreeing_model(MARKS, ("sink", "sinks"), [(1, 0)], None)
     batch = collate(align(lm.model.tokenizer, TEXTS))
     with torch.inference_mode(), record(lm.module) as maps:
         lm.model.run(batch.ids, batch.mask)

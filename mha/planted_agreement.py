@@ -1,4 +1,4 @@
-"""A masked language model whose answer depends on one head by construction: what causal methods must find."""
+"""A masked language model whose verb agrees by one head alone, by construction: what causal methods must find."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WRITTEN = 2.0
 "What a head that looks writes for a mark of 1, and with its sign turned beside it."
 
 
-def answering_model(
+def agreeing_model(
     marks: Mapping[str, float],
     forms: tuple[str, str],
     looking: Sequence[tuple[int, int]],
@@ -65,7 +65,7 @@ def answering_model(
             encoder.lm_head.transform.weight[FIRST, entry : entry + 2] = turned
             encoder.lm_head.transform.weight[SECOND, entry : entry + 2] = -turned
     tokenizer = _word_tokenizer(vocabulary)
-    model = Model(f"answering-{seed}", "planted", "bert", encoder, tokenizer, layers, heads, 64, 0, "")
+    model = Model(f"agreeing-{seed}", "planted", "bert", encoder, tokenizer, layers, heads, 64, 0, "")
     return MaskedLM.of(model)
 
 
