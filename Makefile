@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
 ROOMS := mha probes reports experiments
 
-.PHONY: help install report test check format lint types sandbox bench bench-train clean
+.PHONY: help install report test check format lint types sandbox bench bench-train bench-prune clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -47,6 +47,9 @@ bench: $(INSTALLED)  ## time scoring against a plain forward pass
 
 bench-train: $(INSTALLED)  ## time training against the Trainer of transformers
 	@$(BIN)/python -m experiments.bench_train
+
+bench-prune: $(INSTALLED)  ## time encoders without some of their heads against the whole one
+	@$(BIN)/python -m experiments.bench_prune
 
 clean:  ## remove the environment and what the tools left; runs/ stays
 	@rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -11,13 +11,12 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from experiments.section import NAMED_BEHAVIOURS, ConfigError, Section
-from experiments.train_config import GRAMMAR
 from mha.models import NAMED
 from probes.named_corpora import NAMED_RATINGS
-from probes.pair_corpora import NAMED_PAIRS
+from probes.pair_corpora import GENERATED_PAIRS, NAMED_PAIRS
 
 PLACED: tuple[tuple[str, str, Container[str]], ...] = (
-    ("behaviour", "corpora", (GRAMMAR, *NAMED_PAIRS)),
+    ("behaviour", "corpora", (*GENERATED_PAIRS, *NAMED_PAIRS)),
     ("ablation", "behaviours", NAMED_BEHAVIOURS),
     ("importance", "behaviours", NAMED_BEHAVIOURS),
     ("pruning", "behaviours", NAMED_BEHAVIOURS),

@@ -78,7 +78,8 @@ class HeadSet(Study):
 
     @property
     def _settings(self) -> Settings:
-        return Settings(self.run.config.scoring.batch_pieces, self.run.config.scoring.reduce)
+        scoring = self.run.config.scoring
+        return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps)
 
     def _on_sample(self) -> Distances:
         return Distances([text_key(text) for text in self.sample])

@@ -24,6 +24,14 @@ HELD = {
 }
 "What a probe needs -> the words that titles of corpora have for it, and which files have it; all else is in any text."
 
+EMBEDDED = {
+    "grammar": "embedded grammar: trees, coreference, minimal pairs of agreement",
+    "grammar-reflexives": "embedded grammar: minimal pairs of a reflexive and its subject",
+    "grammar-pronouns": "embedded grammar: minimal pairs of a pronoun and what it means",
+    "senses": "embedded templates: ambiguous nouns and the word that decides their sense",
+}
+"Corpora that are generated, and what they hold."
+
 
 class ListError(ValueError):
     """A kind of thing that headscope keeps no list of."""
@@ -67,21 +75,10 @@ def corpora() -> Rows:
     from probes.pair_corpora import NAMED_PAIRS
     from probes.texts import NAMED_TEXTS
 
-    grammar = {
-        "name": "grammar",
-        "what": "embedded grammar: trees, coreference, minimal pairs of agreement",
-        "licence": "Apache-2.0",
-        "source": "headscope",
-        "at": "embedded",
-    }
-    senses = {
-        "name": "senses",
-        "what": "embedded templates: ambiguous nouns and the word that decides their sense",
-        "licence": "Apache-2.0",
-        "source": "headscope",
-        "at": "embedded",
-    }
-    rows = [grammar, senses]
+    rows = [
+        {"name": name, "what": what, "licence": "Apache-2.0", "source": "headscope", "at": "embedded"}
+        for name, what in EMBEDDED.items()
+    ]
     for name, corpus in {**NAMED, **NAMED_PAIRS, **NAMED_TEXTS}.items():
         path = data_folder() / corpus.path
         at = str(path) if path.exists() else f"missing: {corpus.path} under HEADSCOPE_DATA"

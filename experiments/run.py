@@ -193,11 +193,12 @@ def _design(config: Config, scores: pd.DataFrame, journal: Journal) -> dict[str,
 
 
 def _count_borders(both: Sequence[Texts], window_words: int, journal: Journal) -> None:
-    """Note the mentions that no probe is shown, or that none is asked about, for the borders of windows."""
+    """Note the mentions that no probe is shown, and those that none is asked about, for the borders of windows."""
     for split, texts in zip(SPLITS, both, strict=True):
         across = (f"mention across a border of {window_words} words", texts.lost.mentions)
         alone = (f"mention with all antecedents outside its window of {window_words} words", texts.lost.anaphors)
-        for reason, count in (across, alone):
+        between = (f"pronoun without two candidates in its window of {window_words} words", texts.lost.pronouns)
+        for reason, count in (across, alone, between):
             dropped = {"split": split, "scope": "window", "reason": reason, "count": count, "examples": []}
             journal.record["dropped"].extend([dropped] if count else [])
 

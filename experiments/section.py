@@ -7,12 +7,12 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from probes import get_probe
-from probes.pair_corpora import GRAMMAR, NAMED_PAIRS, pairs_path
+from probes.pair_corpora import GENERATED_PAIRS, NAMED_PAIRS, pairs_path
 
 LOSS, EMBEDDING = "loss", "embedding"
 "Behaviours that are measured on the sentences of the report split: the masked-LM loss, and the sentence embedding."
 
-NAMED_BEHAVIOURS = (LOSS, EMBEDDING, GRAMMAR, *NAMED_PAIRS)
+NAMED_BEHAVIOURS = (LOSS, EMBEDDING, *GENERATED_PAIRS, *NAMED_PAIRS)
 "Behaviours that are no file or folder."
 
 

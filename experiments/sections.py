@@ -14,7 +14,7 @@ from mha.maps import MAPS
 from mha.models import SOURCES
 from probes.corpora import NAMED as CORPORA
 from probes.corpora import corpus_path
-from probes.pair_corpora import NAMED_PAIRS, pairs_path
+from probes.pair_corpora import GENERATED_PAIRS, NAMED_PAIRS, pairs_path
 from probes.pair_scores import METHODS
 
 
@@ -166,8 +166,8 @@ class BehaviourSection(Section):
     """Which of two sentences the model prefers; for models with a masked-LM head."""
 
     corpora: tuple[str, ...] = ()
-    """"grammar", names of minimal pairs of `headscope list corpora`, or files and folders of such pairs, relative to
-    the config file; none where behaviour is not asked for."""
+    """Names of minimal pairs of `headscope list corpora` ("grammar", "grammar-pronouns", "blimp"), or files and folders
+    of such pairs, relative to the config file; none where behaviour is not asked for."""
     first: int | None = Field(default=None, ge=1)
     "Take that many pairs of each file (BLiMP: of each paradigm) and of the grammar, which else gives 2,000."
     method: Literal["auto", "masked", "pll"] = "auto"
@@ -177,7 +177,7 @@ class BehaviourSection(Section):
 
     @model_validator(mode="after")
     def _there(self) -> Self:
-        names = [name if name in (GRAMMAR, *NAMED_PAIRS) else pairs_path(name).stem for name in self.corpora]
+        names = [name if name in (*GENERATED_PAIRS, *NAMED_PAIRS) else pairs_path(name).stem for name in self.corpora]
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"minimal pairs {name!r} are named twice")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from mha.dropout import dropout as drop
-from mha.hooks import call_of
+from mha.hooks import call_of, is_watched
 
 SILENT = frozenset(
     {"is_causal", "sliding_window", "deterministic", "layer_idx", "position_ids", "cache_position", "use_cache"}
@@ -20,7 +21,7 @@ SILENT = frozenset(
 
 
 class AttentionError(ValueError):
-    """An attention argument that `attend` does not implement."""
+    """What attention cannot do: an argument that `attend` does not implement, or a head that was taken out."""
 
 
 def attend(
@@ -92,7 +93,15 @@ class MultiHeadAttention(nn.Module):
 
     Vaswani et al. 2017, section 3.2.2, with biases as in BERT. The projections of all heads lie in one matrix, so that
     self-attention costs one product; `W_Q`, `W_K`, `W_V` and `W_O` are views of it, a slice a head.
+
+    `prune` takes heads out, and those that are left keep their numbers. Hooks see [batch, head, ...] with all heads
+    even then: one that was taken out shows what zero matrices give, scores and values of 0 (so a uniform pattern), and
+    what a hook makes of it is read by nobody. While anybody watches, attention costs what it cost before. The views and
+    `bias` have no place for heads that were taken out and raise AttentionError.
     """
+
+    left: Int[Tensor, " left"]
+    "Numbers of the heads that are left, ascending."
 
     def __init__(
         self, model: int, heads: int, *, head_dim: int | None = None, dropout: float = 0.0, scale: bool = True
@@ -109,6 +118,61 @@ class MultiHeadAttention(nn.Module):
         self.dropout = dropout
         self.project = nn.Linear(model, 3 * heads * self.head_dim)
         self.output = nn.Linear(heads * self.head_dim, model)
+        self.register_buffer("left", torch.arange(heads), persistent=False)
+
+    def prune(self, heads: Collection[int]) -> None:
+        """Take heads out, by their numbers; the bias of W_O stays, and is all that is written where no head is left.
+
+        Raises AttentionError for a head that is not there.
+        """
+        if not heads:
+            return
+        left = self.left.tolist()
+        if missing := set(heads) - set(left):
+            known = ", ".join(map(str, left)) or "none"
+            raise AttentionError(f"head index {min(missing)} is not there to be taken out; heads left: {known}")
+        kept = torch.tensor([at for at, head in enumerate(left) if head not in heads], dtype=torch.long)
+        kept = kept.to(self.left.device)
+        self._resize(self.left[kept], lambda part, axis: part.index_select(axis, kept))
+
+    def restore(self) -> None:
+        """Give the heads that were taken out their places back, with zero matrices: no output changes."""
+        self._resize(torch.arange(self.heads, device=self.left.device), self.spread)
+
+    def _resize(self, left: Tensor, change: Callable[[Tensor, int], Tensor]) -> None:
+        """Put `change(part, axis of the heads)` in the place of every part of the projections that belongs to heads."""
+        project, output, count = self.project, self.output, len(self.left)
+        with torch.no_grad():
+            weight = change(project.weight.view(3, count, self.head_dim, project.in_features), 1).flatten(0, 2)
+            bias = change(project.bias.view(3, count, self.head_dim), 1).flatten()
+            back = change(output.weight.view(output.out_features, count, self.head_dim), 1).flatten(1)
+        project.weight = nn.Parameter(weight, project.weight.requires_grad)
+        project.bias = nn.Parameter(bias, project.bias.requires_grad)
+        output.weight = nn.Parameter(back, output.weight.requires_grad)
+        project.out_features, output.in_features, self.left = len(weight), back.shape[1], left
+
+    def spread(self, parts: Tensor, axis: int) -> Tensor:
+        """Return `parts` of the heads that are left, which lie along `axis`, among zeros for those taken out."""
+        shape = (*parts.shape[:axis], self.heads, *parts.shape[axis + 1 :])
+        return parts.new_zeros(shape).index_copy(axis, self.left, parts)
+
+    def output_weights(self) -> Float[Tensor, "head head_dim model"]:
+        """Return W_O of all heads: the view where none was taken out, else a copy with zeros for those that were."""
+        return self.W_O if self._whole else self.spread(self._rows_of_output(), 0)
+
+    @property
+    def _whole(self) -> bool:
+        return len(self.left) == self.heads
+
+    def _rows_of_output(self) -> Tensor:
+        return self.output.weight.T.view(len(self.left), self.head_dim, self.output.out_features)
+
+    def _refuse_gaps(self) -> None:
+        if not self._whole:
+            raise AttentionError(
+                f"of {self.heads} heads {self.heads - len(self.left)} were taken out, and views of weights have no "
+                "place for them: read those of the full-size model (mha.pruning.zeroed)"
+            )
 
     @property
     def W_Q(self) -> Float[Tensor, "head model head_dim"]:
@@ -128,13 +192,16 @@ class MultiHeadAttention(nn.Module):
     @property
     def W_O(self) -> Float[Tensor, "head head_dim model"]:
         """The rows of the output projection that each head meets after Concat, a view."""
-        return self.output.weight.T.view(self.heads, self.head_dim, -1)
+        self._refuse_gaps()
+        return self._rows_of_output()
 
     def bias(self, which: int) -> Float[Tensor, "head head_dim"]:
         """Return the biases of the query (0), key (1) or value (2) projection, a view."""
+        self._refuse_gaps()
         return self.project.bias.view(3, self.heads, self.head_dim)[which]
 
     def _view(self, which: int) -> Tensor:
+        self._refuse_gaps()
         return self.project.weight.view(3, self.heads, self.head_dim, -1)[which].transpose(1, 2)
 
     def forward(
@@ -160,18 +227,25 @@ class MultiHeadAttention(nn.Module):
 
     def divide(self, projected: Float[Tensor, "batch token projected"]) -> list[Tensor]:
         """Return queries, keys and values [batch, head, token, head_dim] of what `project` made of the same tokens."""
-        parts = projected.view(*projected.shape[:2], 3, self.heads, self.head_dim)
+        parts = projected.view(*projected.shape[:2], 3, len(self.left), self.head_dim)
         return [part.transpose(1, 2) for part in parts.unbind(2)]
 
     def _project_one(self, which: int, x: Tensor) -> Tensor:
         weight, bias = self.project.weight.chunk(3)[which], self.project.bias.chunk(3)[which]
-        return F.linear(x, weight, bias).view(*x.shape[:2], self.heads, self.head_dim).transpose(1, 2)
+        return F.linear(x, weight, bias).view(*x.shape[:2], len(self.left), self.head_dim).transpose(1, 2)
 
     def concat(self, projected: Any, bias: Tensor | None, crossed: bool = False) -> Float[Tensor, "batch query concat"]:
         """Return Concat(head_1 .. head_h) for projected queries, keys and values [batch, head, token, head_dim]."""
         query, key, value = projected
+        gaps = not self._whole and is_watched(self)
+        if gaps:
+            query, key, value = (self.spread(part, 1) for part in (query, key, value))
+        elif not len(self.left):
+            nothing: Tensor = query.transpose(1, 2).flatten(2)
+            return nothing
         dropout = self.dropout if self.training else 0.0
         heads, _ = attend(self, query, key, value, bias, scaling=self.scaling, dropout=dropout, crossed=crossed)
+        heads = heads.index_select(2, self.left) if gaps else heads
         return heads.flatten(2)
 
 

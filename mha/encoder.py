@@ -35,6 +35,7 @@ class EncoderConfig:
     vocab: int = 30522
     layers: int = 12
     heads: int = 12
+    "Heads of a layer before any was taken out."
     model: int = 768
     "Size of the vectors between layers."
     feed_forward: int = 3072
@@ -59,9 +60,12 @@ class EncoderConfig:
     "Whether scores are divided by sqrt(head_dim)."
     family: str = "bert"
     "The layout in which weights are exported: a `model_type` of `mha.families.FAMILIES`."
+    pruned: tuple[tuple[int, int], ...] = ()
+    "Heads that were taken out, (layer, head) from 0; the others keep their numbers and their size, model / heads."
 
     def __post_init__(self) -> None:
-        """Refuse what the encoder does not know."""
+        """Put the heads that were taken out in order, each once, and refuse what the encoder does not know."""
+        object.__setattr__(self, "pruned", tuple(sorted({(layer, head) for layer, head in self.pruned})))
         if self.norm not in ("post", "pre"):
             raise ValueError(f"unknown norm {self.norm!r}; expected 'post' or 'pre'")
         if self.activation not in ACTIVATIONS:
@@ -73,19 +77,24 @@ class EncoderConfig:
             raise ValueError(f"{self.heads} heads do not divide a model of size {self.model}")
         if not 0 <= self.padding < self.vocab:
             raise ValueError(f"padding is piece {self.padding}, outside the vocabulary of {self.vocab}")
+        for layer, head in self.pruned:
+            if not (0 <= layer < self.layers and 0 <= head < self.heads):
+                shape = f"{self.layers} layers of {self.heads} heads"
+                raise ValueError(f"head index {head} of layer index {layer} cannot be taken out of {shape}")
 
 
 class Layer(nn.Module):
     """One layer: attention and a feed-forward net, each with a residual connection and a LayerNorm."""
 
-    def __init__(self, config: EncoderConfig) -> None:
-        """Create a layer of the shape of `config`."""
+    def __init__(self, config: EncoderConfig, number: int) -> None:
+        """Create layer `number`, from 0, of the shape of `config`."""
         super().__init__()
         norm = partial(nn.LayerNorm, config.model, eps=config.eps)
         self.pre = config.norm == "pre"
         self.attention = MultiHeadAttention(
             config.model, config.heads, dropout=config.attention_dropout, scale=config.scale
         )
+        self.attention.prune([head for layer, head in config.pruned if layer == number])
         self.attention_norm = norm()
         self.expand = nn.Linear(config.model, config.feed_forward)
         self.activation = ACTIVATIONS[config.activation]
@@ -186,7 +195,7 @@ class Encoder(nn.Module):
         self.embedding_norm = nn.LayerNorm(size, eps=config.eps)
         self.embedding_project = nn.Linear(size, config.model) if size != config.model else None
         self.dropout = Dropout(config.dropout)
-        self.layers = nn.ModuleList(Layer(config) for _ in range(config.layers))
+        self.layers = nn.ModuleList(Layer(config, number) for number in range(config.layers))
         self.final_norm = nn.LayerNorm(config.model, eps=config.eps) if config.norm == "pre" else None
         self.pooler = nn.Linear(config.model, config.model) if pooler else None
         self.lm_head = MaskedLMHead(config, self.pieces) if lm_head else None

@@ -207,12 +207,41 @@ LEFT_OUT = re.compile(
 )
 "Keys of weight files that the encoder has no place for and can do without."
 
+PRUNED = "pruned_heads"
+"""Key of config.json: number of a layer -> numbers of the heads that were taken out of it.
+
+`transformers` up to version 4 wrote it; its number of heads stays the one before, and so does the size of a head.
+Version 5 does not know it, finds matrices of another size than it expects, and raises RuntimeError. With
+`ignore_mismatched_sizes=True` it opens the folder and makes up the weights of these layers' attention.
+"""
+
+
+def read_pruned(found: Any) -> tuple[tuple[int, int], ...]:
+    """Return the heads (layer, head) that the value of `pruned_heads` names; raises ValueError for another form."""
+    layers = {} if found is None else found
+    numbered = isinstance(layers, dict) and all(isinstance(key, str) and key.isdecimal() for key in layers)
+    if not numbered or not all(isinstance(heads, list) for heads in layers.values()):
+        raise ValueError(f'{PRUNED} is {found!r}, expected numbers of heads by layer, such as {{"0": [2, 3]}}')
+    pairs = tuple((int(key), head) for key, heads in layers.items() for head in heads)
+    for _, head in pairs:
+        if type(head) is not int:
+            raise ValueError(f"{PRUNED} names head {head!r}, expected a number")
+    return pairs
+
+
+def write_pruned(pruned: Iterable[tuple[int, int]]) -> dict[str, list[int]]:
+    """Return the value of `pruned_heads` for heads (layer, head)."""
+    found: dict[str, list[int]] = {}
+    for layer, head in pruned:
+        found.setdefault(str(layer), []).append(head)
+    return found
+
+
 SETTINGS_REFUSED: Mapping[str, tuple[Any, ...]] = {
     "is_decoder": (False, None),
     "is_encoder_decoder": (False, None),
     "add_cross_attention": (False, None),
     "position_embedding_type": ("absolute", None),
-    "pruned_heads": ({}, None),
     "quantization_config": (None,),
 }
 "Keys of config.json and the values of them that the encoder can do."

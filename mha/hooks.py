@@ -33,7 +33,8 @@ class Seen:
     "Number of the attention call within the forward pass, from 0; cross-attention calls count as well."
     tensor: Tensor
     """scores, pattern [batch, head, query, key]; value [batch, head, key, head_dim]; head_output
-    [batch, head, query, head_dim]; head_write [batch, head, query, model]."""
+    [batch, head, query, head_dim]; head_write [batch, head, query, model]. Of a pruned encoder all heads are there:
+    `mha.attention.MultiHeadAttention` says what those show that were taken out."""
     bias: Tensor | None
     "The additive attention mask of the call, or None where every key may be attended to."
     crossed: bool = False
@@ -137,6 +138,11 @@ def call_of(module: nn.Module, crossed: bool = False) -> Call:
             numbered.append((watch, watch.calls))
             watch.calls += 1
     return Call(module, tuple(numbered), crossed)
+
+
+def is_watched(module: nn.Module) -> bool:
+    """Return whether an open block watches `module`, at whatever sites."""
+    return any(module in watch.modules for watch in _watches.get())
 
 
 @contextmanager

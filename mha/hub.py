@@ -84,10 +84,12 @@ def _register() -> None:
 def output_weights(model: nn.Module, module: nn.Module, name: str) -> Tensor:
     """Return W_O of an attention module [head, head_dim, model]; `name` is its path in `model`.
 
+    It is a view, but for our attention where heads were taken out.
+
     Raises HookError for an architecture that is not in OUTPUT_PROJECTIONS.
     """
     if isinstance(module, MultiHeadAttention):
-        return module.W_O
+        return module.output_weights()
     kind = getattr(getattr(model, "config", None), "model_type", type(model).__name__)
     if kind not in OUTPUT_PROJECTIONS:
         raise HookError(f"where W_O of {kind!r} lies is not known: add it to mha.hub.OUTPUT_PROJECTIONS")
@@ -99,7 +101,7 @@ def output_weights(model: nn.Module, module: nn.Module, name: str) -> Tensor:
     assert isinstance(weight, Tensor)
     weight = weight.T if isinstance(projection, nn.Linear) else weight
     heads = _heads(module, model)
-    return weight.reshape(heads, weight.shape[0] // heads, -1)
+    return weight.view(heads, weight.shape[0] // heads, -1)
 
 
 def _heads(module: nn.Module, model: nn.Module) -> int:

@@ -50,6 +50,14 @@ class Model:
     sha256: str
     "Of the weights as loaded from disk."
 
+    def __post_init__(self) -> None:
+        """Refuse an encoder from which heads were taken out: what is not there has no map and no score."""
+        if isinstance(self.module, Encoder) and (out := len(self.module.config.pruned)):
+            raise ModelError(
+                f"{self.name}: {out} of its {self.layers * self.heads} heads were taken out, and one that is not there "
+                "has no score: take the full-size model with the same outputs, which mha.pruning.zeroed makes"
+            )
+
     def run(self, ids: Int[Tensor, "batch piece"], mask: Bool[Tensor, "batch piece"] | None) -> Float[Tensor, "b p m"]:
         """Return the vectors of the last layer."""
         if isinstance(self.module, Encoder):

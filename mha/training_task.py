@@ -46,7 +46,10 @@ class Task:
     def recorded(self) -> dict[str, Any]:
         """Return what a checkpoint says of the task."""
         texts = {"rows": self.rows.fingerprint, "held_out": self.held_out.fingerprint if self.held_out else None}
-        return {"tokenizer": self.vocabulary.fingerprint, "encoder": asdict(self.encoder), "texts": texts}
+        shape = asdict(self.encoder)
+        # as JSON has it; None where nothing was taken out, which is also what older checkpoints say
+        shape["pruned"] = [list(head) for head in self.encoder.pruned] or None
+        return {"tokenizer": self.vocabulary.fingerprint, "encoder": shape, "texts": texts}
 
     def check(self, where: str, record: dict[str, Any], settings: TrainingSettings) -> None:
         """Raise CheckpointError where the checkpoint `where` with that record is one of another training."""

@@ -19,7 +19,17 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from mha.encoder import Encoder, EncoderConfig
-from mha.families import ALIASES, DECODERS, FAMILIES, LEFT_OUT, SETTINGS_REFUSED, Family
+from mha.families import (
+    ALIASES,
+    DECODERS,
+    FAMILIES,
+    LEFT_OUT,
+    PRUNED,
+    SETTINGS_REFUSED,
+    Family,
+    read_pruned,
+    write_pruned,
+)
 
 __all__ = ["FAMILIES", "WeightsError", "export_encoder", "load_encoder", "read_config"]
 
@@ -48,7 +58,7 @@ def read_config(folder: Path) -> EncoderConfig:
         values["position_offset"] = values["padding"] + 1
         values["positions"] -= values["position_offset"]
     try:
-        return EncoderConfig(family=kind, **values)
+        return EncoderConfig(family=kind, pruned=read_pruned(found.get(PRUNED)), **values)
     except ValueError as error:
         raise WeightsError(f"{path}: {error}") from None
 
@@ -182,6 +192,8 @@ def export_encoder(encoder: Encoder, folder: Path) -> None:
 
     An encoder that does not divide scores by sqrt(head_dim) is written with its query projections times sqrt(head_dim),
     for the family always divides: its maps are the same, and loaded back it is an encoder that divides.
+    One that lost heads is written smaller, with `pruned_heads` (`mha.families.PRUNED`) as `transformers` 4 did; version
+    5 refuses such a folder for the shapes of its matrices, and opens what `mha.pruning.zeroed` makes.
     With a masked-LM head the folder is one of <family>ForMaskedLM, else of <family>Model; a pooler beside a head is
     written too, and `transformers` says that it leaves it out. Each file appears whole or not at all. Raises
     WeightsError for an encoder that the family cannot represent.
@@ -214,6 +226,7 @@ def _settings(encoder: Encoder, family: Family) -> dict[str, Any]:
         "architectures": [family.architecture + kind],
         "model_type": config.family,
         **values,
+        **({PRUNED: write_pruned(config.pruned)} if config.pruned else {}),
         "tie_word_embeddings": True,
         "dtype": str(encoder.pieces.weight.dtype).removeprefix("torch."),
     }

@@ -7,7 +7,7 @@ import os
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from probes.readers import corpus_files, read_documents
 from probes.records import Document, Mention, Sentence, frozen_ints
 from probes.windows import Cut, cut, windows
 
-LAYOUT = 3
+LAYOUT = 4
 "Part of every fingerprint: raise it when a reader or the columns below change."
 
 
@@ -164,7 +164,7 @@ class ArrowTexts(Texts):
         from datasets import Dataset
 
         self._rows = Dataset.from_file(str(path))
-        self.lost = Cut(sum(self._rows["lost_mentions"][:]), sum(self._rows["lost_anaphors"][:]))
+        self.lost = Cut(**{field.name: sum(self._rows[f"lost_{field.name}"][:]) for field in fields(Cut)})
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -203,8 +203,7 @@ def _row(text: Document, lost: Cut) -> dict[str, Any]:
             for number, sentence in enumerate(text.sentences)
             for mention in sentence.mentions
         ],
-        "lost_mentions": lost.mentions,
-        "lost_anaphors": lost.anaphors,
+        **{f"lost_{what}": count for what, count in asdict(lost).items()},
     }
 
 
@@ -243,7 +242,7 @@ def _store(divided: Iterable[Divided], path: Path) -> None:
     features = Features(
         {"id": Value("string"), "sentences": strings, "lengths": numbers, "words": strings, "heads": numbers}
         | {"kinds": strings, "deprels": strings, "upos": strings, "feats": strings, "mentions": List(mention)}
-        | {"lost_mentions": Value("int32"), "lost_anaphors": Value("int32")}
+        | {f"lost_{field.name}": Value("int32") for field in fields(Cut)}
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -12,6 +12,7 @@ from probes.aligned import name_of
 from probes.matching import divergence, map_rows
 from probes.observers import Look
 from probes.records import Document, IntArray
+from probes.scorer import TINY
 from probes.tally import Numbers
 
 Text = tuple[str, str]
@@ -24,7 +25,10 @@ def text_key(text: Document) -> Text:
 
 
 class Distances:
-    """An observer of `probes.scoring`: the mean distance (`probes.matching.map_distance`) of every two heads."""
+    """An observer of `probes.scoring`: the mean distance (`probes.matching.map_distance`) of every two heads.
+
+    It compares the maps that the run reads, each row as shares of its sum.
+    """
 
     def __init__(self, chosen: Collection[Text] | None = None) -> None:
         """Compare heads on the `chosen` texts, on all if None; on no text with a word that has no piece."""
@@ -67,7 +71,8 @@ class DistanceLook:
     def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:
         """Compare the heads of the next layer."""
         if len(self.texts):
-            rows = map_rows(maps.permute(0, 2, 3, 1), self.words, self.texts)
+            shares = maps / maps.sum(3, keepdim=True).clamp(min=TINY)  # rows of norms have no sum in common
+            rows = map_rows(shares.permute(0, 2, 3, 1), self.words, self.texts)
             self._rows.append(rows)
             self.blocks.append(np.concatenate([divergence(rows, other) for other in self._rows], 1))
 

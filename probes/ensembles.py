@@ -26,7 +26,7 @@ from probes.targets import Items
 
 @dataclass(frozen=True)
 class Answers:
-    """The attention of heads on every candidate of every item of a question; a pair is an item and a candidate."""
+    """What maps hold for every candidate of every item of a question; a pair is an item and a candidate."""
 
     values: Tensor
     "[pair, head]"
@@ -60,7 +60,7 @@ def gather_answers(
 ) -> dict[Question, Answers]:
     """Return what heads answer to every question of `heads`, which says what heads (flat indices; None for all).
 
-    The texts are read once, and only the attention on candidates is kept. Questions without an item are left out.
+    The texts are read once, and only what maps hold for candidates is kept. Questions without an item are left out.
     """
     if not heads:
         return {}
@@ -82,7 +82,7 @@ def gather_answers(
                 place.append(by_cell[one.text, one.row, one.column])
 
         if groups:
-            stream_maps(model, batch, see)
+            stream_maps(model, batch, see, maps=settings.maps)
         cluster = np.array([blocks[document.id] for document in documents], np.int64)
         return [
             (question, one.answers(torch.cat(place, 1), heads[question], cluster[items.text]))

@@ -30,10 +30,11 @@ def grammar_pairs(seed: int) -> Iterator[MinimalPair]:
                 wrong = other_number(right, plural=morphology(sentence.feats[found.verb])["Number"] == "Plur")
                 words = sentence.words
                 bad = (*words[: found.verb], wrong, *words[found.verb + 1 :])
-                yield MinimalPair(document.id, _kind(sentence, found), words, bad)
+                yield MinimalPair(document.id, kind_of(sentence, found), words, bad)
 
 
-def _kind(sentence: Document, found: Agreement) -> Kind:
+def kind_of(sentence: Document, found: Agreement) -> Kind:
+    """Return what a pair about a verb is about."""
     verb, subject = (morphology(sentence.feats[word]).get("Number") for word in (found.verb, found.subject))
     number = PLURAL if verb == "Plur" else SINGULAR
     if subject not in (None, verb):

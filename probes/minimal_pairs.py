@@ -9,6 +9,9 @@ SINGULAR, PLURAL = "singular", "plural"
 AGREEMENT = "subject-verb agreement"
 "The phenomenon of all corpora of agreement."
 
+REFLEXIVES, PRONOUN_CHOICE = "reflexives", "pronoun choice"
+"What the grammar's pairs of reflexives and of pronouns test."
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -19,10 +22,11 @@ class Kind:
     condition: str = ""
     "A case of the paradigm."
     attractors: int | None = None
-    "Nouns of the other number (Linzen et al. 2016, section 2); None where they were not counted."
+    """Nouns of the other number (Linzen et al. 2016, section 2); of a reflexive, entities that the wrong form suits.
+    None where they were not counted."""
     number: str = ""
-    """SINGULAR or PLURAL, of the verb in the right sentence: a model that always prefers one form is right on all pairs
-    of one of them, and on none of the other."""
+    """SINGULAR or PLURAL, of the verb or pronoun in the right sentence: a model that always prefers one form is right
+    on all pairs of one of them, and on none of the other."""
     phenomenon: str = ""
     "What several paradigms test."
     field: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -12,12 +12,17 @@ from pathlib import Path
 
 from probes.conllu_reader import CorpusError
 from probes.corpora import Named, data_folder
+from probes.grammar_anaphors import pronoun_corpus, reflexive_corpus
 from probes.grammar_pairs import grammar_pairs
-from probes.minimal_pairs import Item
+from probes.minimal_pairs import Item, MinimalPair
 from probes.pair_readers import READERS, read_pairs, reader_of
 
-GRAMMAR = "grammar"
-"Name of the embedded corpus, which is generated."
+GENERATED_PAIRS: Mapping[str, Callable[[int], Iterator[MinimalPair]]] = {
+    "grammar": grammar_pairs,
+    "grammar-reflexives": reflexive_corpus,
+    "grammar-pronouns": pronoun_corpus,
+}
+"Name of an embedded corpus, which is generated -> what yields its pairs from a seed, without end."
 
 GRAMMAR_PAIRS = 2000
 "Pairs that are generated where no number is asked for."
@@ -62,14 +67,14 @@ class PairCorpus:
 
 
 def open_pairs(name: str, *, first: int | None = None, seed: int = 0) -> PairCorpus:
-    """Open "grammar", a corpus of NAMED_PAIRS, or a file or folder.
+    """Open one of GENERATED_PAIRS or NAMED_PAIRS, or a file or folder.
 
     `first` takes that many items of each file (BLiMP: of each paradigm), and of the grammar, whose pairs `seed`
     decides. A file's suffix says what it holds (`probes.pair_readers.READERS`). Raises CorpusError for unknown names
     and missing files, with what to do.
     """
-    if name == GRAMMAR:
-        return PairCorpus(name, lambda: islice(grammar_pairs(seed), first or GRAMMAR_PAIRS))
+    if generate := GENERATED_PAIRS.get(name):
+        return PairCorpus(name, lambda: islice(generate(seed), first or GRAMMAR_PAIRS))
     path = pairs_path(name)
     files = pair_files(path)
     return PairCorpus(name if name in NAMED_PAIRS else path.stem, partial(_read, files, first))
@@ -96,7 +101,7 @@ def pairs_path(name: str) -> Path:
     path = Path(name).expanduser()
     if path.exists():
         return path
-    known = [GRAMMAR, *NAMED_PAIRS]
+    known = [*GENERATED_PAIRS, *NAMED_PAIRS]
     near = difflib.get_close_matches(name, known, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
     raise CorpusError(f"unknown minimal pairs {name!r}; {hint} (or a file or folder, which this is not)")

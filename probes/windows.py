@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from probes.antecedent import choices
 from probes.records import Document, Sentence
 
 
@@ -18,10 +19,13 @@ class Cut:
     "Mentions whose words lie in more than one window; they are left out."
     anaphors: int = 0
     "Mentions that have an antecedent (an earlier head word of the same entity) in the document but none in a window."
+    pronouns: int = 0
+    "Pronouns that have two noun phrases to choose from (`probes.antecedent`) in the document but not in a window."
 
     def __add__(self, other: Cut) -> Cut:
         """Return the losses of two documents together."""
-        return Cut(self.mentions + other.mentions, self.anaphors + other.anaphors)
+        both = (self.mentions, other.mentions), (self.anaphors, other.anaphors), (self.pronouns, other.pronouns)
+        return Cut(*map(sum, both))
 
 
 def windows(document: Document, max_words: int) -> Iterator[Document]:
@@ -52,11 +56,16 @@ def windows(document: Document, max_words: int) -> Iterator[Document]:
 
 def cut(document: Document, max_words: int) -> Cut:
     """Count what `windows` with the same arguments takes away."""
+    if len(document) <= max_words:
+        return Cut()
     mentions = document.mentions
     inside = [mention for mention in mentions if mention.words[0] // max_words == mention.words[-1] // max_words]
     anaphors = _later([(mention.entity, mention.head) for mention in mentions])
     asked = _later([((mention.head // max_words, mention.entity), mention.head) for mention in inside])
-    return Cut(len(mentions) - len(inside), anaphors - asked)
+    pronouns = {one.pronoun for one in choices(document)}
+    for start, window in zip(range(0, len(document), max_words), windows(document, max_words), strict=True):
+        pronouns -= {start + one.pronoun for one in choices(window)}
+    return Cut(len(mentions) - len(inside), anaphors - asked, len(pronouns))
 
 
 def _later(heads: Sequence[tuple[Hashable, int]]) -> int:

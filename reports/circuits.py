@@ -209,7 +209,7 @@ def _found(heads: pd.DataFrame) -> list[str]:
         f"{percent(row['text_at_kernel'])} %)"
         for row in strong.head(MOST_NAMED).to_dict("records")
     )
-    who = f": {named}{', …' if len(strong) > MOST_NAMED else ''}" if named else ""
+    who = f": {named}{f' and {len(strong) - MOST_NAMED} more' if len(strong) > MOST_NAMED else ''}" if named else ""
     return [
         f"Places alone give half of the attention or more to one offset in {len(strong)} of {len(heads)} heads{who}. "
         f"In {same} of them that offset is also the one attended to most on text.",

@@ -19,6 +19,8 @@ from reports.headset import heads_together
 from reports.headset_charts import headset_charts
 from reports.headset_figure import save_headset
 from reports.headset_terms import HEADSET
+from reports.link import LINK, linked_heads
+from reports.link_figure import save_link
 from reports.relatedness import relations
 from reports.run import Run
 from reports.sandbox_charts import Chart
@@ -59,6 +61,7 @@ SECTIONS: Final = (
     PageSection("circuits", "What the weights alone say", circuit_parts, CIRCUITS, save=save_circuits),
     PageSection("classifiers", "What classifiers tell from heads", classifiers, CLASSIFIERS, save=save_classifiers),
     PageSection("headset", "Heads as a set", heads_together, HEADSET, headset_charts, save_headset),
+    PageSection("link", "Looking and mattering", linked_heads, LINK, save=save_link),
     PageSection("cards", "Head cards", head_cards),
 )
 "In the order of the page."

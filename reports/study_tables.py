@@ -13,6 +13,7 @@ from reports.circuit_tables import CIRCUIT_TABLES
 from reports.classifier_tables import CLASSIFIER_TABLES
 from reports.confusion_table import CONFUSION_TABLES
 from reports.headset_tables import HEADSET_TABLES
+from reports.link_tables import LINK_TABLES
 from reports.relatedness_table import RELATEDNESS_TABLES
 from reports.shape_tables import SHAPE_TABLES
 from reports.study_table import StudyTable
@@ -25,6 +26,7 @@ STUDY_TABLES: Final[Mapping[str, StudyTable]] = MappingProxyType(
         **CIRCUIT_TABLES,
         **CLASSIFIER_TABLES,
         **HEADSET_TABLES,
+        **LINK_TABLES,
     }
 )
 "Name -> what the table must hold. In a run folder it lies as NAME.parquet and NAME.csv."

@@ -46,7 +46,7 @@ CHANGED: dict[str, Any] = {
     "controls.shuffles_tried": 7,
     "controls.words": False,
     "controls.arcs": False,
-    "behaviour.corpora": ["grammar", "blimp"],
+    "behaviour.corpora": ["grammar", "grammar-pronouns", "blimp"],
     "behaviour.first": 20,
     "behaviour.method": "pll",
     "behaviour.seed": 17,

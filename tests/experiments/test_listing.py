@@ -3,10 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from experiments.listing import LISTS, ListError, print_list
+from experiments.listing import EMBEDDED, LISTS, ListError, print_list
 from mha.models import NAMED as MODELS
 from probes import get_probe, probe_names
 from probes.corpora import NAMED as CORPORA
+from probes.pair_corpora import GENERATED_PAIRS
 from probes.pair_corpora import NAMED_PAIRS as PAIRS
 from probes.texts import NAMED_TEXTS
 
@@ -58,8 +59,9 @@ def test_corpora_say_where_they_lie_or_that_they_are_missing(tmp_path: Path, mon
     file.parent.mkdir()
     file.touch()
     at = {row["name"]: row["at"] for row in LISTS["corpora"]()}
-    assert list(at) == ["grammar", "senses", *CORPORA, *PAIRS, *NAMED_TEXTS]
-    assert at["grammar"] == at["senses"] == "embedded"
+    assert list(at) == [*EMBEDDED, *CORPORA, *PAIRS, *NAMED_TEXTS]
+    assert {at[name] for name in EMBEDDED} == {"embedded"}
+    assert set(GENERATED_PAIRS) < set(EMBEDDED)
     assert at["ewt-dev"] == str(file)
     (tmp_path / "blimp").mkdir()
     pairs = {row["name"]: row["at"] for row in LISTS["corpora"]() if row["name"] in PAIRS}

@@ -204,7 +204,11 @@ def test_window_words_cuts_documents_and_counts_what_the_borders_take(scored: Ca
     short, long = (scored(*coreference, f"scoring.window_words={words}") for words in (6, 12))
     windows = [found.record["scored"]["select"]["window"]["windows"] for found in (short, long)]
     assert windows[0] > windows[1]
-    for reason in ("mention across a border of", "mention with all antecedents outside its window of"):
+    for reason in (
+        "mention across a border of",
+        "mention with all antecedents outside its window of",
+        "pronoun without two candidates in its window of",
+    ):
         lost = [
             sum(part["count"] for part in found.record["dropped"] if part["reason"].startswith(reason))
             for found in (short, long)

@@ -147,7 +147,6 @@ def test_a_wrong_key_or_shape_is_refused(folder: Path, change: Callable[..., Non
         ({"is_decoder": True}, "is_decoder is True, the encoder can only do False"),
         ({"add_cross_attention": True}, "add_cross_attention is True"),
         ({"position_embedding_type": "relative_key"}, "relative_key', the encoder can only do 'absolute'"),
-        ({"pruned_heads": {"0": [1]}}, "pruned_heads"),
         ({"quantization_config": {"bits": 4}}, "quantization_config"),
         ({"hidden_act": "swishy"}, "unknown activation 'swishy'; known are gelu"),
         ({"hidden_size": ..., "hiden_size": 32}, "hidden_size is missing; did you mean 'hiden_size'"),

@@ -12,6 +12,7 @@ from mha import Model, align, collate
 from mha.pieces import CLS, SEP, Pieces
 from probes.corpora import Corpus, MemoryTexts, Texts
 from probes.distances import Distances, text_key
+from probes.examples import word_level
 from probes.matching import head_maps
 from probes.records import Document
 from probes.scoring import Settings, score_corpus
@@ -45,6 +46,20 @@ def test_distances_are_those_of_scipy_between_the_smoothed_rows_of_every_word(mo
     assert (found.texts, found.words) == (len(texts), len(rows))
     np.testing.assert_allclose(means(found), expected, atol=1e-6)
     assert (means(found) == means(found).T).all()
+
+
+@pytest.mark.parametrize("maps", ["norms", "rollout"])
+def test_rows_of_other_maps_are_compared_as_shares_of_their_sums(model: Model, texts: Texts, maps: str) -> None:
+    rows: list[Numbers] = []
+    for text in texts.take(range(len(texts))):
+        read = word_level(model, align(model.tokenizer, [text.words])[0], Settings(maps=maps))
+        shares = (read / read.sum(3, keepdims=True)).astype(np.float64)
+        shares = shares.reshape(-1, *shares.shape[2:])
+        rows += list(np.moveaxis(0.999 * shares + 0.001 / shares.shape[2], 1, 0))
+    expected = [[np.mean([jensenshannon(row[i], row[j]) ** 2 for row in rows]) for j in range(6)] for i in range(6)]
+    found = observed(model, texts, Settings(maps=maps))
+    np.testing.assert_allclose(means(found), expected, atol=1e-6)
+    assert (means(found) < math.log(2)).all()
 
 
 def test_batches_and_workers_change_nothing(model: Model, texts: Texts) -> None:

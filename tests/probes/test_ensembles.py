@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from mha import Model
+from mha.maps import MAPS
 from probes import get_probe
 from probes.corpora import Corpus, Texts
 from probes.ensembles import Answers, choose_ensemble, ensemble_hits, gather_answers
@@ -72,14 +73,15 @@ def texts(random_documents: Callable[..., list[Document]]) -> Texts:
     return Corpus.of(random_documents(8, sentences=3, longest=9)).windows(100)
 
 
+@pytest.mark.parametrize("maps", MAPS)
 def test_single_heads_have_the_hits_that_the_scorer_gives_them_in_all_kinds_of_questions(
-    model: Model, texts: Texts
+    model: Model, texts: Texts, maps: str
 ) -> None:
-    outcome = score_corpus(model, texts, PROBES, {}, Settings())
+    outcome = score_corpus(model, texts, PROBES, {}, Settings(maps=maps))
     scored, _ = pooled_sums(outcome, PROBES)
     asked = [question for question in scored if question[2] != "broad"]
     assert {question[1] for question in asked} > {"dependent->head", "head<-dependent", "all words", "all tokens"}
-    found = gather_answers(model, texts, PROBES, dict.fromkeys(asked), Settings(batch_pieces=64))
+    found = gather_answers(model, texts, PROBES, dict.fromkeys(asked), Settings(batch_pieces=64, maps=maps))
     for question in asked:
         for head in range(6):
             clusters, n, hits = ensemble_hits(alone(found[question], head))

@@ -55,7 +55,7 @@ def test_a_named_corpus_is_looked_up_under_headscope_data(tmp_path: Path, monkey
 def test_names_and_places_that_are_not_there_are_told_with_what_to_do(folder: Path) -> None:
     with pytest.raises(CorpusError, match="unknown minimal pairs 'blimb'; did you mean 'blimp'"):
         open_pairs("blimb")
-    with pytest.raises(CorpusError, match="known are grammar, blimp, linzen, opensesame"):
+    with pytest.raises(CorpusError, match="known are grammar, grammar-reflexives, grammar-pronouns, blimp, "):
         open_pairs("/no/where")
     (folder / "empty").mkdir()
     with pytest.raises(CorpusError, match=r"no file of minimal pairs in the folder, expected names ending in .jsonl"):
@@ -74,3 +74,12 @@ def test_the_real_files_are_read(name: str, items: int, lost: int) -> None:
     assert len(found) == items
     assert sum(isinstance(item, LeftOut) for item in found) == lost
     assert all(item.good != item.bad for item in found if not isinstance(item, LeftOut))
+
+
+@pytest.mark.parametrize(("name", "phenomenon"), [("reflexives", "reflexives"), ("pronouns", "pronoun choice")])
+def test_the_grammar_s_other_pairs_have_names_of_their_own(name: str, phenomenon: str) -> None:
+    found = list(open_pairs(f"grammar-{name}", first=4, seed=2).stream())
+    assert len(found) == 4
+    assert {pair.kind.phenomenon for pair in found} == {phenomenon}
+    with pytest.raises(CorpusError, match=f"did you mean 'grammar-{name}'"):
+        open_pairs(f"grammar-{name[:-1]}")

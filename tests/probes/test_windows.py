@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from probes.antecedent import choices
 from probes.conllu_reader import read_conllu
 from probes.coreference import anaphors
+from probes.grammar import generate
 from probes.records import Document, Mention, Sentence, frozen_ints
 from probes.windows import Cut, cut, windows
 
@@ -47,7 +49,24 @@ def test_what_is_kept_and_what_is_cut_add_up(lengths: list[int], most: int):
     assert sum(len(piece.mentions) for piece in pieces) + lost.mentions == len(whole.mentions)
     asked = [len(list(anaphors(text))) for text in (whole, *pieces)]
     assert sum(asked[1:]) + lost.anaphors == asked[0]
-    assert lost + lost == Cut(2 * lost.mentions, 2 * lost.anaphors)
+    assert lost + lost == Cut(2 * lost.mentions, 2 * lost.anaphors, 2 * lost.pronouns)
+
+
+def test_a_pronoun_whose_two_candidates_are_in_no_window_with_it_is_counted():
+    """Ada met Bo , and she fell ; he ran: a border before "and" takes both candidates of both pronouns away."""
+    words = ("Ada", "met", "Bo", ",", "and", "she", "fell", ";", "he", "ran")
+    mentions = (Mention((0,), 0, "a"), Mention((2,), 2, "b"), Mention((5,), 5, "a"), Mention((8,), 8, "b"))
+    whole = Document("d", (Sentence("s", words, frozen_ints([-1] * 10), ("",) * 10, mentions=mentions),))
+    assert [cut(whole, most).pronouns for most in (4, 6, 9, 10)] == [2, 1, 0, 0]
+
+
+def test_pronouns_that_are_asked_and_those_that_are_counted_add_up():
+    lost = 0
+    for whole in generate(40, 6):
+        asked = sum(len(list(choices(window))) for window in windows(whole, 12))
+        assert asked + cut(whole, 12).pronouns == len(list(choices(whole)))
+        lost += cut(whole, 12).pronouns
+    assert lost > 10
 
 
 def test_a_word_whose_head_is_cut_off_has_no_head_and_no_relation():
@@ -108,4 +127,4 @@ def test_gum_has_its_known_number_of_anaphors_in_windows_of_100_words(data_folde
             earliest: dict[str, int] = {}
             for mention in window.mentions:
                 found += earliest.setdefault(mention.entity, mention.head) < mention.head
-    assert (found, words, lost) == (2638, 28119, Cut(mentions=152, anaphors=1319))
+    assert (found, words, lost.mentions, lost.anaphors) == (2638, 28119, 152, 1319)

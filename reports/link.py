@@ -1,0 +1,146 @@
+"""Do the heads that look at something matter for it? What a page tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pandas as pd
+
+from reports.formats import coefficient, names
+from reports.link_tables import VERDICTS
+from reports.run import Run
+
+BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN = VERDICTS
+
+MEASURES: Final[Mapping[str, str]] = {
+    "accuracy": "accuracy in the role",
+    "mass": "attention to the right word",
+    "write_norm": "write norm",
+    "importance": "gradient importance",
+    "patching": "restored by patching",
+    "cost": "cost of ablation",
+}
+"Column -> what a page calls it."
+
+SHOWN: Final = 12
+"Heads that a table has of a role at the most, those of every verdict but `neither` first."
+
+LINK: Final[Sequence[tuple[str, str]]] = (
+    ("Looks", "The head is specialised in a label of the role's probe, in this variant: surely and by enough."),
+    (
+        "Matters",
+        "Without the head (its output replaced by zero) the behaviour is surely worse: p of a paired test by cluster, "
+        "corrected over all heads, below 0.05.",
+    ),
+    (
+        "Cost",
+        "What the behaviour loses without the head, in its own unit: nats a masked piece for the loss, nats between "
+        "the right and the wrong sentence for minimal pairs, cosine for the embedding of a sentence.",
+    ),
+    (
+        "Correlation",
+        "Spearman's rho over the heads of the model, with an interval over resamples of heads. Heads that look need "
+        "not matter, and heads that matter need not look: a correlation says how often they are the same.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """How alike two measures order the heads."""
+
+    one: str
+    other: str
+    rho: float
+    low: float
+    high: float
+
+    @property
+    def interval(self) -> str:
+        """The interval; "" where it was not measured."""
+        return f"[{coefficient(self.low)}, {coefficient(self.high)}]" if self.low == self.low else ""
+
+
+@dataclass(frozen=True)
+class LinkedRole:
+    """One role, and the behaviour that it should matter for."""
+
+    behaviour: str
+    probe: str
+    label: str
+    variant: str
+    verdicts: Mapping[str, Sequence[str]]
+    "Verdict -> names of its heads, the costliest first."
+    heads: Sequence[Mapping[Any, Any]]
+    "Rows of the table, SHOWN at the most."
+    correlations: Sequence[Correlation]
+    rows: pd.DataFrame
+    "Of every head."
+
+    @property
+    def title(self) -> str:
+        """Role and behaviour."""
+        return f"{self.probe}, {self.label} ({self.variant}), and {self.behaviour}"
+
+    @property
+    def said(self) -> str:
+        """The verdicts in words."""
+        found = [f"{names(self.verdicts[verdict], 8)} {verdict}" for verdict in VERDICTS[:3] if self.verdicts[verdict]]
+        rest = len(self.verdicts[NEITHER])
+        unknown = len(self.verdicts[UNKNOWN])
+        said = "; ".join(found) or "no head looks or matters"
+        return said + f"; {rest} do neither" * bool(rest) + f"; of {unknown} it is not known" * bool(unknown) + "."
+
+
+@dataclass(frozen=True)
+class Linked:
+    """What a page tells of all roles."""
+
+    roles: Sequence[LinkedRole]
+
+    @property
+    def summary(self) -> str:
+        """How many heads of all roles look and matter, in a sentence."""
+        looking = sum(len(role.verdicts[BOTH]) + len(role.verdicts[LOOKS]) for role in self.roles)
+        both = sum(len(role.verdicts[BOTH]) for role in self.roles)
+        blind = sum(len(role.verdicts[MATTERS]) for role in self.roles)
+        return (
+            f"Over {len(self.roles)} roles with the behaviour that belongs to them, {both} of {looking} heads that "
+            f"look matter as well, and {blind} matter without looking (a head counts once a role)."
+        )
+
+
+def linked_heads(run: Run) -> Linked | None:
+    """Return what the page says; None where the run has no role with its behaviour."""
+    table = run.studies.get("link")
+    if table is None or table.empty:
+        return None
+    correlations = run.studies.get("link_correlations")
+    key = ["behaviour", "probe", "label", "variant"]
+    return Linked(
+        [
+            _role([str(part) for part in names_], rows, _of_role(correlations, key, names_))
+            for names_, rows in table.groupby(key, sort=False)
+        ]
+    )
+
+
+def _of_role(correlations: pd.DataFrame | None, key: Sequence[str], role: Any) -> pd.DataFrame:
+    if correlations is None:
+        return pd.DataFrame()
+    return correlations[(correlations[list(key)] == list(role)).all(axis=1)]
+
+
+def _role(role: Sequence[str], rows: pd.DataFrame, correlations: pd.DataFrame) -> LinkedRole:
+    costly = rows.sort_values(["cost", "layer", "head"], ascending=[False, True, True], kind="stable")
+    verdicts = {verdict: costly.loc[costly["verdict"] == verdict, "name"].tolist() for verdict in VERDICTS}
+    first = costly.assign(rank=costly["verdict"].isin(VERDICTS[:3]).map({True: 0, False: 1}))
+    heads = first.sort_values("rank", kind="stable").head(SHOWN).to_dict("records")
+    found = [
+        Correlation(MEASURES[str(row["one"])], MEASURES[str(row["other"])], row["rho"], row["low"], row["high"])
+        for row in correlations.to_dict("records")
+    ]
+    behaviour, probe, label, variant = role
+    return LinkedRole(behaviour, probe, label, variant, verdicts, heads, found, rows)

@@ -1,0 +1,96 @@
+"""The commands that tell of heads: the card of one, the profile of all."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from experiments.cards import _table
+from reports import Run
+from reports.card_parts import CardPart
+
+ROLES = CardPart(
+    "Roles",
+    (),
+    ("label", "variant", "accuracy, %", "interval", "strongest rival, %", "margin", "interval", "verdict"),
+    (
+        (
+            *("coordination: verb later", "conjunct->conjunct before", "71.6", "[67.1, 76.2]"),
+            *("39.9 (shuffled weights)", "+31.7", "[+27.4, +35.7]", "specialised, beyond the table, chosen"),
+        ),
+        (
+            *("agreement: attractors=0", "verb->subject", "100.0", "[100.0, 100.0]"),
+            *("7.8 (offset)", "+92.2", "", "not specialised"),
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_no_word_and_no_interval_of_a_card_is_divided_on_a_terminal(
+    width: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from rich.console import Console
+
+    Console(width=width).print(_table(ROLES, width))
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= width
+    said = "\n".join(lines)
+    for cell in (cell for row in ROLES.rows for cell in row):
+        for part in [cell] if cell.startswith("[") else cell.split():
+            assert part in said
+    assert (len(lines) == 3) == (width == 200)
+
+
+def test_only_the_first_column_gives_way_where_that_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    from rich.console import Console
+
+    part = CardPart("Shape", (), ("measure", "value", "interval"), (("a measure of many words", "1.15", "[1.0, 1.2]"),))
+    Console(width=34).print(_table(part, 34))
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == ["measure", "value", "interval"]
+    assert lines[1][-3:] == ["1.15", "[1.0,", "1.2]"]
+    assert lines[2] == ["many", "words"]
+
+
+def test_the_card_of_a_head_is_printed(
+    headscope: Callable[..., tuple[int, str, str]], scored: Callable[..., Run]
+) -> None:
+    code, out, _ = headscope("head", scored().folder, "2-1")
+    assert code == 0
+    assert "Head 2-1 of quick: layer 2, head 1, counted from 1" in out
+    assert "label–variant pairs that it was tested in" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(("name", "complaint"), [("3-5", "no head '3-5'"), ("2.1", "did you mean '2-1'?")])
+def test_an_unknown_head_is_one_line(
+    headscope: Callable[..., tuple[int, str, str]], scored: Callable[..., Run], name: str, complaint: str
+) -> None:
+    code, _, err = headscope("head", scored().folder, name)
+    assert code == 2
+    assert complaint in err
+    assert err.count("\n") == 1
+
+
+def test_no_run_is_one_line(headscope: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    code, _, err = headscope("head", tmp_path / "nothing", "1-1")
+    assert code == 2
+    assert "no such folder; expected a run folder" in err
+
+
+def test_the_profile_of_runs_is_written_where_it_is_asked_for(
+    scored: Callable[..., Run], headscope: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    out = tmp_path / "new" / "heads.md"
+    code, said, _ = headscope("profile", scored().folder, "--out", out)
+    assert (code, said.strip()) == (0, f"page: {out}")
+    page = out.read_text("utf-8")
+    assert all(f"| {name} |" in page for name in scored().scores["name"].unique())
+    assert "class of most maps" in page
+    assert [path.name for path in out.parent.iterdir()] == ["heads.md"]
+
+
+def test_a_profile_of_no_run_says_so(headscope: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    code, _, err = headscope("profile", tmp_path / "nothing")
+    assert code != 0
+    assert "no such folder" in err
