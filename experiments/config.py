@@ -23,6 +23,7 @@ from experiments.sections import ScoringSection as ScoringSection
 from experiments.sections import VerdictSection as VerdictSection
 from experiments.study_sections import (
     ARC,
+    AblationSection,
     CircuitsSection,
     ClassifiersSection,
     HeadsSection,
@@ -59,6 +60,7 @@ class Config(Section):
     classifiers: ClassifiersSection = ClassifiersSection()
     patching: PatchingSection = PatchingSection()
     heads: HeadsSection = HeadsSection()
+    ablation: AblationSection = AblationSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
     "Whether, and how, heads are followed through the checkpoints of a training."
