@@ -10,7 +10,9 @@ import pandas as pd
 
 from experiments.behaviours import Behaviours
 from experiments.study import Scored, Study, Surroundings
+from experiments.train_config import GRAMMAR
 from mha.hooks import HookError
+from probes.behaviours import Behaviour
 from probes.link import ROLES, link, rank_correlations, write_norms
 from probes.patch_table import ALL
 from probes.results import add_verdicts
@@ -51,7 +53,7 @@ class LinkStudy(Study):
         scores = add_verdicts(pd.concat(frames, ignore_index=True), verdict)
         costs = self._costs()
         wanted = {name for role in ROLES if role.probe in set(scores["probe"]) for name in role.behaviours}
-        measures = {name: self._measures(name) for name in costs if name in wanted}
+        measures = {one.name: self._measures(one) for one in self.behaviours if one.name in wanted}
         linked = link(scores, costs, measures, alpha=config.verdict.alpha)
         if linked.empty:
             return {}
@@ -67,18 +69,19 @@ class LinkStudy(Study):
         kept = [*PLACE, "cost", "ci_low", "ci_high", "p_adjusted"]
         return {str(name): rows[kept].rename(columns=columns) for name, rows in single.groupby("behaviour", sort=False)}
 
-    def _measures(self, name: str) -> dict[str, pd.Series]:
+    def _measures(self, behaviour: Behaviour) -> dict[str, pd.Series]:
         """Return what else was measured of the heads for a behaviour, by layer and head."""
+        name = behaviour.name
         found: dict[str, pd.Series] = {}
         try:
-            found["write_norm"] = write_norms(self.behaviours.open(name))
+            found["write_norm"] = write_norms(behaviour)
         except HookError as error:
             self.run.journal.record["notes"].append(f"write norms: {error}")
         importance = self.before.get("importance")
         if importance is not None and (of := importance[importance["behaviour"] == name]).size:
             found["importance"] = of.set_index(PLACE)["importance"]
         patching = self.before.get("patching")
-        if patching is not None and name == "grammar":
+        if patching is not None and name == GRAMMAR:
             whole = patching[patching["role"] == ALL]
             found["patching"] = whole.set_index(PLACE)["share"]
         return found

@@ -139,8 +139,8 @@ class AblationSection(Section):
     items: int = Field(default=500, ge=2)
     "Sentences, or pairs, at the most of each behaviour."
     labels: tuple[str, ...] = ()
-    """Labels ("probe: label") whose heads are switched off together and held against random heads; where nothing is
-    said those that match a behaviour (`probes.link.ROLES`)."""
+    """Labels ("probe: label", or "probe" for any of its labels) whose heads are switched off together and held against
+    random heads; where nothing is said those that match a behaviour (`probes.link.ROLES`)."""
     top: int = Field(default=0, ge=0)
     """Heads of a label: that many with the largest margins on the selection split, in any variant; 0 for those with
     the verdict that they are specialised."""
@@ -157,8 +157,8 @@ class AblationSection(Section):
                 raise ValueError(f"way {way!r} is named twice")
         for label in self.labels:
             probe, colon, name = label.partition(": ")
-            if not (colon and name):
-                raise ValueError(f'label {label!r}: expected "probe: label", such as "agreement: all"')
+            if bool(colon) != bool(name):
+                raise ValueError(f'label {label!r}: expected "probe: label", such as "agreement: all", or "agreement"')
             get_probe(probe)
         return self
 

@@ -30,7 +30,7 @@ BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN = (
 )
 
 VERDICTS = (BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN)
-"""looks: the head is specialised in a label of the role's probe, in its variant. matters: without it the behaviour
+"""looks: the head is specialised in what the role says, in its variant. matters: without it the behaviour
 is surely worse (adjusted p below the level). not known: the one or the other was not tested."""
 
 MEASURES = ("accuracy", "mass", "write_norm", "importance", "patching", "cost")
@@ -45,6 +45,13 @@ class Role:
     label: str
     behaviours: tuple[str, ...]
     "Names of `probes.behaviours`: corpora of minimal pairs, or those of texts."
+    any_label: bool = True
+    "Whether heads that are specialised in any label of the probe count as heads of the role, or in this label alone."
+
+    @property
+    def selects(self) -> str:
+        """The heads of the role as `[ablation] labels` names them: "probe", or "probe: label"."""
+        return self.probe if self.any_label else f"{self.probe}: {self.label}"
 
 
 ROLES: Sequence[Role] = (
@@ -52,7 +59,7 @@ ROLES: Sequence[Role] = (
     Role("coreference", "pronoun", ("grammar-pronouns",)),
     Role("antecedent", "all", ("grammar-pronouns",)),
     Role("reflexive", "all", ("grammar-reflexives",)),
-    Role("position", "previous", ("loss", "embedding")),
+    Role("position", "previous", ("masked-LM loss", "sentence embedding"), any_label=False),
 )
 "The roles whose behaviour is known."
 
@@ -120,8 +127,9 @@ def _linked(
     of_role = told[(told["probe"] == role.probe) & (told["variant"] == variant)]
     own = of_role[of_role["label"] == role.label].set_index(place)
     rows = own[["name", "n", "accuracy", "mass", "margin"]].join(costs.set_index(place), how="inner")
-    looks = of_role.groupby(place)["specialised"].any()
-    tested = of_role.groupby(place)["p_adjusted"].max().notna()
+    counts = of_role if role.any_label else of_role[of_role["label"] == role.label]
+    looks = counts.groupby(place)["specialised"].any()
+    tested = counts.groupby(place)["p_adjusted"].max().notna()
     for name in ("write_norm", "importance", "patching"):
         rows[name] = measures[name].reindex(rows.index) if name in measures else np.nan
     rows["looks"] = looks.reindex(rows.index).fillna(value=False)
