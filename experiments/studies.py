@@ -6,12 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+import pandas as pd
+
 from experiments.ablation import AblationStudy
 from experiments.circuits import CircuitStudy
 from experiments.classifiers import ClassifierStudy
 from experiments.confusion import ConfusionStudy
 from experiments.ensembles import Ensembles
 from experiments.headset import HeadSet
+from experiments.link import LinkStudy
 from experiments.parsers import ParserStudy
 from experiments.patching import PatchingStudy
 from experiments.relatedness import RelatednessStudy
@@ -30,6 +33,7 @@ STUDIES: Final[tuple[type[Study], ...]] = (
     HeadSet,
     Ensembles,
     AblationStudy,
+    LinkStudy,
 )
 
 
@@ -41,7 +45,10 @@ def studies_of(run: Surroundings) -> list[Study]:
 
 def write_tables(studies: Iterable[Study], run: Surroundings, folder: Path) -> None:
     """Write the tables of all studies into the folder of their run."""
+    before: dict[str, pd.DataFrame] = {}
     for study in studies:
         with run.journal.stage(study.name):
+            study.beside(before)
             tables = study.tables()
         write_studies({name: run.complete(frame) for name, frame in tables.items()}, folder)
+        before |= tables

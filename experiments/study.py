@@ -130,6 +130,9 @@ class Study:
     def scored(self, scored: Scored) -> None:
         """Take note of a part whose heads have been scored."""
 
+    def beside(self, tables: Mapping[str, pd.DataFrame]) -> None:
+        """Take note of the tables of the studies that stand before this one."""
+
     def tables(self) -> Mapping[str, pd.DataFrame]:
         """Return what was measured: name of a table (`reports.study_tables`) -> rows, without columns of the run."""
         raise NotImplementedError

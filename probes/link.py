@@ -11,8 +11,13 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+import torch
 from scipy.stats import rankdata
+from torch import Tensor
 
+from mha.hooks import Seen, watch
+from probes.ablation import BATCH_PIECES
+from probes.behaviours import Behaviour
 from probes.statistics import expanded_tail
 from probes.tally import Numbers
 
@@ -50,6 +55,29 @@ ROLES: Sequence[Role] = (
     Role("position", "previous", ("loss", "embedding")),
 )
 "The roles whose behaviour is known."
+
+
+def write_norms(behaviour: Behaviour) -> pd.Series:
+    """Return the mean length of what each head writes, by (layer, head), over all pieces that a behaviour has read.
+
+    In the units of the layer's vectors (Kobayashi et al. 2020, of the whole head). Raises HookError for an
+    architecture whose W_O is not known.
+    """
+    total: dict[int, Tensor] = {}
+    pieces = 0.0
+    for batch in behaviour.batches(BATCH_PIECES):
+        texts = behaviour.texts(batch)
+        real = torch.ones_like(texts.ids) if texts.real is None else texts.real
+
+        def look(seen: Seen, real: Tensor = real) -> None:
+            lengths = (seen.written_norms() * real[:, None]).sum((0, 2), dtype=torch.float64)
+            total[seen.layer] = total.get(seen.layer, 0) + lengths
+
+        with torch.inference_mode(), watch(behaviour.reader.module, look, ["head_output"]):
+            behaviour.reader.read(texts.ids, texts.real, texts.chosen)
+        pieces += float(real.sum())
+    means = {(layer, head): one / pieces for layer, of in sorted(total.items()) for head, one in enumerate(of.tolist())}
+    return pd.Series(means)
 
 
 def link(
