@@ -67,6 +67,11 @@ def known(outputs: Mapping[nn.Module, Any]) -> Iterator[None]:
         _known.reset(before)
 
 
+def skipped() -> int:
+    """Return how many layers are not run in passes that are begun now, in this thread."""
+    return len(_known.get())
+
+
 def copies(output: Any, count: int) -> Any:
     """Return what a layer returned for a batch as it were for `count` copies of the batch, one after the other."""
     if isinstance(output, Tensor):

@@ -102,7 +102,8 @@ def _values(
     texts = behaviour.texts(batch)
     trace = sweep.trace(texts)
     others = _others(behaviour, batch, texts) if how == RESAMPLE else None
-    variants = [tuple(_change(head, how, means, others) for head in heads) for heads in sets]
+    layers = len(trace.seen) if behaviour.below is None else behaviour.below
+    variants = [tuple(_change(head, how, means, others) for head in heads if head[0] < layers) for heads in sets]
     values = trace.output.new_zeros(len(sets), len(batch))
     for numbers, output in sweep.run(texts, variants, trace, pieces=side_by_side):
         values[numbers] = behaviour.values(batch, texts, output, trace.output)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 import torch
@@ -62,10 +63,18 @@ class Behaviour:
     "[item] What minimal pairs are about; nothing for other behaviours."
     left_out: tuple[LeftOut, ...] = ()
 
+    below: int | None = None
+    "Heads of layers from this one on, from 0, have no part in the behaviour; None where all have."
+
     @property
     def decides(self) -> bool:
         """Whether an item is right where its value is above 0: accuracy is told beside the value."""
         return bool(self.kinds)
+
+    @property
+    def distance(self) -> bool:
+        """Whether the value tells how near the model stays to itself: a change can make it lower and nothing else."""
+        return False
 
     @cached_property
     def order(self) -> list[int]:
@@ -73,18 +82,29 @@ class Behaviour:
         return sorted(range(len(self.asked)), key=lambda i: (len(self.asked[i].text), self.asked[i].text.ids.tobytes()))
 
     def donors(self, batch: Sequence[int]) -> list[int]:
-        """Return for each text another one of like length, whatever batch it is in: the next of `order`.
+        """Return for each text one of another item and of like length, whatever batch or order the texts are in.
 
-        Raises BehaviourError where there is but one text.
+        It is the next of `order` that has other pieces, or the nearest before it at the end. Texts of one item (a
+        sentence with one piece masked after the other) are no donors of each other. Raises BehaviourError where there
+        is none.
         """
-        if len(self.order) < 2:
-            raise BehaviourError(f"{self.name}: resampling takes at least two texts, and there is one")
-        rank = self._rank
-        return [self.order[rank[i] + 1 if rank[i] + 1 < len(rank) else rank[i] - 1] for i in batch]
+        return [self._donors[i] for i in batch]
 
     @cached_property
-    def _rank(self) -> dict[int, int]:
-        return {text: place for place, text in enumerate(self.order)}
+    def _donors(self) -> dict[int, int]:
+        last, found = len(self.order), {}
+        for rank, i in enumerate(self.order):
+            others = (self.order[place] for place in chain(range(rank + 1, last), range(rank - 1, -1, -1)))
+            donor = next((other for other in others if self._apart(i, other)), None)
+            if donor is None:
+                raise BehaviourError(f"{self.name}: resampling takes another text for every one, and there is none")
+            found[i] = donor
+        return found
+
+    def _apart(self, one: int, other: int) -> bool:
+        """Return whether two texts are of different items and have different pieces."""
+        text, donor = self.asked[one], self.asked[other]
+        return text.item != donor.item and not np.array_equal(text.text.ids, donor.text.ids)
 
     def batches(self, budget: int) -> list[list[int]]:
         """Return batches of texts of at most `budget` pieces; they do not depend on the order of the texts."""
@@ -145,6 +165,11 @@ class Embedding(Behaviour):
         assert isinstance(self.reader, Model)
         return self.reader.padding
 
+    @property
+    def distance(self) -> bool:
+        """Heads can but take it away from what it is."""
+        return True
+
     def values(self, batch: Sequence[int], texts: Texts, output: Tensor, intact: Tensor) -> Tensor:
         """Return the cosine of each text's embedding with the intact one, in [-1, 1]."""
         return F.cosine_similarity(embeddings(output, texts), embeddings(intact, texts), dim=-1)
@@ -159,7 +184,7 @@ def embeddings(vectors: Float[Tensor, "*variant batch piece model"], texts: Text
 
 
 def sentence_embeddings(model: Model, aligned: Aligned) -> Embedding:
-    """Return the behaviour of a model without a masked-LM head: an item a text, which are the clusters."""
+    """Return the behaviour of a model without a masked-LM head: an item a text, with its document as the cluster."""
     asked = [Asked(text, item) for item, text in enumerate(aligned.pieces)]
     return Embedding("sentence embedding", "cosine with the intact embedding", model, asked, tuple(aligned.names))
 

@@ -71,9 +71,9 @@ def gather_answers(
     def read(chosen: list[int]) -> list[tuple[Question, Answers]]:
         documents = texts.take([aligned.kept[i] for i in chosen])
         cut = [aligned.pieces[i] for i in chosen]
-        groups = _wanted(ask(asked, documents, cut, aligned.dropped), asked, heads)
+        groups = wanted_items(ask(asked, documents, cut, aligned.dropped), asked, heads)
         batch = collate(cut, reduce=settings.reduce, padding=model.padding)
-        cells = [_Cells.of(items, batch.words.numpy()) for _, items in groups]
+        cells = [Cells.of(items, batch.words.numpy()) for _, items in groups]
         layers: list[list[Tensor]] = [[] for _ in groups]
 
         def see(layer: int, maps: Tensor) -> None:
@@ -93,10 +93,10 @@ def gather_answers(
     for answers in in_order(read, aligned.batches(settings.batch_pieces), settings.workers):
         for question, one in answers:
             found.setdefault(question, []).append(one)
-    return {question: _joined(found.pop(question)) for question in heads if question in found}
+    return {question: joined_answers(found.pop(question)) for question in heads if question in found}
 
 
-def _wanted(
+def wanted_items(
     groups: Sequence[Items], probes: Sequence[Probe], heads: Mapping[Question, object]
 ) -> list[tuple[Question, Items]]:
     """Return the items of every question that is wanted, pooled labels included."""
@@ -111,7 +111,7 @@ def _wanted(
 
 
 @dataclass(frozen=True)
-class _Cells:
+class Cells:
     """Where the candidates of items lie in the maps of a batch, [pair] each."""
 
     text: IntArray
@@ -121,7 +121,8 @@ class _Cells:
     gold: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(cls, items: Items, words: IntArray) -> _Cells:
+    def of(cls, items: Items, words: IntArray) -> Cells:
+        """Lay out items of a batch whose texts have so many `words` each."""
         shape = (len(items), int(words.max()) + 2)
         item, key = np.nonzero(allowed_keys(shape, items, words))
         right = np.zeros(shape, bool)
@@ -131,11 +132,13 @@ class _Cells:
         return cls(items.text[item], row, column, item, right[item, key])
 
     def answers(self, values: Tensor, heads: Sequence[int] | None, cluster: IntArray) -> Answers:
+        """Return the attention [pair, head] of some heads, or all, as answers; `cluster` is of items."""
         values = values if heads is None else values[:, list(heads)]
         return Answers(values, torch.from_numpy(self.item), torch.from_numpy(self.gold), cluster)
 
 
-def _joined(parts: Sequence[Answers]) -> Answers:
+def joined_answers(parts: Sequence[Answers]) -> Answers:
+    """Return the answers to the items of all parts, in their order."""
     start = np.cumsum([0, *map(len, parts)])[:-1].tolist()
     item = torch.cat([part.item + first for part, first in zip(parts, start, strict=True)])
     values, gold = torch.cat([part.values for part in parts]), torch.cat([part.gold for part in parts])

@@ -14,7 +14,7 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from torch import nn
 
-from mha import Encoder, EncoderConfig, Model, export_encoder, load_model
+from mha import Encoder, EncoderConfig, MaskedLM, Model, export_encoder, load_model
 from probes.rare import LIST
 from probes.records import Document, Mention, Sentence, frozen_ints
 from probes.targets import Targets
@@ -29,8 +29,8 @@ SPLIT = ("unsinkable", "harbours", "harbour", "walking")
 "Words of 3, 3, 2 and 2 pieces."
 
 
-def _tokenizer() -> Tokenizer:
-    vocabulary = {piece: i for i, piece in enumerate((*SPECIAL, *WHOLE, *PARTS))}
+def _tokenizer(*more: str) -> Tokenizer:
+    vocabulary = {piece: i for i, piece in enumerate((*SPECIAL, *WHOLE, *PARTS, *more))}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -66,11 +66,11 @@ def save_model() -> Callable[[Encoder, Path], Model]:
     return save
 
 
-def _randomise(module: nn.Module, seed: int) -> None:
+def _randomise(module: nn.Module, seed: int, std: float = 0.4) -> None:
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, parameter in module.named_parameters():
-            parameter.normal_(0, 0.4, generator=generator)
+            parameter.normal_(0, std, generator=generator)
             if parameter.ndim == 1 and name.endswith("weight"):
                 parameter += 1
 
@@ -82,6 +82,18 @@ def model(tmp_path_factory: pytest.TempPathFactory, save_model: Callable[[Encode
     encoder = Encoder(EncoderConfig(vocab=vocab, layers=2, heads=3, model=24, feed_forward=32, positions=40))
     _randomise(encoder, 0)
     return save_model(encoder, tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="session")
+def lm(tmp_path_factory: pytest.TempPathFactory) -> MaskedLM:
+    """Return a masked LM of 3 layers x 3 heads, of the same words and a mask."""
+    tokenizer, folder = _tokenizer("[MASK]"), tmp_path_factory.mktemp("tiny-lm")
+    shape = EncoderConfig(tokenizer.get_vocab_size(), layers=3, heads=3, model=24, feed_forward=32, positions=40)
+    encoder = Encoder(shape, lm_head=True)
+    _randomise(encoder, 1, 0.2)
+    export_encoder(encoder, folder)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return MaskedLM.of(load_model(str(folder)))
 
 
 def _tree(text: str, *, name: str = "s", mentions: Sequence[Mention] = ()) -> Sentence:
