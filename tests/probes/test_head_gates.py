@@ -1,5 +1,7 @@
 """Gates learned on behaviours: they keep the heads that a behaviour is worth, and leave the model as it was."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -114,9 +116,9 @@ def test_weights_of_other_models_stay() -> None:
 
 def test_models_of_transformers_are_gated_alike() -> None:
     torch.manual_seed(0)
-    shape = {"vocab_size": 30, "initializer_range": 0.5}
+    shape: dict[str, Any] = {"vocab_size": 30, "initializer_range": 0.5}
     body: torch.nn.Module = DistilBertModel(
-        DistilBertConfig(dim=12, hidden_dim=16, n_layers=LAYERS, n_heads=HEADS, **shape)  # type: ignore[arg-type]
+        DistilBertConfig(dim=12, hidden_dim=16, n_layers=LAYERS, n_heads=HEADS, **shape)
     )
     model = Model("tiny", "pretrained", "distilbert", body.eval(), None, LAYERS, HEADS, 12, 0, "")
     cheap, dear = (gate_heads(embedding(model), SHAPE, price, GateSettings(steps=60)).learned for price in (0.0, 10.0))
