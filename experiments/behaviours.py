@@ -54,7 +54,7 @@ class Behaviours:
             behaviour, dropped = self._on_sentences(name, aligned), aligned.dropped
         for one in behaviour.left_out:
             dropped.add(one.reason, one.source)
-        self._note(behaviour.name, dropped)
+        self.note(behaviour.name, dropped)
         return behaviour
 
     def _on_sentences(self, name: str, aligned: Aligned) -> Behaviour:
@@ -71,7 +71,8 @@ class Behaviours:
         method = self.run.config.behaviour.method
         return preferences(self.run.lm, corpus.name, [item for _, item in items], method=method)
 
-    def _note(self, name: str, dropped: Dropped) -> None:
+    def note(self, name: str, dropped: Dropped) -> None:
+        """Note what was left out among the dropped of the run."""
         noted = self.run.journal.record["dropped"]
         for reason, count in dropped.counts.items():
             examples = dropped.examples[reason]

@@ -23,6 +23,7 @@ from experiments.sections import ScoringSection as ScoringSection
 from experiments.sections import VerdictSection as VerdictSection
 from experiments.study_sections import (
     ARC,
+    AblationSection,
     CircuitsSection,
     ClassifiersSection,
     HeadsSection,
@@ -57,6 +58,7 @@ class Config(Section):
     circuits: CircuitsSection = CircuitsSection()
     classifiers: ClassifiersSection = ClassifiersSection()
     heads: HeadsSection = HeadsSection()
+    ablation: AblationSection = AblationSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
     "Whether, and how, heads are followed through the checkpoints of a training."

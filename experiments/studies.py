@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from experiments.ablation import AblationStudy
 from experiments.circuits import CircuitStudy
 from experiments.classifiers import ClassifierStudy
 from experiments.confusion import ConfusionStudy
@@ -26,6 +27,7 @@ STUDIES: Final[tuple[type[Study], ...]] = (
     ParserStudy,
     HeadSet,
     Ensembles,
+    AblationStudy,
 )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from experiments.section import Section
+from experiments.section import BehaviourNames, Section
+from probes import get_probe
+from probes.ablation import WAYS
 from probes.named_corpora import NAMED_RATINGS
 from probes.probing_tasks import TASKS, ProbingTask, get_task
 from probes.ratings import ratings_path
@@ -109,3 +111,45 @@ class HeadsSection(Section):
     "Texts of the selection split, at the most, on which ensembles are chosen."
     words: int = Field(default=20_000, ge=1)
     "Words, at the most, of the texts on which heads are compared, and of those on which ensembles are chosen."
+
+
+class AblationSection(Section):
+    """What the model does without some of its heads: every head, every layer, and heads that the probes select."""
+
+    behaviours: BehaviourNames = ()
+    """"loss" and "embedding", on sentences of the report split, and minimal pairs as in [behaviour]; all but
+    "embedding" take a model with a masked-LM head. Nothing is switched off where nothing is said."""
+    ways: tuple[Literal["zero", "uniform", "mean", "mean by position", "resample"], ...] = Field(
+        default=("zero",), min_length=1
+    )
+    "What stands in the place of a head, see `probes.ablation.WAYS`."
+    layers: bool = True
+    "Whether whole layers are switched off as well."
+    items: int = Field(default=500, ge=2)
+    "Sentences, or pairs, at the most of each behaviour."
+    labels: tuple[str, ...] = ()
+    """Labels ("probe: label") whose heads are switched off together and held against random heads; where nothing is
+    said those that match a behaviour (`probes.link.ROLES`)."""
+    top: int = Field(default=0, ge=0)
+    """Heads of a label: that many with the largest margins on the selection split, in any variant; 0 for those with
+    the verdict that they are specialised."""
+    draws: int = Field(default=20, ge=0)
+    "Sets of random heads that the heads of a label are held against; 0 for no such contrast."
+    downstream: int = Field(default=0, ge=0)
+    """Labels of sentences, and of windows, those with the most items, whose best head's accuracy is a behaviour too:
+    heads below it are switched off. Attention is read, whatever maps are scored."""
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        for way in self.ways:
+            if self.ways.count(way) > 1:
+                raise ValueError(f"way {way!r} is named twice")
+        for label in self.labels:
+            probe, colon, name = label.partition(": ")
+            if not (colon and name):
+                raise ValueError(f'label {label!r}: expected "probe: label", such as "agreement: all"')
+            get_probe(probe)
+        return self
+
+
+assert {"zero", "uniform", "mean", "mean by position", "resample"} == set(WAYS)

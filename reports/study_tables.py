@@ -9,6 +9,7 @@ from typing import Final
 
 import pandas as pd
 
+from reports.ablation_tables import ABLATION_TABLES
 from reports.circuit_tables import CIRCUIT_TABLES
 from reports.classifier_tables import CLASSIFIER_TABLES
 from reports.confusion_table import CONFUSION_TABLES
@@ -26,6 +27,7 @@ STUDY_TABLES: Final[Mapping[str, StudyTable]] = MappingProxyType(
         **CIRCUIT_TABLES,
         **CLASSIFIER_TABLES,
         **HEADSET_TABLES,
+        **ABLATION_TABLES,
         **LINK_TABLES,
     }
 )
