@@ -26,7 +26,10 @@ from experiments.study_sections import (
     AblationSection,
     CircuitsSection,
     ClassifiersSection,
+    GatesSection,
     HeadsSection,
+    ImportanceSection,
+    PruningSection,
     RelatednessSection,
     ShapesSection,
 )
@@ -59,6 +62,9 @@ class Config(Section):
     classifiers: ClassifiersSection = ClassifiersSection()
     heads: HeadsSection = HeadsSection()
     ablation: AblationSection = AblationSection()
+    importance: ImportanceSection = ImportanceSection()
+    pruning: PruningSection = PruningSection()
+    gates: GatesSection = GatesSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
     "Whether, and how, heads are followed through the checkpoints of a training."

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import pandas as pd
 
@@ -16,6 +16,7 @@ from experiments.progress import Progress
 from mha import MaskedLM, Model
 from probes import Corpus
 from probes.corpora import Texts
+from probes.evidence import Effort
 from probes.observers import Observer
 from probes.results import SPLITS, Split
 
@@ -33,6 +34,8 @@ class Surroundings:
     "Of the selection split and of the report split."
     journal: Journal
     progress: Progress
+    shared: dict[tuple[object, ...], Any] = field(default_factory=dict)
+    "What one study has measured and another may use."
 
     @property
     def model(self) -> Model:
@@ -43,6 +46,23 @@ class Surroundings:
     def lm(self) -> MaskedLM:
         """The model with its masked-LM head, loaded once for all studies; raises ModelError where there is none."""
         return MaskedLM.of(self.model, self.config.seed)
+
+    @property
+    def effort(self) -> Effort:
+        """How many resamples and signs are drawn, and from which seed."""
+        scoring = self.config.scoring
+        return Effort(scoring.replicates, scoring.flips, self.config.seed)
+
+    def counter(self, what: str, of: int) -> Callable[[int], None]:
+        """Return what is told how many more of a stage are done."""
+        done = 0
+
+        def step(more: int) -> None:
+            nonlocal done
+            done += more
+            self.progress(what, done, of)
+
+        return step
 
     def texts(self, scope: str) -> list[Texts]:
         """Return the texts of a scope, "sentence" or "window": of the selection split and of the report split."""

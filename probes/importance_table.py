@@ -95,12 +95,14 @@ def correlations(one: Numbers, other: Numbers) -> Numbers:
 
 
 def _ranks(table: Numbers) -> Numbers:
-    return np.asarray(rankdata(table, axis=1), np.float64)
+    ranks: Numbers = np.asarray(rankdata(table, axis=1), np.float64)
+    return ranks
 
 
 def _flat(of_items: Tensor) -> Numbers:
     """Return [head, item] of a tensor [item, layer, head]."""
-    return np.asarray(of_items.flatten(1).T, np.float64)
+    flat: Numbers = np.asarray(of_items.flatten(1).T, np.float64)
+    return flat
 
 
 def _value(behaviour: Behaviour, of_items: Numbers) -> Measured:
