@@ -83,8 +83,9 @@ class AblationStudy(Study):
         """Yield every behaviour, and the labels whose heads should matter for it."""
         labels = self.run.config.ablation.labels
         for name in self.behaviours.names:
-            own = tuple(f"{role.probe}: {role.label}" for role in ROLES if name in role.behaviours)
-            yield self.behaviours.open(name), labels or own
+            behaviour = self.behaviours.open(name)
+            own = tuple(role.selects for role in ROLES if behaviour.name in role.behaviours)
+            yield behaviour, labels or own
         for behaviour in self._downstream():
             yield behaviour, ()
 
@@ -134,9 +135,12 @@ class AblationStudy(Study):
 
 
 def choose_heads(scores: pd.DataFrame, label: str, top: int) -> Heads:
-    """Return the heads of "probe: label", in order: see `AblationSection.top`; none where nothing was scored."""
+    """Return the heads of "probe: label", or of any label of a "probe", in order: see `AblationSection.top`.
+
+    None where nothing was scored.
+    """
     probe, _, name = label.partition(": ")
-    rows = scores[(scores["probe"] == probe) & (scores["label"] == name)]
+    rows = scores[(scores["probe"] == probe) & (scores["label"] == name if name else True)]
     if not top:
         found = rows[(rows["split"] == "report") & rows["specialised"]]
     else:

@@ -29,6 +29,7 @@ from experiments.study_sections import (
     GatesSection,
     HeadsSection,
     ImportanceSection,
+    PatchingSection,
     PruningSection,
     RelatednessSection,
     ShapesSection,
@@ -60,6 +61,7 @@ class Config(Section):
     relatedness: RelatednessSection = RelatednessSection()
     circuits: CircuitsSection = CircuitsSection()
     classifiers: ClassifiersSection = ClassifiersSection()
+    patching: PatchingSection = PatchingSection()
     heads: HeadsSection = HeadsSection()
     ablation: AblationSection = AblationSection()
     importance: ImportanceSection = ImportanceSection()

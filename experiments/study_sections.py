@@ -59,6 +59,17 @@ class CircuitsSection(Section):
     source and a target, divided by tabs."""
 
 
+class PatchingSection(Section):
+    """Which heads bring an answer back that a corrupted sentence has lost; for models with a masked-LM head."""
+
+    enabled: bool = False
+    "Whether heads are patched at all."
+    items: int = Field(default=200, ge=2)
+    "Sentences of the grammar that are patched at the most."
+    seed: int = 83
+    "Seed of these sentences, which should be none of a grammar that the model was trained on."
+
+
 class ClassifiersSection(Section):
     """What classifiers are trained to tell from the heads, beside control tasks; nothing where nothing is said."""
 
@@ -128,8 +139,8 @@ class AblationSection(Section):
     items: int = Field(default=500, ge=2)
     "Sentences, or pairs, at the most of each behaviour."
     labels: tuple[str, ...] = ()
-    """Labels ("probe: label") whose heads are switched off together and held against random heads; where nothing is
-    said those that match a behaviour (`probes.link.ROLES`)."""
+    """Labels ("probe: label", or "probe" for any of its labels) whose heads are switched off together and held against
+    random heads; where nothing is said those that match a behaviour (`probes.link.ROLES`)."""
     top: int = Field(default=0, ge=0)
     """Heads of a label: that many with the largest margins on the selection split, in any variant; 0 for those with
     the verdict that they are specialised."""
@@ -146,8 +157,8 @@ class AblationSection(Section):
                 raise ValueError(f"way {way!r} is named twice")
         for label in self.labels:
             probe, colon, name = label.partition(": ")
-            if not (colon and name):
-                raise ValueError(f'label {label!r}: expected "probe: label", such as "agreement: all"')
+            if bool(colon) != bool(name):
+                raise ValueError(f'label {label!r}: expected "probe: label", such as "agreement: all", or "agreement"')
             get_probe(probe)
         return self
 

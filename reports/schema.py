@@ -66,7 +66,8 @@ def typed(frame: pd.DataFrame, columns: Mapping[str, str], where: str | Path) ->
         ordered[column] = _cast(ordered[column], dtype, where)
     if "name" in columns and "layer" in columns:
         expected = (ordered["layer"] + 1).astype("str") + "-" + (ordered["head"] + 1).astype("str")
-        refuse(ordered, ordered["name"] != expected, where, "`name` is not layer + 1, '-', head + 1")
+        single = ordered["layer"].notna() & ordered["head"].notna()  # some tables have rows of several heads too
+        refuse(ordered, single & (ordered["name"] != expected), where, "`name` is not layer + 1, '-', head + 1")
     return ordered
 
 

@@ -21,6 +21,8 @@ from reports.headset_figure import save_headset
 from reports.headset_terms import HEADSET
 from reports.link import LINK, linked_heads
 from reports.link_figure import save_link
+from reports.patching import PATCHING, patched_heads
+from reports.patching_figure import save_patching
 from reports.relatedness import relations
 from reports.run import Run
 from reports.sandbox_charts import Chart
@@ -61,6 +63,7 @@ SECTIONS: Final = (
     PageSection("circuits", "What the weights alone say", circuit_parts, CIRCUITS, save=save_circuits),
     PageSection("classifiers", "What classifiers tell from heads", classifiers, CLASSIFIERS, save=save_classifiers),
     PageSection("headset", "Heads as a set", heads_together, HEADSET, headset_charts, save_headset),
+    PageSection("patching", "What brings the answer back", patched_heads, PATCHING, save=save_patching),
     PageSection("link", "Looking and mattering", linked_heads, LINK, save=save_link),
     PageSection("cards", "Head cards", head_cards),
 )
