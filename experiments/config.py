@@ -26,8 +26,11 @@ from experiments.study_sections import (
     AblationSection,
     CircuitsSection,
     ClassifiersSection,
+    GatesSection,
     HeadsSection,
+    ImportanceSection,
     PatchingSection,
+    PruningSection,
     RelatednessSection,
     ShapesSection,
 )
@@ -61,6 +64,9 @@ class Config(Section):
     patching: PatchingSection = PatchingSection()
     heads: HeadsSection = HeadsSection()
     ablation: AblationSection = AblationSection()
+    importance: ImportanceSection = ImportanceSection()
+    pruning: PruningSection = PruningSection()
+    gates: GatesSection = GatesSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
     "Whether, and how, heads are followed through the checkpoints of a training."

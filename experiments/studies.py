@@ -13,10 +13,13 @@ from experiments.circuits import CircuitStudy
 from experiments.classifiers import ClassifierStudy
 from experiments.confusion import ConfusionStudy
 from experiments.ensembles import Ensembles
+from experiments.gates import GateStudy
 from experiments.headset import HeadSet
+from experiments.importance import ImportanceStudy
 from experiments.link import LinkStudy
 from experiments.parsers import ParserStudy
 from experiments.patching import PatchingStudy
+from experiments.pruning import PruningStudy
 from experiments.relatedness import RelatednessStudy
 from experiments.shapes import ShapeStudy
 from experiments.study import Study, Surroundings
@@ -33,6 +36,9 @@ STUDIES: Final[tuple[type[Study], ...]] = (
     HeadSet,
     Ensembles,
     AblationStudy,
+    ImportanceStudy,
+    PruningStudy,
+    GateStudy,
     LinkStudy,
 )
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import pandas as pd
 
@@ -18,6 +18,7 @@ from mha import MaskedLM, Model, load_model
 from probes import Corpus
 from probes.aligned import Dropped
 from probes.corpora import Texts
+from probes.evidence import Effort
 from probes.observers import Observer
 from probes.results import SPLITS, Split
 from probes.scoring import Settings
@@ -36,6 +37,8 @@ class Surroundings:
     "Of the selection split and of the report split."
     journal: Journal
     progress: Progress
+    shared: dict[tuple[object, ...], Any] = field(default_factory=dict)
+    "What one study has measured and another may use."
 
     @property
     def model(self) -> Model:
@@ -73,6 +76,12 @@ class Surroundings:
     def lm(self) -> MaskedLM:
         """The model with its masked-LM head, loaded once for all studies; raises ModelError where there is none."""
         return MaskedLM.of(self.model, self.config.seed)
+
+    @property
+    def effort(self) -> Effort:
+        """How many resamples and signs are drawn, and from which seed."""
+        scoring = self.config.scoring
+        return Effort(scoring.replicates, scoring.flips, self.config.seed)
 
     def texts(self, scope: str) -> list[Texts]:
         """Return the texts of a scope, "sentence" or "window": of the selection split and of the report split."""

@@ -17,8 +17,9 @@ TEMPERATURE = 0.33
 LOW, HIGH = -0.1, 1.1
 "What the interval (0, 1) is stretched to before it is cut at 0 and 1 (Louizos et al. 2018, section 2.2)."
 
-START = 2.0
-"Log-odds of every gate at the start: open with probability 0.94."
+START = 0.0
+"""Log-odds of every gate at the start: open with probability 0.69, 0.5 on average. There a gate opens where its head is
+worth 0.9 of its price or more, and closes else; from log-odds of 2 on it would stay open at half of it."""
 
 Task = TypeVar("Task")
 

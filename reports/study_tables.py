@@ -13,6 +13,7 @@ from reports.ablation_tables import ABLATION_TABLES
 from reports.circuit_tables import CIRCUIT_TABLES
 from reports.classifier_tables import CLASSIFIER_TABLES
 from reports.confusion_table import CONFUSION_TABLES
+from reports.gate_tables import GATE_TABLES
 from reports.headset_tables import HEADSET_TABLES
 from reports.link_tables import LINK_TABLES
 from reports.patching_table import PATCHING_TABLES
@@ -28,6 +29,7 @@ STUDY_TABLES: Final[Mapping[str, StudyTable]] = MappingProxyType(
         **CIRCUIT_TABLES,
         **CLASSIFIER_TABLES,
         **HEADSET_TABLES,
+        **GATE_TABLES,
         **PATCHING_TABLES,
         **ABLATION_TABLES,
         **LINK_TABLES,
