@@ -125,7 +125,7 @@ class Linked:
         both = sum(len(role.verdicts[BOTH]) for role in self.roles)
         blind = sum(len(role.verdicts[MATTERS]) for role in self.roles)
         return (
-            f"Over {len(self.roles)} roles with the behaviour that belongs to them, {both} of {looking} heads that "
+            f"Over {len(self.roles)} role{'s' * (len(self.roles) > 1)} with the behaviour that belongs to them, {both} of {looking} heads that "
             f"look matter as well, and {blind} matter without looking (a head counts once a role)."
         )
 
