@@ -124,9 +124,10 @@ class Linked:
         looking = sum(len(role.verdicts[BOTH]) + len(role.verdicts[LOOKS]) for role in self.roles)
         both = sum(len(role.verdicts[BOTH]) for role in self.roles)
         blind = sum(len(role.verdicts[MATTERS]) for role in self.roles)
+        roles = f"{len(self.roles)} role{'s' * (len(self.roles) > 1)}"
         return (
-            f"Over {len(self.roles)} role{'s' * (len(self.roles) > 1)} with the behaviour that belongs to them, {both} of {looking} heads that "
-            f"look matter as well, and {blind} matter without looking (a head counts once a role)."
+            f"Over {roles} with the behaviour that belongs to them, {both} of {looking} heads that look matter as well, "
+            f"and {blind} matter without looking (a head counts once a role)."
         )
 
 
