@@ -126,8 +126,8 @@ class Linked:
         blind = sum(len(role.verdicts[MATTERS]) for role in self.roles)
         roles = f"{len(self.roles)} role{'s' * (len(self.roles) > 1)}"
         return (
-            f"Over {roles} with the behaviour that belongs to them, {both} of {looking} heads that look matter as well, "
-            f"and {blind} matter without looking (a head counts once a role)."
+            f"Over {roles} with the behaviour that belongs to them, {both} of {looking} heads that look matter as "
+            f"well, and {blind} matter without looking (a head counts once a role)."
         )
 
 
