@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reports.ablation_tables import MEASURES
+from reports.ablation_tables import CHOSEN_BY, MEASURES
 from reports.formats import MISSING, coefficient, count, names, p_value
 from reports.run import Run
 from reports.tables import FEW_CLUSTERS
@@ -82,7 +82,11 @@ class Costs:
 
     def written(self, value: float) -> str:
         """Write a cost in `told_unit`."""
-        return MISSING if np.isnan(value) else f"{self.scale * value:.{2 if self.scale == 1 else 1}f}".replace("-", "−")
+        if np.isnan(value):
+            return MISSING
+        digits = 2 if self.scale == 1 else 1
+        rounded = round(self.scale * value, digits) or 0.0  # no -0.0
+        return f"{rounded:.{digits}f}".replace("-", "−")
 
     def told(self, row: Any) -> str:
         """Write the cost of a row with its interval."""
@@ -140,7 +144,12 @@ class BehaviourCosts:
         than = "more than the median head" if one.distance else "something"
         said = f"With all heads: {one.rows['intact'].iloc[0]:.3f} {one.unit}, n = {count(_n(one))}."
         said += f" Of {len(one.heads)} heads {costly} surely cost {than}"
-        said += f", and without {helping} the model surely does better." if not one.distance else "."
+        better = (
+            f"without {helping} the model surely does better"
+            if helping
+            else "there is none without which the model surely does better"
+        )
+        said += f", and {better}." if not one.distance else "."
         return said + few
 
     @property
@@ -192,8 +201,10 @@ class Contrast:
         """What came out, in a sentence."""
         row, one = self.row, self.costs
         heads = row["heads"].split()
-        many = f"the {len(heads)} heads that {row['name']} selects ({names(heads, 8)})" if len(heads) > 1 else ""
-        which = many or f"the one head that {row['name']} selects ({heads[0]})"
+        some = f"the {len(heads)} heads" if len(heads) > 1 else "the one head"
+        largest = f"with the largest margin{'s' * (len(heads) > 1)} on"
+        why = f"specialised in {row['name']}" if row["by"] == CHOSEN_BY[0] else f"{largest} {row['name']}"
+        which = f"{some} {why} ({names(heads, 8)})"
         moved = row["elsewhere"]
         other = f", {moved} of them of other layers, for theirs have too few" if moved else ""
         p = p_value(row["p"])

@@ -58,7 +58,7 @@ def _draw(axes: Axes, one: Costs, shape: tuple[int, int], *, numbers: bool) -> N
         colour = "white" if abs(value) > 0.6 * most else INK
         if numbers and not np.isnan(value):
             digits = 0 if most >= 10 else 1 if most >= 1 else 2
-            text = f"{value:.{digits}f}".replace("-", "−")
+            text = f"{round(value, digits) or 0.0:.{digits}f}".replace("-", "−")  # no -0.0
             axes.text(head + 0.5, layer + 0.55, text, ha="center", va="center", fontsize=5.5, color=colour)
         if p[layer, head] < LEVEL:
             axes.plot(head + 0.86, layer + 0.15, "o", color=colour, ms=1.8, mew=0)

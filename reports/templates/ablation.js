@@ -27,7 +27,9 @@ function costMap(root) {
       cell.textContent = written(cost, digits);
       cell.tabIndex = i === grid.focus ? 0 : -1;
     });
-    low.textContent = `${written(-most)} ${map.unit}`;
+    const helps = map.cost.some((cost) => cost < 0);
+    root.querySelector(".scale").classList.toggle("costs", helps);
+    low.textContent = `${written(helps ? -most : 0)} ${map.unit}`;
     high.textContent = `${written(most)} ${map.unit}`;
     show(grid.focus);
   }
