@@ -15,6 +15,9 @@ from reports.classifier_terms import CLASSIFIERS
 from reports.classifiers import classifiers
 from reports.classifiers_figure import save_classifiers
 from reports.confusion import confusions
+from reports.gating import gating
+from reports.gating_charts import gating_charts, save_gating
+from reports.gating_terms import GATING
 from reports.headset import heads_together
 from reports.headset_charts import headset_charts
 from reports.headset_figure import save_headset
@@ -63,6 +66,7 @@ SECTIONS: Final = (
     PageSection("circuits", "What the weights alone say", circuit_parts, CIRCUITS, save=save_circuits),
     PageSection("classifiers", "What classifiers tell from heads", classifiers, CLASSIFIERS, save=save_classifiers),
     PageSection("headset", "Heads as a set", heads_together, HEADSET, headset_charts, save_headset),
+    PageSection("gating", "What heads are worth", gating, GATING, gating_charts, save_gating),
     PageSection("patching", "What brings the answer back", patched_heads, PATCHING, save=save_patching),
     PageSection("link", "Looking and mattering", linked_heads, LINK, save=save_link),
     PageSection("cards", "Head cards", head_cards),
