@@ -18,6 +18,9 @@ from reports.classifier_terms import CLASSIFIERS
 from reports.classifiers import classifiers
 from reports.classifiers_figure import save_classifiers
 from reports.confusion import confusions
+from reports.gating import gating
+from reports.gating_charts import gating_charts, save_gating
+from reports.gating_terms import GATING
 from reports.headset import heads_together
 from reports.headset_charts import headset_charts
 from reports.headset_figure import save_headset
@@ -67,6 +70,7 @@ SECTIONS: Final = (
     PageSection("classifiers", "What classifiers tell from heads", classifiers, CLASSIFIERS, save=save_classifiers),
     PageSection("headset", "Heads as a set", heads_together, HEADSET, headset_charts, save_headset),
     PageSection("ablation", "What happens without a head", ablations, ABLATION, save=save_ablation),
+    PageSection("gating", "What heads are worth", gating, GATING, gating_charts, save_gating),
     PageSection("patching", "What brings the answer back", patched_heads, PATCHING, save=save_patching),
     PageSection("link", "Looking and mattering", linked_heads, LINK, save=save_link),
     PageSection("cards", "Head cards", head_cards),
