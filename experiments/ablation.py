@@ -86,8 +86,9 @@ class AblationStudy(Study):
         """Yield every behaviour, and the labels whose heads should matter for it."""
         labels = self.run.config.ablation.labels
         for name in self.behaviours.names:
-            own = tuple(f"{role.probe}: {role.label}" for role in ROLES if name in role.behaviours)
-            yield self.behaviours.open(name), labels or own
+            behaviour = self.behaviours.open(name)
+            own = tuple(role.selects for role in ROLES if behaviour.name in role.behaviours)
+            yield behaviour, labels or own
         for behaviour in self._downstream():
             yield behaviour, ()
 
@@ -137,12 +138,12 @@ class AblationStudy(Study):
 
 
 def choose_heads(scores: pd.DataFrame, label: str, top: int) -> tuple[Heads, str]:
-    """Return the heads of "probe: label", in order, and what they are chosen by: see `AblationSection.top`.
+    """Return the heads of "probe: label", or of any label of "probe", in order, and what they are chosen by.
 
-    None where nothing of the label was scored.
+    See `AblationSection.top`. None where nothing of the label was scored.
     """
     probe, _, name = label.partition(": ")
-    rows = scores[(scores["probe"] == probe) & (scores["label"] == name)]
+    rows = scores[(scores["probe"] == probe) & (scores["label"] == name if name else True)]
     found, by = rows[(rows["split"] == "report") & rows["specialised"]], SPECIALISED
     if top or found.empty:
         best = rows[(rows["split"] == "select") & rows["margin"].notna()]

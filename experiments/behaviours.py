@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from heapq import nsmallest
 from typing import Self
 
 from experiments.section import EMBEDDING, LOSS
 from experiments.study import Surroundings
+from probes.ablation import measure
 from probes.aligned import Aligned, Dropped, sample_texts
 from probes.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
 from probes.corpora import MemoryTexts
 from probes.draws import draws
+from probes.importance import Slopes, slopes
 from probes.pair_corpora import PairCorpus, open_pairs
+from probes.tally import Numbers
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,14 @@ class Behaviours:
     def __iter__(self) -> Iterator[Behaviour]:
         """Open one after the other; what is left out is noted among the dropped of the run."""
         return map(self.open, self.names)
+
+    def weighed(self, directions: int) -> Iterator[Weighed]:
+        """Yield one after the other with what is measured of it once for all studies; `directions` as in `slopes`."""
+        for name in self.names:
+            key = (name, self.items, directions)
+            if key not in self.run.shared:
+                self.run.shared[key] = Weighed(self.run, self.open(name), directions)
+            yield self.run.shared[key]
 
     def open(self, name: str) -> Behaviour:
         """Open a behaviour: LOSS, EMBEDDING or minimal pairs, decided as [behaviour] says."""
@@ -78,3 +90,28 @@ class Behaviours:
             examples = dropped.examples[reason]
             lost = {"split": "report", "scope": name, "reason": reason, "count": count, "examples": examples}
             noted += [lost] * (lost not in noted)  # several studies may ask about the same
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A behaviour, and what is measured of all heads once for all studies that ask."""
+
+    run: Surroundings
+    behaviour: Behaviour
+    directions: int
+
+    @cached_property
+    def slopes(self) -> Slopes:
+        """How the value of each item changes with the gate of each head."""
+        model, seed = self.run.model, self.run.config.seed
+        step = self.run.counter(f"importance, {self.behaviour.name}", len(self.behaviour.asked))
+        return slopes(self.behaviour, model.layers, model.heads, directions=self.directions, seed=seed, step=step)
+
+    @cached_property
+    def singles(self) -> Numbers:
+        """Values of all items [1 + head, item]: of the intact model, and without each head."""
+        model = self.run.model
+        sets = [(), *(((layer, head),) for layer in range(model.layers) for head in range(model.heads))]
+        step = self.run.counter(f"every head off, {self.behaviour.name}", len(self.behaviour.asked))
+        found: Numbers = measure(self.behaviour, sets, step=step).numpy()
+        return found

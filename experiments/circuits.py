@@ -9,16 +9,16 @@ import pandas as pd
 
 from experiments.study import Study, Surroundings
 from mha.circuits import encoder_of
-from probes.aligned import Aligned
+from probes.aligned import Aligned, sample_texts
 from probes.circuits import CircuitSettings, read_circuits
 from probes.corpora import MemoryTexts
 from probes.relations import RELATIONS, Pairs, read_relations
-from probes.scoring import Settings
+from probes.results import SPLITS
 
 
 @dataclass(frozen=True)
 class CircuitStudy(Study):
-    """What the weights say, held against the first sentences of the report split."""
+    """What the weights say, held against sentences of the report split, those with the smallest hash of their ids."""
 
     name = "weights alone"
     run: Surroundings
@@ -41,28 +41,12 @@ class CircuitStudy(Study):
         config, journal = self.run.config, self.run.journal
         section, scoring = config.circuits, config.scoring
         texts = self.run.texts("sentence")[1]
-        chosen = MemoryTexts(texts.take(range(min(section.sentences, len(texts)))))
-        done = 0
-
-        def step(more: int) -> None:
-            nonlocal done
-            done += more
-            self.run.progress("what the weights say, on text", done, len(chosen))
-
+        chosen = MemoryTexts(sample_texts(texts, section.sentences))
         aligned = Aligned.of(self.run.model, chosen)
         settings = CircuitSettings(section.words, replicates=scoring.replicates, seed=config.seed)
-        found = read_circuits(self.run.model, aligned, self.relations, settings, Settings(scoring.batch_pieces), step)
+        step = self.run.counter("what the weights say, on text", len(chosen))
+        found = read_circuits(self.run.model, aligned, self.relations, settings, self.run.settings, step)
         journal.record["circuits"] = {**found.facts, "sentences": len(aligned.kept)}
-        dropped = aligned.dropped
-        dropped.update(found.dropped)
-        journal.record["dropped"] += [
-            {
-                "split": "report",
-                "scope": self.name,
-                "reason": reason,
-                "count": count,
-                "examples": dropped.examples[reason],
-            }
-            for reason, count in dropped.counts.items()
-        ]
+        for dropped in (aligned.dropped, found.dropped):
+            self.run.note_dropped(SPLITS[1], "sentence", self.name, dropped)
         return found.tables

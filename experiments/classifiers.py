@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Self
 
 import pandas as pd
 
-from experiments.controls import first_seed
 from experiments.study import Scored, Study, Surroundings
 from experiments.study_sections import ARC
-from mha import Model, load_model
-from probes.aligned import Dropped
 from probes.layer_profile import layer_table
 from probes.probing import Probing, head_table
 from probes.probing_tasks import ProbingTask
 from probes.results import SPLITS
-from probes.scoring import Settings
 from reports.classifier_tables import CLASSIFIER_TABLES
 
 NAMES: Final = {"baseline_accuracy": "control_accuracy", "margin": "selectivity"} | {
@@ -63,20 +59,20 @@ class ClassifierStudy(Study):
         workers, seed = section.workers or os.cpu_count() or 1, run.config.seed
         effort = {"replicates": run.config.scoring.replicates, "seed": seed}
         with run.journal.stage("classifiers: read"):
-            probing = Probing.of(run.model, run.texts(scope), tasks, settings_of(run), most=section.examples, seed=seed)
+            probing = Probing.of(run.model, run.texts(scope), tasks, run.settings, most=section.examples, seed=seed)
         self._note(probing, tasks, scope)
         fits = len(probing.posed) * run.model.layers * run.model.heads
         with run.journal.stage("classifiers: heads"):
             words = probing.judge_embeddings(workers)
-            heads = probing.judge_heads(workers, counter(run, f"classifiers of heads ({scope}s)", fits))
+            heads = probing.judge_heads(workers, run.counter(f"classifiers of heads ({scope}s)", fits))
         rivals, layers = None, pd.DataFrame()
         if section.random:
             with run.journal.stage("classifiers: random weights"):
-                step = counter(run, f"classifiers of random heads ({scope}s)", fits)
-                rivals = probing.reread(random_model(run)).judge_heads(workers, step, coded=False)
+                step = run.counter(f"classifiers of random heads ({scope}s)", fits)
+                rivals = probing.reread(run.fresh()).judge_heads(workers, step, coded=False)
         if section.layers:
             with run.journal.stage("classifiers: layers"):
-                step = counter(run, f"classifiers of layers ({scope}s)", len(probing.posed))
+                step = run.counter(f"classifiers of layers ({scope}s)", len(probing.posed))
                 layers = layer_table(probing, run.model, workers=workers, step=step, **effort)
         found = head_table(probing, heads, words, rivals, model=run.model, **effort)
         return found.rename(columns=NAMES), layers.rename(columns=NAMES)
@@ -96,7 +92,8 @@ class ClassifierStudy(Study):
                 record["notes"].append(
                     f"classifiers: the corpora have too few examples of {task.name}, it needs {task.needs}"
                 )
-        note_dropped(self.run, probing.dropped, scope, self.name)
+        for split, dropped in zip(SPLITS, probing.dropped, strict=True):
+            self.run.note_dropped(split, scope, self.name, dropped)
 
 
 def arc_rows(trained: pd.DataFrame) -> pd.DataFrame:
@@ -111,33 +108,3 @@ def arc_rows(trained: pd.DataFrame) -> pd.DataFrame:
     rows = rows.assign(majority=0.5, control_majority=0.5, **dict.fromkeys(missing, float("nan")))
     rows = rows.rename(columns=NAMES)
     return rows[[column for column in CLASSIFIER_TABLES["classifiers"].columns if column in rows]]
-
-
-def settings_of(run: Surroundings) -> Settings:
-    """Return how the model of a run reads."""
-    return Settings(run.config.scoring.batch_pieces, run.config.scoring.reduce)
-
-
-def random_model(run: Surroundings) -> Model:
-    """Return the model of a run with fresh weights."""
-    return load_model(run.config.model.name, "random", first_seed(run.config, run.model, "random"))
-
-
-def counter(run: Surroundings, what: str, of: int) -> Callable[..., None]:
-    """Return what shows one step more of `what` each time it is called."""
-    done = 0
-
-    def step(*_: object) -> None:
-        nonlocal done
-        done += 1
-        run.progress(what, done, of)
-
-    return step
-
-
-def note_dropped(run: Surroundings, both: Sequence[Dropped], scope: str, what: str) -> None:
-    """Note what each split had to leave out, and that it was left out of `what`."""
-    for split, dropped in zip(SPLITS, both, strict=True):
-        for reason, count in dropped.counts.items():
-            told = {"split": split, "scope": scope, "reason": f"{what}: {reason}", "count": count}
-            run.journal.record["dropped"].append(told | {"examples": dropped.examples[reason]})

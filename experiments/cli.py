@@ -114,7 +114,7 @@ def view(
 @app.command()
 def flow(
     text: Annotated[str, typer.Argument(help="A short sentence; words are divided at white space.")] = "",
-    corpus: Annotated[str, typer.Option("--corpus", help="In place of a sentence: a name or a CoNLL-U file.")] = "",
+    corpus: Annotated[str, typer.Option("--corpus", help="In place of a sentence: a corpus by name or file.")] = "",
     first: Annotated[int, typer.Option("--first", min=1, help="Sentences of the corpus.")] = 20,
     model: ModelName = "minilm",
     out: Annotated[Path, typer.Option("--out", help="The table to write.")] = Path("flow.csv"),
@@ -151,7 +151,7 @@ def profile(
 def match(
     one: Annotated[str, typer.Argument(help="A run folder, or a model by name, folder or hub id.")],
     other: Annotated[str, typer.Argument(help="Another one.")],
-    corpus: Annotated[str, typer.Option("--corpus", help="What both read: a name, or a CoNLL-U file.")] = "grammar",
+    corpus: Annotated[str, typer.Option("--corpus", help="What both read: a corpus by name or file.")] = "grammar",
     sentences: Annotated[int, typer.Option("--sentences", min=1, help="How many sentences of it.")] = 100,
     within_layers: Annotated[bool, typer.Option("--within-layers", help="Match each layer by itself.")] = False,
     out: Annotated[Path | None, typer.Option("--out", help="A CSV file to write the matched heads to.")] = None,

@@ -26,7 +26,11 @@ from experiments.study_sections import (
     AblationSection,
     CircuitsSection,
     ClassifiersSection,
+    GatesSection,
     HeadsSection,
+    ImportanceSection,
+    PatchingSection,
+    PruningSection,
     RelatednessSection,
     ShapesSection,
 )
@@ -57,8 +61,12 @@ class Config(Section):
     relatedness: RelatednessSection = RelatednessSection()
     circuits: CircuitsSection = CircuitsSection()
     classifiers: ClassifiersSection = ClassifiersSection()
+    patching: PatchingSection = PatchingSection()
     heads: HeadsSection = HeadsSection()
     ablation: AblationSection = AblationSection()
+    importance: ImportanceSection = ImportanceSection()
+    pruning: PruningSection = PruningSection()
+    gates: GatesSection = GatesSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
     "Whether, and how, heads are followed through the checkpoints of a training."

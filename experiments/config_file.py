@@ -20,6 +20,7 @@ PLACED: tuple[tuple[str, str, Container[str]], ...] = (
     ("ablation", "behaviours", NAMED_BEHAVIOURS),
     ("importance", "behaviours", NAMED_BEHAVIOURS),
     ("pruning", "behaviours", NAMED_BEHAVIOURS),
+    ("gates", "behaviours", NAMED_BEHAVIOURS),
     ("relatedness", "ratings", NAMED_RATINGS),
 )
 "Table, key, and what among its values is a name; all else is a file or folder."

@@ -116,6 +116,7 @@ def _rows(
 ) -> pd.DataFrame:
     """Return the rows of one relation, a size each."""
     clusters, n, hits = ensemble_hits(answers)
+    assert clusters == rival.clusters, "both answer the same items, so that their resamples are paired"
     resamples = draws.bootstrap.of(clusters, n)
     means, told, beaten = resamples.means(hits), hits.sum(0) / n.sum(), rival.hits.sum() / n.sum()
     paired = {"ci": means, "gain": means - means[:, :1], "margin": means - resamples.means(rival.hits)}

@@ -16,6 +16,7 @@ from mha import Model, align, collate, load_model
 from mha.flow import flow_maps
 from probes import Document
 from probes.aligned import Dropped, name_of
+from reports.formats import decimal
 
 MOST_PIECES = 32
 "A text with more is left out: the work grows with the fourth power of the pieces."
@@ -81,7 +82,7 @@ def write_flow(model_name: str, out: Path, *, text: str = "", corpus: str = "", 
     shown = Table("layer", "texts", "rho with attention", "rho with rollout", box=None)
     texts_shown = str(table["text"].nunique())
     for layer, *rhos in agreement(table).to_numpy().tolist():
-        shown.add_row(f"{layer + 1:.0f}", texts_shown, *(f"{rho:.2f}" for rho in rhos))
+        shown.add_row(f"{layer + 1:.0f}", texts_shown, *map(decimal, rhos))
     console = Console(highlight=False)
     console.print("Attention flow beside attention and rollout: Spearman's rho over pairs of words, mean of the texts")
     console.print(shown)

@@ -9,16 +9,15 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from experiments.controls import first_seed
 from experiments.study import Study, Surroundings
-from mha import Model, load_model
+from mha import Model
 from probes import Document
 from probes.aligned import sample_texts
 from probes.corpora import MemoryTexts, Texts
 from probes.distances import Distances, text_key
 from probes.head_groups import group_heads, lay_out, layer_contrast
 from probes.records import IntArray
-from probes.scoring import Settings, score_corpus
+from probes.scoring import score_corpus
 from probes.subspaces import SubspaceError, head_weights, output_similarity, subspace_overlap
 from probes.tally import Numbers
 
@@ -76,11 +75,6 @@ class HeadSet(Study):
             "places": self._places(distance, plane.places, groups.group),
         }
 
-    @property
-    def _settings(self) -> Settings:
-        scoring = self.run.config.scoring
-        return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps)
-
     def _on_sample(self) -> Distances:
         return Distances([text_key(text) for text in self.sample])
 
@@ -93,15 +87,14 @@ class HeadSet(Study):
         except SubspaceError as error:
             notes = self.run.journal.record["notes"]
             notes += [str(error)] * (str(error) not in notes)
-        found[OUTPUTS] = {"overlap": output_similarity(model, self.sample, self._settings)[0]}
+        found[OUTPUTS] = {"overlap": output_similarity(model, self.sample, self.run.settings)[0]}
         return found
 
     def _fresh(self) -> dict[str, dict[str, Numbers]]:
         """Return the same of the same architecture with fresh weights, on the same texts."""
-        config = self.run.config
-        fresh = load_model(config.model.name, "random", first_seed(config, self.run.model, "random"))
+        fresh = self.run.fresh()
         observer = self._on_sample()
-        score_corpus(fresh, MemoryTexts(self.sample), [], {}, self._settings, observers=[observer])
+        score_corpus(fresh, MemoryTexts(self.sample), [], {}, self.run.settings, observers=[observer])
         distance = observer.means()
         assert distance is not None
         return {MAPS: {"distance": distance}} | self._subspaces(fresh)

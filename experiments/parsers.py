@@ -7,9 +7,9 @@ from typing import Self
 
 import pandas as pd
 
-from experiments.classifiers import counter, note_dropped, random_model, settings_of
 from experiments.study import Study, Surroundings
 from probes.parsing import ATTENTION, DISTANCES, parser_table
+from probes.results import SPLITS
 
 
 @dataclass(frozen=True)
@@ -27,17 +27,19 @@ class ParserStudy(Study):
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return the table of parsers; none where a split has no sentence with a tree."""
         run, section = self.run, self.run.config.classifiers
+        step = run.counter(self.name, len(ATTENTION) * (1 + section.random) + len(DISTANCES))
         found, aligned = parser_table(
             run.model,
-            random_model(run) if section.random else None,
+            run.fresh() if section.random else None,
             run.texts("sentence"),
-            settings_of(run),
+            run.settings,
             sentences=section.sentences,
             replicates=run.config.scoring.replicates,
             seed=run.config.seed,
-            step=counter(run, self.name, len(ATTENTION) * (1 + section.random) + len(DISTANCES)),
+            step=lambda _: step(),
         )
-        note_dropped(run, [one.dropped for one in aligned], "sentence", self.name)
+        for split, one in zip(SPLITS, aligned, strict=True):
+            run.note_dropped(split, "sentence", self.name, one.dropped)
         if found.empty:
             run.journal.record["notes"].append("parsers: a split has no sentence with a tree")
             return {}

@@ -117,8 +117,8 @@ class ScoringSection(Section):
     "How the pieces of a word are reduced as queries."
     maps: Literal["weights", "norms", "rollout"] = "weights"
     """What is read of the heads, their controls too: attention; attention times the length of the transformed value; or
-    attention to the input through the layers below, see `mha.maps.MAPS`. Heads of two checkpoints or seeds are matched
-    by attention alone."""
+    attention to the input through the layers below, see `mha.maps.MAPS`. The shape of maps, parsers, what weights alone
+    say, and matches of heads of two checkpoints or seeds are of attention whatever stands here."""
     window_words: int = Field(default=100, ge=2)
     "Words a window for probes that look beyond the sentence."
     replicates: int = Field(default=2000, ge=10)

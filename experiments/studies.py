@@ -6,13 +6,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+import pandas as pd
+
 from experiments.ablation import AblationStudy
 from experiments.circuits import CircuitStudy
 from experiments.classifiers import ClassifierStudy
 from experiments.confusion import ConfusionStudy
 from experiments.ensembles import Ensembles
+from experiments.gates import GateStudy
 from experiments.headset import HeadSet
+from experiments.importance import ImportanceStudy
+from experiments.link import LinkStudy
 from experiments.parsers import ParserStudy
+from experiments.patching import PatchingStudy
+from experiments.pruning import PruningStudy
 from experiments.relatedness import RelatednessStudy
 from experiments.shapes import ShapeStudy
 from experiments.study import Study, Surroundings
@@ -25,9 +32,14 @@ STUDIES: Final[tuple[type[Study], ...]] = (
     CircuitStudy,
     ClassifierStudy,
     ParserStudy,
+    PatchingStudy,
     HeadSet,
     Ensembles,
     AblationStudy,
+    ImportanceStudy,
+    PruningStudy,
+    GateStudy,
+    LinkStudy,
 )
 
 
@@ -39,7 +51,10 @@ def studies_of(run: Surroundings) -> list[Study]:
 
 def write_tables(studies: Iterable[Study], run: Surroundings, folder: Path) -> None:
     """Write the tables of all studies into the folder of their run."""
+    before: dict[str, pd.DataFrame] = {}
     for study in studies:
         with run.journal.stage(study.name):
+            study.beside(before)
             tables = study.tables()
         write_studies({name: run.complete(frame) for name, frame in tables.items()}, folder)
+        before |= tables

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import pandas as pd
 
 from experiments.config import Config
+from experiments.controls import first_seed
 from experiments.journal import Journal
 from experiments.opened import Opened
 from experiments.progress import Progress
-from mha import MaskedLM, Model
+from mha import MaskedLM, Model, load_model
 from probes import Corpus
+from probes.aligned import Dropped
 from probes.corpora import Texts
+from probes.evidence import Effort
 from probes.observers import Observer
 from probes.results import SPLITS, Split
+from probes.scoring import Settings
 
 if TYPE_CHECKING:
     from experiments.part import Part
@@ -33,16 +37,51 @@ class Surroundings:
     "Of the selection split and of the report split."
     journal: Journal
     progress: Progress
+    shared: dict[tuple[object, ...], Any] = field(default_factory=dict)
+    "What one study has measured and another may use."
 
     @property
     def model(self) -> Model:
         """The model of the run."""
         return self.opened.model
 
+    @property
+    def settings(self) -> Settings:
+        """How maps are read."""
+        scoring = self.config.scoring
+        return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps)
+
+    def fresh(self) -> Model:
+        """Return a model of the same architecture with fresh weights, those of the first such control."""
+        return load_model(self.config.model.name, "random", first_seed(self.config, self.model, "random"))
+
+    def counter(self, what: str, of: int) -> Callable[..., None]:
+        """Return what shows one step of `what` more, or as many as it is told, each time it is called."""
+        done = 0
+
+        def step(more: int = 1) -> None:
+            nonlocal done
+            done += more
+            self.progress(what, done, of)
+
+        return step
+
+    def note_dropped(self, split: str, scope: str, what: str, dropped: Dropped) -> None:
+        """Note what was left out of `what` on a split, and why."""
+        for reason, count in dropped.counts.items():
+            told = {"split": split, "scope": scope, "reason": f"{what}: {reason}", "count": count}
+            self.journal.record["dropped"].append(told | {"examples": dropped.examples[reason]})
+
     @cached_property
     def lm(self) -> MaskedLM:
         """The model with its masked-LM head, loaded once for all studies; raises ModelError where there is none."""
         return MaskedLM.of(self.model, self.config.seed)
+
+    @property
+    def effort(self) -> Effort:
+        """How many resamples and signs are drawn, and from which seed."""
+        scoring = self.config.scoring
+        return Effort(scoring.replicates, scoring.flips, self.config.seed)
 
     def texts(self, scope: str) -> list[Texts]:
         """Return the texts of a scope, "sentence" or "window": of the selection split and of the report split."""
@@ -50,7 +89,12 @@ class Surroundings:
         return [corpus.sentences() if scope == "sentence" else corpus.windows(words) for corpus in self.corpora]
 
     def complete(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Add the corpus of each row's split, that of the report split where there is none, and the model and step."""
+        """Add the corpus of each row's split, that of the report split where there is none, and the model and step.
+
+        A study that read something else says the corpus itself.
+        """
+        if "corpus" in frame:
+            return self.of_run(frame)
         names = dict(zip(SPLITS, (corpus.name for corpus in self.corpora), strict=True))
         corpus = frame["split"].map(names) if "split" in frame else names[SPLITS[1]]
         return self.of_run(frame.assign(corpus=corpus))
@@ -94,6 +138,9 @@ class Study:
 
     def scored(self, scored: Scored) -> None:
         """Take note of a part whose heads have been scored."""
+
+    def beside(self, tables: Mapping[str, pd.DataFrame]) -> None:
+        """Take note of the tables of the studies that stand before this one."""
 
     def tables(self) -> Mapping[str, pd.DataFrame]:
         """Return what was measured: name of a table (`reports.study_tables`) -> rows, without columns of the run."""

@@ -59,6 +59,17 @@ class CircuitsSection(Section):
     source and a target, divided by tabs."""
 
 
+class PatchingSection(Section):
+    """Which heads bring an answer back that a corrupted sentence has lost; for models with a masked-LM head."""
+
+    enabled: bool = False
+    "Whether heads are patched at all."
+    items: int = Field(default=200, ge=2)
+    "Sentences of the grammar that are patched at the most."
+    seed: int = 83
+    "Seed of these sentences, which should be none of a grammar that the model was trained on."
+
+
 class ClassifiersSection(Section):
     """What classifiers are trained to tell from the heads, beside control tasks; nothing where nothing is said."""
 
@@ -128,8 +139,8 @@ class AblationSection(Section):
     items: int = Field(default=500, ge=2)
     "Sentences, or pairs, at the most of each behaviour."
     labels: tuple[str, ...] = ()
-    """Labels ("probe: label") whose heads are switched off together and held against random heads; where nothing is
-    said those that match a behaviour (`probes.link.ROLES`)."""
+    """Labels ("probe: label", or "probe" for any of its labels) whose heads are switched off together and held against
+    random heads; where nothing is said those that match a behaviour (`probes.link.ROLES`)."""
     top: int = Field(default=0, ge=0)
     """Heads of a label: that many with the largest margins on the selection split, in any variant; 0 for those with
     the verdict that they are specialised, or the one with the largest margin where there is none."""
@@ -146,9 +157,64 @@ class AblationSection(Section):
                 raise ValueError(f"way {way!r} is named twice")
         for label in self.labels:
             probe, colon, name = label.partition(": ")
-            if not (colon and name):
-                raise ValueError(f'label {label!r}: expected "probe: label", such as "agreement: all"')
+            if bool(colon) != bool(name):
+                raise ValueError(f'label {label!r}: expected "probe: label", such as "agreement: all", or "agreement"')
             get_probe(probe)
+        return self
+
+
+class ImportanceSection(Section):
+    """How much behaviours change with the gates of heads: gradient importance (Michel et al. 2019)."""
+
+    behaviours: BehaviourNames = ()
+    "As in [ablation]; importance is not measured where nothing is said."
+    items: int = Field(default=500, ge=2)
+    "Sentences, or pairs, at the most of each behaviour."
+    directions: int = Field(default=8, ge=1)
+    "Random directions in which sentence embeddings are followed."
+    taylor: bool = True
+    "Whether every head is also ablated by zero, to say how far Taylor's series tells what that costs."
+
+
+class PruningSection(Section):
+    """What behaviours keep while heads are taken out: by importance, by their own cost, and at random."""
+
+    behaviours: BehaviourNames = ()
+    "As in [ablation]; nothing is taken out where nothing is said."
+    items: int = Field(default=500, ge=4)
+    "Sentences, or pairs, at the most of each behaviour: heads are chosen on one half, and told of on the other."
+    directions: int = Field(default=8, ge=1)
+    "As in [importance]."
+    step: float = Field(default=0.1, gt=0, le=1)
+    "Share of all heads that goes from one point of the curve to the next."
+    draws: int = Field(default=5, ge=1)
+    "Random orders."
+    left: float = Field(default=0.5, ge=0, lt=1)
+    "Share of the heads, by importance, with which the probes score the heads once more; 0 for not at all."
+
+
+class GatesSection(Section):
+    """Gates of heads that are learned and pay for being open (Louizos et al. 2018; Voita et al. 2019, section 6)."""
+
+    behaviours: BehaviourNames = ()
+    "As in [ablation]; no gates are learned where nothing is said."
+    items: int = Field(default=500, ge=4)
+    "Sentences, or pairs, at the most of each behaviour: gates are learned on one half, and told of on the other."
+    prices: tuple[float, ...] = Field(default=(0.003, 0.01, 0.03, 0.1), min_length=1)
+    "What an open head costs, in the unit of the behaviour; gates are learned anew for each."
+    steps: int = Field(default=300, ge=1)
+    "Batches that gates are learned on."
+    rate: float = Field(default=0.1, gt=0)
+    "Learning rate of the gates' log-odds."
+    weights: bool = False
+    "Whether the weights of a model of the BERT family are trained along, on behaviours of its masked-LM head."
+    weights_rate: float = Field(default=1e-4, gt=0)
+    "Learning rate of the weights, where they are."
+
+    @model_validator(mode="after")
+    def _prices(self) -> Self:
+        if min(self.prices) < 0 or len(set(self.prices)) < len(self.prices):
+            raise ValueError("prices: expected different numbers of 0 or more")
         return self
 
 

@@ -34,6 +34,7 @@ from mha.whole_words import whole_words
 from probes.aligned import Aligned, Dropped
 from probes.circuit_texts import TextMeasures, measure_texts
 from probes.relations import TOP, Known, Mapped, Pairs, map_relations
+from probes.results import named_heads
 from probes.scoring import Settings
 from probes.tally import Numbers
 
@@ -156,11 +157,6 @@ def _read_layer(
     }
 
 
-def _places(layers: int, heads: int) -> dict[str, object]:
-    layer, head = (part.ravel() for part in np.indices((layers, heads)))
-    return {"layer": layer, "head": head, "name": [f"{a + 1}-{b + 1}" for a, b in zip(layer, head, strict=True)]}
-
-
 def _head_rows(said: Said, text: TextMeasures) -> pd.DataFrame:
     """Return one row a head."""
     shares, offsets = said["attention"], text.offsets.numpy()
@@ -178,7 +174,9 @@ def _head_rows(said: Said, text: TextMeasures) -> pd.DataFrame:
         "text_copying": text.copying.numpy(),
         "write_norm": text.write_norm.numpy(),
     }
-    return pd.DataFrame(_places(*best.shape) | {name: values.ravel() for name, values in columns.items()})
+    return pd.DataFrame(
+        named_heads((len(best), best.shape[1])) | {name: values.ravel() for name, values in columns.items()}
+    )
 
 
 def _at(values: Numbers, place: np.ndarray) -> Numbers:
@@ -189,7 +187,7 @@ def _at(values: Numbers, place: np.ndarray) -> Numbers:
 def _kernel_rows(said: Said, text: TextMeasures, reach: int) -> pd.DataFrame:
     """Return one row a head and offset."""
     layers, heads, offsets = said["score"].shape
-    of_heads = pd.DataFrame(_places(layers, heads))
+    of_heads = pd.DataFrame(named_heads((layers, heads)))
     rows = of_heads.loc[of_heads.index.repeat(offsets)].reset_index(drop=True)
     return rows.assign(
         offset=np.tile(np.arange(-reach, reach + 1), layers * heads),
@@ -201,10 +199,10 @@ def _kernel_rows(said: Said, text: TextMeasures, reach: int) -> pd.DataFrame:
 
 def _relation_rows(known: Known, mapped: Mapped | None, chance: float, shape: tuple[int, int]) -> pd.DataFrame:
     """Return one row a relation and head."""
-    frames = [pd.DataFrame(_places(*shape)).assign(relation="", pairs=0, chance=chance).head(0)]
+    frames = [pd.DataFrame(named_heads(shape)).assign(relation="", pairs=0, chance=chance).head(0)]
     for number, (name, pairs) in enumerate(zip(known.names, known.sizes(), strict=True)):
         scores = {kind: getattr(mapped, kind)[number].ravel() for kind in ("static", "suppressed", "dynamic")}
-        frames.append(pd.DataFrame(_places(*shape)).assign(relation=name, pairs=pairs, chance=chance, **scores))
+        frames.append(pd.DataFrame(named_heads(shape)).assign(relation=name, pairs=pairs, chance=chance, **scores))
     columns = ["relation", "layer", "head", "name", "pairs", "static", "suppressed", "dynamic", "chance"]
     return pd.concat(frames[1:] or frames, ignore_index=True).reindex(columns=columns)
 

@@ -18,7 +18,7 @@ from probes.codelength import block_ends, coding_order, mixed
 from probes.corpora import Texts
 from probes.pair_attention import PairAttention
 from probes.registry import Probe
-from probes.results import COLUMNS, MARGINS, NUMBERS, SPLITS, TABLE, TESTS, VERDICTS
+from probes.results import COLUMNS, MARGINS, NUMBERS, SPLITS, TABLE, TESTS, VERDICTS, named_heads
 from probes.scoring import Settings
 from probes.selectivity import accuracy_beside_control
 from probes.statistics import Bootstrap
@@ -181,13 +181,12 @@ def _bootstrap(seen: PairAttention, replicates: int, seed: int) -> Bootstrap:
 
 def _rows(question: Question, numbers: Sequence[Columns], model: Model, codelength: bool) -> Iterator[pd.DataFrame]:
     """Yield the rows of one question for both splits."""
-    head = np.arange(model.layers * model.heads)
+    nothing = np.full(model.layers * model.heads, np.nan)
     rows: Columns = {"probe": NAME, "label": question[2], "variant": f"{question[0]}/{question[1]}"}
-    rows |= {"layer": head // model.heads, "head": head % model.heads, "baseline": BASELINE}
-    rows["name"] = [f"{one // model.heads + 1}-{one % model.heads + 1}" for one in head.tolist()]
-    rows |= dict.fromkeys((*NUMBERS, *MARGINS, *TABLE, *TESTS), np.full(len(head), np.nan))
+    rows |= named_heads((model.layers, model.heads)) | {"baseline": BASELINE}
+    rows |= dict.fromkeys((*NUMBERS, *MARGINS, *TABLE, *TESTS), nothing)
     columns = [*COLUMNS, *(CODING if codelength else ())]
-    rows |= dict.fromkeys(CODING, np.full(len(head), np.nan))
+    rows |= dict.fromkeys(CODING, nothing)
     rows |= {"n": 0, "clusters": 0, "near_ties": 0} | dict.fromkeys(VERDICTS, False)
     for split, measured in zip(SPLITS, numbers, strict=True):
         yield pd.DataFrame(rows | measured | {"split": split})[columns]

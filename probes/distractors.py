@@ -45,7 +45,7 @@ class Agreeing:
 @register
 @dataclass(frozen=True)
 class Distractors:
-    """Of all noun groups of a sentence the most attended one is that with which a verb or reflexive agrees.
+    """The most attended word of all noun groups is of the group with which a verb or reflexive agrees.
 
     One item a verb (or auxiliary) on which a subject hangs, and one a reflexive with an antecedent in the sentence. The
     candidates are the noun groups of the sentence: the words of a mention up to its head that no mention inside it has.

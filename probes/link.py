@@ -11,8 +11,13 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+import torch
 from scipy.stats import rankdata
+from torch import Tensor
 
+from mha.hooks import Seen, watch
+from probes.ablation import BATCH_PIECES
+from probes.behaviours import Behaviour
 from probes.statistics import expanded_tail
 from probes.tally import Numbers
 
@@ -25,7 +30,7 @@ BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN = (
 )
 
 VERDICTS = (BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN)
-"""looks: the head is specialised in a label of the role's probe, in its variant. matters: without it the behaviour
+"""looks: the head is specialised in what the role says, in its variant. matters: without it the behaviour
 is surely worse (adjusted p below the level). not known: the one or the other was not tested."""
 
 MEASURES = ("accuracy", "mass", "write_norm", "importance", "patching", "cost")
@@ -40,6 +45,13 @@ class Role:
     label: str
     behaviours: tuple[str, ...]
     "Names of `probes.behaviours`: corpora of minimal pairs, or those of texts."
+    any_label: bool = True
+    "Whether heads that are specialised in any label of the probe count as heads of the role, or in this label alone."
+
+    @property
+    def selects(self) -> str:
+        """The heads of the role as `[ablation] labels` names them: "probe", or "probe: label"."""
+        return self.probe if self.any_label else f"{self.probe}: {self.label}"
 
 
 ROLES: Sequence[Role] = (
@@ -47,9 +59,32 @@ ROLES: Sequence[Role] = (
     Role("coreference", "pronoun", ("grammar-pronouns",)),
     Role("antecedent", "all", ("grammar-pronouns",)),
     Role("reflexive", "all", ("grammar-reflexives",)),
-    Role("position", "previous", ("loss", "embedding")),
+    Role("position", "previous", ("masked-LM loss", "sentence embedding"), any_label=False),
 )
 "The roles whose behaviour is known."
+
+
+def write_norms(behaviour: Behaviour) -> pd.Series:
+    """Return the mean length of what each head writes, by (layer, head), over all pieces that a behaviour has read.
+
+    In the units of the layer's vectors (Kobayashi et al. 2020, of the whole head). Raises HookError for an
+    architecture whose W_O is not known.
+    """
+    total: dict[int, Tensor] = {}
+    pieces = 0.0
+    for batch in behaviour.batches(BATCH_PIECES):
+        texts = behaviour.texts(batch)
+        real = torch.ones_like(texts.ids) if texts.real is None else texts.real
+
+        def look(seen: Seen, real: Tensor = real) -> None:
+            lengths = (seen.written_norms() * real[:, None]).sum((0, 2), dtype=torch.float64)
+            total[seen.layer] = total.get(seen.layer, 0) + lengths
+
+        with torch.inference_mode(), watch(behaviour.reader.module, look, ["head_output"]):
+            behaviour.reader.read(texts.ids, texts.real, texts.chosen)
+        pieces += float(real.sum())
+    means = {(layer, head): one / pieces for layer, of in sorted(total.items()) for head, one in enumerate(of.tolist())}
+    return pd.Series(means)
 
 
 def link(
@@ -92,8 +127,9 @@ def _linked(
     of_role = told[(told["probe"] == role.probe) & (told["variant"] == variant)]
     own = of_role[of_role["label"] == role.label].set_index(place)
     rows = own[["name", "n", "accuracy", "mass", "margin"]].join(costs.set_index(place), how="inner")
-    looks = of_role.groupby(place)["specialised"].any()
-    tested = of_role.groupby(place)["p_adjusted"].max().notna()
+    counts = of_role if role.any_label else of_role[of_role["label"] == role.label]
+    looks = counts.groupby(place)["specialised"].any()
+    tested = counts.groupby(place)["p_adjusted"].max().notna()
     for name in ("write_norm", "importance", "patching"):
         rows[name] = measures[name].reindex(rows.index) if name in measures else np.nan
     rows["looks"] = looks.reindex(rows.index).fillna(value=False)

@@ -105,9 +105,10 @@ def cache_folder() -> Path:
 def corpus_path(name: str) -> Path:
     """Return the file of a named corpus; raises CorpusError for unknown names and missing files, with what to do."""
     if name not in NAMED:
-        near = difflib.get_close_matches(name, [*NAMED, "grammar"], 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join([*NAMED, 'grammar'])}"
-        raise CorpusError(f'unknown corpus {name!r}; {hint} (a file is given as path = "...")')
+        known = [*NAMED, "grammar", "senses"]
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+        raise CorpusError(f'unknown corpus {name!r}; {hint} (a file is given by its path, in a config as path = "...")')
     path = data_folder() / NAMED[name].path
     if not path.exists():
         raise CorpusError(

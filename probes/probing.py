@@ -16,6 +16,7 @@ from probes.corpora import Texts
 from probes.head_vectors import HeadVectors, cells_of
 from probes.probing_tasks import ProbingTask, Sample, control_labels, sample_examples
 from probes.records import IntArray
+from probes.results import named_heads
 from probes.scoring import Settings
 from probes.selectivity import accuracy_beside_control
 from probes.side_by_side import side_by_side
@@ -252,11 +253,9 @@ def head_table(
         bootstrap = Bootstrap.draw(tuple(np.unique(one.report.clusters).tolist()), replicates, seed)
         hits = np.stack([head.hits for head in judged], 2)
         measured = accuracy_beside_control(one.report.clusters, hits, bootstrap)
-        place = np.arange(len(judged))
-        rows: dict[str, object] = {"task": name, "label": "all", "layer": place // model.heads}
-        rows |= {"head": place % model.heads, "name": [f"{i // model.heads + 1}-{i % model.heads + 1}" for i in place]}
+        rows: dict[str, object] = {"task": name, "label": "all"} | named_heads((model.layers, model.heads))
         rows |= {"n_select": n, "classes": len(one.labels), "codelength": bits[0], "compression": short[0]}
-        rows |= {"control_compression": short[1], "selected": place == bits[0].argmin()}
+        rows |= {"control_compression": short[1], "selected": np.arange(len(judged)) == bits[0].argmin()}
         rows |= {"majority": one.majority(), "control_majority": one.majority(1)}
         for kind, others in (("embedding", embeddings), ("random", rivals)):
             accuracy, control = (np.nan, np.nan) if others is None else max(other.means for other in others[name])

@@ -16,7 +16,18 @@ TEMPLATES = Path(__file__).parent / "templates"
 "Templates, style sheets and scripts, shipped with the package."
 
 _FILTERS = (
-    *("percent", "signed", "signed_whole", "count", "duration", "coefficient", "decimal", "decimal3", "p_value"),
+    *(
+        "percent",
+        "whole_percent",
+        "signed",
+        "signed_whole",
+        "count",
+        "duration",
+        "coefficient",
+        "decimal",
+        "decimal3",
+        "p_value",
+    ),
     *("names", "tied"),
 )
 

@@ -16,6 +16,11 @@ def percent(fraction: float) -> str:
     return MISSING if math.isnan(fraction) else f"{100 * fraction:.1f}"
 
 
+def whole_percent(fraction: float) -> str:
+    """Write a fraction in whole percent, without the sign: -0.021 is "−2"."""
+    return MISSING if math.isnan(fraction) else f"{round(100 * fraction)}".replace("-", "−")
+
+
 def tenths(fraction: float) -> int | None:
     """Round a fraction to tenths of a percent exactly as `percent` writes it: 0.7399 is 740; None where missing."""
     return None if math.isnan(fraction) else round(10 * float(percent(fraction)))

@@ -9,7 +9,7 @@ HEADSET: Final = (
         "distance",
         "Mean Jensen-Shannon divergence of the rows of two heads at the same words, in nats: 0 for heads with the same "
         "maps, 0.69 for heads that never look at the same place. Rows are smoothed by a thousandth (Clark et al. 2019, "
-        "section 6, where it is a sum over words).",
+        "section 6, where it is a sum over words); where a run reads norms they are shares of their sums.",
     ),
     (
         "plane, groups",

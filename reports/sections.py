@@ -24,6 +24,8 @@ from reports.headset_figure import save_headset
 from reports.headset_terms import HEADSET
 from reports.link import LINK, linked_heads
 from reports.link_figure import save_link
+from reports.patching import PATCHING, patched_heads
+from reports.patching_figure import save_patching
 from reports.relatedness import relations
 from reports.run import Run
 from reports.sandbox_charts import Chart
@@ -65,6 +67,7 @@ SECTIONS: Final = (
     PageSection("classifiers", "What classifiers tell from heads", classifiers, CLASSIFIERS, save=save_classifiers),
     PageSection("headset", "Heads as a set", heads_together, HEADSET, headset_charts, save_headset),
     PageSection("ablation", "What happens without a head", ablations, ABLATION, save=save_ablation),
+    PageSection("patching", "What brings the answer back", patched_heads, PATCHING, save=save_patching),
     PageSection("link", "Looking and mattering", linked_heads, LINK, save=save_link),
     PageSection("cards", "Head cards", head_cards),
 )

@@ -13,8 +13,10 @@ from reports.ablation_tables import ABLATION_TABLES
 from reports.circuit_tables import CIRCUIT_TABLES
 from reports.classifier_tables import CLASSIFIER_TABLES
 from reports.confusion_table import CONFUSION_TABLES
+from reports.gate_tables import GATE_TABLES
 from reports.headset_tables import HEADSET_TABLES
 from reports.link_tables import LINK_TABLES
+from reports.patching_table import PATCHING_TABLES
 from reports.relatedness_table import RELATEDNESS_TABLES
 from reports.shape_tables import SHAPE_TABLES
 from reports.study_table import StudyTable
@@ -27,6 +29,8 @@ STUDY_TABLES: Final[Mapping[str, StudyTable]] = MappingProxyType(
         **CIRCUIT_TABLES,
         **CLASSIFIER_TABLES,
         **HEADSET_TABLES,
+        **GATE_TABLES,
+        **PATCHING_TABLES,
         **ABLATION_TABLES,
         **LINK_TABLES,
     }

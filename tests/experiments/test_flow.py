@@ -34,12 +34,17 @@ def test_agreement_is_the_mean_of_rank_correlations_over_texts() -> None:
     assert found["rollout"] == pytest.approx(-(1 + 0.8) / 2)
 
 
-def test_a_sentence_or_a_corpus_is_written_and_nothing_else(tiny: Path, tmp_path: Path) -> None:
+def test_a_sentence_or_a_corpus_is_written_and_nothing_else(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "flow.csv"
     assert write_flow(str(tiny), out, text="the dog sleeps") == out
     assert pd.read_csv(out)["text"].unique().tolist() == ["your sentence"]
     write_flow(str(tiny), out, corpus="grammar", first=3)
     assert pd.read_csv(out)["text"].nunique() == 3
+    capsys.readouterr()
+    write_flow(str(tiny), out, text="dog")
+    assert "nan" not in capsys.readouterr().out, "one word has no pairs to rank"
     for given in ({}, {"text": "a b", "corpus": "grammar"}):
         with pytest.raises(FlowError, match="either a sentence or --corpus"):
             write_flow(str(tiny), out, **given)

@@ -69,7 +69,24 @@ def test_the_nearest_head_is_the_one_at_the_smallest_distance(together: Path) ->
 
 
 def test_the_single_head_of_an_ensemble_has_the_numbers_of_the_scores(together: Path) -> None:
-    found = Run.open(together)
+    same_single_heads(Run.open(together))
+
+
+@pytest.mark.parametrize("maps", ["norms", "rollout"])
+def test_heads_are_compared_and_put_together_by_the_maps_that_the_run_reads(
+    maps: str, together: Path, scored: Callable[..., Run]
+) -> None:
+    found, plain = scored(*ON, *MANY, f"scoring.maps={maps!r}"), Run.open(together)
+    same_single_heads(found)
+    for name, what in (("distances", "distance"), ("places", "distance")):
+        assert found.studies[name][what].between(0, np.log(2)).all()
+        assert (found.studies[name][what] - plain.studies[name][what]).abs().max() > 1e-3
+    contrasts = [run.studies["contrasts"].set_index(["what", "weights"])["between"] for run in (found, plain)]
+    assert abs(contrasts[0]["maps", "random"] - contrasts[1]["maps", "random"]) > 1e-6, "fresh weights are read alike"
+
+
+def same_single_heads(found: Run) -> None:
+    """Assert that ensembles of one head have the scores of that head."""
     ensembles = found.studies["ensembles"]
     assert ensembles.groupby(["probe", "label", "variant"])["size"].apply(list).tolist() == [[1, 2, 3]] * 3
     assert set(ensembles.probe) == {"dependency"}, "positions need no relation"
