@@ -116,13 +116,17 @@ def test_every_option_is_heard(ablate: Callable[..., Path], speaker: Path) -> No
 
 
 @pytest.mark.usefixtures("without_page")
-def test_accuracies_downstream_lose_by_heads_below_alone(ablate: Callable[..., Path], tiny: Path) -> None:
+def test_accuracies_downstream_lose_by_heads_below_alone(
+    ablate: Callable[..., Path], tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("experiments.ensembles.FEWEST", 5)
     more = ('probes.names=["dependency"]', "ablation.downstream=6", "ablation.layers=false")
     folder = ablate(tiny, *more, "corpus.select.documents=6", "corpus.report.documents=6")
     costs, contrasts = tables(folder)
     notes = json.loads((folder / "run.json").read_text("utf-8"))["notes"]
     of_first = [note for note in notes if "is of the first layer: no head is below it" in note]
     assert costs.behaviour.nunique() + len(of_first) == 6
+    assert of_first, "some are of the first layer"
     assert set(costs.layer) == {0}
     assert (costs.unit == "accuracy").all()
     assert contrasts.empty
