@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
 ROOMS := mha probes reports experiments
 
-.PHONY: help install report test check format lint types sandbox bench bench-train bench-prune clean
+.PHONY: help install report test check format lint types sandbox bench bench-train bench-prune bench-ablate clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -50,6 +50,9 @@ bench-train: $(INSTALLED)  ## time training against the Trainer of transformers
 
 bench-prune: $(INSTALLED)  ## time encoders without some of their heads against the whole one
 	@$(BIN)/python -m experiments.bench_prune
+
+bench-ablate: $(INSTALLED)  ## time the ablation of every head against as many plain forward passes
+	@$(BIN)/python -m experiments.bench_ablate
 
 clean:  ## remove the environment and what the tools left; runs/ stays
 	@rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -22,6 +22,9 @@ from probes.head_sets import CHOSEN, RANDOM, HeadSet, random_sets, single_heads,
 from probes.link import ROLES
 from probes.results import add_verdicts
 from probes.statistics import Rule
+from reports.ablation_tables import CHOSEN_BY
+
+SPECIALISED, MARGIN = CHOSEN_BY
 
 
 @dataclass
@@ -117,13 +120,13 @@ class AblationStudy(Study):
         sets = single_heads(*shape) + (whole_layers(*shape) if section.layers else [])
         elsewhere = {}
         for label in labels if section.draws else ():
-            chosen = choose_heads(scores, label, section.top)
+            chosen, by = choose_heads(scores, label, section.top)
             drawn = random_sets(chosen, shape, section.draws, (self.run.config.seed,))
             if drawn is None:
                 many = f"{len(chosen)} of {shape[0] * shape[1]} heads are chosen" if chosen else "no head is chosen"
                 self._note(f"{many} by {label}, so none are held against random ones")
                 continue
-            sets.append(HeadSet(CHOSEN, label, chosen))
+            sets.append(HeadSet(CHOSEN, label, chosen, by=by))
             sets += [HeadSet(RANDOM, label, heads, number) for number, heads in enumerate(drawn.sets, 1)]
             elsewhere[label] = drawn.elsewhere
         return sets, elsewhere
@@ -134,21 +137,20 @@ class AblationStudy(Study):
             notes.append(note)
 
 
-def choose_heads(scores: pd.DataFrame, label: str, top: int) -> Heads:
-    """Return the heads of "probe: label", or of any label of a "probe", in order: see `AblationSection.top`.
+def choose_heads(scores: pd.DataFrame, label: str, top: int) -> tuple[Heads, str]:
+    """Return the heads of "probe: label", or of any label of "probe", in order, and what they are chosen by.
 
-    None where nothing was scored.
+    See `AblationSection.top`. None where nothing of the label was scored.
     """
     probe, _, name = label.partition(": ")
     rows = scores[(scores["probe"] == probe) & (scores["label"] == name if name else True)]
-    if not top:
-        found = rows[(rows["split"] == "report") & rows["specialised"]]
-    else:
+    found, by = rows[(rows["split"] == "report") & rows["specialised"]], SPECIALISED
+    if top or found.empty:
         best = rows[(rows["split"] == "select") & rows["margin"].notna()]
         best = best.sort_values(["margin", "layer", "head"], ascending=[False, True, True])
-        found = best.drop_duplicates(["layer", "head"]).head(top)
+        found, by = best.drop_duplicates(["layer", "head"]).head(max(top, 1)), MARGIN
     places = zip(found["layer"].tolist(), found["head"].tolist(), strict=True)
-    return tuple(sorted(set(places)))
+    return tuple(sorted(set(places))), by
 
 
 def _joined(frames: Sequence[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -110,24 +111,41 @@ def time_all(sentences: int, rounds: int) -> dict[str, list[float]]:
 
 
 def _transformers_pass(texts: Sequence[Document]) -> Callable[[], None]:
-    """Return the plain forward pass of the same weights: fast tokenizer, sorted by length, batches of 32."""
-    from transformers import AutoTokenizer, BertModel
+    """Return the plain forward pass of the same weights, tokenizer included."""
+    run = plain_pass()
+    return lambda: run(plain_texts(texts))
+
+
+def plain_texts(texts: Sequence[Document]) -> list[list[int]]:
+    """Return the pieces of texts as the fast tokenizer of `transformers` cuts them, sorted by length."""
+    return sorted(_tokenizer()([list(text.words) for text in texts], is_split_into_words=True)["input_ids"], key=len)
+
+
+def plain_pass() -> Callable[[Sequence[list[int]]], None]:
+    """Return what runs the weights of minilm in `transformers` on sorted texts, in batches of 32."""
+    from transformers import BertModel
 
     from mha.models import NAMED
 
-    folder = NAMED["minilm"]()
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    model: Any = BertModel.from_pretrained(folder, attn_implementation="sdpa")
+    model: Any = BertModel.from_pretrained(NAMED["minilm"](), attn_implementation="sdpa")
     model.train(False)
-    words = [list(text.words) for text in texts]
+    tokenizer = _tokenizer()
 
     @torch.inference_mode()
-    def forward() -> None:
-        ids = sorted(tokenizer(words, is_split_into_words=True)["input_ids"], key=len)
+    def run(ids: Sequence[list[int]]) -> None:
         for start in range(0, len(ids), 32):
             model(**tokenizer.pad({"input_ids": ids[start : start + 32]}, return_tensors="pt"))
 
-    return forward
+    return run
+
+
+@cache
+def _tokenizer() -> Any:
+    from transformers import AutoTokenizer
+
+    from mha.models import NAMED
+
+    return AutoTokenizer.from_pretrained(NAMED["minilm"]())
 
 
 def _forward(model: Model, texts: Sequence[Document]) -> None:

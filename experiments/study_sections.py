@@ -143,7 +143,7 @@ class AblationSection(Section):
     random heads; where nothing is said those that match a behaviour (`probes.link.ROLES`)."""
     top: int = Field(default=0, ge=0)
     """Heads of a label: that many with the largest margins on the selection split, in any variant; 0 for those with
-    the verdict that they are specialised."""
+    the verdict that they are specialised, or the one with the largest margin where there is none."""
     draws: int = Field(default=20, ge=0)
     "Sets of random heads that the heads of a label are held against; 0 for no such contrast."
     downstream: int = Field(default=0, ge=0)

@@ -85,9 +85,11 @@ def sweeping(reader: Reader) -> Iterator[Sweep]:
 
     Of our `Encoder` no more than a layer's feed-forward net and what lies above is run for an intervention, of models
     of `transformers` the layer and what lies above; of those that share layers, or call attention more than once in
-    one, the whole model is.
+    one, the whole model is. Raises HookError for an encoder that lost heads (`mha.pruning.smaller`).
     """
     if isinstance(reader.module, Encoder):
+        if reader.module.config.pruned:
+            raise HookError("an encoder without some of its heads is not swept: make it whole with mha.pruning.zeroed")
         yield _EncoderSweep(reader)
         return
     layers = skippable_layers(reader.module, torch.zeros(1, 2, dtype=torch.int64))

@@ -26,7 +26,7 @@ COLUMNS = (
 "Columns of `ablation_table`; cost = intact - ablated."
 
 CONTRASTS = (
-    *("behaviour", "unit", "way", "measure", "name", "heads", "elsewhere", "draws", "n", "clusters"),
+    *("behaviour", "unit", "way", "measure", "name", "by", "heads", "elsewhere", "draws", "n", "clusters"),
     *("cost", "random_cost", "random_least", "random_most", "difference", "ci_low", "ci_high", "p"),
 )
 "Columns of `contrast_table`."
@@ -196,8 +196,13 @@ def contrast_table(
             drawn, own = cost[random].mean(1), cost[number].mean()
             low, high = measured.interval(less, effort)[:, 0]
             row: dict[str, object] = {"behaviour": behaviour.name, "unit": measured.unit, "way": way}
-            row |= {"measure": measured.name, "name": chosen.name, "heads": " ".join(map(head_name, chosen.heads))}
-            row |= {"elsewhere": elsewhere[chosen.name], "draws": len(random), "n": cost.shape[1]}
+            row |= {"measure": measured.name, "name": chosen.name, "by": chosen.by}
+            row |= {
+                "heads": " ".join(map(head_name, chosen.heads)),
+                "elsewhere": elsewhere[chosen.name],
+                "draws": len(random),
+                "n": cost.shape[1],
+            }
             row |= {"clusters": int(measured.place.max()) + 1, "cost": own, "random_cost": drawn.mean()}
             row |= {"random_least": drawn.min(), "random_most": drawn.max(), "difference": less.mean()}
             row |= {"ci_low": low, "ci_high": high, "p": (1 + int((drawn >= own - TIE).sum())) / (1 + len(random))}

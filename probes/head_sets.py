@@ -27,6 +27,8 @@ class HeadSet:
     heads: Heads
     draw: int = 0
     "Number of a random set, from 1; 0 for others."
+    by: str = ""
+    "What chosen heads were chosen by; empty for others."
 
 
 def single_heads(layers: int, heads: int) -> list[HeadSet]:

@@ -91,7 +91,8 @@ def correlations(one: Numbers, other: Numbers) -> Numbers:
     """Return [row], Pearson's r of each row of two tables; NaN where one of both does not vary."""
     x, y = (part - part.mean(1, keepdims=True) for part in (one, other))
     below = np.sqrt((x**2).sum(1) * (y**2).sum(1))
-    return np.divide((x * y).sum(1), below, out=np.full(len(x), np.nan), where=below > 0)
+    found: Numbers = np.divide((x * y).sum(1), below, out=np.full(len(x), np.nan), where=below > 0)
+    return found
 
 
 def _ranks(table: Numbers) -> Numbers:

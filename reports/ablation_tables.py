@@ -60,6 +60,7 @@ CONTRAST_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
         "way": "str",
         "measure": "str",
         "name": "str",
+        "by": "str",
         "heads": "str",
         "elsewhere": "int64",
         "draws": "int64",
@@ -82,6 +83,10 @@ switched off together, and as many random heads `draws` times.
 random set are of other layers than the chosen ones; p is (1 + random sets that cost as much) / (1 + draws)."""
 
 
+CHOSEN_BY: Final = ("specialised", "largest margin")
+"What heads of a label are chosen by: the verdict, or their margins on the selection split."
+
+
 def _check_ablations(frame: pd.DataFrame, refuse: Refuse) -> None:
     refuse(~frame["kind"].isin(KINDS), f"`kind` is not one of {', '.join(KINDS)}")
     _check_costs(frame, refuse)
@@ -97,9 +102,14 @@ def _check_costs(frame: pd.DataFrame, refuse: Refuse) -> None:
             refuse(outside(frame[column], 0, 1), f"`{column}` lies outside [0, 1]")
 
 
+def _check_contrasts(frame: pd.DataFrame, refuse: Refuse) -> None:
+    refuse(~frame["by"].isin(CHOSEN_BY), f"`by` is not one of {', '.join(CHOSEN_BY)}")
+    _check_costs(frame, refuse)
+
+
 _ABOUT: Final = ("model", "step", "behaviour", "way", "measure")
 
 ABLATION_TABLES: Final[Mapping[str, StudyTable]] = {
     "ablations": StudyTable(ABLATION_COLUMNS, (*_ABOUT, "kind", "name", "draw"), _check_ablations),
-    "ablation_contrasts": StudyTable(CONTRAST_COLUMNS, (*_ABOUT, "name"), _check_costs),
+    "ablation_contrasts": StudyTable(CONTRAST_COLUMNS, (*_ABOUT, "name"), _check_contrasts),
 }

@@ -24,8 +24,18 @@ MEASURES: Final[Mapping[str, str]] = {
 }
 "Column -> what a page calls it."
 
+COMPARED: Final = (
+    ("accuracy", "cost"),
+    ("mass", "cost"),
+    ("write_norm", "cost"),
+    ("importance", "cost"),
+    ("patching", "cost"),
+    ("accuracy", "importance"),
+)
+"The pairs of measures whose correlation is told; the table in the run folder has all."
+
 SHOWN: Final = 12
-"Heads that a table has of a role at the most, those of every verdict but `neither` first."
+"Heads that a table has of a role at the most: those that look first, then those that matter, then the costliest."
 
 LINK: Final[Sequence[tuple[str, str]]] = (
     ("Looks", "The head is specialised in a label of the role's probe, in this variant: surely and by enough."),
@@ -51,8 +61,6 @@ LINK: Final[Sequence[tuple[str, str]]] = (
 class Correlation:
     """How alike two measures order the heads."""
 
-    one: str
-    other: str
     rho: float
     low: float
     high: float
@@ -75,23 +83,31 @@ class LinkedRole:
     "Verdict -> names of its heads, the costliest first."
     heads: Sequence[Mapping[Any, Any]]
     "Rows of the table, SHOWN at the most."
-    correlations: Sequence[Correlation]
+    correlations: Mapping[str, Correlation]
+    "Pair of measures, as `Linked.compared` names it -> correlation over heads."
     rows: pd.DataFrame
     "Of every head."
 
     @property
-    def title(self) -> str:
-        """Role and behaviour."""
-        return f"{self.probe}, {self.label} ({self.variant}), and {self.behaviour}"
+    def role(self) -> str:
+        """Probe, label and variant."""
+        return f"{self.probe}, {self.label} ({self.variant})"
 
     @property
-    def said(self) -> str:
-        """The verdicts in words."""
-        found = [f"{names(self.verdicts[verdict], 8)} {verdict}" for verdict in VERDICTS[:3] if self.verdicts[verdict]]
-        rest = len(self.verdicts[NEITHER])
-        unknown = len(self.verdicts[UNKNOWN])
-        said = "; ".join(found) or "no head looks or matters"
-        return said + f"; {rest} do neither" * bool(rest) + f"; of {unknown} it is not known" * bool(unknown) + "."
+    def title(self) -> str:
+        """Role and behaviour."""
+        return f"{self.role}, and {self.behaviour}"
+
+    @property
+    def told(self) -> Sequence[str]:
+        """The names of the heads of the first three VERDICTS."""
+        return [names(self.verdicts[verdict], 6) for verdict in VERDICTS[:3]]
+
+    @property
+    def rest(self) -> str:
+        """How many heads do neither, and of how many it is not known."""
+        neither, unknown = len(self.verdicts[NEITHER]), len(self.verdicts[UNKNOWN])
+        return f"{neither}" + f", and {unknown} not known" * bool(unknown)
 
 
 @dataclass(frozen=True)
@@ -99,6 +115,8 @@ class Linked:
     """What a page tells of all roles."""
 
     roles: Sequence[LinkedRole]
+    compared: Sequence[str]
+    "What is correlated, of those COMPARED that were measured for some role."
 
     @property
     def summary(self) -> str:
@@ -106,9 +124,10 @@ class Linked:
         looking = sum(len(role.verdicts[BOTH]) + len(role.verdicts[LOOKS]) for role in self.roles)
         both = sum(len(role.verdicts[BOTH]) for role in self.roles)
         blind = sum(len(role.verdicts[MATTERS]) for role in self.roles)
+        roles = f"{len(self.roles)} role{'s' * (len(self.roles) > 1)}"
         return (
-            f"Over {len(self.roles)} roles with the behaviour that belongs to them, {both} of {looking} heads that "
-            f"look matter as well, and {blind} matter without looking (a head counts once a role)."
+            f"Over {roles} with the behaviour that belongs to them, {both} of {looking} heads that look matter as "
+            f"well, and {blind} matter without looking (a head counts once a role)."
         )
 
 
@@ -119,12 +138,16 @@ def linked_heads(run: Run) -> Linked | None:
         return None
     correlations = run.studies.get("link_correlations")
     key = ["behaviour", "probe", "label", "variant"]
-    return Linked(
-        [
-            _role([str(part) for part in names_], rows, _of_role(correlations, key, names_))
-            for names_, rows in table.groupby(key, sort=False)
-        ]
-    )
+    roles = [
+        _role([str(part) for part in role], rows, _of_role(correlations, key, role))
+        for role, rows in table.groupby(key, sort=False)
+    ]
+    compared = [pair for pair in map(_pair, COMPARED) if any(pair in role.correlations for role in roles)]
+    return Linked(roles, compared)
+
+
+def _pair(pair: tuple[str, str]) -> str:
+    return f"{MEASURES[pair[0]]} and {MEASURES[pair[1]]}"
 
 
 def _of_role(correlations: pd.DataFrame | None, key: Sequence[str], role: Any) -> pd.DataFrame:
@@ -136,11 +159,12 @@ def _of_role(correlations: pd.DataFrame | None, key: Sequence[str], role: Any) -
 def _role(role: Sequence[str], rows: pd.DataFrame, correlations: pd.DataFrame) -> LinkedRole:
     costly = rows.sort_values(["cost", "layer", "head"], ascending=[False, True, True], kind="stable")
     verdicts = {verdict: costly.loc[costly["verdict"] == verdict, "name"].tolist() for verdict in VERDICTS}
-    first = costly.assign(rank=costly["verdict"].isin(VERDICTS[:3]).map({True: 0, False: 1}))
-    heads = first.sort_values("rank", kind="stable").head(SHOWN).to_dict("records")
-    found = [
-        Correlation(MEASURES[str(row["one"])], MEASURES[str(row["other"])], row["rho"], row["low"], row["high"])
+    rank = costly["verdict"].map({BOTH: 0, LOOKS: 1, MATTERS: 2}).fillna(3)
+    heads = costly.assign(rank=rank).sort_values("rank", kind="stable").head(SHOWN).to_dict("records")
+    found = {
+        _pair(pair): Correlation(row["rho"], row["low"], row["high"])
         for row in correlations.to_dict("records")
-    ]
+        if (pair := (str(row["one"]), str(row["other"]))) in COMPARED
+    }
     behaviour, probe, label, variant = role
     return LinkedRole(behaviour, probe, label, variant, verdicts, heads, found, rows)

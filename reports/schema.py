@@ -66,7 +66,7 @@ def typed(frame: pd.DataFrame, columns: Mapping[str, str], where: str | Path) ->
         ordered[column] = _cast(ordered[column], dtype, where)
     if "name" in columns and "layer" in columns:
         expected = (ordered["layer"] + 1).astype("str") + "-" + (ordered["head"] + 1).astype("str")
-        single = ordered["layer"].notna() & ordered["head"].notna()  # some tables have rows of several heads too
+        single = ordered["layer"].notna() & ordered["head"].notna()  # else the name is that of several heads
         refuse(ordered, single & (ordered["name"] != expected), where, "`name` is not layer + 1, '-', head + 1")
     return ordered
 

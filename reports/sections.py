@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
+from reports.ablation import ablations
+from reports.ablation_figure import save_ablation
+from reports.ablation_terms import ABLATION
 from reports.card import head_cards
 from reports.circuit_figure import save_circuits
 from reports.circuits import TERMS as CIRCUITS
@@ -66,6 +69,7 @@ SECTIONS: Final = (
     PageSection("circuits", "What the weights alone say", circuit_parts, CIRCUITS, save=save_circuits),
     PageSection("classifiers", "What classifiers tell from heads", classifiers, CLASSIFIERS, save=save_classifiers),
     PageSection("headset", "Heads as a set", heads_together, HEADSET, headset_charts, save_headset),
+    PageSection("ablation", "What happens without a head", ablations, ABLATION, save=save_ablation),
     PageSection("gating", "What heads are worth", gating, GATING, gating_charts, save_gating),
     PageSection("patching", "What brings the answer back", patched_heads, PATCHING, save=save_patching),
     PageSection("link", "Looking and mattering", linked_heads, LINK, save=save_link),

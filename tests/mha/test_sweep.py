@@ -17,7 +17,9 @@ from transformers import (
 from mha.encoder import Encoder, EncoderConfig
 from mha.hooks import HookError
 from mha.interventions import Ablate, Patch, intervene
+from mha.masked_prediction import MaskedLM
 from mha.models import Model
+from mha.pruning import smaller, zeroed
 from mha.sweep import Reader, Texts, Variant, head_outputs, sweeping
 
 LAYERS, HEADS = 3, 4
@@ -164,3 +166,18 @@ def test_a_head_or_layer_that_does_not_exist_is_an_error(texts: Texts) -> None:
             list(sweep.run(texts, [(Ablate(3, 0),)], trace))
         with pytest.raises(HookError, match=r"head index 4 is outside layer 1 \(4 heads, from 0\)"):
             list(sweep.run(texts, [(Ablate(1, 4),)], trace))
+
+
+def test_an_encoder_that_lost_heads_is_refused_and_one_that_was_made_whole_is_read(texts: Texts) -> None:
+    encoder = ours().module.float()
+    assert isinstance(encoder, Encoder)
+    gates = torch.ones(LAYERS, HEADS)
+    gates[1, 2] = 0
+    small = MaskedLM(ours(), smaller(encoder, gates), 4, None)
+    with pytest.raises(HookError, match=r"make it whole with mha\.pruning\.zeroed"), sweeping(small):
+        pass
+    with sweeping(model_of(zeroed(small.module, torch.ones(LAYERS, HEADS)))) as sweep:
+        trace = sweep.trace(texts)
+        (_, (same,)), (_, (other,)) = sweep.run(texts, [(Ablate(1, 2),), (Ablate(1, 1),)], trace, pieces=1)
+    torch.testing.assert_close(same, trace.output, rtol=0, atol=1e-9)
+    assert not torch.allclose(other, trace.output, atol=1e-3)

@@ -165,7 +165,7 @@ def test_one_cluster_gives_neither_interval_nor_test(lm: MaskedLM) -> None:
 
 def contrast(behaviour: Behaviour, costs: Sequence[Sequence[float]]) -> pd.DataFrame:
     """Return the contrast of a first set, which is chosen, with all others; the intact value is 1 everywhere."""
-    sets = [HeadSet("chosen", "agreement: all", ((0, 1), (2, 4)))]
+    sets = [HeadSet("chosen", "agreement: all", ((0, 1), (2, 4)), by="specialised")]
     sets += [HeadSet("random", "agreement: all", ((0, 0), (2, 0)), draw + 1) for draw in range(len(costs) - 1)]
     values = 1 - np.concatenate([np.zeros((1, len(costs[0]))), np.array(costs)])
     return contrast_table(behaviour, "mean", sets, values, EFFORT, elsewhere={"agreement: all": 3})

@@ -1,12 +1,15 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
+from mha import export_encoder, load_model
 from mha.encoder import Encoder
+from mha.hub import load_hub_model
 from mha.interventions import Patch, intervene
 from mha.masked_prediction import MaskedLM
 from mha.planted_agreement import agreeing_model
@@ -146,6 +149,21 @@ def test_batches_and_order_change_no_number(lm: MaskedLM) -> None:
     assert sum(done) == len(items)
     with pytest.raises(ValueError, match="no item"):
         measure_patching(lm, [])
+
+
+def test_a_model_of_transformers_gives_what_the_same_weights_give_in_our_encoder(tmp_path: Path) -> None:
+    source = planted()
+    assert isinstance(source.module, Encoder)
+    export_encoder(source.module, tmp_path)
+    source.model.tokenizer.save(str(tmp_path / "tokenizer.json"))
+    own = load_model(str(tmp_path))
+    ours, theirs = MaskedLM.of(own), MaskedLM.of(replace(own, module=load_hub_model(own.name)))
+    assert type(theirs.module).__name__ == "BertForMaskedLM"
+    one, other = (measure_patching(lm, asked(ours)) for lm in (ours, theirs))
+    for name in ("clean", "corrupted", "whole", "placed", "estimated"):
+        torch.testing.assert_close(getattr(one, name), getattr(other, name), rtol=0, atol=1e-4)
+    assert float(one.whole.abs().max()) > 1
+    assert "headscope's own kind" in other.why_not
 
 
 def test_a_linear_readout_is_attributed_directly_and_other_models_say_why_not() -> None:
