@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from reports.biography_charts import COLOURS
 from reports.figures import INK, LINE, MUTED, RAMP, _axes, _bare, _save, _styled
-from reports.gating import COST, IMPORTANCE, RANDOM, TOLD, Curve, Gating, Grid
+from reports.gating import Gating
+from reports.gating_parts import COST, IMPORTANCE, RANDOM, TOLD, Curve
 from reports.sandbox_charts import Chart, Key, Shape
 
 LOOKS: Final = {IMPORTANCE: COLOURS[0], COST: COLOURS[3], RANDOM: "#808890"}
@@ -46,21 +47,19 @@ def _ticks(low: float, high: float) -> list[float]:
 def _chart(curve: Curve) -> Chart:
     (low, high), bottom, factor = _ends(curve), TOP + HEIGHT, curve.scale.factor
 
-    def across(left: Grid) -> Grid:
+    def across(left: Any) -> Any:
         return LEFT + (WIDTH - LEFT - RIGHT) * (1 - left)
 
-    def up(value: Grid) -> Grid:
+    def up(value: Any) -> Any:
         return bottom - HEIGHT * (factor * value - low) / (high - low)
 
     shapes = []
     for value in _ticks(low, high):
-        at = float(up(value / factor))
+        at = up(value / factor)
         shapes.append(Shape("path", "axis", d=f"M{LEFT} {at:.1f}H{WIDTH - RIGHT}"))
         shapes.append(Shape("text", "tick end", LEFT - 6, at + 3.5, text=f"{value:.4g}".replace("-", "−")))
-    for left in (1, 0.75, 0.5, 0.25, 0):
-        shapes.append(
-            Shape("text", "tick middle", float(across(np.float64(left))), bottom + 16, text=f"{100 * left:.0f}")
-        )
+    for part in (1, 0.75, 0.5, 0.25, 0):
+        shapes.append(Shape("text", "tick middle", across(part), bottom + 16, text=f"{100 * part:.0f}"))
     middle = (LEFT + WIDTH - RIGHT) / 2
     shapes.append(Shape("text", "name middle", middle, bottom + 33, text="heads left, %"))
     left, _, least, most = curve.line(RANDOM)

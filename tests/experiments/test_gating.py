@@ -9,8 +9,11 @@ import pytest
 
 from experiments.config import ConfigError, load_config
 from experiments.run import run
+from mha import Encoder, export_encoder
 from mha.models import ModelError
+from mha.planted import word_model
 from probes.behaviours import BehaviourError
+from probes.grammar import generate
 from reports import Run
 from reports.gate_tables import GATE_TABLES
 
@@ -108,3 +111,42 @@ def test_what_cannot_be_measured_is_said_before_anything_is_read(base: Path, tmp
     ):
         with pytest.raises((error, BehaviourError), match=said):
             run(load_config(base, (change,)), tmp_path)
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a masked LM of 2 layers x 2 heads whose vocabulary is the words of the grammar."""
+    words = {word for document in generate(60, 3) for word in document.words}
+    model = word_model(words, layers=2, heads=2, head_dim=8, positions=48, seed=0, lm_head=True)
+    folder = tmp_path_factory.mktemp("models") / "reader"
+    assert isinstance(model.module, Encoder)
+    export_encoder(model.module, folder)
+    model.tokenizer.save(str(folder / "tokenizer.json"))
+    return folder
+
+
+def test_a_masked_lm_is_asked_about_its_loss_and_pairs_and_weights_may_learn_along(
+    reader: Path, base: Path, tmp_path: Path
+) -> None:
+    names = 'behaviours=["loss", "grammar"], items=24'
+    changes = (
+        f'model.name="{reader}"',
+        f"importance={{{names}}}",
+        f"pruning={{{names}, step=0.5, draws=1}}",
+        f"gates={{{names}, prices=[0.0], steps=20, weights=true, weights_rate=0.01}}",
+    )
+    found = Run.open(run(load_config(base, changes), tmp_path))
+    importance, taylor, curve, path = (
+        found.studies[name] for name in ("importance", "taylor", "pruning", "gate_paths")
+    )
+    assert set(importance.behaviour) == {"masked-LM loss", "grammar"}
+    assert (importance.importance > 0).all()
+    assert set(taylor.series) == {"first order"}
+    assert {"value", "accuracy"} <= set(curve[curve.behaviour == "grammar"].measure)
+    assert set(curve[curve.behaviour == "masked-LM loss"].measure) == {"value"}
+    assert path.weights.all()
+    learned = path[(path.behaviour == "masked-LM loss") & (path.measure == "value")].iloc[0]
+    assert learned.value > learned.intact, "weights that learned on one half know more of the other"
+    page = (found.folder / "report" / "index.html").read_text("utf-8")
+    assert "gates learned along with the weights of a copy" in page
+    assert np.isfinite(found.scores.accuracy.dropna()).all()

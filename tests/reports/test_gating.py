@@ -1,6 +1,7 @@
 """The section on gates: what is told, by hand, with everything or with some of it, and that tables refuse nonsense."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,8 +14,8 @@ from reports.page import write_report
 from reports.run import Run
 from reports.study_tables import write_studies
 
-RUN = {"model": "planted", "step": pd.NA, "corpus": "made", "behaviour": "made-pairs", "unit": "nats"}
-ITEMS = {"n": 40, "clusters": 12}
+RUN: dict[str, Any] = {"model": "planted", "step": pd.NA, "corpus": "made", "behaviour": "made-pairs", "unit": "nats"}
+ITEMS: dict[str, Any] = {"n": 40, "clusters": 12}
 
 
 def shape(run: Run) -> tuple[int, int]:
@@ -181,7 +182,7 @@ def test_the_same_numbers_give_the_same_figures(found: Gating, tmp_path: Path) -
         ("gate_paths", {"left": -1}, "`left` is not between 0 and `heads`"),
     ],
 )
-def test_what_cannot_be_is_refused(run_folder: Path, name: str, change: dict[str, object], said: str) -> None:
+def test_what_cannot_be_is_refused(run_folder: Path, name: str, change: dict[str, Any], said: str) -> None:
     frame = typed(tables(Run.open(run_folder)))[name]
     with pytest.raises(ValueError, match=said):
         GATE_TABLES[name].validated(frame.assign(**change), f"{name}.parquet")
