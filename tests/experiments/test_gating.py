@@ -133,7 +133,7 @@ def test_a_masked_lm_is_asked_about_its_loss_and_pairs_and_weights_may_learn_alo
         f'model.name="{reader}"',
         f"importance={{{names}}}",
         f"pruning={{{names}, step=0.5, draws=1}}",
-        f"gates={{{names}, prices=[0.0], steps=20, weights=true, weights_rate=0.01}}",
+        f"gates={{{names}, prices=[0.0], steps=40, weights=true, weights_rate=0.001}}",
     )
     found = Run.open(run(load_config(base, changes), tmp_path))
     importance, taylor, curve, path = (
@@ -146,7 +146,7 @@ def test_a_masked_lm_is_asked_about_its_loss_and_pairs_and_weights_may_learn_alo
     assert set(curve[curve.behaviour == "masked-LM loss"].measure) == {"value"}
     assert path.weights.all()
     learned = path[(path.behaviour == "masked-LM loss") & (path.measure == "value")].iloc[0]
-    assert learned.value > learned.intact, "weights that learned on one half know more of the other"
+    assert learned.value > learned.intact, "what weights learned on one half helps with the other"
     page = (found.folder / "report" / "index.html").read_text("utf-8")
     assert "gates learned along with the weights of a copy" in page
     assert np.isfinite(found.scores.accuracy.dropna()).all()
