@@ -180,7 +180,7 @@ def test_heads_are_chosen_by_verdict_or_by_their_largest_margin_in_any_variant()
         ('ablation.ways=["noise"]', "ablation.ways"),
         ('ablation.ways=["zero", "zero"]', "way 'zero' is named twice"),
         ("ablation.ways=[]", "ablation.ways"),
-        ('ablation.labels=["agreement"]', 'expected "probe: label", such as "agreement: all"'),
+        ('ablation.labels=["agreement: "]', 'expected "probe: label", such as "agreement: all", or "agreement"'),
         ('ablation.labels=["agrement: all"]', "did you mean 'agreement'"),
         ("ablation.items=1", "ablation.items: Input should be greater than or equal to 2"),
         ("ablation.layer=false", "unknown key 'ablation.layer'; did you mean 'layers'"),
