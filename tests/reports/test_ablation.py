@@ -179,6 +179,7 @@ def test_chosen_heads_are_told_in_words_on_the_most_telling_measure(
 def test_the_page_has_the_map_the_tables_and_the_figure(folder: Path) -> None:
     page = (folder / "report" / "index.html").read_text("utf-8")
     text = (folder / "report" / "report.md").read_text("utf-8")
+    assert not re.search(r"\|\n\n\| [0-9]", text), "a blank line would end a table"
     section = page[page.index('<section id="ablation"') :]
     section = section[: section.index("</section>")]
     data = json.loads(re.findall(r'<script type="application/json">(.*?)</script>', section, re.S)[0])
