@@ -23,7 +23,7 @@ class Ablate:
     """Switch one head off: replace its output before W_O.
 
     zero: by zero (Michel et al. 2019, section 2.2). uniform: by what it would write if it attended to all keys alike
-    (Kovaleva et al. 2019, section 4.6). mean: by its mean, pooled over examples and positions where `mean` is a vector
+    (Kovaleva et al. 2019). mean: by its mean, pooled over examples and positions where `mean` is a vector
     [head_dim] (or not given: then the mean over the batch at hand, padding left out), or by the mean of each position
     where it is [position, head_dim]. resample: by its output on another example, `other`, at the same position. In
     cross-attention nothing says which queries are padding, so there `mean` must be given.
