@@ -13,7 +13,6 @@ from pydantic import Field, model_validator
 from torch import Tensor
 
 from experiments.claims.claim import Claim, ClaimSection, Work
-from experiments.claims.estimates import difference
 from experiments.claims.record import Found, Measure, Row, Statement, rows_of
 from experiments.claims.two_keys import (
     FIRST,
@@ -26,7 +25,8 @@ from experiments.claims.two_keys import (
     every_pair,
     random_table,
 )
-from experiments.claims.verdicts import Rule
+from experiments.estimates import difference
+from experiments.rules import Rule
 from mha import record
 
 ONE, TWO, EQUAL, CEILING = "one head", "two heads", "one head, held to equal weights", "ceiling of an equal average"

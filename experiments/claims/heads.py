@@ -13,7 +13,6 @@ from pydantic import Field, model_validator
 
 from experiments.checkpoints import read_checkpoints
 from experiments.claims.claim import Claim, Work
-from experiments.claims.estimates import difference, mean_of
 from experiments.claims.record import ClaimError, Found, Measure, Statement, rows_of
 from experiments.claims.trained import (
     ScoredSection,
@@ -24,7 +23,8 @@ from experiments.claims.trained import (
     specialised,
     trainings,
 )
-from experiments.claims.verdicts import Rule
+from experiments.estimates import difference, mean_of
+from experiments.rules import Rule
 from mha import load_model
 
 Seeds = Mapping[int, Mapping[str, float]]

@@ -17,11 +17,11 @@ from torch import Tensor, nn
 
 from experiments.checkpoints import read_checkpoints
 from experiments.claims.claim import Claim, Work
-from experiments.claims.estimates import mean_of
 from experiments.claims.heads import folder_of
 from experiments.claims.record import Found, Measure, Statement, rows_of
 from experiments.claims.trained import TrainedSection, by_seed, trainings
-from experiments.claims.verdicts import Rule
+from experiments.estimates import mean_of
+from experiments.rules import Rule
 from mha import Ablate, Batch, Encoder, Model, align, collate, intervene, load_model, record
 from probes import Corpus
 

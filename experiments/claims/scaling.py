@@ -13,12 +13,12 @@ from pydantic import Field
 
 from experiments.checkpoints import read_checkpoints
 from experiments.claims.claim import Claim, Work
-from experiments.claims.estimates import difference, mean_of, ratio
 from experiments.claims.heads import folder_of
 from experiments.claims.record import Found, Measure, Row, Statement, rounds_of, rows_of
 from experiments.claims.sharpness import entropy, random_scores, score_gradient, sharpness
 from experiments.claims.trained import TrainedSection, by_seed, trainings
-from experiments.claims.verdicts import Rule
+from experiments.estimates import difference, mean_of, ratio
+from experiments.rules import Rule
 from experiments.texts import open_material, open_rows, open_vocabulary
 from experiments.training import encoder_config, training_settings
 from mha import Encoder, load_model

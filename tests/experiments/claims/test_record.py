@@ -1,9 +1,9 @@
 import json
 import math
 
-from experiments.claims.estimates import mean_of
 from experiments.claims.record import Found, Measure, Row, Statement, rounds_of, rows_of
-from experiments.claims.verdicts import Rule
+from experiments.estimates import mean_of
+from experiments.rules import Rule
 
 
 def test_cells_are_means_over_repeats_by_condition_and_place() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from experiments.claims.estimates import Estimate
+from experiments.estimates import Estimate
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided"
 

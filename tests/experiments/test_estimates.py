@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from experiments.claims.estimates import difference, exact, geometric_mean, mean_of, ratio
+from experiments.estimates import difference, exact, geometric_mean, mean_of, ratio
 
 NUMBERS = st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=12)
 

@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from experiments.claims.estimates import Estimate
-from experiments.claims.verdicts import FAILS, HOLDS, OPEN, Rule
+from experiments.estimates import Estimate
+from experiments.rules import FAILS, HOLDS, OPEN, Rule
 
 NAN = math.nan
 ABOVE, BELOW, BETWEEN = Rule(above=0.0), Rule(below=0.0), Rule(above=0.8, below=1.25)
