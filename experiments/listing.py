@@ -97,9 +97,13 @@ def models() -> Rows:
 
 def findings() -> Rows:
     """Return one row a published finding."""
-    from experiments.findings import FINDINGS
+    from experiments.reproduce.registry import papers
 
-    return [vars(finding) for finding in FINDINGS]
+    return [
+        {"id": finding.id, "claim": finding.claim, "paper": told.paper.cited, "where": finding.where}
+        for told in papers()
+        for finding in told.findings
+    ]
 
 
 LISTS: dict[str, Callable[[], Rows]] = {"probes": probes, "corpora": corpora, "models": models, "findings": findings}

@@ -145,10 +145,11 @@ class ClaimRecord:
 
 def read_claims(folder: Path) -> list[ClaimRecord]:
     """Return every claim in the folders of `folder`, by name of folder; raises ValueError where one is not whole."""
-    return [_read(path) for path in sorted(folder.glob(f"*/{RECORD}"))]
+    return [read_claim(path) for path in sorted(folder.glob(f"*/{RECORD}"))]
 
 
-def _read(path: Path) -> ClaimRecord:
+def read_claim(path: Path) -> ClaimRecord:
+    """Return the claim whose record lies at `path`; raises ValueError where it is not whole."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         statements = tuple(_statement(one) for one in record["statements"])

@@ -1,0 +1,72 @@
+"""Htut, Phang, Bordia and Bowman 2019: no head of BERT tracks dependency structure as a whole."""
+
+from __future__ import annotations
+
+from experiments.reproduce.finding import Evidence, Finding, Numbers, Paper, Published, Statement
+from experiments.reproduce.numbers import margin
+from experiments.rules import Rule
+
+PAPER = Paper(
+    "htut-2019",
+    "Htut, Phang, Bordia and Bowman 2019",
+    "Do Attention Heads in BERT Track Syntactic Dependencies?",
+)
+
+RELATIONS = ("nsubj", "obj", "advmod", "amod")
+
+
+def _relations(evidence: Evidence) -> Numbers:
+    return {label: margin(evidence["trees"], "dependency", label) for label in RELATIONS}
+
+
+def _generalist(evidence: Evidence) -> Numbers:
+    return {"all arcs": margin(evidence["trees"], "dependency", "all", "dependent->head")}
+
+
+FINDINGS = (
+    Finding(
+        id="htut-relations",
+        claim="For subjects, objects, adverbs and adjectives some head is above the positional baseline.",
+        where="section 5",
+        model="BERT large and base, cased, and RoBERTa",
+        data="Parallel Universal Dependencies (PUD), English, 1,000 sentences",
+        metric="Accuracy of the most attended word over the arcs of a relation, in both directions.",
+        stands_in="UD English EWT; the head is chosen on train and told on dev.",
+        differs="The paper chooses heads on the sentences on which they are told.",
+        statements=[
+            Statement(
+                name=label,
+                text=f"One head finds {label} more often than the best of the baselines.",
+                number="accuracy of the chosen head minus that of the strongest baseline",
+                rule=Rule(above=0.0),
+                published=Published(text="above the positional baseline", provenance="second-hand"),
+            )
+            for label in RELATIONS
+        ],
+        readings=("trees",),
+        measure=_relations,
+    ),
+    Finding(
+        id="htut-no-generalist",
+        claim="No single head recovers whole trees much better than a right-branching baseline does.",
+        where="section 5",
+        model="BERT large and base, cased, and RoBERTa",
+        data="Parallel Universal Dependencies (PUD), English, 1,000 sentences",
+        metric="The paper: undirected attachment of maximum spanning trees. We: arcs that the best head finds.",
+        stands_in="UD English EWT; the head is chosen on train and told on dev.",
+        differs="Arcs are not made into a tree; the baseline is the best fixed offset.",
+        statements=[
+            Statement(
+                name="all arcs",
+                text="The head that finds most arcs is less than 15 points above the best fixed offset.",
+                number="accuracy of the chosen head over all arcs minus that of the strongest baseline",
+                rule=Rule(below=0.15),
+                published=Published(value=0.40, text="about 40 % UUAS, slightly above", provenance="second-hand"),
+            )
+        ],
+        readings=("trees",),
+        measure=_generalist,
+        learned=False,
+        untrained="It says what heads do not do; heads that know nothing do not do it either.",
+    ),
+)

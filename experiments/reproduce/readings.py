@@ -1,0 +1,118 @@
+"""What is read for findings: one run, or one claim, for all findings that look at the same texts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from experiments.claims.registry import load_claim
+from experiments.claims.study import run_claim
+from experiments.config import Config, load_config, resolved
+from experiments.config_file import read_toml
+from experiments.progress import Progress, silent
+from experiments.reproduce.finding import FindingError
+from experiments.reproduce.subject import Subject
+from experiments.run import CONFIG
+from experiments.run import run as do_run
+from reports import Run
+from reports.claims_record import read_claim
+
+CONFIGS = Path(__file__).parent.parent / "configs"
+
+CLAIM = "claim-"
+"What names of readings begin with that are claims: claim-heads is experiments/configs/claims/heads.toml."
+
+
+@dataclass(frozen=True)
+class Read:
+    """A reading that is done."""
+
+    evidence: Any
+    "`reports.Run`, or the record of a claim."
+    sha256: str
+    "Of its config and all of its tables, or of the claim's record."
+    record: dict[str, Any]
+    "run.json, or claim.json."
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A config by name: a run of the model that findings are held against, or a training, or a claim."""
+
+    name: str
+    path: Path
+
+    @cached_property
+    def trains(self) -> bool:
+        """Whether it trains its own encoders, so that no other model can be held against what it measures."""
+        return self.is_claim or "train" in read_toml(self.path, ())
+
+    @property
+    def is_claim(self) -> bool:
+        """Whether it is an experiment of `experiments.claims`."""
+        return self.name.startswith(CLAIM)
+
+    def read(
+        self,
+        subject: Subject,
+        out: Path,
+        changes: Sequence[str] = (),
+        *,
+        fresh: bool = False,
+        progress: Progress = silent,
+    ) -> Read:
+        """Return what was measured of the model: as it lies in `out`/<model>/<reading>, or measured now.
+
+        What lies there is taken where it has the same config, unless all is to be `fresh`.
+        """
+        folder = out / subject.folder
+        if self.is_claim:
+            path = run_claim(load_claim(self.path, changes), folder, resume=not fresh, progress=progress)
+            return opened_claim(path)
+        config = load_config(self.path, [*changes, f"name={self.name}", *subject.changes])
+        if fresh or not is_done(folder / self.name, config):
+            do_run(config, folder, overwrite=True, progress=progress)
+        return opened_run(folder / self.name)
+
+
+def is_done(folder: Path, config: Config) -> bool:
+    """Return whether `folder` holds a whole run of this config."""
+    path = folder / CONFIG
+    return path.is_file() and path.read_text(encoding="utf-8") == tomli_w.dumps(resolved(config))
+
+
+def opened_run(folder: Path) -> Read:
+    """Open a run folder as a reading."""
+    run = Run.open(folder)
+    return Read(run, fingerprint([folder / CONFIG, *sorted(folder.glob("*.parquet"))]), run.record)
+
+
+def opened_claim(path: Path) -> Read:
+    """Open the record of a claim as a reading."""
+    claim = read_claim(path)
+    return Read(claim, fingerprint([path]), dict(claim.record))
+
+
+def fingerprint(paths: Sequence[Path]) -> str:
+    """Return the sha256 of files: of their names and what is in them, in the order given."""
+    whole = hashlib.sha256()
+    for path in paths:
+        whole.update(f"{path.name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+def get_reading(name: str) -> Reading:
+    """Return a reading by name; raises FindingError where there is none."""
+    path = CONFIGS / "claims" / f"{name.removeprefix(CLAIM)}.toml"
+    if not name.startswith(CLAIM):
+        path = CONFIGS / "findings" / f"{name}.toml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in (CONFIGS / "findings").glob("*.toml")))
+        raise FindingError(f"no reading {name!r} at {path}; there are {known}, and {CLAIM}NAME for claims")
+    return Reading(name, path)

@@ -1,0 +1,83 @@
+"""Which model findings are held against, as a person names it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from mha import load_model
+from mha.models import NAMED, SOURCES, Model
+
+SCRATCH = "scratch"
+"In the place of a model: the encoders that readings train themselves."
+
+CONTROL = "random"
+"The negative control: MiniLM's architecture with fresh weights."
+
+ORIGINALS = ("bert-base-uncased", "google-bert/bert-base-uncased")
+"Names of the model that most of the papers looked at."
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model by name and source."""
+
+    spoken: str
+    "As it was typed, and as pages call it."
+    name: str = ""
+    "As configs name it; empty for SCRATCH."
+    source: str = "pretrained"
+
+    @classmethod
+    def of(cls, spoken: str) -> Self:
+        """Understand a short name, a folder, a folder of a training, or a hub id, with a source after a colon.
+
+        "minilm:random" has fresh weights, "random" is short for that; "scratch" are encoders that are trained here.
+        """
+        if spoken == SCRATCH:
+            return cls(spoken)
+        name, colon, source = (f"minilm:{spoken}" if spoken == CONTROL else spoken).rpartition(":")
+        if not colon or source not in SOURCES:
+            name, source = spoken, "pretrained"
+        if source == "pretrained" and name not in NAMED and (Path(name) / "checkpoints").is_dir():
+            source = "checkpoint"
+        return cls(spoken, name, source)
+
+    @property
+    def folder(self) -> str:
+        """What the folder of its runs is called."""
+        return re.sub(r"[^A-Za-z0-9._-]+", "-", self.spoken).strip("-.") or "model"
+
+    @property
+    def trained_here(self) -> bool:
+        """Whether it stands for the encoders that readings train."""
+        return self.spoken == SCRATCH
+
+    @property
+    def control(self) -> bool:
+        """Whether its weights have learned nothing."""
+        return self.source == "random"
+
+    def original(self, names: tuple[str, ...]) -> bool:
+        """Return whether it is one of a paper's own models."""
+        return self.source == "pretrained" and self.name in names
+
+    @property
+    def changes(self) -> list[str]:
+        """What a config has to say to look at it."""
+        if self.trained_here:
+            return []
+        name = self.name if self.name in NAMED or not Path(self.name).is_dir() else str(Path(self.name).resolve())
+        return [f"model.name={_quoted(name)}", f"model.source={_quoted(self.source)}"]
+
+    def load(self) -> Model | None:
+        """Load it, to say before any work that it is not there; None for SCRATCH."""
+        if self.trained_here or self.source == "checkpoint":
+            return None
+        return load_model(self.name, self.source)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

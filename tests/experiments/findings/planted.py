@@ -1,0 +1,69 @@
+"""Tables of runs with planted numbers, for the tests of findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from reports import Run
+from reports.columns import BEHAVIOUR_COLUMNS, SCORE_COLUMNS
+
+Row = Mapping[str, Any]
+
+
+def scored(probe: str, label: str, **values: Any) -> dict[str, Any]:
+    """Return one row of scores of head 1-1, chosen, on the report split: all but what is said is filled in.
+
+    Where `margin` alone is said, accuracy and its interval follow from a baseline of 0.4 and a width of 0.02.
+    """
+    row: dict[str, Any] = {"probe": probe, "label": label, "variant": "dependent->head", "layer": 0, "head": 0}
+    row |= {"split": "report", "n": 500, "clusters": 100, "selected": True, "baseline": "offset", "mass": 0.1}
+    row |= {"baseline_accuracy": 0.4, "margin": 0.2} | values
+    row.setdefault("accuracy", min(1.0, row["baseline_accuracy"] + row["margin"]))
+    for value, low, high in (
+        ("accuracy", "ci_low", "ci_high"),
+        ("margin", "margin_low", "margin_high"),
+        ("mass", "mass_low", "mass_high"),
+    ):
+        row.setdefault(low, row[value] - 0.02)
+        row.setdefault(high, row[value] + 0.02)
+    return row
+
+
+def shaped(kind: str, measure: str, layer: int, head: int, value: float, **values: Any) -> dict[str, Any]:
+    """Return one row of shapes, on the report split, with an interval of 0.02 in width."""
+    row = {"kind": kind, "measure": measure, "layer": layer, "head": head, "name": f"{layer + 1}-{head + 1}"}
+    row |= {"scope": "sentence", "split": "report", "n": 500, "clusters": 100, "value": value}
+    return row | {"ci_low": value - 0.01, "ci_high": value + 0.01} | values
+
+
+def planted_run(
+    scores: Sequence[Row] = (),
+    *,
+    behaviour: Sequence[Row] = (),
+    biographies: Mapping[str, Sequence[Row]] | None = None,
+    **studies: Sequence[Row],
+) -> Run:
+    """Return a run that holds these rows; columns that no row has are filled with missing values."""
+    frame = _filled(scores, SCORE_COLUMNS)
+    frame["name"] = (frame.layer + 1).astype("str") + "-" + (frame["head"] + 1).astype("str")
+    return Run(
+        folder=Path("planted"),
+        scores=frame,
+        examples=pd.DataFrame(),
+        record={"name": "planted"},
+        config="",
+        behaviour=_filled(behaviour, BEHAVIOUR_COLUMNS) if behaviour else None,
+        biographies={name: pd.DataFrame(rows) for name, rows in (biographies or {}).items()} or None,
+        studies={name: pd.DataFrame(rows) for name, rows in studies.items()},
+    )
+
+
+def _filled(rows: Sequence[Row], columns: Mapping[str, str]) -> pd.DataFrame:
+    """Return rows with all columns in their dtypes; what is missing is NaN, or empty text, or False."""
+    missing = {"str": "", "bool": False, "int64": 0}
+    full = [{name: row.get(name, missing.get(dtype)) for name, dtype in columns.items()} for row in rows]
+    return pd.DataFrame(full, columns=list(columns)).astype(dict(columns)).assign(model="planted", corpus="planted")

@@ -1,0 +1,62 @@
+"""Every finding is held against tables in which it is planted, and tables in which it is planted that it is not so."""
+
+import importlib
+import pkgutil
+
+import pytest
+
+import tests.experiments.findings as here
+from experiments.reproduce.judge import NOT_REPRODUCED, REPRODUCED, UNTESTABLE, judge
+from experiments.reproduce.readings import get_reading
+from experiments.reproduce.registry import all_findings, papers
+
+NO_PAPERS = ("planted", "conftest")
+
+MODULES = [module.name for module in pkgutil.iter_modules(here.__path__)]
+FILES = [name for name in MODULES if not name.startswith("test_") and name not in NO_PAPERS]
+
+PLANTED = {
+    name: pair for file in FILES for name, pair in importlib.import_module(f"{here.__name__}.{file}").PLANTED.items()
+}
+
+MEASURED = [finding for finding in all_findings().values() if finding.measure is not None]
+
+
+@pytest.mark.parametrize("finding", MEASURED, ids=lambda finding: finding.id)
+def test_a_planted_finding_is_found_and_its_opposite_is_not(finding):
+    assert finding.id in PLANTED, f"tests/experiments/findings has no planted tables of {finding.id}"
+    holds, fails = PLANTED[finding.id]
+    found = judge(finding, finding.measure(holds))
+    assert found.verdict == REPRODUCED, found.why
+    assert not [one for one in found.statements if one.verdict == "no number"], found.why
+    assert judge(finding, finding.measure(fails)).verdict == NOT_REPRODUCED
+
+
+@pytest.mark.parametrize("finding", MEASURED, ids=lambda finding: finding.id)
+def test_a_finding_is_drawn_from_planted_tables(finding):
+    if finding.figure is None:
+        pytest.skip("it has no figure")
+    drawn = finding.figure(PLANTED[finding.id][0]).recorded()
+    assert drawn["series"] or drawn["matrix"]
+
+
+@pytest.mark.parametrize("finding", MEASURED, ids=lambda finding: finding.id)
+def test_the_readings_of_a_finding_are_there(finding):
+    for name in finding.readings:
+        assert get_reading(name).path.is_file()
+
+
+def test_what_is_missing_is_said_of_the_others():
+    others = [finding for finding in all_findings().values() if finding.measure is None]
+    assert all(finding.missing for finding in others)
+    assert UNTESTABLE
+
+
+def test_nothing_is_planted_that_is_no_finding():
+    assert not set(PLANTED) - set(all_findings())
+
+
+def test_ids_begin_with_the_name_of_their_paper():
+    for told in papers():
+        for finding in told.findings:
+            assert finding.id.startswith(told.paper.key.partition("-")[0]), finding.id
