@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.findings import beside, common, deciding, facts, write_findings_page
+from reports.findings import beside, common, deciding, facts, with_network, write_findings_page
 from reports.findings_charts import curves, finding_chart, scale_of
 from reports.findings_record import RECORD, VERDICTS, published_words, read_findings
 
@@ -114,6 +114,13 @@ def test_one_rule_for_all_statements_is_said_once():
     assert common(finding("a", statement("x"), statement("y"))) == "Decided by: its margin. Holds above 0."
     assert common(finding("a", statement("x"), statement("y", rule="Other."))) == ""
     assert common(finding("a", statement("x"))) == ""
+
+
+def test_the_papers_own_model_is_asked_for_where_it_is_not_there(folder: Path):
+    found = read_findings(folder)
+    assert with_network(finding("a", original=["bert-base-uncased"]), found).endswith("of the published ones.")
+    assert with_network(finding("a", original=["minilm"]), found) == ""
+    assert with_network(finding("a"), found) == ""
 
 
 def test_the_page_escapes_and_loads_nothing(folder: Path):
