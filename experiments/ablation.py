@@ -90,7 +90,9 @@ class AblationStudy(Study):
             for relation in choose_relations(scored.scores, part.probes, config.ablation.downstream, model.heads):
                 question, head = relation.question, divmod(relation.first, model.heads)
                 if not head[0]:
-                    self._note(f"the best head on {' '.join(question)} is of the first layer: no head is below it")
+                    self.run.note(
+                        f"ablation: the best head on {' '.join(question)} is of the first layer: no head is below it"
+                    )
                     continue
                 aligned, reduce = Aligned.of(model, texts), config.scoring.reduce
                 behaviour = head_accuracy(model, aligned, by_name[question[0]], question, head, reduce=reduce)
@@ -107,17 +109,12 @@ class AblationStudy(Study):
             drawn = random_sets(chosen, shape, section.draws, (self.run.config.seed,))
             if drawn is None:
                 many = f"{len(chosen)} of {shape[0] * shape[1]} heads are chosen" if chosen else "no head is chosen"
-                self._note(f"{many} by {label}, so none are held against random ones")
+                self.run.note(f"ablation: {many} by {label}, so none are held against random ones")
                 continue
             sets.append(HeadSet(CHOSEN, label, chosen, by=by))
             sets += [HeadSet(RANDOM, label, heads, number) for number, heads in enumerate(drawn.sets, 1)]
             elsewhere[label] = drawn.elsewhere
         return sets, elsewhere
-
-    def _note(self, said: str) -> None:
-        notes = self.run.journal.record["notes"]
-        if (note := f"ablation: {said}") not in notes:
-            notes.append(note)
 
 
 def choose_heads(scores: pd.DataFrame, label: str, top: int) -> tuple[Heads, str]:

@@ -71,7 +71,7 @@ class LinkStudy(Study):
         try:
             found["write_norm"] = write_norms(behaviour)
         except HookError as error:
-            self.run.journal.record["notes"].append(f"write norms: {error}")
+            self.run.note(f"write norms: {error}")
         importance = self.before.get("importance")
         if importance is not None and (of := importance[importance["behaviour"] == name]).size:
             found["importance"] = of.set_index(PLACE)["importance"]

@@ -67,6 +67,12 @@ class Surroundings:
 
         return step
 
+    def note(self, said: str) -> None:
+        """Note something that a reader of the run should know, once."""
+        notes = self.journal.record["notes"]
+        if said not in notes:
+            notes.append(said)
+
     def note_dropped(self, split: str, scope: str, what: str, dropped: Dropped) -> None:
         """Note what was left out of `what` on a split, and why."""
         for reason, count in dropped.counts.items():
