@@ -14,6 +14,7 @@ from reports.ablation_costs import LEVEL, VALUE, Costs
 from reports.ablation_tables import CHOSEN_BY
 from reports.formats import coefficient, count, names, p_value
 from reports.run import Run
+from reports.study_table import last_step
 from reports.tables import FEW_CLUSTERS
 
 COSTLY, HELPING = 8, 4
@@ -166,7 +167,7 @@ def ablations(run: Run) -> Ablations | None:
     table = run.studies.get("ablations")
     if table is None or table.empty:
         return None
-    table = _last_step(table)
+    table = last_step(table)
     every = tuple(
         Costs(str(behaviour), str(rows["unit"].iloc[0]), str(way), str(measure), rows)
         for (behaviour, way, measure), rows in table.groupby(["behaviour", "way", "measure"], sort=False)
@@ -174,16 +175,12 @@ def ablations(run: Run) -> Ablations | None:
     shape = (int(run.scores["layer"].max()) + 1, int(run.scores["head"].max()) + 1)
     known = {(one.behaviour, one.way, one.measure): one for one in every}
     contrasts = run.studies.get("ablation_contrasts")
-    rows = [] if contrasts is None else _last_step(contrasts).to_dict("records")
+    rows = [] if contrasts is None else last_step(contrasts).to_dict("records")
     held = tuple(
         Contrast(known[row["behaviour"], row["way"], row["measure"]], {str(key): cell for key, cell in row.items()})
         for row in rows
     )
     return Ablations(shape, tuple(_behaviours(every)), every, held)
-
-
-def _last_step(table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["step"] == table["step"].max()] if table["step"].notna().any() else table
 
 
 def _behaviours(every: Sequence[Costs]) -> Iterator[BehaviourCosts]:
