@@ -10,6 +10,7 @@ import pandas as pd
 
 from probes.evidence import Effort
 from probes.patching import ROLES, Effects, PatchItem
+from probes.results import named_heads
 from probes.statistics import Bootstrap, Resamples, SignFlips, adjust
 from probes.tally import Numbers
 
@@ -17,7 +18,7 @@ ALL = "all places"
 "The role of a row that is about all places at once."
 
 COLUMNS = (
-    *("role", "layer", "head", "n", "clusters", "share", "ci_low", "ci_high"),
+    *("role", "layer", "head", "name", "n", "clusters", "share", "ci_low", "ci_high"),
     *("estimate", "direct", "p", "p_label", "p_adjusted"),
 )
 
@@ -42,7 +43,7 @@ def patch_table(items: Sequence[PatchItem], effects: Effects, effort: Effort) ->
     is that of a two-sided sign-flip test of what is gained, corrected for all heads and both directions (`p_label`) and
     for all roles (`p_adjusted`).
     """
-    shape = effects.whole.shape[1:]
+    shape = (effects.whole.shape[1], effects.whole.shape[2])
     frames = []
     for role in (ALL, *ROLES):
         sums = _sums(items, effects, role)
@@ -54,11 +55,11 @@ def patch_table(items: Sequence[PatchItem], effects: Effects, effort: Effort) ->
             resamples.interval(resamples.means(sums.gained)) if sums.known else np.full((2, len(gained)), np.nan)
         )
         p, p_label = _tests(sums, effort)
-        layer, head = np.divmod(np.arange(len(gained)), shape[1])
         frames.append(
             pd.DataFrame(
                 {
-                    **{"role": role, "layer": layer, "head": head, "n": sums.items, "clusters": len(sums.clusters)},
+                    **named_heads(shape),
+                    **{"role": role, "n": sums.items, "clusters": len(sums.clusters)},
                     **{"share": gained, "ci_low": low, "ci_high": high, "estimate": quick},
                     "direct": sums.ratio(sums.direct) if sums.direct is not None else np.nan,
                     **{"p": p, "p_label": p_label},

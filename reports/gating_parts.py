@@ -49,7 +49,10 @@ class Scale:
 
     def written(self, value: float) -> str:
         """Write a number in the unit."""
-        return MISSING if np.isnan(value) else f"{self.factor * value:.{self.digits}f}".replace("-", "−")
+        if np.isnan(value):
+            return MISSING
+        rounded = round(self.factor * value, self.digits) or 0.0  # no -0.0
+        return f"{rounded:.{self.digits}f}".replace("-", "−")
 
     def told(self, value: float, low: float, high: float) -> str:
         """Write a number with its interval."""
