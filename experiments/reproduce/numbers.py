@@ -19,6 +19,9 @@ DRAWS = 4000
 NORMAL = 1.959964
 "Half the width of a 95 % interval in standard errors."
 
+EDGE = 1e-9
+"Room for rounding at the edge of a part of the depth."
+
 
 def estimate_of(row: pd.Series, value: str, low: str, high: str) -> Estimate:
     """Return a number of a table with the interval beside it; `n` is the row's, where it has one."""
@@ -136,6 +139,31 @@ def shape(run: Run, kind: str, measure: str, scope: str = "sentence", split: str
         return pd.DataFrame(columns=["layer", "head", "name", "value", "ci_low", "ci_high"])
     same = (shapes.kind == kind) & (shapes.measure == measure) & (shapes.scope == scope) & (shapes.split == split)
     return shapes[same]
+
+
+def by_depth(heads: pd.DataFrame, above: float, most: float) -> pd.DataFrame:
+    """Return the rows of the layers whose number, from 1, divided by that of all layers lies in (above, most].
+
+    So layers of a paper's model are found again in models of another depth: layers 6 to 10 of 12 are (5/12, 10/12].
+    """
+    depth = (heads["layer"] + 1) / (heads["layer"].max() + 1)
+    return heads.loc[(depth > above + EDGE) & (depth < most + EDGE)]
+
+
+def average(heads: pd.DataFrame, value: str = "value", low: str = "ci_low", high: str = "ci_high") -> Estimate:
+    """Return the mean over rows; its interval is that of rows that err together, so it is never too narrow.
+
+    NaN where there is no row.
+    """
+    mean, least, most = (float(heads[column].mean()) for column in (value, low, high))
+    return Estimate(mean, least, most, len(heads))
+
+
+def minus(one: Estimate, other: Estimate) -> Estimate:
+    """Return the difference of two numbers that err independently; NaN where one is missing."""
+    if math.isnan(one.value) or math.isnan(other.value):
+        return Estimate(math.nan, math.nan, math.nan, 0)
+    return together(lambda both: float(both[0] - both[1]), [one, other])
 
 
 def _corpus(run: Run) -> str:
