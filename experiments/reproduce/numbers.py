@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from experiments.estimates import Estimate
-from experiments.reproduce.finding import Measured, Missing
+from experiments.reproduce.figure import Figure, Point
+from experiments.reproduce.finding import Measured, Missing, Numbers, Statement
 from reports import Run
 
 DRAWS = 4000
@@ -46,6 +47,16 @@ def best_head(run: Run, probe: str, label: str, variant: str | None = None) -> p
     chosen = asked[asked.split == "select"].set_index(["variant", "name"]).accuracy
     marks = [chosen.get((row.variant, row["name"]), -math.inf) for _, row in told.iterrows()]
     return told.iloc[int(np.argmax(marks))]
+
+
+def chosen_among(scores: pd.DataFrame) -> pd.Series | Missing:
+    """Return the head of a part of the scores that is most accurate on the selection split, as the report split has it.
+
+    `scores` are of one question, both splits; unlike in `best_head` it need not be the head that the run chose.
+    """
+    known = scores[(scores.split == "select") & (scores.n > 0)].sort_values("accuracy", ascending=False, kind="stable")
+    told = scores[(scores.split == "report") & (scores.n > 0) & scores.name.isin(known.name[:1])]
+    return told.iloc[0] if len(told) else Missing("no head of these layers was asked on both splits")
 
 
 def margin(run: Run, probe: str, label: str, variant: str | None = None) -> Measured | Missing:
@@ -164,6 +175,31 @@ def minus(one: Estimate, other: Estimate) -> Estimate:
     if math.isnan(one.value) or math.isnan(other.value):
         return Estimate(math.nan, math.nan, math.nan, 0)
     return together(lambda both: float(both[0] - both[1]), [one, other])
+
+
+def thirds(frame: pd.DataFrame) -> np.ndarray:
+    """Return whether each row's layer is in the lower (0), the middle (1) or the upper third (2) of all in the table.
+
+    Layers count from 0. Of two layers none is in the middle; a single one is.
+    """
+    layers = frame["layer"].to_numpy(np.float64)
+    third: np.ndarray = np.floor(3 * (layers + 0.5) / (layers.max(initial=0) + 1)).astype(np.int64)
+    return third
+
+
+def bars(title: str, up: str, statements: Sequence[Statement], numbers: Numbers) -> Figure:
+    """Return our numbers with their baselines beside the published ones, a place for each statement with a number."""
+    found = [(one, value) for one in statements if isinstance(value := numbers.get(one.name), Measured)]
+    series: dict[str, list[Point]] = {"ours": [], "our baseline": [], "published": [], "published baseline": []}
+    for place, (statement, value) in enumerate(found):
+        ours = value.ours or value.decides
+        series["ours"].append((place, ours.value, ours.low, ours.high))
+        said = (value.baseline, statement.published.value, statement.published.baseline)
+        for name, number in zip(("our baseline", "published", "published baseline"), said, strict=True):
+            if number is not None:
+                series[name].append((place, number))
+    names = [statement.name for statement, _ in found]
+    return Figure("bars", title, "", up, {name: points for name, points in series.items() if points}, names)
 
 
 def _corpus(run: Run) -> str:
