@@ -210,7 +210,9 @@ def reproduce(
     ids: Annotated[list[str] | None, typer.Argument(help="Findings or papers of 'list findings'; all of them.")] = None,
     models: Annotated[
         list[str] | None,
-        typer.Option("--model", help="As elsewhere, NAME:random, or scratch: encoders trained here. May be repeated."),
+        typer.Option(
+            "--model", help="[TITLE=]MODEL, MODEL:random, or scratch (encoders trained here); may be repeated."
+        ),
     ] = None,
     changes: Annotated[
         list[str] | None, typer.Option("--set", help="READING.key=value instead of its config's.")

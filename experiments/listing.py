@@ -137,5 +137,6 @@ def print_list(what: str, *, as_json: bool) -> None:
         for key, fact in facts:
             if isinstance(fact, dict):
                 fact = "; ".join(f"{name}: {one['verdict']}" for name, one in fact.items())
-            table.add_row(f"[dim]{key}[/dim]", escape(fact))
+            if fact:
+                table.add_row(f"[dim]{key}[/dim]", escape(fact))
         console.print(Padding(table, (0, 0, 0, 4)))

@@ -57,7 +57,8 @@ class Page:
     def lead(self) -> str:
         """How many findings of how many papers there are, and how many have a number."""
         papers, found = sum(bool(paper["findings"]) for paper in self.found.papers), self.found
-        return f"{len(found.findings)} findings of {papers} papers, {found.measured} measured on at least one model."
+        of = f"{len(found.findings)} findings of {papers} paper{'s' if papers != 1 else ''}"
+        return f"{of}, {found.measured} measured on at least one model."
 
 
 def write_findings_page(folder: Path) -> Path:
@@ -112,6 +113,28 @@ def _number(found: Number) -> str:
     return " ".join(filter(None, (found.shown, found.unit, found.interval)))
 
 
+def decided_by(statement: Mapping[str, Any]) -> str:
+    """Say which number decides on a statement, and by which rule."""
+    return f"Decided by: {statement['number']}. {statement['rule']}"
+
+
+def common(finding: Mapping[str, Any]) -> str:
+    """Return what decides on all statements of a finding where that is the same for several; else empty."""
+    said = {decided_by(one) for one in finding["statements"]}
+    return said.pop() if len(finding["statements"]) > 1 and len(said) == 1 else ""
+
+
+def with_network(finding: Mapping[str, Any], found: Findings) -> str:
+    """Say how to hold the paper's own model against its numbers, where it is not among the models; else empty."""
+    names = finding["original"]
+    if not names or any(name in found.models for name in names):
+        return ""
+    return (
+        f"The paper's own model is not among those here. With network: headscope reproduce {finding['id']} --model "
+        f"{names[0]}; its values must then lie within their tolerance of the published ones."
+    )
+
+
 def runs_of(found: Findings, result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the runs behind a result: reading and the beginning of its hash."""
     return [(name, sha256[:12]) for name, sha256 in result["runs"].items()]
@@ -142,6 +165,6 @@ def _rendered(template: str, page: Page) -> str:
 
         styles = Markup(styles)  # ours, joined from our own files
     told = {"published": published_words, "beside": beside, "deciding": deciding, "runs_of": runs_of, "facts": facts}
-    told["panels"] = panels_of
+    told |= {"panels": panels_of, "common": common, "with_network": with_network, "decided_by": decided_by}
     words = {"verdicts": VERDICTS, "looks": LOOKS, "held": HELD, "count": count}
     return made.get_template(template).render(page=page, found=page.found, charts=charts, style=styles, **told, **words)

@@ -124,7 +124,7 @@ def published_words(statement: Mapping[str, Any]) -> str:
     said = statement["published"]
     parts = []
     if said["value"] is not None:
-        parts.append(written(said["value"], statement["shown"]))
+        parts.append(f"{written(said['value'], statement['shown'])} {statement['shown']}")
     if said["baseline"] is not None:
         parts.append(f"(baseline {written(said['baseline'], statement['shown'])})")
     if said["text"]:

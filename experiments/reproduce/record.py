@@ -81,15 +81,16 @@ def updated(
 ) -> dict[str, Any]:
     """Return the record of all findings with what was measured of one model in the place of what was there of it.
 
-    What papers say is that of today; results of findings that are no more are let go.
+    What papers say is that of today; results of findings that are no more, or have other statements now, are let go.
     """
     every = [(one, finding) for one in papers() for finding in one.findings]
-    known = {finding.id for _, finding in every}
-    mine = {one["finding"] for one in results}
+    known = {finding.id: [statement.name for statement in finding.statements] for _, finding in every}
+    mine = {(one["model"], one["finding"]) for one in results}
     kept = [
         one
         for one in before.get("results", ())
-        if one["finding"] in known and not (one["model"] == subject.spoken and one["finding"] in mine)
+        if (one["model"], one["finding"]) not in mine
+        and known.get(one["finding"]) == [statement["name"] for statement in one["statements"]]
     ]
     results = [*kept, *results]
     used = {sha for one in results for sha in one["runs"].values()}

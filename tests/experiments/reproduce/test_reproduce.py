@@ -1,21 +1,24 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from experiments.config import ConfigError
-from experiments.reproduce import readings
-from experiments.reproduce.finding import FindingError
+from experiments.reproduce import readings, record
+from experiments.reproduce.finding import FindingError, Paper, Told
+from experiments.reproduce.numbers import margin
 from experiments.reproduce.registry import chosen
 from experiments.reproduce.reproduce import reproduce
 from experiments.reproduce.subject import Subject
 from reports import Run
+from tests.experiments.reproduce.conftest import FINDINGS, OBJ
 
 
 def results(out: Path) -> dict[str, dict[str, object]]:
-    record = json.loads((out / "findings.json").read_text(encoding="utf-8"))
-    return {f"{one['model']} {one['finding']}": one for one in record["results"]}
+    kept = json.loads((out / "findings.json").read_text(encoding="utf-8"))
+    return {f"{one['model']} {one['finding']}": one for one in kept["results"]}
 
 
 def test_every_finding_gets_its_verdict_with_number_and_run(small: Path, tiny: Path):
@@ -71,11 +74,33 @@ def test_a_second_model_stands_beside_the_first(small: Path, tiny: Path):
     assert "not explained" in page  # the rule of the planted finding lets everything pass
 
 
+def test_results_of_other_statements_are_let_go(small: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch):
+    reproduce(chosen(["some-relations"]), [Subject.of(str(tiny))], small)
+    now = replace(FINDINGS[0], statements=FINDINGS[0].statements[:1])
+    monkeypatch.setattr(record, "papers", lambda: (Told(Paper("some-2020", "Somebody 2020", "A Title"), (now,)),))
+    one = replace(now, measure=lambda evidence: {"obj": margin(evidence["trees"], "dependency", "obj")})
+    reproduce([one], [Subject.of(f"another={tiny}:random")], small)
+    assert list(results(small)) == ["another some-relations"]
+
+
 def test_readings_are_changed_by_name(small: Path, tiny: Path):
     changes = ["trees.corpus.report.documents=4"]
     reproduce(chosen(["some-relations"]), [Subject.of(str(tiny))], small, changes)
     config = (small / Subject.of(str(tiny)).folder / "trees" / "config.toml").read_text(encoding="utf-8")
     assert "documents = 4" in config
+
+
+def test_the_papers_own_model_is_held_to_its_published_values(small: Path, tiny: Path):
+    own = replace(
+        FINDINGS[0], original=(str(tiny),), statements=(replace(OBJ, tolerance=0.001), *FINDINGS[0].statements[1:])
+    )
+    own = replace(own, measure=lambda evidence: {"obj": margin(evidence["trees"], "dependency", "obj")})
+    reproduce([own], [Subject.of(str(tiny)), Subject.of(f"another={tiny}:random")], small)
+    found = results(small)
+    said = found[f"{tiny} some-relations"]["statements"][0]
+    assert said["near"].endswith("points from the published value, 0.1 allowed")
+    assert said["verdict"] == "does not hold"
+    assert found["another some-relations"]["statements"][0]["near"] == ""
 
 
 @pytest.mark.parametrize(

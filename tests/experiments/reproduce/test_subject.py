@@ -36,6 +36,13 @@ def test_a_folder_of_a_training_is_read_at_its_checkpoints(tmp_path: Path):
     assert found.load() is None
 
 
+def test_a_model_is_called_as_one_likes(tmp_path: Path):
+    (tmp_path / "seed-1" / "checkpoints").mkdir(parents=True)
+    found = Subject.of(f"our encoder={tmp_path / 'seed-1'}")
+    assert (found.spoken, found.folder, found.source) == ("our encoder", "our-encoder", "checkpoint")
+    assert Subject.of("fresh=minilm:random").control
+
+
 def test_scratch_stands_for_trainings_and_changes_nothing():
     found = Subject.of("scratch")
     assert found.trained_here
