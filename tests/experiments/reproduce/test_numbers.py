@@ -5,8 +5,18 @@ from scipy import stats
 
 from experiments.estimates import Estimate
 from experiments.reproduce.finding import Measured, Missing
-from experiments.reproduce.numbers import Pairs, best_head, heads_above, margin, over_units, shape, together
-from tests.experiments.findings.planted import planted_run, scored, shaped
+from experiments.reproduce.numbers import (
+    Pairs,
+    best_head,
+    heads_above,
+    margin,
+    over_units,
+    preferred,
+    rows,
+    shape,
+    together,
+)
+from tests.experiments.findings.planted import decided, planted_run, scored, shaped
 
 
 def test_the_margin_is_that_of_the_head_chosen_on_the_selection_split():
@@ -85,3 +95,41 @@ def test_shapes_are_those_of_one_measure_scope_and_split():
     ]
     assert list(shape(planted_run(shapes=rows), "entropy", "all tokens").value) == [1.0]
     assert shape(planted_run(), "entropy", "all tokens").empty
+
+
+def test_minimal_pairs_are_those_of_a_corpus_or_of_a_group_in_it():
+    run = planted_run(
+        behaviour=[
+            decided("linzen", 0.9, n=700, left_out=30),
+            decided("linzen", 0.6, "attractors", attractors=4),
+            decided("grammar", 0.7, "attractors", attractors=4),
+        ]
+    )
+    whole, four = preferred(run, "linzen"), preferred(run, "linzen", "attractors", attractors=4)
+    assert isinstance(whole, Measured)
+    assert whole.decides == Estimate(0.9, 0.88, 0.92, 700)
+    assert whole.note == "700 pairs, 30 more left out"
+    assert isinstance(four, Measured)
+    assert (four.decides.value, four.note) == (0.6, "500 pairs")
+
+
+@pytest.mark.parametrize("run", [planted_run(), planted_run(behaviour=[decided("linzen", 0.9, "attractors", n=0)])])
+def test_pairs_that_were_not_decided_are_missing(run):
+    found = preferred(run, "linzen", "attractors", attractors=2)
+    assert found == Missing("no pair of linzen 2 could be decided")
+
+
+def test_rows_have_all_the_values_asked_for():
+    frame = pd.DataFrame({"order": ["random", "random", "cost"], "draw": [1, 2, 1]})
+    assert list(rows(frame, order="random", draw=2).index) == [1]
+    assert rows(None, order="random").empty
+
+
+def test_pearson_is_that_of_scipy_over_heads_that_have_both():
+    rng = np.random.default_rng(1)
+    one = rng.normal(size=40)
+    other = one + rng.normal(size=40)
+    found = Pairs(np.append(one, np.nan), np.append(other, 1.0)).pearson()
+    assert found.value == pytest.approx(stats.pearsonr(one, other).statistic)
+    assert found.n == 40
+    assert found.low < found.value < found.high
