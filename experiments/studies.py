@@ -13,6 +13,7 @@ from experiments.circuits import CircuitStudy
 from experiments.classifiers import ClassifierStudy
 from experiments.confusion import ConfusionStudy
 from experiments.ensembles import Ensembles
+from experiments.flows import FlowStudy
 from experiments.gates import GateStudy
 from experiments.headset import HeadSet
 from experiments.importance import ImportanceStudy
@@ -40,6 +41,7 @@ STUDIES: Final[tuple[type[Study], ...]] = (
     PruningStudy,
     GateStudy,
     LinkStudy,
+    FlowStudy,
 )
 
 

@@ -104,6 +104,25 @@ class ClassifiersSection(Section):
         return tuple(task for name, task in TASKS.items() if name in self.tasks or ALL in self.tasks)
 
 
+class FlowsSection(Section):
+    """Which maps tell what an answer rests on: of a model that [train] trains to answer in one of two words."""
+
+    texts: int = Field(default=0, ge=0)
+    "Held-out texts of the training for which attention flow is worked out; 0 for none."
+    questions: int = Field(default=2000, ge=1)
+    "Held-out texts, at the most, on which it is told how often the answer is right."
+    shortest: int = Field(default=4, ge=3)
+    "Words, without the answer, of the shortest text for attention flow."
+    longest: int = Field(default=20, ge=3)
+    "Words of the longest."
+
+    @model_validator(mode="after")
+    def _room(self) -> Self:
+        if self.shortest > self.longest:
+            raise ValueError(f"no text has {self.shortest} words or more and {self.longest} or fewer")
+        return self
+
+
 class HeadsSection(Section):
     """What is said of the heads as a set: how far they are from each other, and what several do together."""
 

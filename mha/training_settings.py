@@ -95,7 +95,11 @@ class TrainingSettings:
 
     def recorded(self) -> dict[str, Any]:
         """Return the settings as they stand in a checkpoint."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        found = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        # as JSON has it; nothing where none is named, which is also what older checkpoints say
+        answers = found["masking"].pop("answers")
+        found["masking"] |= {"answers": list(answers)} if answers else {}
+        return found
 
 
 def check_unchanged(where: str, what: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

@@ -89,6 +89,10 @@ CHANGED: dict[str, Any] = {
     "classifiers.parser": True,
     "classifiers.sentences": 30,
     "classifiers.workers": 3,
+    "flows.texts": 7,
+    "flows.questions": 70,
+    "flows.shortest": 5,
+    "flows.longest": 9,
     "heads.texts": 7,
     "heads.groups": 3,
     "heads.permutations": 99,
@@ -179,6 +183,8 @@ def test_a_key_is_read_from_the_file_and_from_set_alike(key: str, write: Any) ->
         put(table, "corpus.report.path", "/data/b.conllu")
     if key.startswith("biographies"):
         put(table, "model.source", "checkpoint")
+    if key.startswith("flows"):
+        put(table, "train", {"data": {"name": "grammar"}, "steps": 1, "masking": {"answers": ["is", "are"]}})
     default = load_config(write(tomli_w.dumps(table)))
     value = tomli_w.dumps({"v": CHANGED[key]}).partition("=")[2].strip()
     by_set = load_config(write(tomli_w.dumps(table)), [f"{key}={value}"])
