@@ -9,11 +9,11 @@ from typing import Final
 import pandas as pd
 
 from experiments.ablation import AblationStudy
+from experiments.answers import AnswerStudy
 from experiments.circuits import CircuitStudy
 from experiments.classifiers import ClassifierStudy
 from experiments.confusion import ConfusionStudy
 from experiments.ensembles import Ensembles
-from experiments.flows import FlowStudy
 from experiments.gates import GateStudy
 from experiments.headset import HeadSet
 from experiments.importance import ImportanceStudy
@@ -41,7 +41,7 @@ STUDIES: Final[tuple[type[Study], ...]] = (
     PruningStudy,
     GateStudy,
     LinkStudy,
-    FlowStudy,
+    AnswerStudy,
 )
 
 

@@ -104,13 +104,13 @@ class ClassifiersSection(Section):
         return tuple(task for name, task in TASKS.items() if name in self.tasks or ALL in self.tasks)
 
 
-class FlowsSection(Section):
-    """Which maps tell what an answer rests on: of a model that [train] trains to answer in one of two words."""
+class AnswersSection(Section):
+    """How well a model does that [train] trains to answer in one of two words, and what its answers rest on."""
 
-    texts: int = Field(default=0, ge=0)
-    "Held-out texts of the training for which attention flow is worked out; 0 for none."
-    questions: int = Field(default=2000, ge=1)
-    "Held-out texts, at the most, on which it is told how often the answer is right."
+    questions: int = Field(default=0, ge=0)
+    "Held-out texts of the training, at the most, that the model is asked about; 0 for none."
+    texts: int = Field(default=200, ge=0)
+    "Of these, how many attention, rollout and flow are held against what their answers rest on; 0 for none."
     shortest: int = Field(default=4, ge=3)
     "Words, without the answer, of the shortest text for attention flow."
     longest: int = Field(default=20, ge=3)

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments import flows
+from experiments import answers
 from experiments.config import ConfigError, load_config
 from experiments.run import run
 from mha import MaskedLM
 from mha.pieces import CLS, SEP, Pieces
 from probes.behaviours import Asked
 from reports import Run
-from reports.flow_tables import AGAINST, MEASURES
+from reports.answer_tables import AGAINST, MEASURES
 
 TOML = """
 name = "number"
@@ -33,7 +33,7 @@ select = { name = "grammar", documents = 6, seed = 11 }
 report = { name = "grammar", documents = 6, seed = 12 }
 [probes]
 names = ["position"]
-[flows]
+[answers]
 texts = 3
 questions = 20
 shortest = 5
@@ -67,12 +67,12 @@ def planted(monkeypatch: pytest.MonkeyPatch, rows: list[list[float]], words: lis
     maps = np.zeros((len(rows), 4, 6))
     maps[:, 1:] = 9.0
     maps[:, 0] = [[0.7, *row, 0.9, 0.8] for row in rows]
-    monkeypatch.setattr(flows, "flow_maps", lambda model, batch: {"flow": maps})
+    monkeypatch.setattr(answers, "flow_maps", lambda model, batch: {"flow": maps})
     for name in ("blank_out", "input_gradients"):
-        monkeypatch.setattr(flows, name, lambda lm, asked: np.array([np.nan, *words]))
+        monkeypatch.setattr(answers, name, lambda lm, asked: np.array([np.nan, *words]))
     model: Any = type("M", (), {"padding": 0})
     lm: Any = type("L", (), {"model": model})
-    found = flows.correlations(lm, Asked(text, 0, (1, 1), (3, 4), (1.0, -1.0)))
+    found = answers.correlations(lm, Asked(text, 0, (1, 1), (3, 4), (1.0, -1.0)))
     assert set(found.against) == set(AGAINST)
     return dict(zip(found[found.against == AGAINST[0]].layer, found[found.against == AGAINST[0]].rho, strict=True))
 
@@ -89,17 +89,17 @@ def test_words_on_which_nothing_rests_have_no_rank(monkeypatch: pytest.MonkeyPat
 
 
 def test_only_the_first_of_equal_questions_is_taken() -> None:
-    assert flows.first_places([["a"], ["b"], ["a"], ["c"], ["b"]]) == [0, 1, 3]
+    assert answers.first_places([["a"], ["b"], ["a"], ["c"], ["b"]]) == [0, 1, 3]
 
 
 def test_a_run_tells_answers_and_correlations_of_held_out_texts(config: Path, tmp_path: Path) -> None:
     folder = run(load_config(config), tmp_path / "out")
     found = Run.open(folder)
-    answers, rhos = found.studies["answers"], found.studies["flows"]
-    assert len(answers) == 20
-    assert set(answers.answer) == {"singular", "plural"}
-    assert (answers.log_odds.abs() < 2).all()  # four steps teach next to nothing
-    assert set(rhos.text) <= set(answers.text[answers.words.between(5, 9)])
+    told, rhos = found.studies["answers"], found.studies["flows"]
+    assert len(told) == 20
+    assert set(told.answer) == {"singular", "plural"}
+    assert (told.log_odds.abs() < 2).all()  # four steps teach next to nothing
+    assert set(rhos.text) <= set(told.text[told.words.between(5, 9)])
     assert rhos.groupby(["layer", "measure", "against"]).size().to_dict() == {
         (layer, measure, against): 3 for layer in range(2) for measure in MEASURES for against in AGAINST
     }
@@ -108,9 +108,9 @@ def test_a_run_tells_answers_and_correlations_of_held_out_texts(config: Path, tm
     assert any("of 20 held-out questions" in note for note in found.record["notes"])
     lm = MaskedLM.of(_checkpoint(folder))
     texts = [text.split() for text in _held_out(config)][:20]
-    assert [text[0] for text in texts] == answers.answer.tolist()
-    asked = list(flows.asked_number(lm, texts, ("singular", "plural")))
-    np.testing.assert_allclose(flows.log_odds(lm, asked, 32), answers.log_odds, atol=1e-5)
+    assert [text[0] for text in texts] == told.answer.tolist()
+    asked = list(answers.asked_number(lm, texts, ("singular", "plural")))
+    np.testing.assert_allclose(answers.log_odds(lm, asked, 32), told.log_odds, atol=1e-5)
 
 
 def _checkpoint(folder: Path) -> Any:
@@ -130,7 +130,7 @@ def _held_out(config: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        (["flows.longest=4"], "no text has 5 words or more and 4 or fewer"),
+        (["answers.longest=4"], "no text has 5 words or more and 4 or fewer"),
         (['train.masking.answers=["singular"]'], "two masking.answers"),
     ],
 )
@@ -140,6 +140,6 @@ def test_what_cannot_be_asked_is_refused_before_a_training(config: Path, changes
 
 
 def test_a_run_without_a_text_of_the_length_says_so(config: Path, tmp_path: Path) -> None:
-    changes = ["flows.shortest=90", "flows.longest=99"]
-    with pytest.raises(ConfigError, match=r"none of 20 held-out texts has 90 to 99 words: raise train\.held_out_share"):
+    changes = ["answers.shortest=90", "answers.longest=99"]
+    with pytest.raises(ConfigError, match=r"none of 20 held-out texts has 90 to 99 words: raise held_out_share"):
         run(load_config(config, changes), tmp_path / "out")

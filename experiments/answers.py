@@ -15,66 +15,67 @@ from scipy.stats import spearmanr
 from experiments.section import ConfigError
 from experiments.study import Study, Surroundings
 from experiments.texts import open_material
+from experiments.train_config import TrainSection
 from mha import collate
 from mha.flow import flow_maps
 from mha.masked_prediction import MaskedLM
 from probes.attribution import asked_number, blank_out, input_gradients
 from probes.behaviours import Asked, Predictions, of_items
-from reports.flow_tables import AGAINST
+from reports.answer_tables import AGAINST
 
 HELD_OUT = "held-out texts"
 "The corpus of these tables: what the training did not see."
 
 
 @dataclass(frozen=True)
-class FlowStudy(Study):
-    """How well a model trained to answer in one of two words does, and which maps tell what its answers rest on."""
+class AnswerStudy(Study):
+    """How often a model is right that was trained to answer in one of two words, and which maps tell why."""
 
-    name = "flows"
+    name = "answers"
     run: Surroundings
-    answers: tuple[str, str]
+    train: TrainSection
 
     @classmethod
     def asked(cls, run: Surroundings) -> Self | None:
-        """Return the study where the config asks for texts."""
-        if not run.config.flows.texts:
-            return None
-        assert run.config.train is not None  # the config saw to it
-        one, other = run.config.train.masking.answers
-        return cls(run, (one, other))
+        """Return the study where the config asks for questions."""
+        train = run.config.train
+        return cls(run, train) if run.config.answers.questions and train is not None else None
 
     def tables(self) -> Mapping[str, pd.DataFrame]:
         """Return the log-odds of held-out questions, and the rank correlations of some of them."""
-        section, lm = self.run.config.flows, self.run.lm
-        questions = self._questions(section.questions)
-        asked = list(asked_number(lm, questions, self.answers))
-        words = np.array([len(question) - 1 for question in questions])
-        answers = pd.DataFrame({"text": range(len(asked)), "words": words, "answer": [one[0] for one in questions]})
-        answers["log_odds"] = log_odds(lm, asked, self.run.config.scoring.batch_pieces)
-        fits = [place for place in first_places(questions) if section.shortest <= words[place] <= section.longest]
-        self._note(len(questions), len(fits))
-        step = self.run.counter("attention flow", min(len(fits), section.texts))
-        frames = []
-        for place in fits[: section.texts]:
-            frames.append(correlations(lm, asked[place]).assign(text=place, words=words[place]))
-            step()
-        flows = pd.concat(frames, ignore_index=True)
-        return {name: frame.assign(corpus=HELD_OUT) for name, frame in (("answers", answers), ("flows", flows))}
+        section, lm = self.run.config.answers, self.run.lm
+        held_out = open_material(self.train).held_out
+        questions = [text.split() for text in islice(held_out, section.questions)]
+        one, other = self.train.masking.answers
+        asked = list(asked_number(lm, questions, (one, other)))
+        words = [len(question) - 1 for question in questions]
+        found = {"text": range(len(asked)), "words": words, "answer": [one[0] for one in questions]}
+        odds = log_odds(lm, asked, self.run.config.scoring.batch_pieces)
+        tables = {"answers": pd.DataFrame(found).assign(log_odds=odds)}
+        if section.texts:
+            tables["flows"] = self._flows(questions, asked)
+        return {name: frame.assign(corpus=HELD_OUT) for name, frame in tables.items()}
 
-    def _questions(self, count: int) -> list[list[str]]:
-        """Return the first held-out texts of the training as words."""
-        assert self.run.config.train is not None
-        return [text.split() for text in islice(open_material(self.run.config.train).held_out, count)]
-
-    def _note(self, questions: int, fits: int) -> None:
-        section, notes = self.run.config.flows, self.run.journal.record["notes"]
+    def _flows(self, questions: Sequence[Sequence[str]], asked: Sequence[Asked]) -> pd.DataFrame:
+        """Return the rank correlations of the first questions of the right length, each once."""
+        section = self.run.config.answers
+        lengths = range(section.shortest, section.longest + 1)
+        fits = [place for place in first_places(questions) if len(questions[place]) - 1 in lengths]
+        wanted = f"{section.shortest} to {section.longest} words"
         if not fits:
-            wanted = f"{section.shortest} to {section.longest} words"
-            raise ConfigError(f"flows: none of {questions} held-out texts has {wanted}: raise train.held_out_share")
-        notes.append(
-            f"flows: of {questions} held-out questions {fits} are different from all before and of {section.shortest} "
-            f"to {section.longest} words; the first {min(fits, section.texts)} of these were read for attention flow"
+            raise ConfigError(f"answers: none of {len(questions)} held-out texts has {wanted}: raise held_out_share")
+        chosen = fits[: section.texts]
+        self.run.journal.record["notes"].append(
+            f"answers: of {len(questions)} held-out questions {len(fits)} are new and of {wanted}; "
+            f"attention flow was worked out for {len(chosen)}, the first of these"
         )
+        step = self.run.counter("attention flow", len(chosen))
+        frames = []
+        for place in chosen:
+            rows = correlations(self.run.lm, asked[place])
+            frames.append(rows.assign(text=place, words=len(questions[place]) - 1))
+            step()
+        return pd.concat(frames, ignore_index=True)
 
 
 def first_places(questions: Sequence[Sequence[str]]) -> list[int]:

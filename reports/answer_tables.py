@@ -40,7 +40,7 @@ def _check_flows(frame: pd.DataFrame, refuse: Refuse) -> None:
         refuse(~frame[column].isin(known), f"`{column}` is not one of {', '.join(known)}")
 
 
-FLOW_TABLES: Final[Mapping[str, StudyTable]] = {
+ANSWER_TABLES: Final[Mapping[str, StudyTable]] = {
     "answers": StudyTable(ANSWER_COLUMNS, ("model", "step", "text")),
     "flows": StudyTable(FLOW_COLUMNS, ("model", "step", "text", "layer", "measure", "against"), _check_flows),
 }
