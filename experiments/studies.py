@@ -9,6 +9,7 @@ from typing import Final
 import pandas as pd
 
 from experiments.ablation import AblationStudy
+from experiments.answers import AnswerStudy
 from experiments.circuits import CircuitStudy
 from experiments.classifiers import ClassifierStudy
 from experiments.confusion import ConfusionStudy
@@ -40,6 +41,7 @@ STUDIES: Final[tuple[type[Study], ...]] = (
     PruningStudy,
     GateStudy,
     LinkStudy,
+    AnswerStudy,
 )
 
 

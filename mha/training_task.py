@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -107,4 +107,4 @@ def evaluation_batches(task: Task, settings: TrainingSettings, rank: int, proces
 
 def _fixed(masking: Masking) -> Masking:
     """Return the masking of evaluations: the training's, but every chosen piece is hidden."""
-    return Masking(masking.rate, hidden=1.0, random=0.0, whole_word=masking.whole_word)
+    return replace(masking, hidden=1.0, random=0.0)

@@ -116,7 +116,7 @@ def test_every_setting_of_a_table_reaches_the_training() -> None:
         "beta1": 0.8, "beta2": 0.9, "epsilon": 1e-7, "clip": 0.5, "precision": "fp32", "evaluate_every": 7,
         "evaluation_rows": 8, "log_every": 9, "trackers": ("tensorboard",), "rows": 10,
     }  # fmt: skip
-    masking = {"rate": 0.3, "hidden": 0.6, "random": 0.3, "whole_word": True}
+    masking = {"rate": 0.3, "hidden": 0.6, "random": 0.3, "whole_word": True, "answers": ("is", "are")}
     checkpoints = {"per_doubling": 3, "every": 50, "safety": 60, "keep": 4, "states": 2}
     train = section(**changed, masking=masking, checkpoints=checkpoints)
     rows = StreamedRows([], open_vocabulary(section(), open_material(section())), 32, "x")
@@ -165,6 +165,7 @@ def test_the_encoder_is_what_the_table_says() -> None:
         ({"data": {"name": "text_pretrian"}}, "did you mean 'text_pretrain'"),
         ({"data": {"path": "x", "seed": 3}}, "'seed' is for the grammar"),
         ({"data": {"path": "x", "column": "y"}}, "'column' is for a dataset"),
+        ({"data": {"path": "x", "unit": "verb"}}, "unit 'verb' is not for these texts; known are line, file"),
         ({"data": {"path": "x", "unit": "sentence"}}, "unit 'sentence' is not for these texts; known are line, file"),
     ],
     ids=str,
