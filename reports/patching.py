@@ -172,7 +172,7 @@ def _found(every: pd.DataFrame, ranked: pd.DataFrame) -> Iterator[str]:
     yield (
         f"Of {len(every)} heads {len(gains)} surely bring something back ({names(gains, 6)}), and {len(losses)} surely "
         f"take something away ({names(losses, 6)}). The strongest is {first['name']}: {signed(first['share'])} % of "
-        f"the difference, [{signed(first['ci_low'])}, {signed(first['ci_high'])}]."
+        f"the difference{', ' + interval if (interval := PatchedHead(first, ()).interval) else ''}."
     )
 
 
