@@ -187,7 +187,8 @@ def by_depth(heads: pd.DataFrame, above: float, most: float) -> pd.DataFrame:
     So layers of a paper's model are found again in models of another depth: layers 6 to 10 of 12 are (5/12, 10/12].
     """
     depth = (heads["layer"] + 1) / (heads["layer"].max() + 1)
-    return heads.loc[(depth > above + EDGE) & (depth < most + EDGE)]
+    found: pd.DataFrame = heads[(depth > above + EDGE) & (depth < most + EDGE)]
+    return found
 
 
 def average(heads: pd.DataFrame, value: str = "value", low: str = "ci_low", high: str = "ci_high") -> Estimate:
