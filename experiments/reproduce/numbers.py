@@ -125,15 +125,15 @@ def over_units(function: Callable[[pd.DataFrame], float], frame: pd.DataFrame, u
 
     The resamples are the same in every run.
     """
-    groups = [frame.iloc[[place]] for place in range(len(frame))]
+    groups = list(np.arange(len(frame))[:, None])
     if unit is not None:
-        groups = [part for _, part in frame.groupby(unit)]
+        groups = list(frame.groupby(unit).indices.values())
     if len(groups) < 2:
         value = float(function(frame)) if len(frame) else math.nan
         return Estimate(value, math.nan, math.nan, len(groups))
     rng = np.random.default_rng(0)
     drawn = [
-        function(pd.concat([groups[place] for place in rng.integers(0, len(groups), len(groups))]))
+        function(frame.iloc[np.concatenate([groups[place] for place in rng.integers(0, len(groups), len(groups))])])
         for _ in range(DRAWS // 4)
     ]
     low, high = np.nanpercentile(drawn, [2.5, 97.5])
