@@ -27,6 +27,7 @@ from experiments.study_sections import (
     AnswersSection,
     CircuitsSection,
     ClassifiersSection,
+    DriftSection,
     GatesSection,
     HeadsSection,
     ImportanceSection,
@@ -69,6 +70,7 @@ class Config(Section):
     pruning: PruningSection = PruningSection()
     gates: GatesSection = GatesSection()
     answers: AnswersSection = AnswersSection()
+    drift: DriftSection = DriftSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
     "Whether, and how, heads are followed through the checkpoints of a training."
@@ -79,6 +81,8 @@ class Config(Section):
             raise ValueError('model.source is "train", but there is no table [train] that says what to train')
         if self.biographies is not None and self.model.source not in ("train", "checkpoint"):
             raise ValueError('[biographies] needs the checkpoints of a training: model.source "train" or "checkpoint"')
+        if self.drift.texts and self.model.source not in ("train", "checkpoint"):
+            raise ValueError('[drift] needs the first checkpoint of a training: model.source "train" or "checkpoint"')
         if self.answers.questions and (self.train is None or len(self.train.masking.answers) != 2):
             raise ValueError("[answers] needs a [train] with two masking.answers, one of which every text begins with")
         if ARC in self.classifiers.tasks and not self.probes.trained:

@@ -13,6 +13,7 @@ from experiments.answers import AnswerStudy
 from experiments.circuits import CircuitStudy
 from experiments.classifiers import ClassifierStudy
 from experiments.confusion import ConfusionStudy
+from experiments.drift import DriftStudy
 from experiments.ensembles import Ensembles
 from experiments.gates import GateStudy
 from experiments.headset import HeadSet
@@ -42,6 +43,7 @@ STUDIES: Final[tuple[type[Study], ...]] = (
     GateStudy,
     LinkStudy,
     AnswerStudy,
+    DriftStudy,
 )
 
 

@@ -123,6 +123,13 @@ class AnswersSection(Section):
         return self
 
 
+class DriftSection(Section):
+    """What a training made of the maps that it began with, see `probes.drift`."""
+
+    texts: int = Field(default=0, ge=0)
+    "Sentences of the report split on which the maps of the first checkpoint and of the model are compared; 0 for none."
+
+
 class HeadsSection(Section):
     """What is said of the heads as a set: how far they are from each other, and what several do together."""
 

@@ -131,6 +131,15 @@ class CheckpointsSection(Section):
     states: int = Field(default=1, ge=1)
 
 
+class StartSection(Section):
+    """A model of the BERT family whose shape and tokenizer a training takes, and whose weights it begins with."""
+
+    name: str
+    "A short name, a folder (relative to the config file) or a hub id."
+    fresh: bool = False
+    "Whether weights are fresh all the same: what the training alone gives."
+
+
 class TrainSection(Section):
     """A training, see `mha.training_settings.TrainingSettings`."""
 
@@ -141,6 +150,8 @@ class TrainSection(Section):
     "Share of the texts that are held out, by a hash of each."
     held_out_texts: int = Field(default=1000, ge=1)
     "Number of first texts that are held out of a stream."
+    start: StartSection | None = None
+    "The model that is trained further, instead of a new one with a tokenizer of its own."
     tokenizer: TokenizerSection = TokenizerSection()
     encoder: EncoderSection = EncoderSection()
     masking: MaskingSection = MaskingSection()
@@ -175,6 +186,8 @@ class TrainSection(Section):
             raise ValueError("a training has either steps or tokens")
         if len({*self.seeds}) < len(self.seeds) or min(self.seeds) < 0:
             raise ValueError("seeds are different numbers, 0 or more")
+        if self.start is not None and (self.tokenizer, self.encoder) != (TokenizerSection(), EncoderSection()):
+            raise ValueError("'tokenizer' and 'encoder' are those of 'start': say nothing of them")
         positions = self.encoder.positions
         if positions is not None and positions < self.length:
             raise ValueError(f"rows of {self.length} pieces are too long for {positions} positions")

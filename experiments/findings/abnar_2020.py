@@ -53,9 +53,10 @@ IMPORTANCE = {
 }
 
 DIFFERS = (
-    "A synthetic language in the place of sentences of Wikipedia. The answer's own place and special tokens are no "
-    "words here, so that in the first layer, where only the residual tells them apart, raw attention, rollout and "
-    "flow have the same ranks, which they have not in the paper."
+    "A synthetic language in the place of sentences of Wikipedia. One training, so that intervals are over sentences "
+    "and not over trainings. The answer's own place and special tokens are no words here, so that in the first layer, "
+    "where only the residual tells them apart, raw attention, rollout and flow have the same ranks; in the paper they "
+    "have not."
 )
 
 

@@ -93,6 +93,7 @@ CHANGED: dict[str, Any] = {
     "classifiers.parser": True,
     "classifiers.sentences": 30,
     "classifiers.workers": 3,
+    "drift.texts": 7,
     "heads.texts": 7,
     "heads.groups": 3,
     "heads.permutations": 99,
@@ -181,7 +182,7 @@ def test_a_key_is_read_from_the_file_and_from_set_alike(key: str, write: Any) ->
     if not place:
         put(table, "corpus.select.path", "/data/a.conllu")
         put(table, "corpus.report.path", "/data/b.conllu")
-    if key.startswith("biographies"):
+    if key.startswith(("biographies", "drift")):
         put(table, "model.source", "checkpoint")
     if key.startswith("answers"):
         put(table, "train", {"data": {"name": "grammar"}, "steps": 1, "masking": {"answers": ["is", "are"]}})
