@@ -114,7 +114,7 @@ FINDINGS = (
         where="on gradients",
         model=MODEL,
         data=DATA,
-        metric="Mean, over tokens and heads, of the absolute derivative of the masked-LM loss with respect to a weight.",
+        metric="Mean, over tokens and heads, of the absolute derivative of the masked-LM loss by a weight.",
         statements=[
             Statement(
                 name="from layer 5 on",
