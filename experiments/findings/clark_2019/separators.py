@@ -108,4 +108,24 @@ FINDINGS = (
         measure=_depth,
         figure=_to_tokens,
     ),
+    Finding(
+        id="clark-no-op",
+        claim="From layer 5 on, more or less attention to [SEP] changes next to nothing.",
+        where="on gradients",
+        model=MODEL,
+        data=DATA,
+        metric="Mean, over tokens and heads, of the absolute derivative of the masked-LM loss by a weight.",
+        statements=[
+            Statement(
+                name="from layer 5 on",
+                text="The derivative at [SEP] is less than half of that at other tokens.",
+                number="derivative at [SEP] over that at other tokens",
+                rule=Rule(below=0.5),
+                unit="",
+                published=Published(text="near 0, that of other tokens well above; shown in a figure"),
+                shown="",
+            )
+        ],
+        missing="Derivatives with respect to attention weights; those with respect to gates of heads are there.",
+    ),
 )
