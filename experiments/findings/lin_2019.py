@@ -93,7 +93,7 @@ FINDINGS = (
         metric="Heads of a layer are averaged; attention to each noun group is divided by that to all; -log2 of the "
         "right one's part. 0 bits: perfect; log2 of the number of groups: chance.",
         stands_in="sentences of the authors' files, 400 a file",
-        differs="Depth is divided into thirds. On `select` and `report` are different sentences.",
+        differs="Depth is divided into thirds.",
         statements=[
             Statement(
                 name=kind,
@@ -113,7 +113,7 @@ FINDINGS = (
     Finding(
         id="lin-position",
         claim="What a layer knows about the position of a word falls with depth.",
-        where="section 3",
+        where="diagnostic classifiers of positions",
         model=MODEL,
         data=DATA,
         metric="Accuracy of a classifier that tells where a word stands from what one layer gives to it. We: in bands.",
@@ -137,7 +137,7 @@ FINDINGS = (
     Finding(
         id="lin-hierarchy",
         claim="What a layer knows about the hierarchy of a sentence is in the upper layers.",
-        where="section 3",
+        where="diagnostic classifiers of hierarchy",
         model=MODEL,
         data=DATA,
         metric="Accuracy of a classifier that finds words by their place in the hierarchy of the sentence.",
