@@ -24,8 +24,10 @@ from experiments.sections import VerdictSection as VerdictSection
 from experiments.study_sections import (
     ARC,
     AblationSection,
+    AnswersSection,
     CircuitsSection,
     ClassifiersSection,
+    DriftSection,
     GatesSection,
     HeadsSection,
     ImportanceSection,
@@ -67,6 +69,8 @@ class Config(Section):
     importance: ImportanceSection = ImportanceSection()
     pruning: PruningSection = PruningSection()
     gates: GatesSection = GatesSection()
+    answers: AnswersSection = AnswersSection()
+    drift: DriftSection = DriftSection()
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
     "Whether, and how, heads are followed through the checkpoints of a training."
@@ -77,6 +81,10 @@ class Config(Section):
             raise ValueError('model.source is "train", but there is no table [train] that says what to train')
         if self.biographies is not None and self.model.source not in ("train", "checkpoint"):
             raise ValueError('[biographies] needs the checkpoints of a training: model.source "train" or "checkpoint"')
+        if self.drift.texts and self.model.source not in ("train", "checkpoint"):
+            raise ValueError('[drift] needs the first checkpoint of a training: model.source "train" or "checkpoint"')
+        if self.answers.questions and (self.train is None or len(self.train.masking.answers) != 2):
+            raise ValueError("[answers] needs a [train] with two masking.answers, one of which every text begins with")
         if ARC in self.classifiers.tasks and not self.probes.trained:
             raise ValueError('task "arc" of classifiers.tasks codes the trained probes: it needs probes.trained = true')
         return self

@@ -84,15 +84,19 @@ def _resolve_paths(found: dict[str, Any], folder: Path) -> None:
     if isinstance(train, dict):
         for table, key in (("data", "path"), ("held_out", "path"), ("tokenizer", "folder"), ("data", "dataset")):
             _resolve_texts(train.get(table), key, folder)
+        _resolve_model(train.get("start"), folder)
     _resolve_texts(found.get("circuits"), "relations", folder)
-    model = found.get("model")
-    if isinstance(model, dict) and isinstance(name := model.get("name"), str) and name not in NAMED:
-        places = [place for place in (folder / Path(name).expanduser(), Path(name)) if place.is_dir()]
-        model["name"] = str(places[0].resolve()) if places else name
+    _resolve_model(found.get("model"), folder)
     for table, key, known in PLACED:
         part = found.get(table)
         if isinstance(part, dict) and isinstance(names := part.get(key), list):
             part[key] = [_place(name, folder, known) for name in names]
+
+
+def _resolve_model(part: Any, folder: Path) -> None:
+    if isinstance(part, dict) and isinstance(name := part.get("name"), str) and name not in NAMED:
+        places = [place for place in (folder / Path(name).expanduser(), Path(name)) if place.is_dir()]
+        part["name"] = str(places[0].resolve()) if places else name
 
 
 def _place(name: object, folder: Path, known: Container[str]) -> object:

@@ -9,9 +9,11 @@ from typing import Final
 import pandas as pd
 
 from experiments.ablation import AblationStudy
+from experiments.answers import AnswerStudy
 from experiments.circuits import CircuitStudy
 from experiments.classifiers import ClassifierStudy
 from experiments.confusion import ConfusionStudy
+from experiments.drift import DriftStudy
 from experiments.ensembles import Ensembles
 from experiments.gates import GateStudy
 from experiments.headset import HeadSet
@@ -40,6 +42,8 @@ STUDIES: Final[tuple[type[Study], ...]] = (
     PruningStudy,
     GateStudy,
     LinkStudy,
+    AnswerStudy,
+    DriftStudy,
 )
 
 

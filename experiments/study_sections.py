@@ -104,6 +104,32 @@ class ClassifiersSection(Section):
         return tuple(task for name, task in TASKS.items() if name in self.tasks or ALL in self.tasks)
 
 
+class AnswersSection(Section):
+    """How well a model does that [train] trains to answer in one of two words, and what its answers rest on."""
+
+    questions: int = Field(default=0, ge=0)
+    "Held-out texts of the training, at the most, that the model is asked about; 0 for none."
+    texts: int = Field(default=200, ge=0)
+    "Of these, how many attention, rollout and flow are held against what their answers rest on; 0 for none."
+    shortest: int = Field(default=4, ge=3)
+    "Words, without the answer, of the shortest text for attention flow."
+    longest: int = Field(default=20, ge=3)
+    "Words of the longest."
+
+    @model_validator(mode="after")
+    def _room(self) -> Self:
+        if self.shortest > self.longest:
+            raise ValueError(f"no text has {self.shortest} words or more and {self.longest} or fewer")
+        return self
+
+
+class DriftSection(Section):
+    """What a training made of the maps that it began with, see `probes.drift`."""
+
+    texts: int = Field(default=0, ge=0)
+    "Sentences of the report split on which the maps of the first checkpoint and of the model are compared; 0 for none."
+
+
 class HeadsSection(Section):
     """What is said of the heads as a set: how far they are from each other, and what several do together."""
 

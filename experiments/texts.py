@@ -13,6 +13,7 @@ from tokenizers import Tokenizer
 
 from experiments.section import ConfigError
 from experiments.train_config import GRAMMAR, TextsSection, TrainSection
+from mha import load_model
 from mha.rows import Rows, RowsError, StoredRows, StreamedRows, store_rows
 from mha.vocabulary import Vocabulary, VocabularySettings, train_tokenizer, write_tokenizer
 from probes import Corpus
@@ -64,8 +65,10 @@ def open_material(train: TrainSection) -> Material:
 
 
 def open_vocabulary(train: TrainSection, material: Material) -> Vocabulary:
-    """Return the vocabulary of a training: from its folder, from the cache, or learnt from the training texts."""
+    """Return the vocabulary of a training: of its start, from its folder, or learnt from its texts."""
     section = train.tokenizer
+    if train.start is not None:
+        return Vocabulary(load_model(train.start.name).tokenizer)
     if section.folder is not None:
         path = section.folder / "tokenizer.json"
         if not path.is_file():

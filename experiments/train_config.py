@@ -25,8 +25,9 @@ class TextsSection(Section):
     "Files of plain text or folders of *.txt, relative to the config file; one or several."
     dataset: str | None = None
     "A data set of `datasets`: a name of the hub, or a folder."
-    unit: Literal["sentence", "document", "line", "file"] | None = None
-    "What one text is: sentence (default) or document of a corpus; line (default) or file of plain text."
+    unit: Literal["sentence", "document", "verb", "line", "file"] | None = None
+    """What one text is: sentence (default), document or verb (its number, then the words before it) of a corpus; line
+    (default) or file of plain text."""
     documents: int = Field(default=4000, ge=1)
     "Number of documents of the grammar."
     seed: int = 0
@@ -65,7 +66,7 @@ class TextsSection(Section):
             if getattr(self, key) != TextsSection.model_fields[key].default:
                 raise ValueError(f"{key!r} is for {'a dataset' if key in of_dataset else 'the grammar'}")
         of_corpus = self.name == GRAMMAR or self.name in CORPORA
-        units = ("sentence", "document") if of_corpus else () if self.dataset else ("line", "file")
+        units = ("sentence", "document", "verb") if of_corpus else () if self.dataset else ("line", "file")
         if self.unit is not None and self.unit not in units:
             raise ValueError(f"unit {self.unit!r} is not for these texts; known are {', '.join(units) or 'none'}")
         return self
@@ -117,6 +118,7 @@ class MaskingSection(Section):
     hidden: float = Field(default=0.8, ge=0, le=1)
     random: float = Field(default=0.1, ge=0, le=1)
     whole_word: bool = False
+    answers: tuple[str, ...] = ()
 
 
 class CheckpointsSection(Section):
@@ -129,6 +131,15 @@ class CheckpointsSection(Section):
     states: int = Field(default=1, ge=1)
 
 
+class StartSection(Section):
+    """A model of the BERT family whose shape and tokenizer a training takes, and whose weights it begins with."""
+
+    name: str
+    "A short name, a folder (relative to the config file) or a hub id."
+    fresh: bool = False
+    "Whether weights are fresh all the same: what the training alone gives."
+
+
 class TrainSection(Section):
     """A training, see `mha.training_settings.TrainingSettings`."""
 
@@ -139,6 +150,8 @@ class TrainSection(Section):
     "Share of the texts that are held out, by a hash of each."
     held_out_texts: int = Field(default=1000, ge=1)
     "Number of first texts that are held out of a stream."
+    start: StartSection | None = None
+    "The model that is trained further, instead of a new one with a tokenizer of its own."
     tokenizer: TokenizerSection = TokenizerSection()
     encoder: EncoderSection = EncoderSection()
     masking: MaskingSection = MaskingSection()
@@ -173,6 +186,8 @@ class TrainSection(Section):
             raise ValueError("a training has either steps or tokens")
         if len({*self.seeds}) < len(self.seeds) or min(self.seeds) < 0:
             raise ValueError("seeds are different numbers, 0 or more")
+        if self.start is not None and (self.tokenizer, self.encoder) != (TokenizerSection(), EncoderSection()):
+            raise ValueError("'tokenizer' and 'encoder' are those of 'start': say nothing of them")
         positions = self.encoder.positions
         if positions is not None and positions < self.length:
             raise ValueError(f"rows of {self.length} pieces are too long for {positions} positions")

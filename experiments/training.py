@@ -10,8 +10,8 @@ from pathlib import Path
 from experiments.config import Config, TrainingConfig
 from experiments.section import ConfigError
 from experiments.texts import open_material, open_rows, open_vocabulary
-from experiments.train_config import TrainSection
-from mha import EncoderConfig, Model, load_model
+from experiments.train_config import StartSection, TrainSection
+from mha import Encoder, EncoderConfig, Model, load_model
 from mha.checkpoints import FOLDER, Schedule, find_checkpoint, read_record
 from mha.masking import Masking
 from mha.rows import Rows, StoredRows
@@ -43,7 +43,10 @@ def train_seeds(
     material = open_material(section)
     vocabulary = open_vocabulary(section, material)
     rows, held_out = open_rows(section, material, vocabulary)
-    task = Task(encoder_config(section, vocabulary), vocabulary, rows, held_out)
+    start = None if section.start is None else opened_start(section.start)
+    shape = encoder_config(section, vocabulary) if start is None else start.config
+    fresh = section.start is None or section.start.fresh
+    task = Task(shape, vocabulary, rows, held_out, None if fresh else start)
     folders = {}
     for seed in section.seeds:
         folders[seed] = out / config.name / f"seed-{seed}"
@@ -65,6 +68,14 @@ def noted(show: Callable[[str, int, int, str], None]) -> OnTraining:
         show(f"train seed {seed}", now.step, now.steps, f"loss {now.loss:.3f}, {now.tokens_per_second:,.0f} tokens/s")
 
     return tell
+
+
+def opened_start(start: StartSection) -> Encoder:
+    """Return the encoder that a training goes on with; raises ConfigError for another architecture."""
+    module = load_model(start.name).module
+    if not isinstance(module, Encoder):
+        raise ConfigError(f"train.start: {start.name} is no model of the BERT family, which alone is trained further")
+    return module
 
 
 def encoder_config(section: TrainSection, vocabulary: Vocabulary) -> EncoderConfig:

@@ -25,6 +25,9 @@ class Masking:
     "Share of these that a random piece stands for; the rest stays as it is."
     whole_word: bool = False
     "Whether the pieces of a word are chosen together; each is then hidden, replaced or left by itself."
+    answers: tuple[str, ...] = ()
+    """Words, each a piece of the vocabulary, that alone are to be predicted, wherever one stands, whatever the rate: a
+    task that is answered in words. All words may be chosen where none is named."""
 
     def __post_init__(self) -> None:
         """Refuse shares that are none."""
@@ -64,7 +67,9 @@ def mask_rows(rows: Ints, vocabulary: Vocabulary, masking: Masking, seed: int, s
     """Hide pieces of packed rows [row, length]; special pieces never.
 
     What happens to a row depends on its pieces, `seed`, `step` and its number, not on what was drawn before. A row in
-    which nothing was drawn gets the word or piece that came nearest, so that every row has something to predict.
+    which nothing was drawn gets the word or piece that came nearest, so that every row has something to predict;
+    where `masking` names answers it has none if no answer stands in it. Raises VocabularyError for an answer that is
+    no piece.
     """
     draws = np.random.Generator(np.random.Philox(key=np.array([seed, step], np.uint64)))
     uniform = draws.random((len(rows), 3, rows.shape[1]), np.float32)  # row by row, so that more rows change none
@@ -76,6 +81,8 @@ def mask_rows(rows: Ints, vocabulary: Vocabulary, masking: Masking, seed: int, s
     drawn = np.where(possible, drawn, np.float32(2))
     threshold = np.maximum(masking.rate, np.nextafter(drawn.min(axis=1, keepdims=True), np.float32(2)))
     masked = possible & (drawn < threshold)
+    if masking.answers:
+        masked = np.isin(rows, [vocabulary.piece(answer) for answer in masking.answers])
     pieces = np.where(masked & (fate < masking.hidden), vocabulary.special["[MASK]"], rows)
     replaced = masked & (fate >= masking.hidden) & (fate < masking.hidden + masking.random)
     pieces = np.where(replaced, others, pieces)

@@ -122,6 +122,7 @@ class _Training:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(settings.seed)
             self.encoder = Encoder(task.encoder, lm_head=True)
+        task.begin(self.encoder)
         self.model = self.accelerator.prepare(_MaskedLM(self.encoder))
         self.parameters = [*self.encoder.parameters()]
         self.optimizer = torch.optim.AdamW(

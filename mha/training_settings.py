@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -95,7 +96,11 @@ class TrainingSettings:
 
     def recorded(self) -> dict[str, Any]:
         """Return the settings as they stand in a checkpoint."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        found = asdict(self)
+        # nothing where no answer is named, which is also what older checkpoints say
+        found["masking"] = {name: value for name, value in found["masking"].items() if name != "answers" or value}
+        as_json: dict[str, Any] = json.loads(json.dumps(found))
+        return as_json
 
 
 def check_unchanged(where: str, what: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mha.checkpoints import CheckpointError
-from mha.encoder import EncoderConfig
+from mha.encoder import Encoder, EncoderConfig
 from mha.masked_lm import MaskedBatch
 from mha.masking import Masking, mask_rows
 from mha.rows import Rows, StoredRows
@@ -30,6 +31,8 @@ class Task:
     rows: Rows
     held_out: StoredRows | None = None
     "Rows for the evaluation loss; None for no evaluation."
+    start: Encoder | None = None
+    "Whose weights training begins with (fine-tuning); fresh ones where there is none, and where it has no such head."
 
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together."""
@@ -39,6 +42,8 @@ class Task:
                 f"the encoder has {shape.vocab} pieces and padding {shape.padding}, "
                 f"the tokenizer {size} pieces and padding {padding}: give the encoder the tokenizer's numbers"
             )
+        if self.start is not None and self.start.config != shape:
+            raise TrainingError("the encoder has another shape than the one whose weights training begins with")
         for rows in (self.rows, self.held_out):
             if rows is not None and rows.length > shape.positions:
                 raise TrainingError(f"rows of {rows.length} pieces are too long for {shape.positions} positions")
@@ -49,7 +54,16 @@ class Task:
         shape = asdict(self.encoder)
         # as JSON has it; None where nothing was taken out, which is also what older checkpoints say
         shape["pruned"] = [list(head) for head in self.encoder.pruned] or None
-        return {"tokenizer": self.vocabulary.fingerprint, "encoder": shape, "texts": texts}
+        found = {"tokenizer": self.vocabulary.fingerprint, "encoder": shape, "texts": texts}
+        return found if self.start is None else found | {"start": {"sha256": _fingerprint(self.start)}}
+
+    def begin(self, encoder: Encoder) -> None:
+        """Give a fresh encoder the weights that training begins with."""
+        if self.start is None:
+            return
+        missing, unexpected = encoder.load_state_dict(self.start.state_dict(), strict=False)
+        assert all(name.startswith("lm_head.") for name in missing), missing
+        assert all(name.startswith("pooler.") for name in unexpected), unexpected
 
     def check(self, where: str, record: dict[str, Any], settings: TrainingSettings) -> None:
         """Raise CheckpointError where the checkpoint `where` with that record is one of another training."""
@@ -62,6 +76,15 @@ class Task:
         check_unchanged(where, "the setting", record["settings"], settings.recorded())
         check_unchanged(where, "the encoder's", record["encoder"], now["encoder"])
         check_unchanged(where, "the texts'", record["texts"], now["texts"])
+        check_unchanged(where, "the first weights'", record.get("start", {}), now.get("start", {}))
+
+
+def _fingerprint(encoder: Encoder) -> str:
+    """Return the sha256 of the weights and their names."""
+    digest = hashlib.sha256()
+    for name, parameter in encoder.named_parameters():
+        digest.update(name.encode() + parameter.detach().numpy().tobytes())
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -107,4 +130,4 @@ def evaluation_batches(task: Task, settings: TrainingSettings, rank: int, proces
 
 def _fixed(masking: Masking) -> Masking:
     """Return the masking of evaluations: the training's, but every chosen piece is hidden."""
-    return Masking(masking.rate, hidden=1.0, random=0.0, whole_word=masking.whole_word)
+    return replace(masking, hidden=1.0, random=0.0)

@@ -183,6 +183,13 @@ class Vocabulary:
         """[piece] The ids of all pieces that are not special, in order."""
         return np.setdiff1d(np.arange(self.size), list(self.special.values()))
 
+    def piece(self, word: str) -> int:
+        """Return the id of a word that is one piece; raises VocabularyError for one that is not."""
+        ids = self.tokenizer.encode(word, add_special_tokens=False).ids
+        if len(ids) != 1 or ids[0] in self.special.values():
+            raise VocabularyError(f"{word!r} is {len(ids)} pieces of the vocabulary, or an unknown one; expected one")
+        return int(ids[0])
+
     @cached_property
     def begins(self) -> npt.NDArray[np.bool_]:
         """[vocab] Whether a piece begins a word.

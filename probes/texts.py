@@ -1,4 +1,4 @@
-"""Texts for training: lines or files of plain text, sentences of a corpus, or a column of a `datasets` data set."""
+"""Texts for training: lines or files of plain text, parts of a corpus, or a column of a `datasets` data set."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 from probes.conllu_reader import CorpusError
 from probes.corpora import Corpus, Named, data_folder
+from probes.verb_number import verb_questions
 
 NAMED_TEXTS = {
     "text_pretrain": Named(
@@ -83,24 +84,26 @@ class TextFiles:
 
 @dataclass(frozen=True)
 class CorpusTexts:
-    """The sentences or documents of a corpus, words divided by blanks."""
+    """The sentences or documents of a corpus, or questions about its verbs, words divided by blanks."""
 
     corpus: Corpus
     unit: str = "sentence"
-    '"sentence" or "document".'
+    '"sentence", "document", or "verb" for `probes.verb_number`.'
 
     def __post_init__(self) -> None:
         """Refuse another unit."""
-        if self.unit not in ("sentence", "document"):
-            raise CorpusError(f"unit is {self.unit!r}, expected 'sentence' or 'document' for a corpus")
+        if self.unit not in ("sentence", "document", "verb"):
+            raise CorpusError(f"unit is {self.unit!r}, expected 'sentence', 'document' or 'verb' for a corpus")
 
     def __iter__(self) -> Iterator[str]:
         """Yield the texts."""
         for document in self.corpus.stream():
             if self.unit == "document":
                 yield " ".join(document.words)
-            else:
+            elif self.unit == "sentence":
                 yield from (" ".join(sentence.words) for sentence in document.sentences)
+            else:
+                yield from (" ".join(words) for part in document.split_sentences() for words in verb_questions(part))
 
 
 @dataclass(frozen=True)

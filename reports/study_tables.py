@@ -10,6 +10,7 @@ from typing import Final
 import pandas as pd
 
 from reports.ablation_tables import ABLATION_TABLES
+from reports.answer_tables import ANSWER_TABLES
 from reports.circuit_tables import CIRCUIT_TABLES
 from reports.classifier_tables import CLASSIFIER_TABLES
 from reports.confusion_table import CONFUSION_TABLES
@@ -33,6 +34,7 @@ STUDY_TABLES: Final[Mapping[str, StudyTable]] = MappingProxyType(
         **PATCHING_TABLES,
         **ABLATION_TABLES,
         **LINK_TABLES,
+        **ANSWER_TABLES,
     }
 )
 "Name -> what the table must hold. In a run folder it lies as NAME.parquet and NAME.csv."

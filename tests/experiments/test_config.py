@@ -54,6 +54,10 @@ CHANGED: dict[str, Any] = {
     "circuits.words": 40,
     "circuits.sentences": 7,
     "circuits.relations": "/data/pairs.tsv",
+    "answers.questions": 70,
+    "answers.texts": 7,
+    "answers.shortest": 5,
+    "answers.longest": 9,
     "ablation.behaviours": ["embedding", "grammar"],
     "ablation.ways": ["mean", "resample"],
     "ablation.layers": False,
@@ -89,6 +93,7 @@ CHANGED: dict[str, Any] = {
     "classifiers.parser": True,
     "classifiers.sentences": 30,
     "classifiers.workers": 3,
+    "drift.texts": 7,
     "heads.texts": 7,
     "heads.groups": 3,
     "heads.permutations": 99,
@@ -177,8 +182,10 @@ def test_a_key_is_read_from_the_file_and_from_set_alike(key: str, write: Any) ->
     if not place:
         put(table, "corpus.select.path", "/data/a.conllu")
         put(table, "corpus.report.path", "/data/b.conllu")
-    if key.startswith("biographies"):
+    if key.startswith(("biographies", "drift")):
         put(table, "model.source", "checkpoint")
+    if key.startswith("answers"):
+        put(table, "train", {"data": {"name": "grammar"}, "steps": 1, "masking": {"answers": ["is", "are"]}})
     default = load_config(write(tomli_w.dumps(table)))
     value = tomli_w.dumps({"v": CHANGED[key]}).partition("=")[2].strip()
     by_set = load_config(write(tomli_w.dumps(table)), [f"{key}={value}"])

@@ -3,12 +3,13 @@ import re
 import textwrap
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+import torch
 from tokenizers import Tokenizer
 
 from experiments.config import ConfigError, TrainingConfig, load_config, load_training
@@ -16,12 +17,14 @@ from experiments.run import run
 from experiments.texts import open_material, open_rows, open_texts, open_vocabulary
 from experiments.train_config import CheckpointsSection, MaskingSection, TextsSection, TokenizerSection, TrainSection
 from experiments.training import encoder_config, open_checkpoint, train_seeds, training_settings
+from mha import load_model
 from mha.checkpoints import CheckpointError, Schedule, list_checkpoints
 from mha.masking import Masking
 from mha.rows import StoredRows, StreamedRows
 from mha.training_settings import TrainingSettings
 from mha.vocabulary import VocabularySettings
 from probes.conllu_reader import CorpusError
+from reports import Run
 
 TRAIN: dict[str, Any] = {
     "data": {"name": "grammar", "documents": 30, "seed": 1},
@@ -116,7 +119,7 @@ def test_every_setting_of_a_table_reaches_the_training() -> None:
         "beta1": 0.8, "beta2": 0.9, "epsilon": 1e-7, "clip": 0.5, "precision": "fp32", "evaluate_every": 7,
         "evaluation_rows": 8, "log_every": 9, "trackers": ("tensorboard",), "rows": 10,
     }  # fmt: skip
-    masking = {"rate": 0.3, "hidden": 0.6, "random": 0.3, "whole_word": True}
+    masking = {"rate": 0.3, "hidden": 0.6, "random": 0.3, "whole_word": True, "answers": ("is", "are")}
     checkpoints = {"per_doubling": 3, "every": 50, "safety": 60, "keep": 4, "states": 2}
     train = section(**changed, masking=masking, checkpoints=checkpoints)
     rows = StreamedRows([], open_vocabulary(section(), open_material(section())), 32, "x")
@@ -165,6 +168,7 @@ def test_the_encoder_is_what_the_table_says() -> None:
         ({"data": {"name": "text_pretrian"}}, "did you mean 'text_pretrain'"),
         ({"data": {"path": "x", "seed": 3}}, "'seed' is for the grammar"),
         ({"data": {"path": "x", "column": "y"}}, "'column' is for a dataset"),
+        ({"data": {"path": "x", "unit": "verb"}}, "unit 'verb' is not for these texts; known are line, file"),
         ({"data": {"path": "x", "unit": "sentence"}}, "unit 'sentence' is not for these texts; known are line, file"),
     ],
     ids=str,
@@ -462,3 +466,71 @@ def test_steps_at_which_no_checkpoint_will_stay_are_refused_before_training(
     with pytest.raises(ConfigError, match=rf"step {step} is asked for, .* they will at {stay}$"):
         run(load_config(path, [change]), tmp_path / "out")
     assert not list((tmp_path / "out").glob("**/checkpoints"))
+
+
+# --- a model that is trained further
+
+
+@pytest.fixture
+def begun(tmp_path: Path) -> Path:
+    """Return the folder of a checkpoint that another training may begin with."""
+    folders = train_seeds(TrainingConfig(name="begun", train=section()), tmp_path / "begun")
+    return folders[0] / "checkpoints" / "step-00000006"
+
+
+def further(begun: Path, **start: Any) -> TrainSection:
+    given = {name: value for name, value in TRAIN.items() if name not in ("tokenizer", "encoder")}
+    return TrainSection.model_validate({**given, "start": {"name": str(begun), **start}})
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_training_takes_shape_tokenizer_and_unless_fresh_weights_of_its_start(
+    begun: Path, fresh: bool, tmp_path: Path
+) -> None:
+    folder = train_seeds(TrainingConfig(name="further", train=further(begun, fresh=fresh)), tmp_path)[0]
+    first, _, step = open_checkpoint(folder, 0)
+    start = load_model(str(begun))
+    assert step == 0
+    assert first.module.config == start.module.config
+    assert first.tokenizer.get_vocab() == start.tokenizer.get_vocab()
+    pairs = zip(first.module.parameters(), start.module.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in pairs) is not fresh
+
+
+def test_a_start_says_what_shape_and_tokenizer_are_and_is_of_the_bert_family(
+    begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ValueError, match="'tokenizer' and 'encoder' are those of 'start'"):
+        section(start={"name": str(begun)})
+    monkeypatch.setattr(
+        "experiments.training.load_model", lambda name: replace(load_model(name), module=torch.nn.ReLU())
+    )
+    with pytest.raises(ConfigError, match=r"train\.start: .* is no model of the BERT family"):
+        train_seeds(TrainingConfig(name="further", train=further(begun)), tmp_path)
+
+
+def test_the_folder_of_a_start_is_relative_to_the_config(begun: Path, write: Callable[..., Path]) -> None:
+    path = write()
+    text = (
+        path.read_text(encoding="utf-8")
+        .replace("tokenizer.size = 300\n", "")
+        .replace(
+            "encoder = { layers = 1, heads = 2, model = 16 }",
+            f'start = {{ name = "{begun.relative_to(path.parent)}" }}',
+        )
+    )
+    path.write_text(text, encoding="utf-8")
+    found = load_training(path).train.start
+    assert found is not None
+    assert Path(found.name) == begun
+
+
+def test_a_run_tells_how_near_maps_stay_to_those_of_the_first_checkpoint(
+    begun: Path, write: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = write(RUN)
+    found = Run.open(run(load_config(path, ["drift.texts=5"]), tmp_path / "out")).studies["drift"]
+    assert found.groupby("name").size().to_dict() == {"1-1": 5, "1-2": 5}
+    assert found.cosine.between(0.5, 1 - 1e-9).all()
+    with pytest.raises(ConfigError, match=r"\[drift\] needs the first checkpoint of a training"):
+        load_config(path, ["drift.texts=5", 'model.source="pretrained"'])

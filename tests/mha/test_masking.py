@@ -4,7 +4,7 @@ import torch
 
 from mha.masking import Masking, mask_rows
 from mha.packing import pack
-from mha.vocabulary import Vocabulary, VocabularySettings, train_tokenizer
+from mha.vocabulary import Vocabulary, VocabularyError, VocabularySettings, train_tokenizer
 
 TEXTS = [f"{a}{b} {b}{a}{a} {a}{b}{b}{a}" for a in ("mo", "tari", "li") for b in ("nasu", "ke", "dirolu")] * 40
 VOCABULARY = Vocabulary(train_tokenizer(TEXTS, VocabularySettings(32)))
@@ -99,3 +99,21 @@ def test_the_rows_themselves_are_not_changed() -> None:
 def test_shares_that_are_none_are_refused(change: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="share"):
         Masking(**change)
+
+
+def test_answers_are_masked_wherever_they_stand_and_nothing_else_is() -> None:
+    answers = {
+        VOCABULARY.tokenizer.id_to_token(piece): piece for piece in VOCABULARY.ordinary if VOCABULARY.begins[piece]
+    }
+    one, other = [*answers][:2]
+    asked = np.isin(ROWS, [answers[one], answers[other]])
+    assert 0 < asked.sum() < ORDINARY.sum()
+    hidden = mask_rows(ROWS, VOCABULARY, Masking(1e-9, hidden=1.0, random=0.0, answers=(one, other)), 0, 1)
+    assert (hidden.masked == asked).all()
+    assert (hidden.pieces == np.where(asked, MASK, ROWS)).all()
+
+
+def test_an_answer_that_is_no_piece_is_refused() -> None:
+    for word in ("monasu monasu", "\u4e2d", ""):
+        with pytest.raises(VocabularyError, match="expected one"):
+            mask_rows(ROWS, VOCABULARY, Masking(answers=(word,)), 0, 1)

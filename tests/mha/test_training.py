@@ -18,6 +18,7 @@ from safetensors.torch import load_file
 from transformers import AutoTokenizer, BertForMaskedLM
 
 from mha.checkpoints import CheckpointError, Schedule, checkpoint_path, list_checkpoints, read_record
+from mha.encoder import Encoder
 from mha.masked_lm import masked_logits
 from mha.masking import mask_rows
 from mha.models import load_model
@@ -456,3 +457,41 @@ def test_an_accelerator_of_another_precision_in_the_process_changes_nothing(
     train(tmp_path, task, SETTINGS)
     assert losses(tmp_path) == losses(trained)
     assert same(weights(tmp_path), weights(trained))
+
+
+# --- from weights that are there
+
+
+@pytest.fixture(scope="module")
+def start(trained: Path) -> Any:
+    return load_encoder(checkpoint_path(trained, 12))
+
+
+def test_training_begins_with_the_weights_that_it_is_given(task: Task, start: Any, tmp_path: Path) -> None:
+    train(tmp_path, replace(task, start=start), SETTINGS)
+    begun = load_encoder(checkpoint_path(tmp_path, 0))
+    assert same(begun.state_dict(), start.state_dict())
+    assert not same(load_encoder(checkpoint_path(tmp_path, 12)).state_dict(), start.state_dict())
+
+
+def test_a_masked_lm_head_that_is_not_there_is_fresh_and_a_pooler_is_left_out(task: Task, tmp_path: Path) -> None:
+    bare = Encoder(task.encoder, pooler=True)
+    train(tmp_path, replace(task, start=bare), replace(SETTINGS, steps=1))
+    begun = load_encoder(checkpoint_path(tmp_path, 0))
+    assert begun.pooler is None
+    assert begun.lm_head is not None
+    assert torch.equal(begun.pieces.weight, bare.pieces.weight)
+    assert float(begun.lm_head.transform.weight.std()) == pytest.approx(0.02, rel=0.3)
+
+
+def test_a_training_does_not_go_on_from_other_first_weights(task: Task, start: Any, tmp_path: Path) -> None:
+    train(tmp_path, replace(task, start=start), SETTINGS)
+    assert train(tmp_path, replace(task, start=start), SETTINGS, resume=True).name == "step-00000012"
+    for other in (None, Encoder(task.encoder, lm_head=True)):
+        with pytest.raises(CheckpointError, match="the first weights' sha256"):
+            train(tmp_path, replace(task, start=other), SETTINGS, resume=True)
+
+
+def test_weights_of_another_shape_are_refused(task: Task, start: Any) -> None:
+    with pytest.raises(TrainingError, match="another shape"):
+        replace(task, encoder=replace(task.encoder, layers=2), start=start)

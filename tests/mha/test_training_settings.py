@@ -1,8 +1,10 @@
+import json
 from typing import Any
 
 import pytest
 
 from mha.checkpoints import CheckpointError
+from mha.masking import Masking
 from mha.training_settings import TrainingError, TrainingSettings, check_unchanged
 
 
@@ -42,3 +44,13 @@ def test_what_may_change_may_and_the_rest_is_named() -> None:
         check_unchanged("x", "the setting", before, TrainingSettings(clip=2.0).recorded())
     with pytest.raises(CheckpointError, match=r"new = None, not 1"):
         check_unchanged("x", "the setting", before, {**before, "new": 1})
+
+
+def test_answers_are_recorded_as_json_has_them_and_not_where_none_is_named() -> None:
+    none = TrainingSettings().recorded()
+    assert "answers" not in none["masking"]  # as in the checkpoints of trainings from before there were answers
+    some = TrainingSettings(masking=Masking(answers=("is", "are"))).recorded()
+    assert json.loads(json.dumps(some)) == some
+    assert some["masking"]["answers"] == ["is", "are"]
+    with pytest.raises(CheckpointError, match="masking"):
+        check_unchanged("x", "the setting", none, some)

@@ -7,6 +7,7 @@ from probes.conllu_reader import CorpusError
 from probes.corpora import Corpus
 from probes.grammar import generate
 from probes.texts import CorpusTexts, DatasetTexts, Portion, Stretch, TextFiles, texts_path
+from probes.verb_number import verb_questions
 
 
 @pytest.fixture
@@ -58,6 +59,11 @@ def test_the_sentences_and_documents_of_a_corpus_are_texts() -> None:
     sentences = [*CorpusTexts(corpus)]
     assert len(sentences) == sum(len(document.sentences) for document in documents)
     assert " ".join(sentences) == " ".join(CorpusTexts(corpus, "document"))
+    questions = [
+        " ".join(words) for text in documents for part in text.split_sentences() for words in verb_questions(part)
+    ]
+    assert [*CorpusTexts(corpus, "verb")] == questions
+    assert len(questions) > 3
     with pytest.raises(CorpusError, match="unit is 'line'"):
         CorpusTexts(corpus, "line")
 

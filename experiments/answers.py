@@ -1,0 +1,116 @@
+"""Attention, rollout and flow of a masked answer, held against what the answer rests on (Abnar and Zuidema 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Self
+
+import numpy as np
+import pandas as pd
+import torch
+from scipy.stats import spearmanr
+
+from experiments.section import ConfigError
+from experiments.study import Study, Surroundings
+from experiments.texts import open_material
+from experiments.train_config import TrainSection
+from mha import collate
+from mha.flow import flow_maps
+from mha.masked_prediction import MaskedLM
+from probes.attribution import asked_number, blank_out, input_gradients
+from probes.behaviours import Asked, Predictions, of_items
+from reports.answer_tables import AGAINST
+
+HELD_OUT = "held-out texts"
+"The corpus of these tables: what the training did not see."
+
+
+@dataclass(frozen=True)
+class AnswerStudy(Study):
+    """How often a model is right that was trained to answer in one of two words, and which maps tell why."""
+
+    name = "answers"
+    run: Surroundings
+    train: TrainSection
+
+    @classmethod
+    def asked(cls, run: Surroundings) -> Self | None:
+        """Return the study where the config asks for questions."""
+        train = run.config.train
+        return cls(run, train) if run.config.answers.questions and train is not None else None
+
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """Return the log-odds of held-out questions, and the rank correlations of some of them."""
+        section, lm = self.run.config.answers, self.run.lm
+        held_out = open_material(self.train).held_out
+        questions = [text.split() for text in islice(held_out, section.questions)]
+        one, other = self.train.masking.answers
+        asked = list(asked_number(lm, questions, (one, other)))
+        words = [len(question) - 1 for question in questions]
+        found = {"text": range(len(asked)), "words": words, "answer": [one[0] for one in questions]}
+        odds = log_odds(lm, asked, self.run.config.scoring.batch_pieces)
+        tables = {"answers": pd.DataFrame(found).assign(log_odds=odds)}
+        if section.texts:
+            tables["flows"] = self._flows(questions, asked)
+        return {name: frame.assign(corpus=HELD_OUT) for name, frame in tables.items()}
+
+    def _flows(self, questions: Sequence[Sequence[str]], asked: Sequence[Asked]) -> pd.DataFrame:
+        """Return the rank correlations of the first questions of the right length, each once."""
+        section = self.run.config.answers
+        lengths = range(section.shortest, section.longest + 1)
+        fits = [place for place in first_places(questions) if len(questions[place]) - 1 in lengths]
+        wanted = f"{section.shortest} to {section.longest} words"
+        if not fits:
+            raise ConfigError(f"answers: none of {len(questions)} held-out texts has {wanted}: raise held_out_share")
+        chosen = fits[: section.texts]
+        self.run.journal.record["notes"].append(
+            f"answers: of {len(questions)} held-out questions {len(fits)} are new and of {wanted}; "
+            f"attention flow was worked out for {len(chosen)}, the first of these"
+        )
+        step = self.run.counter("attention flow", len(chosen))
+        frames = []
+        for place in chosen:
+            rows = correlations(self.run.lm, asked[place])
+            frames.append(rows.assign(text=place, words=len(questions[place]) - 1))
+            step()
+        return pd.concat(frames, ignore_index=True)
+
+
+def first_places(questions: Sequence[Sequence[str]]) -> list[int]:
+    """Return the places of questions that no earlier one is equal to."""
+    return sorted({tuple(words): place for place, words in reversed([*enumerate(questions)])}.values())
+
+
+def log_odds(lm: MaskedLM, asked: Sequence[Asked], batch_pieces: int) -> np.ndarray:
+    """Return the value of each question, in nats for log-odds."""
+    behaviour = Predictions("answers", "nats", lm, asked, ("",) * len(asked))
+
+    def values(batch: Sequence[int]) -> torch.Tensor:
+        texts = behaviour.texts(batch)
+        output = lm.read(texts.ids, texts.real, texts.chosen)
+        return behaviour.values(batch, texts, output[None], output)
+
+    with torch.inference_mode():
+        found = of_items(behaviour, ((batch, values(batch)) for batch in behaviour.batches(batch_pieces)), 1)
+    return found[0].numpy()
+
+
+def correlations(lm: MaskedLM, asked: Asked) -> pd.DataFrame:
+    """Return Spearman's rho over the words of a question: layer, measure, against, rho.
+
+    What the place of the answer attends to, and what flows to it, is held against what changes the answer. Special
+    tokens and the answer itself do not count. NaN where all words are equal in one of the two.
+    """
+    maps = flow_maps(lm.model, collate([asked.text], padding=lm.model.padding))
+    place = asked.text.word[asked.places[0]]
+    importance = dict(zip(AGAINST, (blank_out(lm, asked), input_gradients(lm, asked)), strict=True))
+    rows = []
+    for measure, (against, words) in ((m, a) for m in maps for a in importance.items()):
+        others = np.isfinite(words)
+        for layer, row in enumerate(maps[measure][:, place, : len(words)][:, others].astype(np.float64)):
+            varied = np.ptp(row) > 0 and np.ptp(words[others]) > 0
+            rho = float(spearmanr(row, words[others]).statistic) if varied else np.nan
+            rows.append((layer, measure, against, rho))
+    return pd.DataFrame(rows, columns=["layer", "measure", "against", "rho"])
