@@ -111,6 +111,8 @@ class AnswersSection(Section):
     "Held-out texts of the training, at the most, that the model is asked about; 0 for none."
     texts: int = Field(default=200, ge=0)
     "Of these, how many attention, rollout and flow are held against what their answers rest on; 0 for none."
+    one_head: int = Field(default=0, ge=0)
+    "Of these, how many the model is asked again with one head of a layer left, each in turn; 0 for none."
     shortest: int = Field(default=4, ge=3)
     "Words, without the answer, of the shortest text for attention flow."
     longest: int = Field(default=20, ge=3)

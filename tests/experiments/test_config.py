@@ -56,6 +56,7 @@ CHANGED: dict[str, Any] = {
     "circuits.relations": "/data/pairs.tsv",
     "answers.questions": 70,
     "answers.texts": 7,
+    "answers.one_head": 7,
     "answers.shortest": 5,
     "answers.longest": 9,
     "ablation.behaviours": ["embedding", "grammar"],
