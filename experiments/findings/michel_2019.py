@@ -169,9 +169,6 @@ def _training_drawn(evidence: Evidence) -> Figure:
     return Figure("lines", title, "share of heads taken out", "share kept", series, level=1 - LITTLE)
 
 
-ALONE = (-0.01, 0.10, -0.14, -0.53, -0.29, -0.52, 0.05, -0.72, -0.96, 0.07, -0.19, -0.12)
-"Points of accuracy that BERT gains on MNLI with the best head alone in a layer, by layer."
-
 SPEED = {1: (17.0, 17.3, 0.019), 4: (67.3, 69.1, 0.027), 16: (114.0, 134.0, 0.175), 64: (124.7, 146.6, 0.175)}
 "Examples in a batch -> examples a second with all heads and with half of them, and how much faster that is."
 
@@ -326,27 +323,6 @@ FINDINGS = (
         figure=_transfer_drawn,
         learned=False,
         untrained="Which heads write much is fixed by the weights, random ones too, whatever the text is.",
-    ),
-    Finding(
-        id="michel-one-head",
-        claim="Most layers do as well with one head alone.",
-        where="the experiment with all heads of a layer but one taken out",
-        model=ENCODERS,
-        data="MNLI, and WMT English-French",
-        metric="Accuracy with the best head alone in a layer, less that with all heads.",
-        statements=[
-            Statement(
-                name=f"layer {layer}",
-                text=f"With one head in layer {layer} the model loses less than a point.",
-                number="accuracy with the best head alone, less that with all",
-                rule=Rule(above=-0.01),
-                published=Published(
-                    value=gain / 100, text="no layer significant; attention to the encoder, layer 6: -13.56 BLEU"
-                ),
-            )
-            for layer, gain in enumerate(ALONE, start=1)
-        ],
-        missing="[ablation] switches off single heads, whole layers and chosen heads, not all heads of a layer but one",
     ),
     Finding(
         id="michel-speed",
