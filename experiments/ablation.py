@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
+import numpy as np
 import pandas as pd
 
-from experiments.behaviours import Behaviours
+from experiments.behaviours import Behaviours, Weighed
 from experiments.ensembles import choose_relations
 from experiments.study import Scored, Study, Surroundings
-from probes.ablation import Heads, measure
+from probes.ablation import ZERO, Heads, measure
 from probes.ablation_table import COLUMNS, CONTRASTS, ablation_table, contrast_table
 from probes.aligned import Aligned, sample_texts
 from probes.behaviours import Behaviour
 from probes.corpora import MemoryTexts
 from probes.downstream import head_accuracy
-from probes.evidence import Effort
 from probes.head_sets import CHOSEN, RANDOM, HeadSet, random_sets, single_heads, whole_layers
 from probes.link import ROLES
-from probes.results import add_verdicts
-from probes.statistics import Rule
+from probes.tally import Numbers
 from reports.ablation_tables import CHOSEN_BY
 
 SPECIALISED, MARGIN = CHOSEN_BY
@@ -50,47 +49,34 @@ class AblationStudy(Study):
 
     def tables(self) -> Mapping[str, pd.DataFrame]:
         """Return what every set of heads costs, and the chosen heads against random ones."""
-        scores, costs, contrasts = self._verdicts(), [], []
-        for behaviour, labels in self._behaviours():
-            sets, elsewhere = self._sets(behaviour, scores, labels)
+        scores = self.run.verdicts([frame for part in self.parts for frame in (part.scores, *part.trained)])
+        costs, contrasts, effort = [], [], self.run.effort
+        for one, labels in self._behaviours():
+            sets, elsewhere = self._sets(one, scores, labels)
             for way in self.run.config.ablation.ways:
-                step = self._counter(f"ablation, {behaviour.name}, {way}", len(behaviour.asked))
-                values = measure(behaviour, [(), *(one.heads for one in sets)], way, step=step).numpy()
-                costs.append(ablation_table(behaviour, way, sets, values, self._effort))
-                contrasts.append(contrast_table(behaviour, way, sets, values, self._effort, elsewhere=elsewhere))
+                values = self._values(one, sets, way)
+                costs.append(ablation_table(one.behaviour, way, sets, values, effort))
+                contrasts.append(contrast_table(one.behaviour, way, sets, values, effort, elsewhere=elsewhere))
         found = {"ablations": (costs, COLUMNS), "ablation_contrasts": (contrasts, CONTRASTS)}
         return {name: _joined(frames, columns) for name, (frames, columns) in found.items()}
 
-    @property
-    def _effort(self) -> Effort:
-        scoring = self.run.config.scoring
-        return Effort(scoring.replicates, scoring.flips, self.run.config.seed)
+    def _values(self, one: Weighed, sets: Sequence[HeadSet], way: str) -> Numbers:
+        """Return [1 + set, item], the intact model's first; single heads, which come first, by zero once for all."""
+        known = one.singles if way == ZERO else np.empty((0, len(one.behaviour.clusters)))
+        wanted = [(), *(one.heads for one in sets)][len(known) :]
+        if not wanted:
+            return known
+        step = self.run.counter(f"ablation, {one.behaviour.name}, {way}", len(one.behaviour.asked))
+        return np.concatenate([known, measure(one.behaviour, wanted, way, step=step).numpy()])
 
-    def _counter(self, what: str, of: int) -> Callable[[int], None]:
-        done = 0
-
-        def step(texts: int) -> None:
-            nonlocal done
-            done += texts
-            self.run.progress(what, done, of)
-
-        return step
-
-    def _verdicts(self) -> pd.DataFrame:
-        """Return the scores of the whole run with the verdicts that it will give."""
-        frames = [frame for part in self.parts for frame in (part.scores, *part.trained) if len(frame)]
-        verdict = self.run.config.verdict
-        return add_verdicts(pd.concat(frames, ignore_index=True), Rule(verdict.alpha, verdict.margin))
-
-    def _behaviours(self) -> Iterator[tuple[Behaviour, Sequence[str]]]:
+    def _behaviours(self) -> Iterator[tuple[Weighed, Sequence[str]]]:
         """Yield every behaviour, and the labels whose heads should matter for it."""
         labels = self.run.config.ablation.labels
-        for name in self.behaviours.names:
-            behaviour = self.behaviours.open(name)
-            own = tuple(role.selects for role in ROLES if behaviour.name in role.behaviours)
-            yield behaviour, labels or own
+        for one in self.behaviours.weighed():
+            own = tuple(role.selects for role in ROLES if one.behaviour.name in role.behaviours)
+            yield one, labels or own
         for behaviour in self._downstream():
-            yield behaviour, ()
+            yield Weighed(self.run, behaviour), ()
 
     def _downstream(self) -> Iterator[Behaviour]:
         """Yield the accuracy of the best heads of the labels with the most items, but for those of the first layer."""
@@ -104,19 +90,18 @@ class AblationStudy(Study):
             for relation in choose_relations(scored.scores, part.probes, config.ablation.downstream, model.heads):
                 question, head = relation.question, divmod(relation.first, model.heads)
                 if not head[0]:
-                    self._note(f"the best head on {' '.join(question)} is of the first layer: no head is below it")
+                    self.run.note(
+                        f"ablation: the best head on {' '.join(question)} is of the first layer: no head is below it"
+                    )
                     continue
                 aligned, reduce = Aligned.of(model, texts), config.scoring.reduce
                 behaviour = head_accuracy(model, aligned, by_name[question[0]], question, head, reduce=reduce)
                 self.behaviours.note(behaviour.name, aligned.dropped)
                 yield behaviour
 
-    def _sets(
-        self, behaviour: Behaviour, scores: pd.DataFrame, labels: Sequence[str]
-    ) -> tuple[list[HeadSet], dict[str, int]]:
+    def _sets(self, one: Weighed, scores: pd.DataFrame, labels: Sequence[str]) -> tuple[list[HeadSet], dict[str, int]]:
         """Return what is switched off, and how many random heads of each label are of other layers than its own."""
-        section, model = self.run.config.ablation, self.run.model
-        shape = (model.layers if behaviour.below is None else behaviour.below, model.heads)
+        section, shape = self.run.config.ablation, one.shape
         sets = single_heads(*shape) + (whole_layers(*shape) if section.layers else [])
         elsewhere = {}
         for label in labels if section.draws else ():
@@ -124,17 +109,12 @@ class AblationStudy(Study):
             drawn = random_sets(chosen, shape, section.draws, (self.run.config.seed,))
             if drawn is None:
                 many = f"{len(chosen)} of {shape[0] * shape[1]} heads are chosen" if chosen else "no head is chosen"
-                self._note(f"{many} by {label}, so none are held against random ones")
+                self.run.note(f"ablation: {many} by {label}, so none are held against random ones")
                 continue
             sets.append(HeadSet(CHOSEN, label, chosen, by=by))
             sets += [HeadSet(RANDOM, label, heads, number) for number, heads in enumerate(drawn.sets, 1)]
             elsewhere[label] = drawn.elsewhere
         return sets, elsewhere
-
-    def _note(self, said: str) -> None:
-        notes = self.run.journal.record["notes"]
-        if (note := f"ablation: {said}") not in notes:
-            notes.append(note)
 
 
 def choose_heads(scores: pd.DataFrame, label: str, top: int) -> tuple[Heads, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import nsmallest
 from typing import Self
@@ -15,6 +15,7 @@ from probes.aligned import Aligned, Dropped, sample_texts
 from probes.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
 from probes.corpora import MemoryTexts
 from probes.draws import draws
+from probes.head_sets import single_heads
 from probes.importance import Slopes, slopes
 from probes.pair_corpora import PairCorpus, open_pairs
 from probes.tally import Numbers
@@ -45,18 +46,18 @@ class Behaviours:
         return cls(run, names, items, pairs)
 
     def __iter__(self) -> Iterator[Behaviour]:
-        """Open one after the other; what is left out is noted among the dropped of the run."""
-        return map(self.open, self.names)
+        """Yield one after the other; what is left out is noted among the dropped of the run."""
+        return (one.behaviour for one in self.weighed())
 
-    def weighed(self, directions: int) -> Iterator[Weighed]:
-        """Yield one after the other with what is measured of it once for all studies; `directions` as in `slopes`."""
+    def weighed(self) -> Iterator[Weighed]:
+        """Yield one after the other with what is measured of it; opened and measured once for all studies."""
         for name in self.names:
-            key = (name, self.items, directions)
+            key = (name, self.items)
             if key not in self.run.shared:
-                self.run.shared[key] = Weighed(self.run, self.open(name), directions)
+                self.run.shared[key] = Weighed(self.run, self._open(name))
             yield self.run.shared[key]
 
-    def open(self, name: str) -> Behaviour:
+    def _open(self, name: str) -> Behaviour:
         """Open a behaviour: LOSS, EMBEDDING or minimal pairs, decided as [behaviour] says."""
         dropped = Dropped()
         if name in self.pairs:
@@ -98,20 +99,27 @@ class Weighed:
 
     run: Surroundings
     behaviour: Behaviour
-    directions: int
+    _slopes: dict[int, Slopes] = field(default_factory=dict, init=False)
 
-    @cached_property
-    def slopes(self) -> Slopes:
-        """How the value of each item changes with the gate of each head."""
-        model, seed = self.run.model, self.run.config.seed
-        step = self.run.counter(f"importance, {self.behaviour.name}", len(self.behaviour.asked))
-        return slopes(self.behaviour, model.layers, model.heads, directions=self.directions, seed=seed, step=step)
+    def slopes(self, directions: int) -> Slopes:
+        """Return how the value of each item changes with the gate of each head; embeddings in so many directions."""
+        if directions not in self._slopes:
+            model, seed = self.run.model, self.run.config.seed
+            step = self.run.counter(f"importance, {self.behaviour.name}", len(self.behaviour.asked))
+            found = slopes(self.behaviour, model.layers, model.heads, directions=directions, seed=seed, step=step)
+            self._slopes[directions] = found
+        return self._slopes[directions]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Layers with heads that have a part in the behaviour, and heads of each."""
+        model, below = self.run.model, self.behaviour.below
+        return model.layers if below is None else below, model.heads
 
     @cached_property
     def singles(self) -> Numbers:
-        """Values of all items [1 + head, item]: of the intact model, and without each head."""
-        model = self.run.model
-        sets = [(), *(((layer, head),) for layer in range(model.layers) for head in range(model.heads))]
+        """Values of all items [1 + head, item]: of the intact model, and with each head ablated by zero."""
+        sets = [(), *(one.heads for one in single_heads(*self.shape))]
         step = self.run.counter(f"every head off, {self.behaviour.name}", len(self.behaviour.asked))
         found: Numbers = measure(self.behaviour, sets, step=step).numpy()
         return found

@@ -72,17 +72,21 @@ def train(
 
 @app.command()
 def report(
-    folder: Annotated[Path, typer.Argument(help="A run folder, or the folder of a sandbox or of claims.")],
+    folder: Annotated[Path, typer.Argument(help="A run folder, or the folder of a sandbox, of claims or findings.")],
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Make the page of a run folder, of a sandbox, or of claims, anew from its numbers."""
+    """Make the page of a run folder, of a sandbox, of claims or of findings, anew from its numbers."""
     from reports import write_report
     from reports.claims import RECORD, write_claims_page
+    from reports.findings import RECORD as FINDINGS
+    from reports.findings import write_findings_page
     from reports.sandbox import write_sandbox_page
 
     make = write_sandbox_page if (folder / "sandbox.json").is_file() else write_report
     if next(folder.glob(f"*/{RECORD}"), None):
         make = write_claims_page
+    if (folder / FINDINGS).is_file():
+        make = write_findings_page
     try:
         page = make(folder)
     except ValueError as error:
@@ -198,6 +202,37 @@ def claim(
     loaded = [load_claim(config, changes or ()) for config in configs]
     with _shown() as progress:
         page = run_claims(loaded, out, resume=resume, progress=progress)
+    typer.echo(f"page: {page}")
+
+
+@app.command()
+def reproduce(
+    ids: Annotated[list[str] | None, typer.Argument(help="Findings or papers of 'list findings'; all of them.")] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model", help="[TITLE=]MODEL, MODEL:random, or scratch (encoders trained here); may be repeated."
+        ),
+    ] = None,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="READING.key=value instead of its config's.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the record, the page and all runs.")] = Path(
+        "runs/findings"
+    ),
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of bootstrap, controls and random weights.")] = 0,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Read all anew, also what is done.")] = False,
+) -> None:
+    """Hold published findings against models: published number, ours with interval, verdict."""
+    from experiments.reproduce.registry import chosen
+    from experiments.reproduce.reproduce import reproduce as do_reproduce
+    from experiments.reproduce.subject import Subject
+    from experiments.reproduce.summary import print_summary
+
+    subjects = [Subject.of(name) for name in models or ["minilm"]]
+    with _shown() as progress:
+        page = do_reproduce(chosen(ids or ()), subjects, out, changes or (), seed=seed, fresh=fresh, progress=progress)
+    print_summary(out)
     typer.echo(f"page: {page}")
 
 

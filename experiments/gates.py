@@ -88,7 +88,7 @@ class GateStudy(Study):
                     "left": len(found.learned.survivors),
                     "heads": found.learned.gates.numel(),
                     "n": measured.values.shape[1],
-                    "clusters": int(measured.place.max()) + 1,
+                    "clusters": measured.clusters,
                     "intact": measured.values[0].mean(),
                     "value": measured.values[1].mean(),
                     "cost": measured.cost.mean(),

@@ -31,10 +31,10 @@ class ImportanceStudy(Study):
         """Return the importance of every head, and how far Taylor's series agrees with ablation."""
         section, model, effort = self.run.config.importance, self.run.model, self.run.effort
         told, checks = [], []
-        for one in self.behaviours.weighed(section.directions):
-            values = one.singles if section.taylor else None
-            told.append(importance_table(one.behaviour, one.slopes, values, (model.layers, model.heads), effort))
+        for one in self.behaviours.weighed():
+            slopes, values = one.slopes(section.directions), one.singles if section.taylor else None
+            told.append(importance_table(one.behaviour, slopes, values, (model.layers, model.heads), effort))
             if values is not None:
-                checks.append(taylor_table(one.behaviour, one.slopes, values, effort))
+                checks.append(taylor_table(one.behaviour, slopes, values, effort))
         found = {"importance": told, "taylor": checks}
         return {name: pd.concat(frames, ignore_index=True) for name, frames in found.items() if frames}

@@ -15,8 +15,6 @@ from mha.hooks import HookError
 from probes.behaviours import Behaviour
 from probes.link import ROLES, link, rank_correlations, write_norms
 from probes.patch_table import ALL
-from probes.results import add_verdicts
-from probes.statistics import Rule
 
 PLACE = ["layer", "head"]
 
@@ -48,10 +46,7 @@ class LinkStudy(Study):
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return what `reports.link_tables` holds; nothing where no behaviour belongs to a role that was scored."""
         config = self.run.config
-        verdict = Rule(config.verdict.alpha, config.verdict.margin)
-        frames = [frame for frame in self.scores if len(frame)]
-        scores = add_verdicts(pd.concat(frames, ignore_index=True), verdict)
-        costs = self._costs()
+        scores, costs = self.run.verdicts(self.scores), self._costs()
         wanted = {name for role in ROLES if role.probe in set(scores["probe"]) for name in role.behaviours}
         measures = {one.name: self._measures(one) for one in self.behaviours if one.name in wanted}
         linked = link(scores, costs, measures, alpha=config.verdict.alpha)
@@ -76,7 +71,7 @@ class LinkStudy(Study):
         try:
             found["write_norm"] = write_norms(behaviour)
         except HookError as error:
-            self.run.journal.record["notes"].append(f"write norms: {error}")
+            self.run.note(f"write norms: {error}")
         importance = self.before.get("importance")
         if importance is not None and (of := importance[importance["behaviour"] == name]).size:
             found["importance"] = of.set_index(PLACE)["importance"]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Callable
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
-Rows = list[dict[str, str]]
+Rows = list[dict[str, Any]]
 
 _WITH_COREFERENCE = ", or a file with coreference"
 
@@ -96,11 +97,21 @@ def models() -> Rows:
 
 
 def findings() -> Rows:
-    """Return one row a published finding."""
+    """Return one row a published finding, with the verdicts of the published runs and the hashes of these."""
     from experiments.reproduce.registry import papers
+    from experiments.reproduce.summary import published_verdicts
 
+    verdicts = published_verdicts()
     return [
-        {"id": finding.id, "claim": finding.claim, "paper": told.paper.cited, "where": finding.where}
+        {
+            "id": finding.id,
+            "claim": finding.claim,
+            "paper": told.paper.cited,
+            "where": finding.where,
+            "readings": ", ".join(finding.readings),
+            "missing": finding.missing,
+            "verdicts": verdicts.get(finding.id, {}),
+        }
         for told in papers()
         for finding in told.findings
     ]
@@ -124,5 +135,8 @@ def print_list(what: str, *, as_json: bool) -> None:
         console.print(f"[bold]{escape(name[1])}[/bold]")
         table = Table.grid(padding=(0, 2, 0, 0))
         for key, fact in facts:
-            table.add_row(f"[dim]{key}[/dim]", escape(fact))
+            if isinstance(fact, dict):
+                fact = "; ".join(f"{name}: {one['verdict']}" for name, one in fact.items())
+            if fact:
+                table.add_row(f"[dim]{key}[/dim]", escape(fact))
         console.print(Padding(table, (0, 0, 0, 4)))

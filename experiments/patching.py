@@ -42,39 +42,16 @@ class PatchingStudy(Study):
         """Return what each head restores; note how far the model tells sentences apart, and what was left out."""
         swaps, left_out = _swaps(self.run.config.patching.items, self.run.config.patching.seed)
         items, unfit = patch_items(self.run.lm, swaps)
-        self._note([*left_out, *unfit])
+        dropped = Dropped()
+        for one in (*left_out, *unfit):
+            dropped.add(one.reason, one.source)
+        self.run.note_dropped("report", "sentence", self.name, dropped)
         if not items:
             reasons = ", ".join(Counter(one.reason for one in unfit))
             raise PatchingError(f"patching: {self.run.model.name} can be asked about none of {len(swaps)}: {reasons}")
-        done = 0
-
-        def step(more: int) -> None:
-            nonlocal done
-            done += more
-            self.run.progress("activation patching", done, len(items))
-
-        scoring = self.run.config.scoring
-        effects = measure_patching(self.run.lm, items, step=step)
-        effort = Effort(scoring.replicates, scoring.flips, self.run.config.seed)
-        self.run.journal.record[self.name] = _facts(items, effects, effort)
-        table = patch_table(items, effects, effort)
-        name = (table["layer"] + 1).astype(str) + "-" + (table["head"] + 1).astype(str)
-        return {"patching": table.assign(name=name, corpus=GRAMMAR)}
-
-    def _note(self, left_out: list[LeftOut]) -> None:
-        dropped = Dropped()
-        for one in left_out:
-            dropped.add(one.reason, one.source)
-        self.run.journal.record["dropped"] += [
-            {
-                "split": "report",
-                "scope": self.name,
-                "reason": reason,
-                "count": count,
-                "examples": dropped.examples[reason],
-            }
-            for reason, count in dropped.counts.items()
-        ]
+        effects = measure_patching(self.run.lm, items, step=self.run.counter("activation patching", len(items)))
+        self.run.journal.record[self.name] = _facts(items, effects, self.run.effort)
+        return {"patching": patch_table(items, effects, self.run.effort).assign(corpus=GRAMMAR)}
 
 
 def _swaps(items: int, seed: int) -> tuple[list[NumberSwap], list[LeftOut]]:

@@ -83,9 +83,9 @@ class PruningStudy(Study):
         """Yield each behaviour with the orders of heads, which one half of its items decides."""
         section, model, seed = self.run.config.pruning, self.run.model, self.run.config.seed
         shape = (model.layers, model.heads)
-        for one in self.behaviours.weighed(section.directions):
+        for one in self.behaviours.weighed():
             chosen_on, _ = halves(one.behaviour)
-            importance = one.slopes.importance[chosen_on].mean(0).numpy()
+            importance = one.slopes(section.directions).importance[chosen_on].mean(0).numpy()
             singles = one.singles[:, chosen_on].mean(1)
             cost = (singles[0] - singles[1:]).reshape(shape)
             orders = [ranked(IMPORTANCE, importance), ranked(COST, cost)]

@@ -27,8 +27,7 @@ from experiments.study import Study, Surroundings
 from probes import Corpus, get_probe
 from probes.corpora import Texts
 from probes.examples import choose_heads, example_arcs
-from probes.results import SPLITS, add_verdicts
-from probes.statistics import Rule
+from probes.results import SPLITS
 from reports import (
     EXAMPLE_COLUMNS,
     SCORE_COLUMNS,
@@ -129,8 +128,7 @@ def _work(
     names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
     _refuse_nothing(frames, names, journal)
     write_tables(studies, around, folder)
-    frames = [frame for frame in frames if len(frame)]
-    scores = add_verdicts(pd.concat(frames, ignore_index=True), Rule(config.verdict.alpha, config.verdict.margin))
+    scores = around.verdicts(frames)
     write_scores(around.complete(scores).assign(maps=config.scoring.maps)[list(SCORE_COLUMNS)], folder)
     write_examples(_renumbered(examples), folder)
     if compared:

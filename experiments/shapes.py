@@ -7,11 +7,8 @@ from typing import Self
 
 import pandas as pd
 
-from experiments.config import Config
 from experiments.study import Study, Surroundings
-from mha import Model
 from probes.corpora import Texts
-from probes.evidence import Effort
 from probes.results import SPLITS
 from probes.shape_table import add_adjusted, shape_table
 from probes.shapes import Shapes
@@ -22,27 +19,24 @@ class ShapeStudy(Study):
     """The shapes of a model's heads on all that a run has it read."""
 
     name = "shapes"
-    config: Config
-    model: Model
+    run: Surroundings
     seen: dict[tuple[str, str], Shapes] = field(default_factory=dict)
     "What was measured of each scope and split."
 
     @classmethod
     def asked(cls, run: Surroundings) -> Self | None:
         """Return the study where it is not switched off."""
-        return cls(run.config, run.model) if run.config.shapes.enabled else None
+        return cls(run) if run.config.shapes.enabled else None
 
     def observer(self, scope: str, split: str, texts: Texts) -> Shapes:
         """Return what looks at the maps of a split."""
-        self.seen[scope, split] = shapes = Shapes(self.model, texts.ids())
+        self.seen[scope, split] = shapes = Shapes(self.run.model, texts.ids())
         return shapes
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return the shapes on all scopes and both splits."""
-        scoring = self.config.scoring
-        effort = Effort(scoring.replicates, scoring.flips, self.config.seed)
-        threshold, frames = self.config.shapes.threshold, []
+        threshold, frames = self.run.config.shapes.threshold, []
         for scope in dict.fromkeys(scope for scope, _ in self.seen):
             select, report = (self.seen[scope, split] for split in SPLITS)
-            frames.append(shape_table(select, report, effort, threshold).assign(scope=scope))
+            frames.append(shape_table(select, report, self.run.effort, threshold).assign(scope=scope))
         return {"shapes": add_adjusted(pd.concat(frames, ignore_index=True))}

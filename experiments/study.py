@@ -20,8 +20,9 @@ from probes.aligned import Dropped
 from probes.corpora import Texts
 from probes.evidence import Effort
 from probes.observers import Observer
-from probes.results import SPLITS, Split
+from probes.results import SPLITS, Split, add_verdicts
 from probes.scoring import Settings
+from probes.statistics import Rule
 
 if TYPE_CHECKING:
     from experiments.part import Part
@@ -66,6 +67,12 @@ class Surroundings:
 
         return step
 
+    def note(self, said: str) -> None:
+        """Note something that a reader of the run should know, once."""
+        notes = self.journal.record["notes"]
+        if said not in notes:
+            notes.append(said)
+
     def note_dropped(self, split: str, scope: str, what: str, dropped: Dropped) -> None:
         """Note what was left out of `what` on a split, and why."""
         for reason, count in dropped.counts.items():
@@ -82,6 +89,12 @@ class Surroundings:
         """How many resamples and signs are drawn, and from which seed."""
         scoring = self.config.scoring
         return Effort(scoring.replicates, scoring.flips, self.config.seed)
+
+    def verdicts(self, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+        """Return the scores of all parts as one table, with verdicts that are corrected for all of them."""
+        verdict = self.config.verdict
+        frames = [part for part in parts if len(part)]
+        return add_verdicts(pd.concat(frames, ignore_index=True), Rule(verdict.alpha, verdict.margin))
 
     def texts(self, scope: str) -> list[Texts]:
         """Return the texts of a scope, "sentence" or "window": of the selection split and of the report split."""

@@ -43,6 +43,13 @@ class Measured:
     "[set, item] The first set is the model as it is."
     place: IntArray
     "[item] Index of its cluster."
+    share: bool = False
+    "Whether it is a share of right answers: in few items none may change where in many some would."
+
+    @property
+    def clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.place.max()) + 1
 
     @property
     def cost(self) -> Numbers:
@@ -52,7 +59,7 @@ class Measured:
 
     def sums(self, of_items: Numbers) -> Numbers:
         """Return [cluster, set], sums of [set, item]."""
-        found = np.zeros((int(self.place.max()) + 1, len(of_items)))
+        found = np.zeros((self.clusters, len(of_items)))
         np.add.at(found, self.place, of_items.T)
         return found
 
@@ -71,7 +78,7 @@ class Measured:
         """
         resamples = self.resamples(effort)
         found = resamples.interval(resamples.means(self.sums(of_items)))
-        if self.name != VALUE and resamples.clusters > 1:
+        if self.share and resamples.clusters > 1:
             bound = 1 - ((1 - resamples.level) / 2) ** (1 / resamples.clusters)
             same = ~of_items.any(1)
             found[:, same] = np.array([[-bound], [bound]])
@@ -82,14 +89,14 @@ def measures(behaviour: Behaviour, values: Numbers) -> list[Measured]:
     """Return what is told of a behaviour, from the `values` [set, item] of its items."""
     blocks = cluster_blocks(behaviour.clusters)
     place = np.array([blocks[name] for name in behaviour.clusters], np.int64)
-    found = [Measured(VALUE, behaviour.unit, values, place)]
+    found = [Measured(VALUE, behaviour.unit, values, place, behaviour.share)]
     if behaviour.decides:
         credit, unit = (np.sign(values) + 1) / 2, "share of pairs"
-        found.append(Measured(ACCURACY, unit, credit, place))
+        found.append(Measured(ACCURACY, unit, credit, place, share=True))
         attracted = np.flatnonzero([bool(kind.attractors) for kind in behaviour.kinds])
         if len(attracted):
             _, there = np.unique(place[attracted], return_inverse=True)
-            found.append(Measured(ATTRACTED, unit, credit[:, attracted], there))
+            found.append(Measured(ATTRACTED, unit, credit[:, attracted], there, share=True))
     return found
 
 
@@ -119,7 +126,7 @@ def ablation_table(
             way=way,
             measure=measured.name,
             n=measured.values.shape[1],
-            clusters=int(measured.place.max()) + 1,
+            clusters=measured.clusters,
             intact=measured.values[0].mean(),
             ablated=measured.values[1:].mean(1),
             cost=cost.mean(1),
@@ -140,7 +147,7 @@ def _about(one: HeadSet) -> dict[str, object]:
 
 def _tests(measured: Measured, sets: Sequence[HeadSet], effort: Effort, *, against_median: bool) -> Numbers:
     """Return [2, set], p and p_adjusted; NaN for what is not tested."""
-    clusters = range(int(measured.place.max()) + 1)
+    clusters = range(measured.clusters)
     flips = SignFlips.draw(clusters, effort.flips, effort.seed)
     found = np.full((2, len(sets)), np.nan)
     for kind in (HEAD, LAYER) if against_median else (HEAD, LAYER, CHOSEN):
@@ -203,7 +210,7 @@ def contrast_table(
                 "draws": len(random),
                 "n": cost.shape[1],
             }
-            row |= {"clusters": int(measured.place.max()) + 1, "cost": own, "random_cost": drawn.mean()}
+            row |= {"clusters": measured.clusters, "cost": own, "random_cost": drawn.mean()}
             row |= {"random_least": drawn.min(), "random_most": drawn.max(), "difference": less.mean()}
             row |= {"ci_low": low, "ci_high": high, "p": (1 + int((drawn >= own - TIE).sum())) / (1 + len(random))}
             rows.append(row)

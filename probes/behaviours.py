@@ -76,6 +76,11 @@ class Behaviour:
         """Whether the value tells how near the model stays to itself: a change can make it lower and nothing else."""
         return False
 
+    @property
+    def share(self) -> bool:
+        """Whether the mean value is a share of right answers."""
+        return False
+
     @cached_property
     def order(self) -> list[int]:
         """Texts by length and content: neighbours are alike in length, whatever batches are made."""

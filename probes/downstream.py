@@ -45,6 +45,11 @@ class HeadAccuracy(Behaviour):
         return self.reader.model.padding
 
     @property
+    def share(self) -> bool:
+        """Its mean is an accuracy."""
+        return True
+
+    @property
     def questions(self) -> float:
         """Number of questions of a text, on average."""
         return sum(int(cells.item[-1]) + 1 for cells in self.cells) / len(self.cells)

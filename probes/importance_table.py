@@ -49,7 +49,7 @@ def importance_table(
             "behaviour": behaviour.name,
             "unit": behaviour.unit,
             "n": len(behaviour.clusters),
-            "clusters": int(value.place.max()) + 1,
+            "clusters": value.clusters,
             "importance": importance.mean(1),
             "ci_low": low,
             "ci_high": high,

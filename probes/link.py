@@ -55,7 +55,7 @@ class Role:
 
 
 ROLES: Sequence[Role] = (
-    Role("agreement", "all", ("grammar", "linzen", "opensesame")),
+    Role("agreement", "all", ("grammar", "linzen", "goldberg", "opensesame")),
     Role("coreference", "pronoun", ("grammar-pronouns",)),
     Role("antecedent", "all", ("grammar-pronouns",)),
     Role("reflexive", "all", ("grammar-reflexives",)),

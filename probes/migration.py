@@ -13,6 +13,7 @@ from mha.models import Model
 from probes.ablation import Heads
 from probes.corpora import Texts
 from probes.evidence import Draws, Effort
+from probes.head_sets import head_name
 from probes.registry import Probe
 from probes.results import Split, pooled_sums, questions
 from probes.scoring import Settings, score_corpus
@@ -62,7 +63,10 @@ def migration_table(
         resamples = draws.bootstrap.of(report.clusters, report.n)
         low, high = resamples.interval(resamples.means((hits[:, 2] - hits[:, 1])[:, None]))[:, 0]
         accuracy = hits.sum(0) / report.n.sum()
-        named = {name: _name(head, kept.shape[1]) for name, head in (("best", best), ("kept", own), ("after", new))}
+        named = {
+            name: head_name(divmod(head, kept.shape[1]))
+            for name, head in (("best", best), ("kept", own), ("after", new))
+        }
         told = dict(zip(("best_accuracy", "kept_accuracy", "after_accuracy"), accuracy.tolist(), strict=True))
         about = {"probe": question[0], "label": question[2], "variant": question[1], "n": int(report.n.sum())}
         about |= {"clusters": len(report.clusters), "stays": bool(stay[best])}
@@ -73,7 +77,3 @@ def migration_table(
 def _only(sums: Sums, stay: npt.NDArray[np.bool_]) -> Numbers:
     """Return the hits of each head, less than none of those that are gone."""
     return np.where(stay, sums.hits.sum(0), -1)
-
-
-def _name(head: int, heads: int) -> str:
-    return f"{head // heads + 1}-{head % heads + 1}"

@@ -40,6 +40,12 @@ NAMED_PAIRS = {
         "CC BY-NC 4.0",
         "Linzen et al. 2016, github.com/facebookresearch/colorlessgreenRNNs",
     ),
+    "goldberg": Named(
+        "bert_syntax_goldberg/generated.tab",
+        "Goldberg 2019: agreement in nonce sentences of Gulordava et al. 2018",
+        "Apache-2.0",
+        "Goldberg 2019, github.com/yoavg/bert-syntax",
+    ),
     "opensesame": Named(
         "opensesame",
         "Lin et al. 2019: agreement and reflexive pairs with distractors",

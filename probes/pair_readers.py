@@ -1,7 +1,8 @@
-"""Readers of files of minimal pairs: BLiMP, Linzen and Gulordava, open-sesame, CLAMS and Marvin and Linzen."""
+"""Readers of files of minimal pairs: BLiMP, Linzen, Gulordava, open-sesame, CLAMS and Marvin and Linzen."""
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -130,13 +131,63 @@ def read_open_sesame(path: Path) -> Iterator[Item]:
         yield item
 
 
+TABLE_KEYS = ("pattern", "constr_id", "correct_number", "form", "class", "type", "n_attr", "len_prefix", "sent")
+
+NUMBERS = {"sing": SINGULAR, "plur": PLURAL}
+
+
+def read_table(path: Path) -> Iterator[Item]:
+    """Read the table of Gulordava et al. (2018) with nonce sentences: a line the right form, the next the wrong one.
+
+    The form takes the place of word `len_prefix`, from 0, where the sentence has another verb. The original sentence
+    and those that were made from it are one cluster. Pairs of is and are are left out, as Goldberg (2019) does.
+    """
+    lines = numbered_lines(path)
+    names = next(lines, (1, ""))[1].split("\t")
+    if lacks := [key for key in TABLE_KEYS if key not in names]:
+        raise CorpusError(f"{path}:1: no column {lacks[0]!r}, expected a header with {', '.join(TABLE_KEYS)}")
+    for number, line in lines:
+        right, wrong = (_row(names, text, f"{path}:{number}") for text in (line, next(lines, (0, ""))[1]))
+        yield _nonce(right, wrong, path.stem, f"{path}:{number}")
+
+
+def _row(names: list[str], line: str, where: str) -> dict[str, str]:
+    columns = next(csv.reader([line], delimiter="\t"), [])
+    if len(columns) != len(names):
+        raise CorpusError(f"{where}: expected two lines of {len(names)} columns, got {line[:40]!r}")
+    return dict(zip(names, columns, strict=True))
+
+
+def _nonce(right: Mapping[str, str], wrong: Mapping[str, str], stem: str, where: str) -> Item:
+    if (right["class"], wrong["class"]) != ("correct", "wrong") or right["sent"] != wrong["sent"]:
+        raise CorpusError(f"{where}: expected one sentence in two lines, 'correct' and 'wrong' in column 'class'")
+    words = tuple(right["sent"].removesuffix("<eos>").split())
+    counts, number = (right["len_prefix"], right["n_attr"]), NUMBERS.get(right["correct_number"])
+    if not all(map(str.isdecimal, counts)) or int(counts[0]) >= len(words) or number is None:
+        found = f"{counts[0]!r}, {counts[1]!r} and {right['correct_number']!r}"
+        raise CorpusError(f"{where}: expected the verb's place, a number of attractors, and sing or plur, got {found}")
+    kind = Kind(stem, right["type"], int(counts[1]), number, AGREEMENT)
+    source, place = f"{stem}:{right['pattern']} {right['constr_id']}", int(counts[0])
+    good, bad = ((*words[:place], row["form"], *words[place + 1 :]) for row in (right, wrong))
+    if {right["form"], wrong["form"]} == {"is", "are"}:
+        return LeftOut(source, kind, "is and are are left out")
+    return MinimalPair(source, kind, good, bad)
+
+
 READERS: Mapping[str, Callable[[Path], Iterator[Item]]] = {
     ".jsonl": read_blimp,
     ".text": read_gold,
+    ".tab": read_table,
     ".tsv": read_open_sesame,
     ".txt": read_true_false,
 }
 "Suffix of a file -> its reader."
 
-WRITTEN = {".jsonl": "BLiMP", ".text": "with .gold beside it", ".tsv": "open-sesame", ".txt": "True and False in turn"}
+WRITTEN = {
+    ".jsonl": "BLiMP",
+    ".text": "with .gold beside it",
+    ".tab": "nonce sentences of Gulordava et al.",
+    ".tsv": "open-sesame",
+    ".txt": "True and False in turn",
+}
 "Suffix of a file -> how it is written, in words."

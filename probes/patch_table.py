@@ -10,6 +10,7 @@ import pandas as pd
 
 from probes.evidence import Effort
 from probes.patching import ROLES, Effects, PatchItem
+from probes.results import named_heads
 from probes.statistics import Bootstrap, Resamples, SignFlips, adjust
 from probes.tally import Numbers
 
@@ -17,7 +18,7 @@ ALL = "all places"
 "The role of a row that is about all places at once."
 
 COLUMNS = (
-    *("role", "layer", "head", "n", "clusters", "share", "ci_low", "ci_high"),
+    *("role", "layer", "head", "name", "n", "clusters", "share", "ci_low", "ci_high"),
     *("estimate", "direct", "p", "p_label", "p_adjusted"),
 )
 
@@ -38,27 +39,25 @@ def patch_table(items: Sequence[PatchItem], effects: Effects, effort: Effort) ->
     """Return a row a role and head: the share of the answer that the head restores there.
 
     A share is the ratio of two sums over the items that have the role: what is gained, and the difference between clean
-    and corrupted run; NaN where nothing is lost by the corruption. Intervals are those of a bootstrap over clusters. p
+    and corrupted run; NaN where nothing is lost by the corruption. Intervals are those of a bootstrap over clusters;
+    NaN where it is not sure that something is lost, for a ratio then has no bounds (Fieller 1954). p
     is that of a two-sided sign-flip test of what is gained, corrected for all heads and both directions (`p_label`) and
     for all roles (`p_adjusted`).
     """
-    shape = effects.whole.shape[1:]
+    shape = (effects.whole.shape[1], effects.whole.shape[2])
     frames = []
     for role in (ALL, *ROLES):
         sums = _sums(items, effects, role)
         if not len(sums.clusters):
             continue
-        resamples = sums.resamples(effort)
         gained, quick = (sums.ratio(one) for one in (sums.gained, sums.estimated))
-        low, high = (
-            resamples.interval(resamples.means(sums.gained)) if sums.known else np.full((2, len(gained)), np.nan)
-        )
+        low, high = sums.interval(effort)
         p, p_label = _tests(sums, effort)
-        layer, head = np.divmod(np.arange(len(gained)), shape[1])
         frames.append(
             pd.DataFrame(
                 {
-                    **{"role": role, "layer": layer, "head": head, "n": sums.items, "clusters": len(sums.clusters)},
+                    **named_heads(shape),
+                    **{"role": role, "n": sums.items, "clusters": len(sums.clusters)},
                     **{"share": gained, "ci_low": low, "ci_high": high, "estimate": quick},
                     "direct": sums.ratio(sums.direct) if sums.direct is not None else np.nan,
                     **{"p": p, "p_label": p_label},
@@ -104,6 +103,13 @@ class _Sums:
         """Return resamples of the clusters, in which the gap is what items are elsewhere."""
         places = range(len(self.clusters))
         return Bootstrap.draw(places, effort.replicates, effort.seed).of(places, self.gap)
+
+    def interval(self, effort: Effort) -> Numbers:
+        """Return [2, head], the interval of the shares gained; NaN where more than a tail of resamples lose nothing."""
+        resamples = self.resamples(effort)
+        if len(resamples.n) < effort.replicates * (1 + resamples.level) / 2:
+            return np.full((2, self.gained.shape[1]), np.nan)
+        return resamples.interval(resamples.means(self.gained))
 
     def ratio(self, totals: Numbers) -> Numbers:
         """Return [head], the ratio of sums; NaN where nothing is lost."""

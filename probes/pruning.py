@@ -173,5 +173,5 @@ def _about(behaviour: Behaviour, measured: Measured) -> dict[str, Any]:
         "unit": measured.unit,
         "measure": measured.name,
         "n": measured.values.shape[1],
-        "clusters": int(measured.place.max()) + 1,
+        "clusters": measured.clusters,
     }

@@ -4,101 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from reports.ablation_tables import CHOSEN_BY, MEASURES
-from reports.formats import MISSING, coefficient, count, names, p_value
+from reports.ablation_costs import LEVEL, VALUE, Costs
+from reports.ablation_tables import CHOSEN_BY
+from reports.formats import coefficient, count, names, p_value
 from reports.run import Run
+from reports.study_table import last_step
 from reports.tables import FEW_CLUSTERS
 
-Grid = npt.NDArray[np.float64]
-
-VALUE, ACCURACY, ATTRACTED = MEASURES
-
-LEVEL: Final = 0.05
 COSTLY, HELPING = 8, 4
 "Heads that a table has at the most: of those that cost most, and of those without which the model surely does better."
-
-COSINE: Final = "cosine"
-"What the unit of a behaviour begins with that is a distance from the intact model."
-
-
-@dataclass(frozen=True)
-class Costs:
-    """What every set of heads costs: one measure of one behaviour, with heads switched off in one way."""
-
-    behaviour: str
-    unit: str
-    way: str
-    measure: str
-    rows: pd.DataFrame
-    "As ablations.parquet."
-
-    @property
-    def heads(self) -> pd.DataFrame:
-        """The rows of single heads."""
-        return self.rows[self.rows["kind"] == "head"]
-
-    @property
-    def layers(self) -> pd.DataFrame:
-        """The rows of whole layers."""
-        return self.rows[self.rows["kind"] == "layer"]
-
-    @property
-    def title(self) -> str:
-        """Behaviour, and the measure where it is not its value."""
-        return self.behaviour if self.measure == VALUE else f"{self.behaviour}, {self.measure}"
-
-    @cached_property
-    def scale(self) -> int:
-        """What numbers are multiplied with to be written: 100 for accuracies, 1000 where all heads cost little."""
-        if self.measure != VALUE or self.unit == ACCURACY:
-            return 100
-        most = float(self.heads["cost"].abs().max()) if len(self.heads) else 1.0
-        return 1 if most >= 0.1 else 1000
-
-    @property
-    def told_unit(self) -> str:
-        """The unit in which costs are written."""
-        unit = self.unit.partition(" with ")[0]
-        return {1: unit, 100: "percentage points", 1000: f"thousandths of {unit}"}[self.scale]
-
-    @property
-    def distance(self) -> bool:
-        """Whether the behaviour is a distance, by which a head is tested against the median head."""
-        return self.unit.startswith(COSINE)
-
-    @property
-    def sure(self) -> tuple[int, int]:
-        """How many heads surely cost something (of a distance: more than the median head), and how many help."""
-        found = self.heads[self.heads["p_adjusted"] < LEVEL]
-        return int((found["cost"] > 0).sum()), int((found["cost"] < 0).sum())
-
-    def written(self, value: float) -> str:
-        """Write a cost in `told_unit`."""
-        if np.isnan(value):
-            return MISSING
-        digits = 2 if self.scale == 1 else 1
-        rounded = round(self.scale * value, digits) or 0.0  # no -0.0
-        return f"{rounded:.{digits}f}".replace("-", "−")
-
-    def told(self, row: Any) -> str:
-        """Write the cost of a row with its interval."""
-        low, high = self.written(row["ci_low"]), self.written(row["ci_high"])
-        return self.written(row["cost"]) + (f" [{low}, {high}]" if low != MISSING else "")
-
-    def grid(self, column: str, shape: tuple[int, int]) -> Grid:
-        """Return a column of the heads as [layer, head]; NaN for those that have no part in the behaviour."""
-        found = np.full(shape, np.nan)
-        heads = self.heads
-        found[heads["layer"].astype(int), heads["head"].astype(int)] = heads[column]
-        return found
 
 
 @dataclass(frozen=True)
@@ -140,9 +60,9 @@ class BehaviourCosts:
         """What stands out, in a few sentences."""
         one = self.first
         costly, helping = one.sure
-        few = f" ⚠ Only {count(one_clusters)} clusters." if (one_clusters := _clusters(one)) < FEW_CLUSTERS else ""
+        few = f" ⚠ Only {count(one.clusters)} clusters." if one.clusters < FEW_CLUSTERS else ""
         than = "more than the median head" if one.distance else "something"
-        said = f"With all heads: {one.rows['intact'].iloc[0]:.3f} {one.unit}, n = {count(_n(one))}."
+        said = f"With all heads: {one.rows['intact'].iloc[0]:.3f} {one.unit}, n = {count(one.n)}."
         said += f" Of {len(one.heads)} heads {costly} surely cost {than}"
         better = (
             f"without {helping} the model surely does better"
@@ -247,7 +167,7 @@ def ablations(run: Run) -> Ablations | None:
     table = run.studies.get("ablations")
     if table is None or table.empty:
         return None
-    table = _last_step(table)
+    table = last_step(table)
     every = tuple(
         Costs(str(behaviour), str(rows["unit"].iloc[0]), str(way), str(measure), rows)
         for (behaviour, way, measure), rows in table.groupby(["behaviour", "way", "measure"], sort=False)
@@ -255,16 +175,12 @@ def ablations(run: Run) -> Ablations | None:
     shape = (int(run.scores["layer"].max()) + 1, int(run.scores["head"].max()) + 1)
     known = {(one.behaviour, one.way, one.measure): one for one in every}
     contrasts = run.studies.get("ablation_contrasts")
-    rows = [] if contrasts is None else _last_step(contrasts).to_dict("records")
+    rows = [] if contrasts is None else last_step(contrasts).to_dict("records")
     held = tuple(
         Contrast(known[row["behaviour"], row["way"], row["measure"]], {str(key): cell for key, cell in row.items()})
         for row in rows
     )
     return Ablations(shape, tuple(_behaviours(every)), every, held)
-
-
-def _last_step(table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["step"] == table["step"].max()] if table["step"].notna().any() else table
 
 
 def _behaviours(every: Sequence[Costs]) -> Iterator[BehaviourCosts]:
@@ -282,14 +198,6 @@ def _agreement(values: Sequence[Costs]) -> Iterator[tuple[str, str, str]]:
         yield one.way, other.way, coefficient(float(both["one"].corr(both["other"])))
 
 
-def _n(one: Costs) -> int:
-    return int(one.rows["n"].iloc[0])
-
-
-def _clusters(one: Costs) -> int:
-    return int(one.rows["clusters"].iloc[0])
-
-
 def _map(one: Costs, shape: tuple[int, int]) -> dict[str, Any]:
     """Return one map for the page's script: costs in the told unit, null where there is none."""
 
@@ -299,8 +207,8 @@ def _map(one: Costs, shape: tuple[int, int]) -> dict[str, Any]:
     return {
         "title": f"{one.title} ({one.way})",
         "unit": one.told_unit,
-        "about": f"with all heads {one.rows['intact'].iloc[0]:.3f} ({one.unit}) · n\u00a0{count(_n(one))} · "
-        f"clusters\u00a0{count(_clusters(one))}",
+        "about": f"with all heads {one.rows['intact'].iloc[0]:.3f} ({one.unit}) · n\u00a0{count(one.n)} · "
+        f"clusters\u00a0{count(one.clusters)}",
         **{column: numbers(column, one.scale) for column in ("cost", "ci_low", "ci_high")},
         "p": numbers("p_adjusted"),
     }

@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from reports.ablation import LEVEL, Ablations, Costs
+from reports.ablation import Ablations
+from reports.ablation_costs import LEVEL, Costs
 from reports.figures import INK, MUTED, _axes, _bare, _save, _styled
 
 DIVERGING: Final = LinearSegmentedColormap.from_list(

@@ -36,8 +36,11 @@ ABLATION: Final[Sequence[tuple[str, str]]] = (
     (
         "Chosen against random",
         "Heads that a label of a probe selects are switched off together, and as many random heads of the same layers, "
-        "again and again. p is the share of these sets, the chosen one among them, that cost at least as much: with 20 "
-        "draws it cannot be below 1/21. Significantly more is said where p is below 0.05 and the interval of the "
-        "difference lies above 0.",
+        "again and again. With top = 0 in [ablation] heads are selected by their verdict, which is of the report "
+        "split: masked-LM loss and embedding are measured on sentences of that split too, so there selection and test "
+        "share texts; with top above 0 heads are selected on the other split. p is the share of these sets, the chosen "
+        "one among them, that cost at least as much: with 20 draws it cannot be below 1/21. Significantly more is said "
+        "where p is below 0.05 and the interval of the difference lies above 0; no p is corrected for the number of "
+        "contrasts.",
     ),
 )

@@ -9,6 +9,7 @@ import pandas as pd
 
 from reports.formats import MISSING, count, interval, percent
 from reports.run import Run
+from reports.study_table import last_step
 from reports.tables import FEW_CLUSTERS
 
 CHANCE: Final = 0.5
@@ -146,9 +147,7 @@ def behaviour(run: Run) -> Behaviour | None:
     """Return what the page says about the model's last step; None where the run asked about no pairs."""
     if run.behaviour is None or run.behaviour.empty:
         return None
-    frame = run.behaviour
-    if frame["step"].notna().any():
-        frame = frame[frame["step"] == frame["step"].max()]
+    frame = last_step(run.behaviour)
     used = {name for said in frame["method"] for name in said.split(", ")}
     corpora = tuple(_examined(str(name), rows) for name, rows in frame.groupby("corpus", sort=False))
     return Behaviour(corpora, tuple(method for method in METHODS if method[0] in used))

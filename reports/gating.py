@@ -12,6 +12,7 @@ import pandas as pd
 from reports.formats import count, names
 from reports.gating_parts import Curve, GatePath, Importance, Migration, Scale
 from reports.run import Run
+from reports.study_table import last_step
 
 ROLES: Final = 3
 "Labels that are named of a head."
@@ -36,7 +37,7 @@ class Gating:
 def gating(run: Run) -> Gating | None:
     """Return what the page says about the model's last step; None where the run measured nothing of the kind."""
     kinds = ("importance", "taylor", "pruning", "pruning_areas", "migration", "gates", "gate_paths")
-    tables = {name: _last_step(run.studies[name]) for name in kinds if name in run.studies}
+    tables = {name: last_step(run.studies[name]) for name in kinds if name in run.studies}
     if not tables:
         return None
     shape = (int(run.scores["layer"].max()) + 1, int(run.scores["head"].max()) + 1)
@@ -54,10 +55,6 @@ def gating(run: Run) -> Gating | None:
         tuple(Migration(name, rows) for name, rows in _parts(tables, "migration")),
         tuple(GatePath(name, rows, paths[name], roles) for name, rows in _parts(tables, "gates")),
     )
-
-
-def _last_step(table: pd.DataFrame) -> pd.DataFrame:
-    return table[table["step"] == table["step"].max()] if table["step"].notna().any() else table
 
 
 def _parts(tables: Mapping[str, pd.DataFrame], name: str) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -49,7 +49,10 @@ class Scale:
 
     def written(self, value: float) -> str:
         """Write a number in the unit."""
-        return MISSING if np.isnan(value) else f"{self.factor * value:.{self.digits}f}".replace("-", "−")
+        if np.isnan(value):
+            return MISSING
+        rounded = round(self.factor * value, self.digits) or 0.0  # no -0.0
+        return f"{rounded:.{self.digits}f}".replace("-", "−")
 
     def told(self, value: float, low: float, high: float) -> str:
         """Write a number with its interval."""
@@ -230,8 +233,9 @@ class GatePath:
     def told(self) -> Told:
         """Each price and measure: heads left, value with all heads and with the gates, cost, and who survives."""
         found: Told = []
+        most = float(self.path.loc[self.path["measure"] == VALUE, "cost"].abs().max())
         for row in self.path.sort_values(["price", "measure"], ascending=[True, False]).to_dict("records"):
-            scale = Scale.of(row["unit"], row["measure"], float(self.path["cost"].abs().max()))
+            scale = Scale.of(row["unit"], row["measure"], most)
             numbers = (scale.written(row["intact"]), scale.written(row["value"]))
             cost = scale.told(row["cost"], row["ci_low"], row["ci_high"])
             who = names(self.survivors(row["price"])["name"].tolist(), MOST)

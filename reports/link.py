@@ -11,6 +11,7 @@ import pandas as pd
 from reports.formats import coefficient, names
 from reports.link_tables import VERDICTS
 from reports.run import Run
+from reports.study_table import last_step
 
 BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN = VERDICTS
 
@@ -41,8 +42,9 @@ LINK: Final[Sequence[tuple[str, str]]] = (
     ("Looks", "The head is specialised in a label of the role's probe, in this variant: surely and by enough."),
     (
         "Matters",
-        "Without the head (its output replaced by zero) the behaviour is surely worse: p of a paired test by cluster, "
-        "corrected over all heads, below 0.05.",
+        "Without the head (switched off in the first way that [ablation] names) the behaviour is surely worse: p of a "
+        "paired test by cluster, corrected over all heads, below alpha of [verdict]. A sentence embedding moves "
+        "whichever head is off: there it is surely worse than without the median head.",
     ),
     (
         "Cost",
@@ -136,7 +138,7 @@ def linked_heads(run: Run) -> Linked | None:
     table = run.studies.get("link")
     if table is None or table.empty:
         return None
-    correlations = run.studies.get("link_correlations")
+    table, correlations = last_step(table), run.studies.get("link_correlations")
     key = ["behaviour", "probe", "label", "variant"]
     roles = [
         _role([str(part) for part in role], rows, _of_role(correlations, key, role))
@@ -153,7 +155,8 @@ def _pair(pair: tuple[str, str]) -> str:
 def _of_role(correlations: pd.DataFrame | None, key: Sequence[str], role: Any) -> pd.DataFrame:
     if correlations is None:
         return pd.DataFrame()
-    return correlations[(correlations[list(key)] == list(role)).all(axis=1)]
+    found = last_step(correlations)
+    return found[(found[list(key)] == list(role)).all(axis=1)]
 
 
 def _role(role: Sequence[str], rows: pd.DataFrame, correlations: pd.DataFrame) -> LinkedRole:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from reports.formats import coefficient, count, decimal, names, percent, signed
 from reports.run import Run
+from reports.study_table import last_step
 from reports.tables import FEW_CLUSTERS
 
 ALL: Final = "all places"
@@ -119,8 +120,7 @@ def patched_heads(run: Run) -> Patched | None:
     table = run.studies.get("patching")
     if table is None or table.empty:
         return None
-    if table["step"].notna().any():
-        table = table[table["step"] == table["step"].max()]
+    table = last_step(table)
     roles = [str(role) for role in table["role"].drop_duplicates() if role != ALL]
     every = table[table["role"] == ALL].sort_values(["layer", "head"])
     most = every["share"].abs().max()
@@ -172,7 +172,7 @@ def _found(every: pd.DataFrame, ranked: pd.DataFrame) -> Iterator[str]:
     yield (
         f"Of {len(every)} heads {len(gains)} surely bring something back ({names(gains, 6)}), and {len(losses)} surely "
         f"take something away ({names(losses, 6)}). The strongest is {first['name']}: {signed(first['share'])} % of "
-        f"the difference, [{signed(first['ci_low'])}, {signed(first['ci_high'])}]."
+        f"the difference{', ' + interval if (interval := PatchedHead(first, ()).interval) else ''}."
     )
 
 

@@ -12,6 +12,7 @@ from reports import formats
 from reports.formats import count, percent
 from reports.run import Run
 from reports.shape_measures import SENTENCES, TITLES, Measure, heat_data, shape_grids
+from reports.study_table import last_step
 from reports.tables import FEW_CLUSTERS
 
 PLACES: Final = {
@@ -104,9 +105,7 @@ def head_shapes(run: Run) -> HeadShapes | None:
     """Return what the page says about the model's last step; None where the run measured no shapes."""
     if "shapes" not in run.studies or run.studies["shapes"].empty:
         return None
-    frame = run.studies["shapes"].query("split == 'report'")
-    if frame["step"].notna().any():
-        frame = frame[frame["step"] == frame["step"].max()]
+    frame = last_step(run.studies["shapes"].query("split == 'report'"))
     size = (int(frame["layer"].max()) + 1, int(frame["head"].max()) + 1)
     measures = tuple(shape_grids(frame[frame["n"] > 0], size))
     columns = [one for one in measures if (one.kind, one.name) in _COLUMNS]

@@ -15,6 +15,11 @@ Refuse = Callable[[pd.Series, str], None]
 "Called with a mark a row, and what is wrong with those that are marked."
 
 
+def last_step(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the model's last step of training; all where its steps are not known."""
+    return frame[frame["step"] == frame["step"].max()] if frame["step"].notna().any() else frame
+
+
 def nothing_more(frame: pd.DataFrame, refuse_where: Refuse) -> None:
     """Have no further demands on a table."""
 

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from experiments.estimates import Estimate
-from experiments.reproduce.finding import Measured, Missing
+from experiments.reproduce.figure import Figure, Point
+from experiments.reproduce.finding import Measured, Missing, Numbers, Statement
 from reports import Run
 
 DRAWS = 4000
@@ -18,6 +19,9 @@ DRAWS = 4000
 
 NORMAL = 1.959964
 "Half the width of a 95 % interval in standard errors."
+
+EDGE = 1e-9
+"Room for rounding at the edge of a part of the depth."
 
 
 def estimate_of(row: pd.Series, value: str, low: str, high: str) -> Estimate:
@@ -43,6 +47,38 @@ def best_head(run: Run, probe: str, label: str, variant: str | None = None) -> p
     chosen = asked[asked.split == "select"].set_index(["variant", "name"]).accuracy
     marks = [chosen.get((row.variant, row["name"]), -math.inf) for _, row in told.iterrows()]
     return told.iloc[int(np.argmax(marks))]
+
+
+def chosen_among(scores: pd.DataFrame) -> pd.Series | Missing:
+    """Return the head of a part of the scores that is most accurate on the selection split, as the report split has it.
+
+    `scores` are of one question, both splits; unlike in `best_head` it need not be the head that the run chose.
+    """
+    known = scores[(scores.split == "select") & (scores.n > 0)].sort_values("accuracy", ascending=False, kind="stable")
+    told = scores[(scores.split == "report") & (scores.n > 0) & scores.name.isin(known.name[:1])]
+    return told.iloc[0] if len(told) else Missing("no head of these layers was asked on both splits")
+
+
+def rows(frame: pd.DataFrame | None, **values: object) -> pd.DataFrame:
+    """Return the rows of a table that have these values; none where there is no table."""
+    if frame is None:
+        return pd.DataFrame(columns=list(values))
+    for name, value in values.items():
+        frame = frame[frame[name] == value]
+    return frame
+
+
+def preferred(run: Run, corpus: str, level: str = "corpus", **group: object) -> Measured | Missing:
+    """Return the share of minimal pairs whose right sentence the model prefers: of a corpus, or of a group in it.
+
+    `level` is what the pairs of a group have in common, one of `reports.columns.BEHAVIOUR_LEVELS`.
+    """
+    found = rows(run.behaviour, corpus=corpus, level=level, **group)
+    if not len(found) or not found.iloc[0].n:
+        return Missing(" ".join(["no pair of", corpus, *map(str, group.values()), "could be decided"]))
+    row = found.iloc[0]
+    left_out = f", {row.left_out:,} more left out" if row.left_out else ""
+    return Measured(estimate_of(row, "accuracy", "ci_low", "ci_high"), note=f"{row.n:,} pairs{left_out}")
 
 
 def margin(run: Run, probe: str, label: str, variant: str | None = None) -> Measured | Missing:
@@ -89,15 +125,15 @@ def over_units(function: Callable[[pd.DataFrame], float], frame: pd.DataFrame, u
 
     The resamples are the same in every run.
     """
-    groups = [frame.iloc[[place]] for place in range(len(frame))]
+    groups = list(np.arange(len(frame))[:, None])
     if unit is not None:
-        groups = [part for _, part in frame.groupby(unit)]
+        groups = list(frame.groupby(unit).indices.values())
     if len(groups) < 2:
         value = float(function(frame)) if len(frame) else math.nan
         return Estimate(value, math.nan, math.nan, len(groups))
     rng = np.random.default_rng(0)
     drawn = [
-        function(pd.concat([groups[place] for place in rng.integers(0, len(groups), len(groups))]))
+        function(frame.iloc[np.concatenate([groups[place] for place in rng.integers(0, len(groups), len(groups))])])
         for _ in range(DRAWS // 4)
     ]
     low, high = np.nanpercentile(drawn, [2.5, 97.5])
@@ -115,18 +151,25 @@ class Pairs:
         """Return the rank correlation with the interval of a bootstrap over heads; heads that lack one are left out."""
         from scipy import stats
 
+        return self._correlation(lambda one, other: float(stats.spearmanr(one, other).statistic))
+
+    def pearson(self) -> Estimate:
+        """Return the correlation with the interval of a bootstrap over heads; heads that lack one are left out."""
+        return self._correlation(lambda one, other: float(np.corrcoef(one, other)[0, 1]))
+
+    def _correlation(self, correlate: Callable[[np.ndarray, np.ndarray], float]) -> Estimate:
         known = np.isfinite(self.one) & np.isfinite(self.other)
         one, other = self.one[known], self.other[known]
         if len(one) < 4:
             return Estimate(math.nan, math.nan, math.nan, len(one))
         rng, drawn = np.random.default_rng(0), []
         for _ in range(DRAWS // 4):
-            rows = rng.integers(0, len(one), len(one))
-            if np.ptp(one[rows]) and np.ptp(other[rows]):
-                drawn.append(float(stats.spearmanr(one[rows], other[rows]).statistic))
+            heads = rng.integers(0, len(one), len(one))
+            if np.ptp(one[heads]) and np.ptp(other[heads]):
+                drawn.append(correlate(one[heads], other[heads]))
         low, high = np.percentile(drawn, [2.5, 97.5]) if drawn else (math.nan, math.nan)
-        rho = float(stats.spearmanr(one, other).statistic) if np.ptp(one) and np.ptp(other) else math.nan
-        return Estimate(rho, float(low), float(high), len(one))
+        value = correlate(one, other) if np.ptp(one) and np.ptp(other) else math.nan
+        return Estimate(value, float(low), float(high), len(one))
 
 
 def shape(run: Run, kind: str, measure: str, scope: str = "sentence", split: str = "report") -> pd.DataFrame:
@@ -136,6 +179,57 @@ def shape(run: Run, kind: str, measure: str, scope: str = "sentence", split: str
         return pd.DataFrame(columns=["layer", "head", "name", "value", "ci_low", "ci_high"])
     same = (shapes.kind == kind) & (shapes.measure == measure) & (shapes.scope == scope) & (shapes.split == split)
     return shapes[same]
+
+
+def by_depth(heads: pd.DataFrame, above: float, most: float) -> pd.DataFrame:
+    """Return the rows of the layers whose number, from 1, divided by that of all layers lies in (above, most].
+
+    So layers of a paper's model are found again in models of another depth: layers 6 to 10 of 12 are (5/12, 10/12].
+    """
+    depth = (heads["layer"] + 1) / (heads["layer"].max() + 1)
+    found: pd.DataFrame = heads[(depth > above + EDGE) & (depth < most + EDGE)]
+    return found
+
+
+def average(heads: pd.DataFrame, value: str = "value", low: str = "ci_low", high: str = "ci_high") -> Estimate:
+    """Return the mean over rows; its interval is that of rows that err together, so it is never too narrow.
+
+    NaN where there is no row.
+    """
+    mean, least, most = (float(heads[column].mean()) for column in (value, low, high))
+    return Estimate(mean, least, most, len(heads))
+
+
+def minus(one: Estimate, other: Estimate) -> Estimate:
+    """Return the difference of two numbers that err independently; NaN where one is missing."""
+    if math.isnan(one.value) or math.isnan(other.value):
+        return Estimate(math.nan, math.nan, math.nan, 0)
+    return together(lambda both: float(both[0] - both[1]), [one, other])
+
+
+def thirds(frame: pd.DataFrame) -> np.ndarray:
+    """Return whether each row's layer is in the lower (0), the middle (1) or the upper third (2) of all in the table.
+
+    Layers count from 0. Of two layers none is in the middle; a single one is.
+    """
+    layers = frame["layer"].to_numpy(np.float64)
+    third: np.ndarray = np.floor(3 * (layers + 0.5) / (layers.max(initial=0) + 1)).astype(np.int64)
+    return third
+
+
+def bars(title: str, up: str, statements: Sequence[Statement], numbers: Numbers) -> Figure:
+    """Return our numbers with their baselines beside the published ones, a place for each statement with a number."""
+    found = [(one, value) for one in statements if isinstance(value := numbers.get(one.name), Measured)]
+    series: dict[str, list[Point]] = {"ours": [], "our baseline": [], "published": [], "published baseline": []}
+    for place, (statement, value) in enumerate(found):
+        ours = value.ours or value.decides
+        series["ours"].append((place, ours.value, ours.low, ours.high))
+        said = (value.baseline, statement.published.value, statement.published.baseline)
+        for name, number in zip(("our baseline", "published", "published baseline"), said, strict=True):
+            if number is not None:
+                series[name].append((place, number))
+    names = [statement.name for statement, _ in found]
+    return Figure("bars", title, "", up, {name: points for name, points in series.items() if points}, names)
 
 
 def _corpus(run: Run) -> str:

@@ -25,7 +25,7 @@ class Subject:
     """A model by name and source."""
 
     spoken: str
-    "As it was typed, and as pages call it."
+    'As pages call it: as it was typed, or what was typed before "=".'
     name: str = ""
     "As configs name it; empty for SCRATCH."
     source: str = "pretrained"
@@ -35,15 +35,19 @@ class Subject:
         """Understand a short name, a folder, a folder of a training, or a hub id, with a source after a colon.
 
         "minilm:random" has fresh weights, "random" is short for that; "scratch" are encoders that are trained here.
+        What stands before "=" is what pages are to call it: "our encoder=runs/prose/seed-1".
         """
-        if spoken == SCRATCH:
-            return cls(spoken)
-        name, colon, source = (f"minilm:{spoken}" if spoken == CONTROL else spoken).rpartition(":")
+        called, equals, model = spoken.partition("=")
+        if not equals:
+            called = model = spoken
+        if model == SCRATCH:
+            return cls(SCRATCH)
+        name, colon, source = (f"minilm:{model}" if model == CONTROL else model).rpartition(":")
         if not colon or source not in SOURCES:
-            name, source = spoken, "pretrained"
+            name, source = model, "pretrained"
         if source == "pretrained" and name not in NAMED and (Path(name) / "checkpoints").is_dir():
             source = "checkpoint"
-        return cls(spoken, name, source)
+        return cls(called, name, source)
 
     @property
     def folder(self) -> str:

@@ -1,9 +1,10 @@
 """Ablation in a run: what is switched off, which heads are chosen, and what is refused."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -14,7 +15,8 @@ from experiments.ablation import choose_heads
 from experiments.config import ConfigError, load_config
 from experiments.run import run
 from mha import Ablate, Encoder, MaskedLM, ModelError, export_encoder, intervene, load_model
-from probes.behaviours import preferences
+from probes.ablation import Heads, measure
+from probes.behaviours import Behaviour, preferences
 from probes.minimal_pairs import Kind, MinimalPair
 from reports import Run
 
@@ -113,6 +115,25 @@ def test_every_option_is_heard(ablate: Callable[..., Path], speaker: Path) -> No
     assert (contrasts.by == "largest margin").all()
     _, nothing = tables(ablate(speaker, 'ablation.behaviours=["embedding"]', "ablation.draws=0"))
     assert nothing.empty
+
+
+@pytest.mark.usefixtures("without_page")
+@pytest.mark.parametrize(("items", "times"), [(9, 1), (8, 2)])
+def test_single_heads_are_switched_off_once_for_all_studies_that_ask_about_the_same(
+    ablate: Callable[..., Path], tiny: Path, monkeypatch: pytest.MonkeyPatch, items: int, times: int
+) -> None:
+    read: list[int] = []
+
+    def counted(behaviour: Behaviour, sets: Sequence[Heads], **named: Any) -> torch.Tensor:
+        read.append(len(sets))
+        return measure(behaviour, sets, **named)
+
+    monkeypatch.setattr("experiments.behaviours.measure", counted)
+    more = ("ablation.items=9", "ablation.draws=0", f'importance={{behaviours=["embedding"], items={items}}}')
+    studies = Run.open(ablate(tiny, 'ablation.behaviours=["embedding"]', *more)).studies
+    assert read == [5] * times, "the model as it is, and without each of 4 heads"
+    single = studies["ablations"][studies["ablations"].kind == "head"]
+    assert (single.cost.tolist() == studies["importance"].cost.tolist()) == (times == 1)
 
 
 @pytest.mark.usefixtures("without_page")

@@ -53,7 +53,7 @@ def test_loss_and_embedding_are_of_a_sample_of_the_sentences_of_the_report_split
         assert lost, "longer than the model"
         assert len(one.clusters) + sum(lost) == 7
     assert set(loss.clusters) <= documents
-    more = Behaviours.of(run, ("embedding",), 10).open("embedding")
+    (more,) = Behaviours.of(run, ("embedding",), 10)
     assert {one.text.ids.tobytes() for one in embedding.asked} < {one.text.ids.tobytes() for one in more.asked}
 
 
@@ -63,7 +63,7 @@ def test_pairs_are_a_sample_decided_as_behaviour_says(around: Around) -> None:
     noted = [one for one in run.journal.record["dropped"] if one["scope"] == "grammar"]
     assert len(pairs.clusters) + sum(one["count"] for one in noted) == 12
     assert all(len(one.wanted) == 1 for one in pairs.asked), "a place at a time: pseudo-log-likelihood"
-    every = Behaviours.of(run, ("grammar",), 100).open("grammar")
+    (every,) = Behaviours.of(run, ("grammar",), 100)
     assert set(pairs.clusters) < set(every.clusters)
 
 
@@ -81,7 +81,8 @@ def test_what_needs_a_head_says_so_before_anything_is_read(around: Around) -> No
     for name in ("loss", "grammar"):
         with pytest.raises(ModelError, match="no masked-LM head"):
             Behaviours.of(run, (name,), 3)
-    assert Behaviours.of(run, ("embedding",), 3).open("embedding").clusters
+    (embedding,) = Behaviours.of(run, ("embedding",), 3)
+    assert embedding.clusters
 
 
 def test_names_are_known_and_named_once() -> None:

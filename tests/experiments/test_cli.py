@@ -13,7 +13,7 @@ import pytest
 from experiments import cli
 from reports import Run
 
-COMMANDS = ("run", "report", "view", "sandbox", "claim", "design", "list")
+COMMANDS = ("run", "report", "view", "sandbox", "claim", "reproduce", "design", "list")
 POSITION = ("--set", 'probes.names=["position"]')
 
 
@@ -115,11 +115,13 @@ def test_help_is_quick_because_it_loads_neither_torch_nor_transformers() -> None
 def test_lists_do_not_load_transformers() -> None:
     code = (
         "import sys; from experiments.listing import LISTS\n"
-        "[rows() for rows in LISTS.values()]\n"
-        "print({'transformers', 'datasets', 'matplotlib', 'sklearn'} & set(sys.modules))"
+        "[rows() for name, rows in LISTS.items() if name != 'findings']\n"
+        "print('matplotlib' in sys.modules)\n"
+        "LISTS['findings']()\n"
+        "print({'transformers', 'datasets', 'sklearn'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    assert done.stdout == "False\nset()\n"
 
 
 # --- mistakes of the user

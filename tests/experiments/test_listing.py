@@ -21,7 +21,10 @@ def test_json_and_table_tell_the_same_names(what: str, capsys: pytest.CaptureFix
     assert rows
     assert [next(iter(row.values())) for row in rows] == [line for line in lines if line and not line.startswith(" ")]
     assert len({tuple(row) for row in rows}) == 1, "every row has the same keys"
-    assert all(isinstance(value, str) and value for row in rows for value in row.values())
+    told = [
+        (key, value) for row in rows for key, value in row.items() if key not in ("readings", "missing", "verdicts")
+    ]
+    assert all(isinstance(value, str) and value for _, value in told)
 
 
 def test_every_probe_is_listed_with_its_variants_and_source() -> None:
@@ -87,10 +90,24 @@ def test_models_with_a_short_name_are_listed_and_the_other_kinds_named() -> None
     assert "FOLDER" in names[-1]
 
 
-def test_findings_name_a_probe_that_exists() -> None:
-    rows = LISTS["findings"]()
-    assert len({row["id"] for row in rows}) == len(rows)
-    assert {row["where"].partition(":")[0] for row in rows} <= set(probe_names())
+def test_findings_are_listed_with_the_verdicts_and_runs_that_are_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    from experiments.reproduce import summary
+
+    verdict = {"minilm": {"verdict": "reproduced", "why": "", "runs": {"trees": "ab12"}}}
+    monkeypatch.setattr(summary, "published_verdicts", lambda: {"htut-relations": verdict})
+    rows = {row["id"]: row for row in LISTS["findings"]()}
+    assert rows["htut-relations"]["verdicts"] == verdict
+    assert rows["htut-relations"]["paper"] == "Htut, Phang, Bordia and Bowman 2019"
+    assert rows["htut-no-generalist"]["verdicts"] == {}
+
+
+def test_verdicts_are_one_line_of_the_table(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {"id": "x", "verdicts": {"minilm": {"verdict": "differs"}, "random": {"verdict": "not reproduced"}}}
+    monkeypatch.setitem(LISTS, "findings", lambda: [found])
+    print_list("findings", as_json=False)
+    assert "minilm: differs; random: not reproduced" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(("what", "hint"), [("probe", "did you mean 'probes'"), ("heads", "there are probes, corpora")])

@@ -65,7 +65,8 @@ def test_a_run_patches_every_head_and_its_page_says_so(ask: Callable[..., Run]) 
     assert set(table["role"]) >= {"all places", "subject", "verb", "other", "[CLS], [SEP]"}
     assert "post-norm" in facts["why_no_direct"]
     assert facts["direct"] is None
-    lost = {one["reason"]: one["count"] for one in found.record["dropped"] if one["scope"] == "patching"}
+    dropped = [one for one in found.record["dropped"] if one["reason"].startswith("patching: ")]
+    lost = {one["reason"].removeprefix("patching: "): one["count"] for one in dropped}
     assert lost["the subject is no noun"] > 0
     longer = sum(count for reason, count in lost.items() if reason.startswith("longer") or "vocabulary" in reason)
     assert facts["items"] + longer == 12

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from mha import MaskedLM, Model
+from mha.head_pattern import HeadPattern
 from mha.pieces import Pieces
 from probes.ablation_table import (
     ACCURACY,
@@ -20,6 +21,7 @@ from probes.ablation_table import (
     two_sided,
 )
 from probes.behaviours import Asked, Behaviour, Embedding, Predictions
+from probes.downstream import HeadAccuracy
 from probes.evidence import Effort
 from probes.head_sets import HeadSet, single_heads, whole_layers
 from probes.minimal_pairs import Kind
@@ -156,6 +158,19 @@ def test_a_distance_is_tested_against_the_median_head_of_each_item_one_sided(mod
     assert (frame.ci_low > 0).all()
     chosen = [HeadSet("chosen", "x: y", ((0, 0),))]
     assert ablation_table(embedding(model, clusters), "zero", chosen, values[:2], EFFORT).p.isna().all()
+
+
+def test_an_accuracy_of_which_no_answer_changed_is_not_known_without_doubt(lm: MaskedLM, model: Model) -> None:
+    """A head's accuracy is its value; 1 - 0.025 ** (1 / 3) is the binomial bound for three clusters."""
+    asked = [Asked(TEXT, i) for i in range(3)]
+    downstream = HeadAccuracy("accuracy", "accuracy", HeadPattern(model, 1, 0), asked, ("a", "b", "c"))
+    values = np.array([[1.0, 0, 1], [1, 0, 1], [0, 0, 1]])
+    bound = 1 - 0.025 ** (1 / 3)
+    for behaviour, measure in ((downstream, VALUE), (pairs(lm, ("a", "b", "c"), (0, 0, 0)), ACCURACY)):
+        frame = ablation_table(behaviour, "zero", SETS, 2 * values - 1 if measure == ACCURACY else values, EFFORT)
+        same = row(frame, measure, "1-1")
+        assert (same.cost, same.ci_low, same.ci_high) == pytest.approx((0, -bound, bound))
+        assert row(frame, measure, "1-2").ci_low == 0
 
 
 def test_one_cluster_gives_neither_interval_nor_test(lm: MaskedLM) -> None:

@@ -1,9 +1,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from scipy.stats import spearmanr
 
-from probes.link import BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN, Role, link, rank_correlations
+from mha.encoder import Encoder
+from mha.pieces import Pieces
+from mha.planted import word_model
+from probes.behaviours import Asked, Embedding
+from probes.link import BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN, Role, link, rank_correlations, write_norms
 
 ROLE = Role("agreement", "all", ("grammar", "nowhere"))
 PLACES = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)]
@@ -78,3 +83,29 @@ def test_correlations_are_those_of_scipy_and_their_intervals_hold_them() -> None
     assert found.loc[("accuracy", "importance")].rho == pytest.approx(-1)
     again = rank_correlations(heads, replicates=400, seed=1).set_index(["one", "other"])
     pd.testing.assert_frame_equal(found, again)
+
+
+def test_write_norms_are_means_over_pieces_that_are_no_padding() -> None:
+    """Heads attend to all alike. Head 1-1 writes 10 times the mean of the first number, head 1-2 twice the third."""
+    model = word_model(("one", "other"), layers=1, heads=2, head_dim=2, positions=8, seed=0)
+    encoder = model.module
+    assert isinstance(encoder, Encoder)
+    with torch.no_grad():
+        for parameter in encoder.parameters():
+            parameter.zero_()
+        encoder.embedding_norm.weight.fill_(1)
+        encoder.pieces.weight[4] = torch.tensor([1.0, -1, 1, -1])
+        encoder.pieces.weight[5] = torch.tensor([-1.0, 1, 1, -1])
+        attention = encoder.get_submodule("layers.0.attention")
+        attention.get_parameter("project.weight")[8:] = torch.tensor(
+            [[3.0, 0, 0, 0], [4, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]]
+        )
+        attention.get_parameter("output.weight")[:3] = torch.tensor([[2.0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 9, 2]])
+        attention.get_parameter("output.bias").fill_(7)
+    texts = [np.array(ids, np.int32) for ids in ([4, 4, 4, 5], [4])]
+    asked = [Asked(Pieces(ids, np.arange(len(ids), dtype=np.int32), len(ids)), i) for i, ids in enumerate(texts)]
+    behaviour = Embedding("embedding", "cosine", model, asked, ("a", "b"))
+    assert len(behaviour.batches(512)) == 1, "the short text is padded"
+    found = write_norms(behaviour)
+    assert found.index.tolist() == [(0, 0), (0, 1)]
+    assert found.tolist() == pytest.approx([(4 * 5 + 10) / 5, 2])  # a mean of 1/2 in four pieces, of 1 in one

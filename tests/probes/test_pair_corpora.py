@@ -65,7 +65,10 @@ def test_names_and_places_that_are_not_there_are_told_with_what_to_do(folder: Pa
         list(open_pairs(str(folder / "empty")).stream())
 
 
-@pytest.mark.parametrize(("name", "items", "lost"), [("blimp", 67 * 5, 0), ("linzen", 5, 0), ("opensesame", 15 * 5, 4)])
+@pytest.mark.parametrize(
+    ("name", "items", "lost"),
+    [("blimp", 67 * 5, 0), ("linzen", 5, 0), ("goldberg", 5, 1), ("opensesame", 15 * 5, 4)],
+)
 def test_the_real_files_are_read(name: str, items: int, lost: int) -> None:
     if not os.environ.get("HEADSCOPE_DATA"):
         pytest.skip("HEADSCOPE_DATA is not set: no real minimal pairs")

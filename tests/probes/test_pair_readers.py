@@ -143,6 +143,50 @@ def test_items_of_open_sesame_with_the_same_right_sentence_are_one_cluster(write
 # --- files
 
 
+# --- the table of nonce sentences
+
+HEADER = "pattern\tconstr_id\tsent_id\tcorrect_number\tform\tclass\ttype\tn_attr\tlen_prefix\tsent"
+
+NONCE = '"The stone by the lamps sleeps "" well "" . <eos>"'
+
+
+def nonce(form: str, right: str, place: str = "5", sent: str = NONCE, number: str = "sing") -> str:
+    return f"N_V\t3\t7\t{number}\t{form}\t{right}\tgenerated\t1\t{place}\t{sent}"
+
+
+def test_both_forms_take_the_place_of_the_verb_of_a_nonce_sentence(write: Write) -> None:
+    (pair,) = read_pairs(write("nonce.tab", HEADER, nonce("paints", "correct"), nonce("paint", "wrong")))
+    kind = Kind("nonce", "generated", 1, "singular", "subject-verb agreement")
+    words = ("The", "stone", "by", "the", "lamps", "paints", '"', "well", '"', ".")
+    assert pair == MinimalPair("nonce:N_V 3", kind, words, (*words[:5], "paint", *words[6:]))
+    assert swapped(pair) == [("paints", "paint")]
+
+
+def test_nonce_sentences_of_is_and_are_are_left_out_as_published(write: Write) -> None:
+    (item,) = read_pairs(write("nonce.tab", HEADER, nonce("are", "correct", number="plur"), nonce("is", "wrong")))
+    kind = Kind("nonce", "generated", 1, "plural", "subject-verb agreement")
+    assert item == LeftOut("nonce:N_V 3", kind, "is and are are left out")
+
+
+@pytest.mark.parametrize(
+    ("lines", "complaint"),
+    [
+        ((HEADER.replace("n_attr", "n"),), ":1: no column 'n_attr', expected a header with pattern, "),
+        ((HEADER, nonce("paints", "correct")), ":2: expected two lines of 10 columns, got ''"),
+        ((HEADER, "a\tb", nonce("paint", "wrong")), r":2: expected two lines of 10 columns, got 'a\\tb'"),
+        ((HEADER, nonce("paints", "wrong"), nonce("paint", "wrong")), ":2: expected one sentence in two lines"),
+        ((HEADER, nonce("paints", "correct"), nonce("paint", "wrong", sent="Stones .")), ":2: expected one sentence"),
+        ((HEADER, nonce("paints", "correct", "30"), nonce("paint", "wrong")), ":2: expected the verb's place"),
+        ((HEADER, nonce("paints", "correct", "-"), nonce("paint", "wrong")), ":2: .* got '-', '1' and 'sing'"),
+        ((HEADER, nonce("paints", "correct", number="x"), nonce("paint", "wrong")), ":2: .* got '5', '1' and 'x'"),
+    ],
+)
+def test_a_fault_in_the_table_is_told_with_its_line(lines: tuple[str, ...], complaint: str, write: Write) -> None:
+    path = write("nonce.tab", *lines)
+    with pytest.raises(CorpusError, match=f"^{path}{complaint}"):
+        list(read_pairs(path))
+
+
 def test_a_file_of_unknown_suffix_or_encoding_is_refused(write: Write) -> None:
     with pytest.raises(CorpusError, match=r"ending in '.csv'; known are .jsonl \(BLiMP\), .text \("):
         read_pairs(write("pairs.csv"))

@@ -280,6 +280,18 @@ def test_a_head_that_harms_is_found_as_surely_as_one_that_restores() -> None:
     assert idle["p_adjusted"] > 0.1
 
 
+@pytest.mark.parametrize(("losing", "bounded"), [(28, True), (16, False)])
+def test_a_share_of_what_may_be_nothing_has_no_interval(losing: int, bounded: bool) -> None:
+    """As many of 30 sentences lose 1, the others gain 1."""
+    items = [replace(asked(planted())[0], source=f"d{i}") for i in range(30)]
+    clean = torch.where(torch.arange(30) < losing, 1.0, -1.0)
+    effects = table_of(items, clean=clean, corrupted=torch.zeros(30), whole=torch.ones(30, 1, 2))
+    one = patch_table(items, effects, EFFORT).set_index("role").loc[ALL].iloc[0]
+    assert one["share"] == pytest.approx(30 / (2 * losing - 30))
+    assert one[["ci_low", "ci_high"]].notna().tolist() == [bounded, bounded]
+    assert one["p"] < 0.01, "what is gained is sure, its share is not"
+
+
 def test_agreement_of_estimates_is_told_by_rank_and_size() -> None:
     items = [replace(asked(planted())[0], source=f"d{i}") for i in range(12)]
     estimated = torch.zeros(12, 1, 2, len(ROLES))

@@ -10,6 +10,7 @@ import pytest
 from reports.gate_tables import GATE_TABLES
 from reports.gating import Gating, gating
 from reports.gating_charts import _ticks, gating_charts, save_gating
+from reports.gating_parts import Scale
 from reports.page import write_report
 from reports.run import Run
 from reports.study_tables import write_studies
@@ -191,3 +192,8 @@ def test_what_cannot_be_is_refused(run_folder: Path, name: str, change: dict[str
 def test_ticks_are_round_and_within() -> None:
     np.testing.assert_allclose(_ticks(0.497, 1.02), [0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
     np.testing.assert_allclose(_ticks(-3, 41), [0, 5, 10, 15, 20, 25, 30, 35, 40])
+
+
+def test_what_is_rounded_to_nothing_has_no_sign() -> None:
+    scale = Scale("nats", 1, 2)
+    assert [scale.written(value) for value in (-0.004, 0.004, -0.006, np.nan)] == ["0.00", "0.00", "−0.01", "–"]

@@ -87,3 +87,14 @@ def test_what_cannot_be_is_refused(run_folder: Path) -> None:
         write_studies({"link": rows().assign(accuracy=1.5)}, run_folder)
     with pytest.raises(ValueError, match=r"link_correlations.parquet: `rho` lies outside \[-1, 1\]"):
         write_studies({"link_correlations": correlations().assign(rho=2.0)}, run_folder)
+
+
+def test_only_the_last_step_is_told(run_folder: Path) -> None:
+    both = [rows().assign(step=step) for step in (100, 200)]
+    of_both = [correlations().assign(step=step, rho=rho) for step, rho in ((100, 0.9), (200, 0.3))]
+    write_studies({"link": pd.concat(both), "link_correlations": pd.concat(of_both)}, run_folder)
+    found = linked_heads(Run.open(run_folder))
+    assert found is not None
+    (role,) = found.roles
+    assert len(role.heads) == len(VERDICTS)
+    assert {one.rho for one in role.correlations.values()} == {0.3}

@@ -40,6 +40,12 @@ def shaped(kind: str, measure: str, layer: int, head: int, value: float, **value
     return row | {"ci_low": value - 0.01, "ci_high": value + 0.01} | values
 
 
+def decided(corpus: str, accuracy: float, level: str = "corpus", **values: Any) -> dict[str, Any]:
+    """Return one row of behaviour: of a whole corpus of minimal pairs, or of a group in it."""
+    row = {"corpus": corpus, "level": level, "n": 500, "clusters": 100, "accuracy": accuracy}
+    return row | {"ci_low": accuracy - 0.02, "ci_high": accuracy + 0.02} | values
+
+
 def planted_run(
     scores: Sequence[Row] = (),
     *,
@@ -65,5 +71,8 @@ def planted_run(
 def _filled(rows: Sequence[Row], columns: Mapping[str, str]) -> pd.DataFrame:
     """Return rows with all columns in their dtypes; what is missing is NaN, or empty text, or False."""
     missing = {"str": "", "bool": False, "int64": 0}
-    full = [{name: row.get(name, missing.get(dtype)) for name, dtype in columns.items()} for row in rows]
-    return pd.DataFrame(full, columns=list(columns)).astype(dict(columns)).assign(model="planted", corpus="planted")
+    named = {"model": "planted", "corpus": "planted"}
+    full = [
+        {name: row.get(name, missing.get(dtype)) for name, dtype in columns.items()} for row in map(named.__or__, rows)
+    ]
+    return pd.DataFrame(full, columns=list(columns)).astype(dict(columns))

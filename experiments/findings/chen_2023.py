@@ -1,0 +1,163 @@
+"""Chen et al. 2023: attention to syntactic relations appears abruptly, and the grammar of sentences after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from experiments.estimates import mean_of
+from experiments.reproduce.figure import Figure
+from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.rules import Rule
+from reports import Run
+
+PAPER = Paper(
+    "chen-2023",
+    "Chen et al. 2023",
+    "Sudden Drops in the Loss: Syntax Acquisition, Phase Transitions, and Simplicity Bias in MLMs",
+)
+
+SYNTAX, LOSS, GRAMMAR = "syntax in attention", "evaluation loss", "agreement"
+
+
+def attachment(run: Run) -> pd.DataFrame:
+    """Return the share of words whose relation has a head that finds the word they depend on, by seed and step.
+
+    Every relation is asked of the head that is chosen for it at that step, on one half of the texts.
+    """
+    question = ["probe", "label", "variant", "seed", "step", "name"]
+    curves, scores = (run.biographies[name] for name in ("biography_curves", "biographies"))
+    told = curves.merge(scores[[*question, "n", "accuracy"]], on=question)
+    told = told[(told.probe == "dependency") & (told.variant == "dependent->head") & (told.label != "all")]
+    told = told[~told.label.str.endswith(":*")]  # a relation with its subtypes
+    right = told.assign(right=told.accuracy * told.n).groupby(["seed", "step"])[["right", "n"]].sum()
+    return (right.right / right.n).rename(SYNTAX).reset_index()
+
+
+def _courses(run: Run) -> pd.DataFrame:
+    """Return SYNTAX, LOSS and GRAMMAR by seed and step."""
+    steps = run.biographies["biography_steps"]
+    steps = steps.rename(columns={"evaluation_loss": LOSS, "behaviour": GRAMMAR})[["seed", "step", LOSS, GRAMMAR]]
+    return attachment(run).merge(steps, on=["seed", "step"]).sort_values(["seed", "step"])
+
+
+def halfway(steps: Sequence[int], values: Sequence[float]) -> float:
+    """Return log2 of the step at which a course is half the way from its start to the end that is farthest from it.
+
+    Between two steps it goes in a straight line over log2 of steps, of which step 0 counts as 1.
+    """
+    course = np.abs(np.asarray(values, np.float64) - values[0])
+    places, half = np.log2(np.maximum(np.asarray(steps, np.float64), 1)), course.max() / 2
+    after = int(np.argmax(course >= half))
+    if after == 0:
+        return float(places[0])
+    part = (half - course[after - 1]) / (course[after] - course[after - 1])
+    return float(places[after - 1] + part * (places[after] - places[after - 1]))
+
+
+def _order(evidence: Evidence) -> Numbers:
+    run = evidence["emergence"]
+    if run.biographies is None or run.biographies["biography_steps"].behaviour.isna().all():
+        return {
+            name: Missing("no heads and no behaviour were followed through a training") for name in ("after", "with")
+        }
+    found = {
+        name: [halfway(course.step.tolist(), course[name].tolist()) for _, course in _courses(run).groupby("seed")]
+        for name in (SYNTAX, LOSS, GRAMMAR)
+    }
+    syntax = np.array(found[SYNTAX])
+    note = ", ".join(f"{name} at step {2 ** float(np.mean(places)):.0f}" for name, places in found.items())
+    return {
+        "after": Measured(mean_of((np.array(found[GRAMMAR]) - syntax).tolist()), note=note),
+        "with": Measured(mean_of((np.array(found[LOSS]) - syntax).tolist()), note=note),
+    }
+
+
+def _order_drawn(evidence: Evidence) -> Figure:
+    courses = _courses(evidence["emergence"]).groupby("step")[[SYNTAX, GRAMMAR]].mean()
+    series = {
+        name: [(float(step), float(value)) for step, value in courses[name].items()] for name in (SYNTAX, GRAMMAR)
+    }
+    return Figure("lines", "Syntax in attention, and agreement", "step", "accuracy, mean over seeds", series, level=0.5)
+
+
+FINDINGS = (
+    Finding(
+        id="chen-order",
+        claim="Attention to syntactic relations appears with a drop of the loss, and grammatical ability after it.",
+        where="the section on the acquisition of syntax",
+        model="BERT base, trained again, 3 seeds",
+        data="The texts of BERT; BLiMP",
+        metric="The paper: attachment of the best head for each relation, the loss, and accuracy on BLiMP, by step. "
+        "We: the steps at which such courses are half the way up, in doublings.",
+        stands_in="Small encoders trained here on the embedded grammar, 3 seeds; agreement on its minimal pairs.",
+        differs="A generated language, 2,400 steps, and agreement alone.",
+        statements=[
+            Statement(
+                name="after",
+                text="Agreement is half the way up after the attention to relations is.",
+                number="log2 of steps at which agreement is half the way, less that of attention, mean over seeds",
+                rule=Rule(above=0.0),
+                unit="doublings",
+                shown="doublings",
+                published=Published(
+                    text="a spike at about 20,000 steps, BLiMP between 20,000 and 30,000", provenance="second-hand"
+                ),
+            ),
+            Statement(
+                name="with",
+                text="The loss is half the way down within a factor of two of the steps of that.",
+                number="log2 of steps at which the loss is half the way, less that of attention, mean over seeds",
+                rule=Rule(above=-1.0, below=1.0),
+                unit="doublings",
+                shown="doublings",
+                published=Published(text="both at about 20,000 steps", provenance="second-hand"),
+            ),
+        ],
+        readings=("emergence",),
+        measure=_order,
+        figure=_order_drawn,
+    ),
+    Finding(
+        id="chen-across-seeds",
+        claim="Across finished trainings, more syntax in attention goes with neither a lower loss nor more of BLiMP.",
+        where="the comparison of trainings",
+        model="MultiBERTs, 25 seeds",
+        data="BLiMP",
+        metric="Correlation over seeds.",
+        statements=[
+            Statement(
+                name="correlation",
+                text="There is no correlation over seeds.",
+                number="correlation over seeds of attachment with the loss and with BLiMP",
+                rule=Rule(above=-0.4, below=0.4),
+                unit="r",
+                shown="r",
+                published=Published(text="none significant", provenance="second-hand"),
+            )
+        ],
+        missing="dozens of finished trainings of one model; three seeds say nothing of a correlation",
+    ),
+    Finding(
+        id="chen-suppression",
+        claim="Without syntax in attention grammar is not learned; kept from it only early, a model learns sooner.",
+        where="the experiments that suppress or promote it",
+        model="BERT base, trained again",
+        data="The texts of BERT; BLiMP",
+        metric="A term in the loss for attention between words that depend on each other.",
+        statements=[
+            Statement(
+                name="blocked",
+                text="Where such attention is suppressed, BLiMP does not rise.",
+                number="accuracy with the term less that without it",
+                rule=Rule(below=0.0),
+                published=Published(
+                    text="grammar blocked; brief suppression of 3,000 steps speeds it up", provenance="second-hand"
+                ),
+            )
+        ],
+        missing="a term in the loss of a training that asks for attention, or less of it, between dependent words",
+    ),
+)

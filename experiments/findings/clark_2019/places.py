@@ -1,0 +1,200 @@
+"""Positions that heads attend to, and how broad heads are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from experiments.estimates import Estimate
+from experiments.findings.clark_2019.relations import MODEL
+from experiments.reproduce.figure import Figure, Point
+from experiments.reproduce.finding import Evidence, Finding, Measured, Numbers, Published, Statement
+from experiments.reproduce.numbers import average, by_depth, heads_above, minus, shape
+from experiments.rules import Rule
+
+DATA = "1,000 pairs of paragraphs of Wikipedia, up to 128 tokens"
+
+STANDS_IN = "UD English GUM, in windows of up to 100 words."
+
+DIFFERS = "The paper's texts are two segments with two [SEP]; ours are one segment with one."
+
+LOWER, UPPER = (0.0, 2 / 3), (2 / 3, 1.0)
+"The first eight layers of the paper's 12, and the last four."
+
+MANY = 0.5
+"A head attends to a place if it gives it more than half of its attention."
+
+
+def by_layer(evidence: Evidence, kind: str, measures: tuple[str, ...], up: str) -> Figure:
+    """Return a dot a head of measures of a kind."""
+    series: dict[str, list[Point]] = {}
+    for measure in measures:
+        heads = shape(evidence["coreference"], kind, measure, "window")
+        numbers = heads[["layer", "value", "ci_low", "ci_high"]].to_numpy(np.float64).tolist()
+        series[measure] = [(layer + 1, value, low, high) for layer, value, low, high in numbers]
+    return Figure("dots", "Every head by layer", "layer", up, series=series)
+
+
+def _entropies(evidence: Evidence) -> Figure:
+    return by_layer(evidence, "entropy", ("all tokens", "[CLS]"), "entropy, nats")
+
+
+def _positional(evidence: Evidence) -> Numbers:
+    """Return how many heads attend to a neighbour, and how many more of them the lower layers have."""
+    asked = {"previous": "-1", "next": "+1"}
+    by_place = {name: shape(evidence["coreference"], "offset", offset, "window") for name, offset in asked.items()}
+    both = pd.concat(by_place.values())
+    lower, upper = (heads_above(by_depth(both, *part), MANY) for part in (LOWER, UPPER))
+    return {
+        name: Measured(heads_above(heads, MANY), heads=", ".join(heads[heads.value > MANY].name))
+        for name, heads in by_place.items()
+    } | {"low layers": Measured(minus(lower, upper), note=f"{lower.value:g} and {upper.value:g}")}
+
+
+def _themselves(evidence: Evidence) -> Numbers:
+    heads = shape(evidence["coreference"], "offset", "0", "window")
+    above, of = heads_above(heads, 0.1), max(len(heads), 1)
+    return {"itself": Measured(Estimate(above.value / of, above.low / of, above.high / of, len(heads)))}
+
+
+def _broad(evidence: Evidence) -> Numbers:
+    heads = shape(evidence["coreference"], "entropy", "all tokens", "window")
+    first, others = average(heads[heads.layer == 0]), average(heads[heads.layer > 0])
+    sharpest = shape(evidence["coreference"], "confidence", "without [SEP]", "window")
+    sharpest = sharpest[sharpest.layer == 0]
+    above, of = heads_above(sharpest, 0.1), len(sharpest)
+    flat = Estimate(of - above.value, of - above.high, of - above.low, of)
+    told = f"{others.value:.2f} in the other layers"
+    return {
+        "layer 1": Measured(minus(first, others), first, float(heads.even.mean()), note=told),
+        "a tenth": Measured(flat, heads=", ".join(sharpest[sharpest.value < 0.1].name)),
+    }
+
+
+def _top(evidence: Evidence) -> Numbers:
+    heads = shape(evidence["coreference"], "entropy", "[CLS]", "window")
+    last = heads.layer == heads.layer.max()
+    top, below = average(heads[last]), average(heads[~last])
+    told = f"{below.value:.2f} in the layers below"
+    return {"[CLS] at the top": Measured(minus(top, below), top, float(heads.even.mean()), note=told)}
+
+
+FINDINGS = (
+    Finding(
+        id="clark-positional",
+        claim="Some heads attend to the previous token, some to the next, and they are in the lower and middle layers.",
+        where="on relative position",
+        model=MODEL,
+        data=DATA,
+        metric="Mean attention of a head to the previous or the next token; we: to the previous or the next word.",
+        stands_in=STANDS_IN,
+        differs=DIFFERS,
+        statements=[
+            *(
+                Statement(
+                    name=name,
+                    text=f"At least one head gives more than half of its attention to the {name} word.",
+                    number="heads",
+                    rule=Rule(above=0.0),
+                    unit="heads",
+                    published=Published(count, text=f"layers {layers}"),
+                    shown="heads",
+                )
+                for name, count, layers in (("previous", 4.0, "2, 4, 7, 8"), ("next", 5.0, "1, 2, 2, 3, 6"))
+            ),
+            Statement(
+                name="low layers",
+                text="The first two thirds of the layers have more such heads than the last.",
+                number="heads in the first two thirds of the layers minus those in the last",
+                rule=Rule(above=0.0),
+                unit="heads",
+                published=Published(9.0, text="9 and none"),
+                shown="heads",
+            ),
+        ],
+        readings=("coreference",),
+        measure=_positional,
+    ),
+    Finding(
+        id="clark-itself",
+        claim="Most heads give little attention to the token itself.",
+        where="on relative position",
+        model=MODEL,
+        data=DATA,
+        metric="Heads that give more than a tenth of their attention to the token itself; we: to the word itself.",
+        stands_in=STANDS_IN,
+        differs=f"{DIFFERS} What is little is not said; we take a tenth.",
+        statements=[
+            Statement(
+                name="itself",
+                text="Fewer than half of the heads give more than a tenth of their attention to the word itself.",
+                number="share of the heads",
+                rule=Rule(below=0.5),
+                unit="%",
+                published=Published(text="little"),
+            )
+        ],
+        readings=("coreference",),
+        measure=_themselves,
+        learned=False,
+        untrained="Even attention gives a word in a window of a hundred no more than a hundredth.",
+    ),
+    Finding(
+        id="clark-broad",
+        claim="The heads of layer 1 are broad: some give no word more than a tenth of their attention.",
+        where="on entropy",
+        model=MODEL,
+        data=DATA,
+        metric="Entropy of the attention of a token in nats, smoothed with 1/10,000 of even attention; means over "
+        "tokens and texts.",
+        stands_in=STANDS_IN,
+        differs=DIFFERS,
+        statements=[
+            Statement(
+                name="layer 1",
+                text="The heads of layer 1 are broader than those of the other layers, by a tenth of a nat at least.",
+                number="mean entropy in layer 1 minus that in the other layers",
+                rule=Rule(above=0.1),
+                unit="nats",
+                published=Published(text="near even attention, which has about 4.6 nats"),
+                shown="nats",
+            ),
+            Statement(
+                name="a tenth",
+                text="At least one head of layer 1 gives its most attended word, on average, less than a tenth.",
+                number="heads of layer 1",
+                rule=Rule(above=0.0),
+                unit="heads",
+                published=Published(text="at most 10 % on any word"),
+                shown="heads",
+            ),
+        ],
+        readings=("coreference",),
+        measure=_broad,
+        figure=_entropies,
+    ),
+    Finding(
+        id="clark-cls-broad",
+        claim="In the last layer [CLS] attends broadly.",
+        where="on entropy",
+        model=MODEL,
+        data=DATA,
+        metric="Entropy of the attention of [CLS] in nats, smoothed with 1/10,000 of even attention; means over texts.",
+        stands_in=STANDS_IN,
+        differs=DIFFERS,
+        statements=[
+            Statement(
+                name="[CLS] at the top",
+                text="[CLS] is broader in the last layer than in those below, by a tenth of a nat at least.",
+                number="mean entropy of [CLS] in the last layer minus that in the layers below",
+                rule=Rule(above=0.1),
+                unit="nats",
+                published=Published(3.89, 4.6, "even attention has about 4.6 nats"),
+                shown="nats",
+            )
+        ],
+        readings=("coreference",),
+        measure=_top,
+        figure=_entropies,
+    ),
+)

@@ -1,0 +1,59 @@
+"""Users of Hugging Face transformers 2020: the script run_bertology.py prints the entropy of every head."""
+
+from __future__ import annotations
+
+from experiments.reproduce.figure import Figure, Point
+from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.reproduce.numbers import estimate_of, shape
+from experiments.rules import Rule
+
+PAPER = Paper("hf-2020", "Hugging Face transformers, issue #3895", "run_bertology: log of the entropies of all heads")
+
+ONE_HOT = 0.1
+"Nats below which a head gives nearly all of a row to one token: 98 % to one and the rest to another is 0.098."
+
+
+def _entropies(evidence: Evidence) -> Numbers:
+    chosen, told = (shape(evidence["trees"], "entropy", "all tokens", split=split) for split in ("select", "report"))
+    known = chosen[chosen.value.notna()].sort_values("value")
+    rows = told[told.name.isin(known.name[:1])]
+    if not len(rows):
+        return {"one-hot": Missing("entropies were not measured")}
+    row = rows.iloc[0]
+    return {"one-hot": Measured(estimate_of(row, "value", "ci_low", "ci_high"), heads=str(row["name"]))}
+
+
+def _drawn(evidence: Evidence) -> Figure:
+    heads = shape(evidence["trees"], "entropy", "all tokens")
+    points: list[Point] = list(zip((heads.layer + 1).tolist(), heads.value.tolist(), strict=True))
+    return Figure("dots", "Entropy of heads", "layer", "nats", {"heads": points}, level=ONE_HOT, level_name="one-hot")
+
+
+FINDINGS = (
+    Finding(
+        id="hf-one-hot",
+        claim="Next to broad heads there are some that give nearly all attention of a token to one token.",
+        where="log in the issue",
+        model="BERT base, fine-tuned on MNLI",
+        data="MNLI",
+        metric="Mean entropy of rows, in nats. 0: all to one token; log n: even.",
+        stands_in="UD English EWT; the head is chosen on train and told on dev.",
+        differs="Shorter texts, and a model that is not fine-tuned.",
+        statements=[
+            Statement(
+                name="one-hot",
+                text="The most concentrated head has an entropy below 0.1 nats.",
+                number="mean entropy of the head with the lowest one",
+                rule=Rule(below=ONE_HOT),
+                unit="nats",
+                published=Published(
+                    0.052, text="3-10; 3-1 has 0.058; of layer 1, the first three heads have 3.03, 2.82 and 1.78"
+                ),
+                shown="nats",
+            )
+        ],
+        readings=("trees",),
+        measure=_entropies,
+        figure=_drawn,
+    ),
+)

@@ -1,0 +1,177 @@
+"""Kovaleva, Romanov, Rogers and Rumshisky 2019: the kinds of maps that BERT has, and what it does without heads."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from experiments.estimates import exact
+from experiments.reproduce.figure import Figure, Point
+from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.reproduce.numbers import average, by_depth, minus, shape
+from experiments.rules import Rule
+
+PAPER = Paper("kovaleva-2019", "Kovaleva, Romanov, Rogers and Rumshisky 2019", "Revealing the Dark Secrets of BERT")
+
+MODEL = "BERT base, uncased, fine-tuned on seven tasks of GLUE"
+
+STANDS_IN = "UD English EWT, sentences of dev; the model as it is."
+
+CLASSES = ("vertical", "diagonal", "vertical + diagonal", "block", "heterogeneous")
+
+HALVES = (0.0, 0.5), (0.5, 1.0)
+
+FLAT = 0.02
+"Two points: what maps that are the same in all layers do not differ by."
+
+FELT, ALPHA = 0.01, 0.05
+"Nats that must be won where a head or a layer is off, and the corrected p that they must reach."
+
+
+def _classes(evidence: Evidence) -> Numbers:
+    kinds = ("heterogeneous", "vertical")
+    return {kind: Measured(average(shape(evidence["trees"], "class", kind))) for kind in kinds}
+
+
+def _class_bars(evidence: Evidence) -> Figure:
+    series: dict[str, list[Point]] = {}
+    for kind in CLASSES:
+        heads = shape(evidence["trees"], "class", kind)
+        series[kind] = [(layer, float(part.value.mean())) for layer, part in enumerate(_layers(heads))]
+    names = [str(layer + 1) for layer in range(len(series[CLASSES[0]]))]
+    return Figure("bars", "Classes of maps by layer", "layer", "share of maps", series=series, names=names)
+
+
+def _layers(heads: pd.DataFrame) -> list[pd.DataFrame]:
+    return [part for _, part in heads.groupby("layer", sort=True)]
+
+
+def _specials(evidence: Evidence) -> Numbers:
+    found = {}
+    for name, sign in (("[CLS]", 1), ("[SEP]", -1)):
+        heads = shape(evidence["trees"], "attention", name)
+        first, last = (average(by_depth(heads, *half)) for half in HALVES)
+        told = f"{first.value:.3f} in the first half, {last.value:.3f} in the last"
+        found[name] = Measured(minus(first, last) if sign > 0 else minus(last, first), note=told)
+    return found
+
+
+def _disabled(evidence: Evidence) -> Numbers:
+    """Return how many heads, and how many layers, the model surely does better without."""
+    rows = evidence["disabling"].studies.get("ablations")
+    if rows is None:
+        return {kind: Missing("no head was switched off") for kind in ("head", "layer")}
+    found: dict[str, Measured | Missing] = {}
+    for kind in ("head", "layer"):
+        asked = rows[(rows.kind == kind) & (rows.way == "uniform") & (rows.measure == "value")]
+        helped = asked[(asked.p_adjusted < ALPHA) & (asked.cost < -FELT)].sort_values("cost")
+        told = ", ".join(f"{name} {-cost:.3f}" for name, cost in zip(helped.name, helped.cost, strict=True))
+        found[kind] = Measured(
+            exact(len(helped)), heads=", ".join(helped.name), note=f"nats won: {told}" if told else ""
+        )
+    return found
+
+
+FINDINGS = (
+    Finding(
+        id="kovaleva-classes",
+        claim="Maps are of five classes; a third to three fifths of them are heterogeneous, and many are vertical.",
+        where="section 4.1",
+        model=MODEL,
+        data="GLUE; about 400 maps labelled by hand, by which a network with an F1 of 0.86 told all others",
+        metric="Share of maps of a class. We tell classes by rules (`probes.map_classes`), not by a network.",
+        stands_in=STANDS_IN,
+        differs="Single sentences of one segment; the model is not fine-tuned; maps of fewer than 8 pieces are left "
+        "out.",
+        statements=[
+            Statement(
+                name="heterogeneous",
+                text="The share of heterogeneous maps lies in the range of the paper's tasks.",
+                number="share of the maps",
+                rule=Rule(above=0.32, below=0.61),
+                unit="%",
+                published=Published(text="32 % (MRPC) to 61 % (QQP)"),
+            ),
+            Statement(
+                name="vertical",
+                text="The share of vertical maps is between half of the paper's and twice it.",
+                number="share of the maps",
+                rule=Rule(above=0.15, below=0.6),
+                unit="%",
+                published=Published(0.30, text="of the maps that were labelled by hand"),
+            ),
+        ],
+        readings=("trees",),
+        measure=_classes,
+        figure=_class_bars,
+    ),
+    Finding(
+        id="kovaleva-special-tokens",
+        claim="Attention goes to [CLS] in earlier layers and to [SEP] in later ones.",
+        where="on special tokens; the authors of pande-2021 say the same",
+        model=MODEL,
+        data="GLUE",
+        metric="Mean attention to the token over tokens, heads and texts; half of the layers each.",
+        stands_in=STANDS_IN,
+        differs="Single sentences of one segment with one [SEP]; the model is not fine-tuned.",
+        statements=[
+            Statement(
+                name=name,
+                text=f"The {one} half of the layers attends more to {name} than the {other}, by two points at least.",
+                number=f"mean attention to {name} in the {one} half of the layers minus that in the {other}",
+                rule=Rule(above=FLAT),
+                published=Published(text="in all tasks; shown in a figure"),
+            )
+            for name, one, other in (("[CLS]", "first", "last"), ("[SEP]", "last", "first"))
+        ],
+        readings=("trees",),
+        measure=_specials,
+    ),
+    Finding(
+        id="kovaleva-frames",
+        claim="Two heads attend between the words of semantic frames more than 99 % of heads do.",
+        where="section 4.2",
+        model="BERT base, uncased",
+        data="473 sentences of FrameNet",
+        metric="Largest attention weight between a word and the core element of its frame, mean over sentences.",
+        statements=[
+            Statement(
+                name="two heads",
+                text="The two best heads are above the 99th percentile of all.",
+                number="mean of the largest weight",
+                rule=Rule(above=0.0),
+                published=Published(0.209, text="0.201 and 0.209"),
+                shown="",
+            )
+        ],
+        missing="Sentences annotated with semantic frames.",
+    ),
+    Finding(
+        id="kovaleva-disabling",
+        claim="Some heads, and some whole layers, do harm: tasks are solved better with even attention in their place.",
+        where="on disabling heads and layers",
+        model=MODEL,
+        data="GLUE, a metric of each task, from single runs",
+        metric="What a task gains where a head, or all heads of a layer, give all tokens the same attention.",
+        stands_in="Minimal pairs of agreement of the embedded grammar, 500 at the most.",
+        differs="No task is learned: it is by how many nats the right sentence is preferred. p is corrected for all "
+        "heads, or layers; the paper has no test.",
+        statements=[
+            Statement(
+                name=kind,
+                text=f"Without the attention of a {kind}, the model is better by a hundredth of a nat at least, and "
+                "surely so.",
+                number=f"{kind}s",
+                rule=Rule(above=0.0),
+                unit=f"{kind}s",
+                published=Published(text=said),
+                shown=f"{kind}s",
+            )
+            for kind, said in (
+                ("head", "the best single head gains 0.1 points (STS-B) to 1.2 (MRPC)"),
+                ("layer", "without layer 1 RTE gains 3.2 points; QNLI and MNLI lose up to 0.2 without a layer"),
+            )
+        ],
+        readings=("disabling",),
+        measure=_disabled,
+    ),
+)

@@ -1,0 +1,146 @@
+"""Lin, Tan and Frank 2019: BERT's lower layers know positions, its upper ones which noun a verb agrees with."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from experiments.reproduce.figure import Figure, Point
+from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.reproduce.numbers import estimate_of, thirds, together
+from experiments.rules import Rule
+
+PAPER = Paper("lin-2019", "Lin, Tan and Frank 2019", "Open Sesame: Getting Inside BERT's Linguistic Knowledge")
+
+MODEL = "BERT base and large"
+
+DATA = "sentences that a grammar writes, 10,000 a condition"
+
+KINDS = ("verb", "reflexive")
+"What looks for the noun group that it agrees with."
+
+FALL = 0.1
+"Bits by which confusion has to fall: that of layers that know nothing differs by next to nothing."
+
+TASK = "absolute position"
+
+
+def _between_thirds(layers: pd.DataFrame, value: str, low: str, high: str) -> Measured | Missing:
+    """Return the mean over the upper third of the layers minus that over the lower third, beside the former."""
+    third = thirds(layers)
+    if not {0, 2} <= set(third):
+        return Missing("the model has one layer")
+    ends = [estimate_of(row, value, low, high) for _, row in layers.iterrows()]
+    return Measured(
+        decides=together(lambda drawn: float(drawn[third == 2].mean() - drawn[third == 0].mean()), ends),
+        ours=together(lambda drawn: float(drawn[third == 2].mean()), ends),
+        baseline=float(layers[value].to_numpy()[third == 0].mean()),
+        note="the baseline is the lower third",
+    )
+
+
+def _layers(evidence: Evidence, kind: str) -> pd.DataFrame:
+    """Return the confusion of the mean of each layer's heads, a row a layer."""
+    table = evidence["distractors"].studies.get("confusion", pd.DataFrame(columns=["label", "head", "split"]))
+    rows: pd.DataFrame = table[(table.label == kind) & (table["head"] == -1) & (table.split == "report")]
+    return rows.sort_values("layer") if len(rows) else rows
+
+
+def _confusion(evidence: Evidence) -> Numbers:
+    numbers: dict[str, Measured | Missing] = {}
+    for kind in KINDS:
+        layers = _layers(evidence, kind)
+        asked = len(layers) > 0
+        numbers[kind] = (
+            _between_thirds(layers, "confusion", "ci_low", "ci_high") if asked else Missing(f"no {kind} was asked")
+        )
+    return numbers
+
+
+def _drawn_confusion(evidence: Evidence) -> Figure:
+    series: dict[str, list[Point]] = {}
+    for kind in KINDS:
+        layers = _layers(evidence, kind)
+        columns = (layers[name].tolist() for name in ("layer", "confusion", "ci_low", "ci_high") if len(layers))
+        series[kind] = [(layer + 1, *ends) for layer, *ends in zip(*columns, strict=True)]
+    return Figure("lines", "Confusion among noun groups, heads of a layer averaged", "layer", "bits", series)
+
+
+def _position(evidence: Evidence) -> Numbers:
+    table = evidence["classifiers"].studies.get("layers", pd.DataFrame(columns=["task", "layer"]))
+    layers = table[(table.task == TASK) & (table.layer > 0)].sort_values("layer")
+    if not len(layers):
+        return {TASK: Missing("no classifier of positions was trained")}
+    return {TASK: _between_thirds(layers.assign(layer=layers.layer - 1), "accuracy", "ci_low", "ci_high")}
+
+
+def _drawn_position(evidence: Evidence) -> Figure:
+    layers = evidence["classifiers"].studies["layers"]
+    layers = layers[layers.task == TASK].sort_values("layer")
+    columns = (layers[name].tolist() for name in ("layer", "accuracy", "ci_low", "ci_high"))
+    points: list[Point] = [(layer, *ends) for layer, *ends in zip(*columns, strict=True)]
+    return Figure(
+        "lines", "Where a word stands, told from one layer", "layer (0: embedding)", "accuracy", {TASK: points}
+    )
+
+
+FINDINGS = (
+    Finding(
+        id="lin-confusion",
+        claim="With depth, attention from a verb or a reflexive is less and less confused by other nouns.",
+        where="section 4",
+        model=MODEL,
+        data=f"{DATA}; the authors' log tells of 26.12 sentences a second",
+        metric="Heads of a layer are averaged; attention to each noun group is divided by that to all; -log2 of the "
+        "right one's part. 0 bits: perfect; log2 of the number of groups: chance.",
+        stands_in="sentences of the authors' files, 400 a file",
+        differs="Depth is divided into thirds.",
+        statements=[
+            Statement(
+                name=kind,
+                text=f"From a {kind}, the upper third of the layers is a tenth of a bit less confused than the lower.",
+                number="mean confusion of the upper third of the layers minus that of the lower third",
+                rule=Rule(below=-FALL),
+                unit="bits",
+                published=Published(text="confusion falls with depth (figure)", provenance="second-hand"),
+                shown="bits",
+            )
+            for kind in KINDS
+        ],
+        readings=("distractors",),
+        measure=_confusion,
+        figure=_drawn_confusion,
+    ),
+    Finding(
+        id="lin-position",
+        claim="What a layer knows about the position of a word falls with depth.",
+        where="diagnostic classifiers of positions",
+        model=MODEL,
+        data=DATA,
+        metric="Accuracy of a classifier that tells where a word stands from what one layer gives to it. We: in bands.",
+        stands_in="UD English GUM; the outputs of all heads of a layer",
+        differs="Natural sentences; depth is divided into thirds.",
+        statements=[
+            Statement(
+                name=TASK,
+                text="Where a word stands is told better from the lower third of the layers than from the upper one.",
+                number="accuracy from the upper third of the layers minus that from the lower third",
+                rule=Rule(below=0.0),
+                published=Published(text="positional information is in the lower layers", provenance="second-hand"),
+            )
+        ],
+        readings=("classifiers",),
+        measure=_position,
+        figure=_drawn_position,
+        learned=False,
+        untrained="Positions are given to the first layer by embeddings: layers that know nothing may lose them, too.",
+    ),
+    Finding(
+        id="lin-hierarchy",
+        claim="What a layer knows about the hierarchy of a sentence is in the upper layers.",
+        where="diagnostic classifiers of hierarchy",
+        model=MODEL,
+        data=DATA,
+        metric="Accuracy of a classifier that finds words by their place in the hierarchy of the sentence.",
+        missing="no task of our classifiers asks for the place of a word in a hierarchy",
+    ),
+)

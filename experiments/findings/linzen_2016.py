@@ -1,0 +1,93 @@
+"""Linzen, Dupoux and Goldberg 2016: LSTMs know the number of a verb, less surely the more nouns lead astray."""
+
+from __future__ import annotations
+
+from experiments.estimates import Estimate
+from experiments.reproduce.figure import Figure
+from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.reproduce.numbers import preferred, together
+from experiments.rules import Rule
+
+PAPER = Paper(
+    "linzen-2016",
+    "Linzen, Dupoux and Goldberg 2016",
+    "Assessing the Ability of LSTMs to Learn Syntax-Sensitive Dependencies",
+)
+
+MOST = 4
+"Attractors, at the most, that the paper tells of."
+
+
+def _errors(evidence: Evidence, attractors: int | None = None) -> Measured | Missing:
+    """Return the share of wrong answers: over all sentences, or over those with so many attractors."""
+    run = evidence["pairs"]
+    found = preferred(run, "linzen")
+    if attractors is not None:
+        found = preferred(run, "linzen", "attractors", attractors=attractors)
+    if isinstance(found, Missing):
+        return found
+    right = found.decides
+    return Measured(Estimate(1 - right.value, 1 - right.high, 1 - right.low, right.n), note=found.note)
+
+
+def _measure(evidence: Evidence) -> Numbers:
+    none, most = _errors(evidence, 0), _errors(evidence, MOST)
+    rise: Measured | Missing = Missing(f"no sentences without and with {MOST} attractors")
+    if isinstance(none, Measured) and isinstance(most, Measured):
+        more = together(lambda errors: float(errors[1] - errors[0]), [none.decides, most.decides])
+        rise = Measured(more, ours=most.decides, baseline=none.decides.value, note=most.note)
+    return {"overall": _errors(evidence), "attractors": rise}
+
+
+def _drawn(evidence: Evidence) -> Figure:
+    found = {number: _errors(evidence, number) for number in range(MOST + 1)}
+    points = [
+        (float(number), one.decides.value, one.decides.low, one.decides.high)
+        for number, one in found.items()
+        if isinstance(one, Measured)
+    ]
+    title = "Wrong numbers of the verb, by attractors"
+    return Figure("lines", title, "attractors", "error", {"ours": points}, level=0.5, level_name="chance")
+
+
+FINDINGS = (
+    Finding(
+        id="linzen-attractors",
+        claim="The number of a verb is mostly right, but errors grow with nouns of the other number before it.",
+        where="the experiments on number prediction and on language models",
+        model="LSTM",
+        data="Sentences of Wikipedia with a verb in the present tense",
+        metric="The share of sentences in which the wrong number of the verb is preferred.",
+        stands_in="The same source as Gulordava et al. (2018) filtered it: fewer sentences, and more of them with "
+        "attractors.",
+        differs="A masked language model that sees both sides of the verb, and was not trained for the question.",
+        statements=[
+            Statement(
+                name="overall",
+                text="The wrong number is preferred less often than by chance.",
+                number="error over all sentences",
+                rule=Rule(below=0.5),
+                unit="%",
+                published=Published(
+                    value=0.068,
+                    text="trained as a language model; 0.83 % where trained for the question",
+                    provenance="memory",
+                ),
+            ),
+            Statement(
+                name="attractors",
+                text="Errors are more frequent with four attractors than without any.",
+                number="error with 4 attractors less that without",
+                rule=Rule(above=0.0),
+                published=Published(
+                    value=0.176,
+                    text="with 4 attractors, trained for the question; 0.83 % over all sentences",
+                    provenance="memory",
+                ),
+            ),
+        ],
+        readings=("pairs",),
+        measure=_measure,
+        figure=_drawn,
+    ),
+)

@@ -1,0 +1,51 @@
+"""Marvin and Linzen 2018: what stands between subject and verb makes agreement harder."""
+
+from __future__ import annotations
+
+from experiments.findings.goldberg_2019 import CONSTRUCTIONS, across
+from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.reproduce.numbers import together
+from experiments.rules import Rule
+
+PAPER = Paper("marvin-2018", "Marvin and Linzen 2018", "Targeted Syntactic Evaluation of Language Models")
+
+BETWEEN = ("prepositional phrase", "relative clause")
+
+
+def _harder(evidence: Evidence) -> Numbers:
+    run = evidence["constructions"]
+    simple, found = across(run, CONSTRUCTIONS["simple"][0]), {}
+    for name in BETWEEN:
+        one = across(run, CONSTRUCTIONS[name][0])
+        if isinstance(one, Missing) or isinstance(simple, Missing):
+            found[name] = one if isinstance(one, Missing) else simple
+            continue
+        less = together(lambda right: float(right[0] - right[1]), [simple.decides, one.decides])
+        found[name] = Measured(less, ours=one.decides, baseline=simple.decides.value, note=one.note)
+    return found
+
+
+FINDINGS = (
+    Finding(
+        id="marvin-between",
+        claim="Agreement is harder across a prepositional phrase or a relative clause than beside the subject.",
+        where="the table of results",
+        model="LSTM language models",
+        data="Stimuli made from templates",
+        metric="The share of pairs whose right sentence is more probable.",
+        stands_in="Sentences of Lin, Tan and Frank (2019) with does or do in the place of their auxiliaries.",
+        differs="Other sentences, and masked language models; we have no numbers of the paper that somebody checked.",
+        statements=[
+            Statement(
+                name=name,
+                text=f"The right verb is preferred more often beside its subject than across a {name}.",
+                number="accuracy beside the subject less that across",
+                rule=Rule(above=0.0),
+                published=Published(text="lower across", provenance="memory"),
+            )
+            for name in BETWEEN
+        ],
+        readings=("constructions",),
+        measure=_harder,
+    ),
+)

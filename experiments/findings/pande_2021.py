@@ -1,0 +1,147 @@
+"""Pande, Budhraja, Nema, Kumar and Khapra 2021: heads have several roles at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from experiments.estimates import Estimate
+from experiments.reproduce.figure import Figure
+from experiments.reproduce.finding import Evidence, Finding, Measured, Numbers, Paper, Published, Statement
+from experiments.reproduce.numbers import heads_above, over_units, shape
+from experiments.rules import Rule
+
+PAPER = Paper(
+    "pande-2021",
+    "Pande, Budhraja, Nema, Kumar and Khapra 2021",
+    "The Heads Hypothesis: A Unifying Statistical Approach Towards Understanding Multi-Headed Attention in BERT",
+)
+
+MODEL = "BERT base, fine-tuned on four tasks of GLUE"
+
+DATA = "GLUE: QNLI, QQP, MRPC and SST-2; 20 sentences in the notebooks that were released"
+
+METRIC = (
+    "Sieve bias score: mean attention in a sieve over mean attention to all tokens, mean over tokens and texts. Local: "
+    "two tokens to either side; syntactic: pairs of words of an arc. A head has the role if a one-sided test says that "
+    "the score is above a threshold; the paper takes a t test over sentences, we a sign-flip test by document."
+)
+
+STANDS_IN = "UD English GUM, in windows of up to 100 words, 30 documents of dev; the model as it is."
+
+DIFFERS = "The model is not fine-tuned, and the windows are longer than the sentences of GLUE."
+
+SIEVES = ("local", "delimiter", "block", "syntactic")
+
+ALPHA = 0.05
+
+
+def _sieves(evidence: Evidence, column: str = "p") -> pd.DataFrame:
+    """Return a row a head and a column a sieve."""
+    by_sieve = {name: shape(evidence["coreference"], "sieve", name, "window") for name in SIEVES}
+    return pd.DataFrame({name: heads.set_index("name")[column] for name, heads in by_sieve.items()})
+
+
+def _several(evidence: Evidence) -> Numbers:
+    """Return the share of heads that are local and syntactic, with and without correction for all heads and sieves."""
+    found = {}
+    for name, column in (("as in the paper", "p"), ("corrected", "p_adjusted")):
+        p = _sieves(evidence, column)
+        both = (p.local < ALPHA) & (p.syntactic < ALPHA)
+        share = over_units(lambda part: float(part.both.mean()), pd.DataFrame({"both": both}))
+        found[name] = Measured(share, heads=f"{int(both.sum())} of {len(p)}")
+    return found
+
+
+def _decided(evidence: Evidence) -> Numbers:
+    p = _sieves(evidence)
+    near = ((p < ALPHA) | (p > 1 - ALPHA)).where(p.notna())
+    share = over_units(lambda part: float(np.nanmean(part.to_numpy(np.float64))), near)
+    return {"near 0 or 1": Measured(share)}
+
+
+def _local(evidence: Evidence) -> Numbers:
+    heads = shape(evidence["coreference"], "sieve", "local", "window")
+    above, of = heads_above(heads, 1.0), len(heads)
+    return {"local": Measured(Estimate(above.value / of, above.low / of, above.high / of, of))}
+
+
+def _roles(evidence: Evidence) -> Figure:
+    """Return how many heads have each two roles."""
+    has = (_sieves(evidence) < ALPHA).to_numpy(np.float64)
+    return Figure("matrix", "Heads with two roles", "sieve", "sieve", names=SIEVES, matrix=(has.T @ has).tolist())
+
+
+FINDINGS = (
+    Finding(
+        id="pande-several-roles",
+        claim="Many heads are local and syntactic at once.",
+        where="the table of heads with several roles",
+        model=MODEL,
+        data=DATA,
+        metric=METRIC,
+        stands_in=STANDS_IN,
+        differs=DIFFERS,
+        statements=[
+            Statement(
+                name=name,
+                text="The share of heads that are local and syntactic is above that of the paper's lowest task"
+                + (", also where p is corrected for all heads and sieves." if name == "corrected" else "."),
+                number="share of the heads with a score above 3 in both sieves",
+                rule=Rule(above=0.42),
+                unit="%",
+                published=Published(text="42 % to 88 %, by task; without correction"),
+            )
+            for name in ("as in the paper", "corrected")
+        ],
+        readings=("coreference",),
+        measure=_several,
+        figure=_roles,
+    ),
+    Finding(
+        id="pande-p-values",
+        claim="Hardly a test hangs on where the line of significance is drawn: p is near 0 or near 1.",
+        where="on the tests",
+        model=MODEL,
+        data=DATA,
+        metric=f"{METRIC} Near: within 0.05.",
+        stands_in=STANDS_IN,
+        differs=DIFFERS,
+        statements=[
+            Statement(
+                name="near 0 or 1",
+                text="More than 90 % of all p are within 0.05 of 0 or of 1.",
+                number="share of the tests of all heads and sieves",
+                rule=Rule(above=0.9),
+                unit="%",
+                published=Published(0.98, text="about 98 %"),
+            )
+        ],
+        readings=("coreference",),
+        measure=_decided,
+        learned=False,
+        untrained="Heads without any role are as far below the threshold as the best are above it.",
+    ),
+    Finding(
+        id="pande-local",
+        claim="With a threshold of 1 most heads are local.",
+        where="the notebooks that the authors released",
+        model=MODEL,
+        data=DATA,
+        metric=METRIC,
+        stands_in=STANDS_IN,
+        differs=f"{DIFFERS} A head counts if the 95 % interval of its score lies above 1.",
+        statements=[
+            Statement(
+                name="local",
+                text="The share of heads with a local score above 1 is higher than in the paper's lowest task.",
+                number="share of the heads",
+                rule=Rule(above=0.76),
+                unit="%",
+                published=Published(text="91 % QNLI, 76 % QQP, 90 % MRPC, 82 % SST-2"),
+            )
+        ],
+        readings=("coreference",),
+        measure=_local,
+    ),
+)

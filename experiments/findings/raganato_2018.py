@@ -1,0 +1,74 @@
+"""Raganato and Tiedemann 2018: heads of translation encoders mark dependencies, mostly in the lower layers."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.reproduce.numbers import chosen_among, estimate_of, margin, together
+from experiments.rules import Rule
+
+PAPER = Paper(
+    "raganato-2018",
+    "Raganato and Tiedemann 2018",
+    "An Analysis of Encoder Representations in Transformer-Based Machine Translation",
+)
+
+WAY = "dependent->head"
+
+
+def _trees(evidence: Evidence) -> Numbers:
+    return {
+        "best head": margin(evidence["trees"], "dependency", "all", WAY),
+        "lower layers": _lower(evidence["trees"].scores),
+    }
+
+
+def _lower(scores: pd.DataFrame) -> Measured | Missing:
+    """Return how far the best head of the lower half of the layers is above that of the upper half."""
+    asked = scores[(scores.probe == "dependency") & (scores.label == "all") & (scores.variant == WAY)]
+    below = 2 * (asked.layer + 1) <= asked.layer.max() + 1
+    lower, upper = chosen_among(asked[below]), chosen_among(asked[~below])
+    if isinstance(lower, Missing) or isinstance(upper, Missing):
+        return Missing("the model has one layer, or its heads were not asked on both splits")
+    ends = [estimate_of(row, "accuracy", "ci_low", "ci_high") for row in (lower, upper)]
+    return Measured(
+        decides=together(lambda both: float(both[0] - both[1]), ends),
+        ours=ends[0],
+        baseline=ends[1].value,
+        heads=f"{lower['name']} {upper['name']}",
+        note="the baseline is the best head of the upper half",
+    )
+
+
+FINDINGS = (
+    Finding(
+        id="raganato-trees",
+        claim="Heads mark dependencies, and those of the lower layers do it best.",
+        where="abstract",
+        model="Encoders of translation models (Transformer) from English",
+        data="Parallel Universal Dependencies (PUD), English",
+        metric="The paper: attachment of maximum spanning trees of a head's attention. We: arcs that the head finds.",
+        stands_in="UD English EWT; the head is chosen on train and told on dev.",
+        differs="An encoder of sentences in the place of one that translates; arcs are not made into a tree; what the "
+        "paper says of meaning in the upper layers is not asked.",
+        statements=[
+            Statement(
+                name="best head",
+                text="The head that finds most arcs is above the best fixed offset.",
+                number="accuracy of the chosen head over all arcs minus that of the strongest baseline",
+                rule=Rule(above=0.0),
+                published=Published(text="best attachment in the thirties (percent)", provenance="memory"),
+            ),
+            Statement(
+                name="lower layers",
+                text="The best head of the lower half of the layers finds more arcs than the best of the upper half.",
+                number="accuracy of the best head of the lower half minus that of the best head of the upper half",
+                rule=Rule(above=0.0),
+                published=Published(text="lower layers: syntax; upper layers: meaning", provenance="second-hand"),
+            ),
+        ],
+        readings=("trees",),
+        measure=_trees,
+    ),
+)

@@ -1,0 +1,134 @@
+"""Vig and Belinkov 2019: attention follows dependencies most in middle layers, and looks furthest in the deepest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from experiments.reproduce.figure import Figure, Point
+from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.reproduce.numbers import over_units, shape, thirds
+from experiments.rules import Rule
+
+PAPER = Paper(
+    "vig-2019", "Vig and Belinkov 2019", "Analyzing the Structure of Attention in a Transformer Language Model"
+)
+
+MORE = 0.1
+"By how much of itself one depth has to be above another: layers that know nothing differ by next to nothing."
+
+LOWER, MIDDLE, UPPER = range(3)
+
+
+def _aligned(evidence: Evidence) -> pd.DataFrame:
+    """Return a row a head with `value`, the share of attention to other words that is between words of an arc."""
+    scores: pd.DataFrame = evidence["trees"].scores
+    asked = scores[(scores.probe == "dependency") & (scores.label == "all") & (scores.split == "report")]
+    there, back = (asked[asked.variant == way].set_index("name") for way in ("dependent->head", "head<-dependent"))
+    heads = there[there.coverage > 0]
+    return heads.assign(value=(heads.mass + back.mass.reindex(heads.index)) / heads.coverage).reset_index()
+
+
+def _compared(heads: pd.DataFrame, here: list[int], there: list[int]) -> Measured | Missing:
+    """Return how much higher the mean `value` of heads of some thirds of the depth is than that of others."""
+    third = thirds(heads)
+    if not {*here, *there} <= set(third):
+        return Missing("the model has fewer than three layers")
+    table = pd.DataFrame(
+        {"value": heads.value.to_numpy(), "here": np.isin(third, here), "there": np.isin(third, there)}
+    )
+
+    def mean(some: pd.DataFrame, column: str) -> float:
+        return float(some["value"][some[column]].mean())
+
+    return Measured(
+        decides=over_units(lambda some: mean(some, "here") / mean(some, "there") - 1, table),
+        ours=over_units(lambda some: mean(some, "here"), table[table.here]),
+        baseline=mean(table, "there"),
+    )
+
+
+def _middle(evidence: Evidence) -> Numbers:
+    heads = _aligned(evidence)
+    return {"lower": _compared(heads, [MIDDLE], [LOWER]), "upper": _compared(heads, [MIDDLE], [UPPER])}
+
+
+def _deep(evidence: Evidence) -> Numbers:
+    heads = shape(evidence["trees"], "distance", "words")
+    return {"distance": _compared(heads, [UPPER], [LOWER, MIDDLE])}
+
+
+def _by_layer(heads: pd.DataFrame, title: str, up: str) -> Figure:
+    layers, values = heads.layer.to_numpy() + 1, heads.value.to_numpy()
+    points: list[Point] = list(zip(layers.tolist(), values.tolist(), strict=True))
+    line: list[Point] = [(layer, values[layers == layer].mean()) for layer in np.unique(layers).tolist()]
+    return Figure("dots", title, "layer", up, {"heads": points, "mean of the layer": line})
+
+
+def _drawn_middle(evidence: Evidence) -> Figure:
+    return _by_layer(_aligned(evidence), "Attention along dependencies", "share of attention to other words")
+
+
+def _drawn_distance(evidence: Evidence) -> Figure:
+    return _by_layer(shape(evidence["trees"], "distance", "words"), "How far heads look", "mean distance, words")
+
+
+WHERE = "abstract; figures by layer and head"
+
+MODEL = "GPT-2 small, a decoder"
+
+DATA = "sentences of Wikipedia"
+
+EWT = "UD English EWT, dev, with gold trees"
+
+FINDINGS = (
+    Finding(
+        id="vig-middle-layers",
+        claim="Attention follows dependency relations most in the middle layers.",
+        where=WHERE,
+        model=MODEL,
+        data=DATA,
+        metric="Share of attention that is between the two words of a dependency, in either direction. We: of the "
+        "attention to other words, so that special tokens do not count.",
+        stands_in=EWT,
+        differs="An encoder that sees both sides, and our thirds of the depth; the interval is over heads.",
+        statements=[
+            Statement(
+                name=name,
+                text=f"Heads of the middle third give a tenth more to such words than those of the {name} third.",
+                number=f"mean share in the middle third over that in the {name} third, minus 1",
+                rule=Rule(above=MORE),
+                unit="%",
+                published=Published(text="most in the middle layers (figure)", provenance="second-hand"),
+            )
+            for name in ("lower", "upper")
+        ],
+        readings=("trees",),
+        measure=_middle,
+        figure=_drawn_middle,
+    ),
+    Finding(
+        id="vig-distance",
+        claim="The deepest layers look furthest.",
+        where=WHERE,
+        model=MODEL,
+        data=DATA,
+        metric="Mean distance in words between where attention comes from and where it goes.",
+        stands_in=EWT,
+        differs="An encoder that sees both sides, and our thirds of the depth; the interval is over heads.",
+        statements=[
+            Statement(
+                name="distance",
+                text="Heads of the upper third look a tenth further than all others.",
+                number="mean distance in the upper third over that of all other heads, minus 1",
+                rule=Rule(above=MORE),
+                unit="%",
+                published=Published(text="the deepest layers: the longest distances", provenance="second-hand"),
+                shown="words",
+            )
+        ],
+        readings=("trees",),
+        measure=_deep,
+        figure=_drawn_distance,
+    ),
+)

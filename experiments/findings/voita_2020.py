@@ -1,0 +1,89 @@
+"""Voita and Titov 2020: how short labels can be coded tells what a model knows, where accuracy may not."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.reproduce.numbers import over_units
+from experiments.rules import Rule
+
+PAPER = Paper("voita-2020", "Voita and Titov 2020", "Information-Theoretic Probing with Minimum Description Length")
+
+TASK = "part of speech"
+
+WHERE = "authors' notebooks"
+
+MODEL = "ELMo, first layer, classifier with hidden layers"
+
+DATA = "Penn Treebank, parts of speech"
+
+ONLINE = "compression; 96.02 kbit; accuracy 97.48 %; on OntoNotes, layer 0: 24.47, 461.55 kbit, 91.28 %"
+
+
+def _codes(evidence: Evidence) -> Numbers:
+    table = evidence["classifiers"].studies.get("classifiers", pd.DataFrame(columns=["task"]))
+    heads = table[table.task == TASK]
+    return {TASK: _code(heads) if len(heads) else Missing("no classifier of parts of speech was trained")}
+
+
+def _code(heads: pd.DataFrame) -> Measured:
+    """Return by how much labels are compressed more than those of the control task, on the mean over heads."""
+    ratio = heads[["compression", "control_compression"]].reset_index(drop=True)
+    best = heads[heads.selected].iloc[0]
+    return Measured(
+        decides=over_units(lambda some: float((some.compression / some.control_compression).mean() - 1), ratio),
+        ours=over_units(lambda some: float(some.compression.mean()), ratio),
+        baseline=float(ratio.control_compression.mean()),
+        heads=str(best["name"]),
+        note=f"the best head: {best['compression']:.2f}, control {best['control_compression']:.2f}",
+    )
+
+
+FINDINGS = (
+    Finding(
+        id="voita-codes",
+        claim="The code of linguistic labels is much shorter than that of labels drawn at random.",
+        where=WHERE,
+        model=MODEL,
+        data=DATA,
+        metric="Online code: blocks end at 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25, 50 and 100 % of the examples; "
+        "the first costs log2 K a label, each other one its loss under what was learned before. Compression: N log2 K "
+        "over the length of the code.",
+        stands_in="the outputs of every head, on UD English GUM",
+        differs="Linear classifiers of single heads on few examples compress far less; the interval is over heads.",
+        statements=[
+            Statement(
+                name=TASK,
+                text="On the mean over heads, parts of speech are compressed a tenth more than labels drawn at random.",
+                number="compression over that of the control task, minus 1, mean over heads",
+                rule=Rule(above=0.1),
+                unit="%",
+                published=Published(53.06, text=ONLINE),
+                shown="times",
+            )
+        ],
+        readings=("classifiers",),
+        measure=_codes,
+    ),
+    Finding(
+        id="voita-variational",
+        claim="A variational code agrees with the online one, and says how large a classifier has to be.",
+        where=WHERE,
+        model=MODEL,
+        data=DATA,
+        metric="Bits of a classifier whose weights are pruned as it learns, and of the labels that it then tells.",
+        statements=[
+            Statement(
+                name="variational",
+                text="The variational code is not longer than the online code.",
+                number="compression of the variational code over that of the online code, minus 1",
+                rule=Rule(above=0.0),
+                unit="%",
+                published=Published(59.76, text="compression; 85 kbit; classifier pruned to 664-55-35"),
+                shown="times",
+            )
+        ],
+        missing="labels are coded online only; no classifier here is pruned as it learns",
+    ),
+)

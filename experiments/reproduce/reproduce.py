@@ -1,0 +1,116 @@
+"""Findings at work: every reading that they need is done once, every finding is judged, and the page is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from experiments.config import ConfigError
+from experiments.progress import Progress, silent
+from experiments.reproduce.finding import Finding, FindingError
+from experiments.reproduce.judge import Judgement, judge, untestable
+from experiments.reproduce.readings import Read, Reading, get_reading
+from experiments.reproduce.record import read_record, result_of, run_of, updated, write_record
+from experiments.reproduce.subject import SCRATCH, Subject
+from experiments.run import RunError
+from mha.models import ModelError
+from probes.conllu_reader import CorpusError
+from reports.findings import write_findings_page
+
+UNREADABLE = (RunError, CorpusError, ModelError)
+"What a reading may raise where a model or a machine lacks something; findings that need it are then not testable."
+
+
+def reproduce(
+    findings: Sequence[Finding],
+    subjects: Sequence[Subject],
+    out: Path,
+    changes: Sequence[str] = (),
+    *,
+    seed: int = 0,
+    fresh: bool = False,
+    progress: Progress = silent,
+) -> Path:
+    """Hold findings against models; write `out`/findings.json, findings.csv and the page, and return its path.
+
+    Every model is read once for all findings that look at the same texts, into `out`/<model>/<reading>; what lies
+    there is taken as it is unless all is to be `fresh`. `changes` are "READING.key=value". The record keeps what
+    earlier calls measured of other models and findings. The page is written anew after every model.
+    """
+    by_reading = _by_reading(changes)
+    for subject in subjects:
+        subject.load()
+    page = out / "index.html"
+    for subject in subjects:
+        reads, missing = _read_all(findings, subject, out, by_reading, seed=seed, fresh=fresh, progress=progress)
+        evidence = {name: read.evidence for name, read in reads.items()}
+        judged = [_judged(finding, subject, evidence, missing) for finding in findings]
+        results = [result_of(one, subject, reads, evidence) for one in judged]
+        runs = [run_of(name, read, subject) for name, read in reads.items()]
+        write_record(updated(read_record(out), subject, results, runs), out)
+        page = write_findings_page(out)
+    return page
+
+
+def _by_reading(changes: Sequence[str]) -> dict[str, list[str]]:
+    """Return the changes of each reading; raises ConfigError for one that names none."""
+    found: dict[str, list[str]] = {}
+    for change in changes:
+        reading, dot, rest = change.partition(".")
+        if not (dot and "=" in rest):
+            raise ConfigError(f"--set {change}: expected READING.key=value, such as trees.corpus.report.first=100")
+        try:
+            get_reading(reading)
+        except FindingError as error:
+            raise ConfigError(f"--set {change}: {error}") from None
+        found.setdefault(reading, []).append(rest)
+    return found
+
+
+def _read_all(
+    findings: Sequence[Finding],
+    subject: Subject,
+    out: Path,
+    changes: Mapping[str, Sequence[str]],
+    *,
+    seed: int,
+    fresh: bool,
+    progress: Progress,
+) -> tuple[dict[str, Read], dict[str, str]]:
+    """Do the readings that any finding needs of this model; return them, and why others cannot be."""
+    reads: dict[str, Read] = {}
+    missing: dict[str, str] = {}
+    names = list(dict.fromkeys(name for finding in findings for name in finding.readings))
+    for done, name in enumerate(names):
+        progress(f"readings of {subject.spoken}", done, len(names))
+        reading = get_reading(name)
+        if why := _other_subject(reading, subject):
+            missing[name] = why
+            continue
+        own = [*([] if reading.is_claim else [f"seed={seed}"]), *changes.get(name, ())]
+        try:
+            reads[name] = reading.read(subject, out, own, fresh=fresh, progress=progress)
+        except UNREADABLE as error:
+            missing[name] = f"{name}: {error}"
+    progress(f"readings of {subject.spoken}", len(names), len(names))
+    return reads, missing
+
+
+def _other_subject(reading: Reading, subject: Subject) -> str:
+    """Say why a reading is not for this model; empty where it is."""
+    if reading.trains and not subject.trained_here:
+        return f"it is about a training: headscope reproduce --model {SCRATCH}"
+    if subject.trained_here and not reading.trains:
+        return "it is about a model at hand: headscope reproduce --model NAME"
+    return ""
+
+
+def _judged(
+    finding: Finding, subject: Subject, evidence: Mapping[str, object], missing: Mapping[str, str]
+) -> Judgement:
+    if finding.measure is None:
+        return untestable(finding, finding.missing)
+    reasons = dict.fromkeys(missing[name] for name in finding.readings if name in missing)
+    if reasons:
+        return untestable(finding, "; ".join(reasons))
+    return judge(finding, finding.measure(evidence), original=subject.original(finding.original))

@@ -1,0 +1,42 @@
+"""Which verdicts findings have: of a record on the terminal, and of the published runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+import reports
+from reports.findings_record import VERDICTS, read_findings
+
+PUBLISHED = Path(reports.__file__).parent / "published" / "findings"
+"The record of the runs that are published with headscope."
+
+
+def published_verdicts() -> dict[str, dict[str, dict[str, Any]]]:
+    """Return, by finding and model, the verdict of the published runs, why, and the hash of each run behind it.
+
+    Empty where nothing is published with this version.
+    """
+    try:
+        found = read_findings(PUBLISHED)
+    except FileNotFoundError:
+        return {}
+    return {
+        finding["id"]: {
+            model: {name: result[name] for name in ("verdict", "why", "runs")}
+            for model, result in finding["results"].items()
+        }
+        for finding in found.findings
+    }
+
+
+def print_summary(folder: Path) -> None:
+    """Print the number of findings of each verdict, one line a model, of the record in `folder`."""
+    table = Table("model", *VERDICTS, box=None)
+    for model, counts in read_findings(folder).counts.items():
+        table.add_row(escape(model), *(str(counts[verdict]) for verdict in VERDICTS))
+    Console(highlight=False, emoji=False).print(table)

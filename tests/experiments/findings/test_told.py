@@ -1,0 +1,78 @@
+"""What single papers' findings compute of their own, against numbers worked out by hand."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from experiments.estimates import Estimate
+from experiments.findings import vaswani_2017
+from experiments.findings.chen_2023 import attachment, halfway
+from experiments.findings.michel_2019 import prunable
+from experiments.reproduce.finding import Measured, Missing
+from experiments.reproduce.registry import all_findings
+from reports.claims_record import ClaimRecord
+from tests.experiments.findings.planted import planted_run, scored
+from tests.experiments.findings.voita_2019_gates import PLANTED
+
+PUBLISHED = Path(__file__).parents[3] / "reports" / "published" / "claims" / "report.md"
+
+
+def test_heads_can_go_until_the_first_notable_loss():
+    curve = pd.DataFrame(
+        {
+            "removed": [0, 1, 2, 3, 4],
+            "heads": 4,
+            "n": 9,
+            "cost": [0.0, 0.01, 0.03, 0.01, 0.5],
+            "ci_low": [float("nan"), 0.0, 0.01, 0.0, 0.4],
+            "ci_high": [float("nan"), 0.025, 0.05, 0.03, 0.6],
+        }
+    )
+    assert prunable(curve, 0.02) == Estimate(0.25, 0.0, 0.75, 9), "a later point that loses less does not count"
+
+
+def test_a_course_is_half_the_way_between_two_steps_on_a_scale_of_doublings():
+    assert halfway([0, 4, 16], [0.0, 0.0, 1.0]) == pytest.approx(3.0)
+    assert halfway([0, 4, 16, 64], [7.0, 6.0, 4.0, 3.0]) == pytest.approx(2 + 2 * 0.5), "a loss falls"
+    assert halfway([2, 4], [1.0, 1.0]) == 1.0, "a course that does not move"
+
+
+def test_attachment_asks_every_relation_of_the_head_chosen_for_it():
+    place = {"probe": "dependency", "variant": "dependent->head", "seed": 1, "step": 8}
+    chosen = [("obj", "1-1"), ("det", "1-2"), ("all", "1-1"), ("obj:*", "1-1")]
+    scores = [("obj", "1-1", 10, 0.5), ("obj", "1-2", 10, 0.9), ("det", "1-2", 30, 1.0), ("all", "1-1", 99, 0.0)]
+    tables = {
+        "biography_curves": [place | {"label": label, "name": name} for label, name in chosen],
+        "biographies": [
+            place | {"label": label, "name": name, "n": n, "accuracy": right} for label, name, n, right in scores
+        ],
+    }
+    found = attachment(planted_run(biographies=tables))
+    assert found.to_dict("records") == [{"seed": 1, "step": 8, "syntax in attention": 35 / 40}]
+
+
+def test_every_statement_of_a_claim_is_one_that_the_claim_publishes():
+    page = PUBLISHED.read_text(encoding="utf-8").replace("\\_", "_")
+    statements = [cells[2].strip() for line in page.splitlines() if len(cells := line.split("|")) == 7]
+    several = (vaswani_2017.SEVERAL, vaswani_2017.ROLES, vaswani_2017.AVERAGING, vaswani_2017.COST)
+    for told in (*several, vaswani_2017.DIVISION, vaswani_2017.TRAINED, vaswani_2017.RECURRENT):
+        for one in told:
+            fits = [text for text in statements if text.startswith(one.opening) and text.endswith(one.ending)]
+            assert len(fits) == 1, one
+
+
+def test_a_claim_that_says_something_else_has_no_number():
+    found = vaswani_2017.SEVERAL[0].found_in(ClaimRecord({"claim": "heads"}, (), ()))
+    assert found == Missing("the claim heads has no statement 'Encoders with 8 heads a layer reach a lower loss'")
+
+
+def test_specialised_heads_are_held_against_others_only_where_there_are_any():
+    finding = all_findings()["voita-specialised-survive"]
+    holds = PLANTED[finding.id][0]["grammar-effects"]
+    every = [scored("position", "next", head=head, specialised=True) for head in range(10)]
+    one = finding.measure({"grammar-effects": planted_run(every, gates=holds.studies["gates"].to_dict("records"))})
+    assert one["survive"] == Missing("10 of 10 heads are specialised: none to compare with")
+    found = finding.measure({"grammar-effects": holds})["survive"]
+    assert isinstance(found, Measured)
+    assert found.decides.value == 1.0

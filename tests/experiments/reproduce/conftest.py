@@ -1,0 +1,68 @@
+"""A reading so small that it takes a second, and a paper with one finding that it answers."""
+
+from pathlib import Path
+
+import pytest
+
+from experiments.reproduce import readings, record, registry, reproduce
+from experiments.reproduce.finding import Finding, Paper, Published, Statement, Told
+from experiments.reproduce.numbers import margin
+from experiments.rules import Rule
+
+READING = """
+name = "trees"
+corpus.select = { name = "grammar", documents = 6, seed = 1 }
+corpus.report = { name = "grammar", documents = 6, seed = 2 }
+probes.names = ["dependency"]
+scoring.replicates = 10
+controls = { random = 0, shuffled = 0, words = false, arcs = false }
+heads = { texts = 0, relations = 0 }
+page.examples = 0
+"""
+
+TRAINED = READING.replace('"trees"', '"training"') + "\n[train]\nsteps = 1\n"
+
+PAIRS = READING.replace('"trees"', '"pairs"') + '\n[behaviour]\ncorpora = ["grammar"]\n'
+
+
+def statement(name: str, **values: object) -> Statement:
+    about = {"text": f"A head finds {name}.", "number": "its margin", "rule": Rule(above=-1.1)}
+    return Statement(name=name, **about | values)
+
+
+def finding(name: str, reading: str, *statements: Statement, **values: object) -> Finding:
+    about = {"claim": "It is so.", "where": "section 1", "model": "a model", "data": "data", "metric": "accuracy"}
+    return Finding(
+        id=name,
+        statements=statements,
+        readings=(reading,),
+        measure=lambda evidence: {
+            one.name: margin(evidence[reading], "dependency", one.name, "dependent->head") for one in statements
+        },
+        **about | values,
+    )
+
+
+OBJ = statement("obj", published=Published(value=0.868, baseline=0.4, text="8-10"))
+
+FINDINGS = (
+    finding("some-relations", "trees", OBJ, statement("det"), statement("vocative")),
+    finding("some-training", "training", statement("obj")),
+    finding("some-pairs", "pairs", statement("obj")),
+    Finding("some-missing", "Nobody can say.", "figure 2", "a model", "private data", "x", missing="the private data"),
+)
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Have one paper and its readings in the place of all others; return where results go."""
+    configs = tmp_path / "configs"
+    (configs / "findings").mkdir(parents=True)
+    for name, text in (("trees", READING), ("training", TRAINED), ("pairs", PAIRS)):
+        (configs / "findings" / f"{name}.toml").write_text(text, encoding="utf-8")
+    told = (Told(Paper("some-2020", "Somebody 2020", "A Title"), FINDINGS),)
+    monkeypatch.setattr(readings, "CONFIGS", configs)
+    for module in (registry, record):
+        monkeypatch.setattr(module, "papers", lambda: told)
+    assert reproduce.get_reading is readings.get_reading
+    return tmp_path / "out"

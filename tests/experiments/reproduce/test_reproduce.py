@@ -1,0 +1,143 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from experiments.config import ConfigError
+from experiments.reproduce import readings, record
+from experiments.reproduce.finding import FindingError, Paper, Told
+from experiments.reproduce.numbers import margin
+from experiments.reproduce.registry import chosen
+from experiments.reproduce.reproduce import reproduce
+from experiments.reproduce.subject import Subject
+from reports import Run
+from tests.experiments.reproduce.conftest import FINDINGS, OBJ
+
+
+def results(out: Path) -> dict[str, dict[str, object]]:
+    kept = json.loads((out / "findings.json").read_text(encoding="utf-8"))
+    return {f"{one['model']} {one['finding']}": one for one in kept["results"]}
+
+
+def test_every_finding_gets_its_verdict_with_number_and_run(small: Path, tiny: Path):
+    page = reproduce(chosen(()), [Subject.of(str(tiny))], small)
+    found = results(small)
+    one = found[f"{tiny} some-relations"]
+    run = Run.open(small / Subject.of(str(tiny)).folder / "trees")
+    row = run.scores[(run.scores.label == "obj") & run.scores.selected & (run.scores.split == "report")]
+    row = row[row.variant == "dependent->head"].iloc[0]
+    obj, _, vocative = one["statements"]
+    assert (one["verdict"], one["why"]) == ("reproduced", "2 of 3 hold; without a number: vocative")
+    assert obj["decides"]["value"] == pytest.approx(row.margin)
+    assert obj["ours"]["value"] == pytest.approx(row.accuracy)
+    assert obj["heads"] == row["name"]
+    assert "no dependency 'vocative'" in vocative["missing"]
+    folder = run.folder
+    assert one["runs"] == {"trees": readings.fingerprint([folder / "config.toml", *sorted(folder.glob("*.parquet"))])}
+    assert found[f"{tiny} some-training"]["why"] == "it is about a training: headscope reproduce --model scratch"
+    assert "masked-LM head" in found[f"{tiny} some-pairs"]["why"]
+    assert found[f"{tiny} some-missing"]["why"] == "the private data"
+    assert page == small / "index.html"
+    assert "86.8" in page.read_text(encoding="utf-8")
+
+
+def test_what_lies_there_is_taken_and_fresh_is_not(small: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch):
+    calls = []
+    real = readings.do_run
+    monkeypatch.setattr(readings, "do_run", lambda config, *a, **k: calls.append(config.seed) or real(config, *a, **k))
+    asked, subject = chosen(["some-relations"]), [Subject.of(str(tiny))]
+    reproduce(asked, subject, small)
+    before = results(small)
+    reproduce(asked, subject, small)
+    assert calls == [0]
+    assert results(small) == before
+    reproduce(asked, subject, small, seed=3)
+    assert calls == [0, 3]  # another config
+    reproduce(asked, subject, small, seed=3, fresh=True)
+    assert calls == [0, 3, 3]
+
+
+def test_a_second_model_stands_beside_the_first(small: Path, tiny: Path):
+    names = [str(tiny), f"{tiny}:random"]
+    for name in names:
+        reproduce(chosen(["some-relations"]), [Subject.of(name)], small)
+    assert list(results(small)) == [f"{name} some-relations" for name in names]
+    table = pd.read_csv(small / "findings.csv")
+    assert list(table.model) == [names[0]] * 3 + [names[1]] * 3
+    assert list(table.published[:1]) == [0.868]
+    record = json.loads((small / "findings.json").read_text(encoding="utf-8"))
+    assert [one["control"] for one in record["models"]] == [False, True]
+    page = (small / "index.html").read_text(encoding="utf-8")
+    assert "Negative control" in page
+    assert "not explained" in page  # the rule of the planted finding lets everything pass
+
+
+def test_results_of_other_statements_are_let_go(small: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch):
+    reproduce(chosen(["some-relations"]), [Subject.of(str(tiny))], small)
+    now = replace(FINDINGS[0], statements=FINDINGS[0].statements[:1])
+    monkeypatch.setattr(record, "papers", lambda: (Told(Paper("some-2020", "Somebody 2020", "A Title"), (now,)),))
+    one = replace(now, measure=lambda evidence: {"obj": margin(evidence["trees"], "dependency", "obj")})
+    reproduce([one], [Subject.of(f"another={tiny}:random")], small)
+    assert list(results(small)) == ["another some-relations"]
+
+
+def test_readings_are_changed_by_name(small: Path, tiny: Path):
+    changes = ["trees.corpus.report.documents=4"]
+    reproduce(chosen(["some-relations"]), [Subject.of(str(tiny))], small, changes)
+    config = (small / Subject.of(str(tiny)).folder / "trees" / "config.toml").read_text(encoding="utf-8")
+    assert "documents = 4" in config
+
+
+def test_the_papers_own_model_is_held_to_its_published_values(small: Path, tiny: Path):
+    own = replace(
+        FINDINGS[0], original=(str(tiny),), statements=(replace(OBJ, tolerance=0.001), *FINDINGS[0].statements[1:])
+    )
+    own = replace(own, measure=lambda evidence: {"obj": margin(evidence["trees"], "dependency", "obj")})
+    reproduce([own], [Subject.of(str(tiny)), Subject.of(f"another={tiny}:random")], small)
+    found = results(small)
+    said = found[f"{tiny} some-relations"]["statements"][0]
+    assert said["near"].endswith("points from the published value, 0.1 allowed")
+    assert said["verdict"] == "does not hold"
+    assert found["another some-relations"]["statements"][0]["near"] == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("documents=4", "expected READING.key=value"),
+        ("forest.x=1", "no reading 'forest'"),
+        ("trees.x", "expected READ"),
+    ],
+)
+def test_a_change_of_nothing_is_refused(small: Path, tiny: Path, change: str, message: str):
+    with pytest.raises(ConfigError, match=message):
+        reproduce(chosen(["some-relations"]), [Subject.of(str(tiny))], small, [change])
+
+
+def test_a_finding_by_a_wrong_name_is_refused_with_the_one_meant(small: Path):
+    with pytest.raises(FindingError, match="did you mean 'some-pairs'"):
+        chosen(["some-pair"])
+    assert next(one.id for one in chosen(["some-2020"])) == "some-relations"
+    assert len(chosen(["some-pairs", "some-2020"])) == 4
+
+
+def test_the_command_prints_the_counts_and_the_page(small: Path, tiny: Path, headscope):
+    said = headscope("reproduce", "some-relations", "--model", tiny, "--out", small, "--seed", 2)
+    assert said.code == 0
+    assert said.out.split()[0] == "model"
+    assert "1" in said.out
+    assert said.out.strip().endswith("index.html")
+    assert json.loads((small / "findings.json").read_text(encoding="utf-8"))["results"][0]["verdict"] == "reproduced"
+    again = headscope("report", small)
+    assert again.code == 0
+    assert again.out.strip().endswith("index.html")
+
+
+def test_a_damaged_record_is_told_in_one_line(small: Path, headscope):
+    small.mkdir()
+    (small / "findings.json").write_text("{}", encoding="utf-8")
+    said = headscope("report", small)
+    assert said.code == 2
+    assert "findings.json: not the record of findings" in said.err

@@ -1,0 +1,199 @@
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from reports.findings import beside, common, deciding, facts, with_network, write_findings_page
+from reports.findings_charts import curves, finding_chart, scale_of
+from reports.findings_record import RECORD, VERDICTS, published_words, read_findings
+
+HOSTILE = "<script>alert('1')</script> | *a* ‮ 🙂"
+
+
+def statement(name: str, **values: Any) -> dict[str, Any]:
+    published = {"value": 0.868, "baseline": 0.4, "text": "8-10", "provenance": "memory", "erratum": ""}
+    about = {"name": name, "text": f"A head finds {name}.", "number": "its margin", "unit": "points", "shown": "%"}
+    return (
+        about | {"tolerance": None, "rule": "Holds above 0.", "published": published | {"read": "unverified"}} | values
+    )
+
+
+def finding(name: str, *statements: dict[str, Any], **values: Any) -> dict[str, Any]:
+    said = dict.fromkeys(("where", "model", "data", "metric", "stands_in", "differs", "untrained", "missing"), "text")
+    lists = {"readings": ["trees"], "original": [], "statements": list(statements)}
+    about = {"id": name, "paper": "some-2020", "claim": HOSTILE, "enough": None, "learned": True}
+    return said | about | lists | values
+
+
+def told(name: str, verdict: str = "holds", **values: Any) -> dict[str, Any]:
+    number = {"value": 0.34, "low": 0.31, "high": 0.37, "n": 500}
+    ours = {"value": 0.74, "low": 0.71, "high": 0.77, "n": 500}
+    about = {"name": name, "verdict": verdict, "near": "", "decides": number, "ours": ours, "baseline": 0.4}
+    return about | {"heads": "3-1", "note": "against offset"} | values
+
+
+LINES = {
+    "kind": "lines",
+    "title": "Entropy",
+    "across": "layer",
+    "up": "nats",
+    "series": {"all": [[1, 2.0, 1.9, 2.1], [2, 1.5, 1.4, 1.6], [3, None]]},
+    "names": [],
+    "matrix": [],
+    "level": 2.5,
+    "level_name": "uniform",
+}
+
+
+def result(model: str, name: str, verdict: str, *statements: dict[str, Any], **values: Any) -> dict[str, Any]:
+    about = {"model": model, "finding": name, "verdict": verdict, "why": "", "runs": {"trees": "ab" * 32}}
+    return about | {"statements": list(statements), "figure": None} | values
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    missing = {"name": "x", "verdict": "no number", "near": "", "note": "", "missing": HOSTILE}
+    run = {"model": "minilm", "reading": "trees", "sha256": "ab" * 32, "corpora": {"select": "one", "report": "two"}}
+    run |= {"headscope": "0.1.0", "started": "2026-11-22T01:00:00Z", "wall_seconds": 61.0, "git_commit": "c" * 40}
+    run |= {"platform": "Linux", "cores": 2, "threads": 2, "python": "3.11", "versions": {}}
+    record = {
+        "papers": [{"key": "some-2020", "cited": "Somebody 2020", "title": "A Title"}],
+        "findings": [
+            finding("some-relations", statement("obj"), statement("det"), untrained=""),
+            finding("some-private", statement("x"), missing="private data"),
+        ],
+        "models": [
+            {"model": "random", "source": "random", "trained_here": False, "control": True},
+            {"model": "minilm", "source": "pretrained", "trained_here": False, "control": False},
+        ],
+        "results": [
+            result("minilm", "some-relations", "differs", told("obj"), told("det", "not decided"), figure=LINES),
+            result("random", "some-relations", "reproduced", told("obj"), told("det")),
+            result("minilm", "some-private", "not testable here", missing, runs={}, why="private data"),
+        ],
+        "runs": [run],
+    }
+    (tmp_path / RECORD).write_text(json.dumps(record), encoding="utf-8")
+    return tmp_path
+
+
+def test_verdicts_are_counted_by_model_with_the_control_last(folder: Path):
+    found = read_findings(folder)
+    assert found.models == ["minilm", "random"]
+    assert found.counts == {
+        "minilm": dict(zip(VERDICTS, (0, 1, 0, 1), strict=True)),
+        "random": dict(zip(VERDICTS, (1, 0, 0, 0), strict=True)),
+    }
+    assert found.measured == 1
+    assert [one["id"] for one in found.by_control] == ["some-relations"]
+
+
+def test_the_table_has_published_numbers_and_ours_beside_each_other(folder: Path):
+    write_findings_page(folder)
+    table = pd.read_csv(folder / "findings.csv")
+    first = table.iloc[0]
+    assert len(table) == 5
+    assert (first.published, first.published_baseline, first.ours, first.ours_baseline) == (0.868, 0.4, 0.74, 0.4)
+    assert (first.decides, first.decides_low, first.n) == (0.34, 0.31, 500)
+    assert (first.verdict, first.verdict_of_finding, first.runs) == ("holds", "differs", "ab" * 32)
+    assert math.isnan(table.iloc[2 if table.iloc[2].finding == "some-private" else 4].ours)
+
+
+def test_numbers_are_written_as_papers_do():
+    assert published_words(statement("obj")) == "86.8 % (baseline 40.0) 8-10"
+    assert beside(told("obj"), statement("obj")) == "74.0 % [71.0, 77.0] (baseline 40.0) head 3-1"
+    assert deciding(told("obj"), statement("obj")) == "+34.0 points [+31.0, +37.0]"
+    assert deciding({"missing": "no label"}, statement("obj")) == ""
+    assert beside({"missing": "no label"}, statement("obj")) == "no label"
+
+
+def test_one_rule_for_all_statements_is_said_once():
+    assert common(finding("a", statement("x"), statement("y"))) == "Decided by: its margin. Holds above 0."
+    assert common(finding("a", statement("x"), statement("y", rule="Other."))) == ""
+    assert common(finding("a", statement("x"))) == ""
+
+
+def test_the_papers_own_model_is_asked_for_where_it_is_not_there(folder: Path):
+    found = read_findings(folder)
+    assert with_network(finding("a", original=["bert-base-uncased"]), found).endswith("of the published ones.")
+    assert with_network(finding("a", original=["minilm"]), found) == ""
+    assert with_network(finding("a"), found) == ""
+
+
+def test_the_page_escapes_and_loads_nothing(folder: Path):
+    page = write_findings_page(folder).read_text(encoding="utf-8")
+    assert "<script>" not in page
+    assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
+    assert "private data" in page
+    assert "not explained" in page  # the control reproduces a finding about learned roles
+    assert 'class="unverified"' in page
+    assert "<script>" not in (folder / "report.md").read_text(encoding="utf-8")
+
+
+def test_markdown_has_whole_tables(folder: Path):
+    write_findings_page(folder)
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    tables = [block for block in text.split("\n\n") if block.startswith("|")]
+    for table in tables:
+        rows = table.strip().split("\n")
+        assert len({row.replace(r"\|", "").count("|") for row in rows}) == 1, table
+        assert set(rows[1]) <= set("|-:"), table
+    assert len(tables) == 5
+    assert "![" in text
+    assert (folder / "figures" / "some-relations.png").is_file()
+
+
+def test_a_failing_page_leaves_the_older_one(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    write_findings_page(folder)
+    before = (folder / "index.html").read_bytes()
+    monkeypatch.setattr("reports.findings.save_finding_figure", lambda *_: (_ for _ in ()).throw(RuntimeError("no")))
+    with pytest.raises(RuntimeError):
+        write_findings_page(folder)
+    assert (folder / "index.html").read_bytes() == before
+    assert not list(folder.glob(".page-*"))
+
+
+@pytest.mark.parametrize("damage", ["{}", "[1]", "nothing", '{"papers": [], "findings": [{}]}'])
+def test_a_record_that_is_none_is_told(folder: Path, damage: str):
+    (folder / RECORD).write_text(damage, encoding="utf-8")
+    with pytest.raises(ValueError, match="not the record of findings"):
+        read_findings(folder)
+
+
+def test_a_folder_without_a_record_is_told(tmp_path: Path):
+    with pytest.raises(FileNotFoundError, match="headscope reproduce"):
+        read_findings(tmp_path)
+
+
+def test_what_is_known_of_a_run_is_told(folder: Path):
+    run = read_findings(folder).run("ab" * 32)
+    assert facts(run).startswith("one and two, 22 November 2026, ")
+    assert "commit cccccccc" in facts(run)
+    assert facts({**run, "corpora": None, "git_commit": None}).startswith("22 November 2026")
+
+
+def test_points_without_a_value_are_left_out_and_intervals_kept():
+    (curve,) = curves(LINES)
+    assert curve.points == ((1, 2.0, 1.9, 2.1), (2, 1.5, 1.4, 1.6))
+    chart = finding_chart(LINES, "minilm")
+    assert [shape.text for shape in chart.shapes if shape.kind == "dot"] == ["all: 2 [1.9, 2.1]", "all: 1.5 [1.4, 1.6]"]
+    assert [key.text for key in chart.keys] == ["all", "uniform"]
+    heights = [shape.y for shape in chart.shapes if shape.kind == "dot"]
+    assert heights[0] < heights[1]  # more nats lie higher
+
+
+def test_bars_stand_beside_each_other_on_zero():
+    bars = LINES | {"kind": "bars", "names": ["a", "b"], "series": {"x": [[0, 1.0], [1, 2.0]], "y": [[0, 3.0]]}}
+    chart = finding_chart(bars | {"level": None}, "minilm")
+    dots = [shape for shape in chart.shapes if shape.kind == "dot"]
+    assert dots[0].x != dots[2].x
+    assert abs(dots[0].x - dots[2].x) < 10
+
+
+def test_a_matrix_leaves_empty_cells_empty():
+    chart = finding_chart(LINES | {"kind": "matrix", "series": {}, "matrix": [[0.0, 1.0], [None, 0.5]]}, "minilm")
+    assert len([shape for shape in chart.shapes if shape.look == "block"]) == 3
+    assert scale_of([[0.0, 1.0], [None, 0.5]]) == (0.0, 1.0)
