@@ -15,10 +15,11 @@ from experiments.section import ConfigError
 from experiments.study import Study, Surroundings
 from experiments.texts import open_material
 from experiments.train_config import TrainSection
-from mha import Model, collate
+from mha import Model, align, collate
 from mha.flow import flow_maps
 from mha.masked_prediction import MaskedLM
 from probes.ablation import Heads, measure
+from probes.aligned import Dropped
 from probes.attribution import asked_number, blank_out, input_gradients
 from probes.behaviours import Asked, Predictions
 from reports.answer_tables import AGAINST
@@ -44,8 +45,7 @@ class AnswerStudy(Study):
     def tables(self) -> Mapping[str, pd.DataFrame]:
         """Return the log-odds of held-out questions, and the rank correlations of some of them."""
         section, lm = self.run.config.answers, self.run.lm
-        held_out = open_material(self.train).held_out
-        questions = [text.split() for text in islice(held_out, section.questions)]
+        questions = self._questions(section.questions)
         one, other = self.train.masking.answers
         asked = list(asked_number(lm, questions, (one, other)))
         words = [len(question) - 1 for question in questions]
@@ -57,6 +57,18 @@ class AnswerStudy(Study):
         if section.one_head:
             tables["one_head"] = self._one_head(asked[: section.one_head])
         return {name: frame.assign(corpus=HELD_OUT) for name, frame in tables.items()}
+
+    def _questions(self, count: int) -> list[list[str]]:
+        """Return the first held-out texts of the training as words; leave out, and count, what is too long."""
+        model, dropped, fit = self.run.model, Dropped(), []
+        texts = [text.split() for text in islice(open_material(self.train).held_out, count)]
+        for place, (words, cut) in enumerate(zip(texts, align(model.tokenizer, texts), strict=True)):
+            if len(cut) > model.max_pieces:
+                dropped.add(f"longer than the model ({model.max_pieces} pieces)", f"held-out text {place}")
+            else:
+                fit.append(words)
+        self.run.note_dropped("report", "sentence", "answers", dropped)
+        return fit
 
     def _one_head(self, asked: Sequence[Asked]) -> pd.DataFrame:
         """Return the log-odds of questions where each head in turn is the only one of its layer."""

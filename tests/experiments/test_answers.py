@@ -160,3 +160,13 @@ def test_a_run_without_a_text_of_the_length_says_so(config: Path, tmp_path: Path
     changes = ["answers.shortest=90", "answers.longest=99"]
     with pytest.raises(ConfigError, match=r"none of 20 held-out texts has 90 to 99 words: raise held_out_share"):
         run(load_config(config, changes), tmp_path / "out")
+
+
+def test_questions_that_are_too_long_are_left_out_and_counted(config: Path, tmp_path: Path) -> None:
+    changes = ["train.length=12", "answers.longest=8", "answers.texts=1", "answers.one_head=0"]
+    found = Run.open(run(load_config(config, changes), tmp_path / "out"))
+    told, (lost,) = found.studies["answers"], [one for one in found.record["dropped"] if "answers:" in one["reason"]]
+    assert lost["reason"] == "answers: longer than the model (12 pieces)"
+    assert len(told) + lost["count"] == 20
+    assert told.words.max() <= 9 < 20
+    assert "one_head" not in found.studies
