@@ -7,7 +7,7 @@ import pandas as pd
 from experiments.estimates import Estimate
 from experiments.reproduce.figure import Figure
 from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import Pairs, estimate_of, over_units, rows
+from experiments.reproduce.numbers import Pairs, estimate_of, floats, over_units, rows
 from experiments.rules import Rule
 from reports import Run
 
@@ -47,13 +47,16 @@ def _few_heads(evidence: Evidence) -> Numbers:
         note = f"{significant} of {len(heads)} heads, {better} of them better left out"
         found[f"{task}: few"] = Measured(share, note=note)
         names = ", ".join(sure["name"].head(4)) + (" and others" if len(sure) > 4 else "")
-        found[f"{task}: some"] = Measured(Estimate(*[float(len(sure))] * 3, len(heads)), heads=names)
+        found[f"{task}: some"] = Measured(
+            Estimate(float(len(sure)), float(len(sure)), float(len(sure)), len(heads)), heads=names
+        )
     return found
 
 
 def _few_heads_drawn(evidence: Evidence) -> Figure:
     heads = _single(evidence["grammar-effects"], "agreement")
-    points = [(one.layer + 1, one.cost, one.ci_low, one.ci_high) for one in heads.itertuples()]
+    told = floats(heads, "layer", "cost", "ci_low", "ci_high")
+    points = [(layer + 1, cost, low, high) for layer, cost, low, high in told]
     return Figure(
         "dots", "What agreement loses without each head", "layer", "accuracy lost", {"heads": points}, level=0
     )
