@@ -204,6 +204,17 @@ class ImportanceSection(Section):
     "Whether every head is also ablated by zero, to say how far Taylor's series tells what that costs."
 
 
+class SlopesSection(Section):
+    """How much behaviours change with single attention weights, by what they are on (Clark et al. 2019)."""
+
+    behaviours: BehaviourNames = ()
+    "As in [ablation]; slopes are not measured where nothing is said."
+    items: int = Field(default=500, ge=2)
+    "Sentences, or pairs, at the most of each behaviour."
+    directions: int = Field(default=8, ge=1)
+    "Random directions in which sentence embeddings are followed."
+
+
 class PruningSection(Section):
     """What behaviours keep while heads are taken out: by importance, by their own cost, and at random."""
 
