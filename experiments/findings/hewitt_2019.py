@@ -6,7 +6,7 @@ import pandas as pd
 
 from experiments.reproduce.figure import Figure, Point
 from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import estimate_of
+from experiments.reproduce.numbers import estimate_of, rows
 from experiments.rules import Rule
 
 PAPER = Paper("hewitt-2019", "Hewitt and Liang 2019", "Designing and Interpreting Probes with Control Tasks")
@@ -22,14 +22,12 @@ METRIC += "random, as often as labels occur."
 
 
 def _layers(evidence: Evidence) -> pd.DataFrame:
-    table = evidence["classifiers"].studies.get("layers", pd.DataFrame(columns=["task", "layer"]))
-    rows: pd.DataFrame = table[table.task == TASK]
-    return rows.sort_values("layer") if len(rows) else rows
+    return rows(evidence["classifiers"].studies.get("layers"), task=TASK)
 
 
 def _linear(evidence: Evidence) -> Numbers:
     layers = _layers(evidence)
-    first = layers[layers.layer == 1]
+    first = layers[layers.layer == 1] if len(layers) else layers
     if not len(first):
         return {"linear": Missing("no classifier of parts of speech was trained")}
     row = first.iloc[0]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from experiments.estimates import Estimate
+import numpy as np
+
 from experiments.reproduce.figure import Figure
 from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import bars, estimate_of, margin, together
+from experiments.reproduce.numbers import bars, estimate_of, margin, rows, together
 from experiments.rules import Rule
 from reports import Run
 
@@ -91,16 +92,13 @@ def _ensembles(evidence: Evidence) -> Numbers:
 
 def _ensemble(run: Run, label: str) -> Measured | Missing:
     """Return how far the ensemble of a relation is above what it is held against; its baseline is the best head."""
-    table = run.studies.get("ensembles")
-    if table is None:
-        return Missing("no ensembles were sought")
-    found = table[(table.probe == "dependency") & (table.label == label) & table.chosen]
+    found = rows(run.studies.get("ensembles"), probe="dependency", label=label, chosen=True)
     if not len(found):
         return Missing(f"too few {label} to seek an ensemble")
     row = found.iloc[0]
     above = estimate_of(row, "margin", "margin_low", "margin_high")
     if label != ADJACENT:
-        above = _lower(estimate_of(row, "gain", "gain_low", "gain_high"), above)
+        above = together(np.min, [estimate_of(row, "gain", "gain_low", "gain_high"), above])
     return Measured(
         decides=above,
         ours=estimate_of(row, "accuracy", "ci_low", "ci_high"),
@@ -108,10 +106,6 @@ def _ensemble(run: Run, label: str) -> Measured | Missing:
         heads=str(row["heads"]),
         note=f"{row['variant']}, {row['baseline']} {row['baseline_accuracy']:.1%}",
     )
-
-
-def _lower(gain: Estimate, margin: Estimate) -> Estimate:
-    return together(lambda both: float(both.min()), [gain, margin])
 
 
 def _drawn_heads(evidence: Evidence) -> Figure:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from experiments.reproduce.figure import Figure, Point
 from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import estimate_of, thirds, together
+from experiments.reproduce.numbers import average, by_depth, minus, rows
 from experiments.rules import Rule
 
 PAPER = Paper("lin-2019", "Lin, Tan and Frank 2019", "Open Sesame: Getting Inside BERT's Linguistic Knowledge")
@@ -24,63 +24,43 @@ FALL = 0.1
 TASK = "absolute position"
 
 
-def _between_thirds(layers: pd.DataFrame, value: str, low: str, high: str) -> Measured | Missing:
-    """Return the mean over the upper third of the layers minus that over the lower third, beside the former."""
-    third = thirds(layers)
-    if not {0, 2} <= set(third):
-        return Missing("the model has one layer")
-    ends = [estimate_of(row, value, low, high) for _, row in layers.iterrows()]
-    return Measured(
-        decides=together(lambda drawn: float(drawn[third == 2].mean() - drawn[third == 0].mean()), ends),
-        ours=together(lambda drawn: float(drawn[third == 2].mean()), ends),
-        baseline=float(layers[value].to_numpy()[third == 0].mean()),
-        note="the baseline is the lower third",
-    )
+def _rise(layers: pd.DataFrame, value: str) -> Measured | Missing:
+    """Return the mean of `value` over the upper third of the layers minus that over the lower third."""
+    lower, upper = (average(by_depth(layers, *part), value) for part in ((0, 1 / 3), (2 / 3, 1)))
+    if not (lower.n and upper.n):
+        return Missing("nothing was asked, or the model has too few layers")
+    return Measured(minus(upper, lower), upper, baseline=lower.value, note="the baseline is the lower third")
 
 
 def _layers(evidence: Evidence, kind: str) -> pd.DataFrame:
     """Return the confusion of the mean of each layer's heads, a row a layer."""
-    table = evidence["distractors"].studies.get("confusion", pd.DataFrame(columns=["label", "head", "split"]))
-    rows: pd.DataFrame = table[(table.label == kind) & (table["head"] == -1) & (table.split == "report")]
-    return rows.sort_values("layer") if len(rows) else rows
+    return rows(evidence["distractors"].studies.get("confusion"), label=kind, head=-1, split="report")
 
 
 def _confusion(evidence: Evidence) -> Numbers:
-    numbers: dict[str, Measured | Missing] = {}
-    for kind in KINDS:
-        layers = _layers(evidence, kind)
-        asked = len(layers) > 0
-        numbers[kind] = (
-            _between_thirds(layers, "confusion", "ci_low", "ci_high") if asked else Missing(f"no {kind} was asked")
-        )
-    return numbers
-
-
-def _drawn_confusion(evidence: Evidence) -> Figure:
-    series: dict[str, list[Point]] = {}
-    for kind in KINDS:
-        layers = _layers(evidence, kind)
-        columns = (layers[name].tolist() for name in ("layer", "confusion", "ci_low", "ci_high") if len(layers))
-        series[kind] = [(layer + 1, *ends) for layer, *ends in zip(*columns, strict=True)]
-    return Figure("lines", "Confusion among noun groups, heads of a layer averaged", "layer", "bits", series)
+    return {kind: _rise(_layers(evidence, kind), "confusion") for kind in KINDS}
 
 
 def _position(evidence: Evidence) -> Numbers:
-    table = evidence["classifiers"].studies.get("layers", pd.DataFrame(columns=["task", "layer"]))
-    layers = table[(table.task == TASK) & (table.layer > 0)].sort_values("layer")
-    if not len(layers):
-        return {TASK: Missing("no classifier of positions was trained")}
-    return {TASK: _between_thirds(layers.assign(layer=layers.layer - 1), "accuracy", "ci_low", "ci_high")}
+    layers = rows(evidence["classifiers"].studies.get("layers"), task=TASK)
+    return {TASK: _rise(layers[layers.layer > 0].assign(layer=layers.layer - 1), "accuracy")}
+
+
+def _line(layers: pd.DataFrame, value: str, first: int) -> list[Point]:
+    columns = (layers[name].tolist() for name in ("layer", value, "ci_low", "ci_high"))
+    return sorted((layer + first, *ends) for layer, *ends in zip(*columns, strict=True))
+
+
+def _drawn_confusion(evidence: Evidence) -> Figure:
+    asked = {kind: _layers(evidence, kind) for kind in KINDS}
+    series = {kind: _line(layers, "confusion", 1) for kind, layers in asked.items() if len(layers)}
+    return Figure("lines", "Confusion among noun groups, heads of a layer averaged", "layer", "bits", series)
 
 
 def _drawn_position(evidence: Evidence) -> Figure:
-    layers = evidence["classifiers"].studies["layers"]
-    layers = layers[layers.task == TASK].sort_values("layer")
-    columns = (layers[name].tolist() for name in ("layer", "accuracy", "ci_low", "ci_high"))
-    points: list[Point] = [(layer, *ends) for layer, *ends in zip(*columns, strict=True)]
-    return Figure(
-        "lines", "Where a word stands, told from one layer", "layer (0: embedding)", "accuracy", {TASK: points}
-    )
+    layers = rows(evidence["classifiers"].studies.get("layers"), task=TASK)
+    series = {TASK: _line(layers, "accuracy", 0)}
+    return Figure("lines", "Where a word stands, told from one layer", "layer (0: embedding)", "accuracy", series)
 
 
 FINDINGS = (

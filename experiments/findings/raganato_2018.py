@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import chosen_among, estimate_of, margin, together
+from experiments.reproduce.numbers import by_depth, chosen_among, estimate_of, margin, minus, rows
 from experiments.rules import Rule
 
 PAPER = Paper(
@@ -26,16 +26,15 @@ def _trees(evidence: Evidence) -> Numbers:
 
 def _lower(scores: pd.DataFrame) -> Measured | Missing:
     """Return how far the best head of the lower half of the layers is above that of the upper half."""
-    asked = scores[(scores.probe == "dependency") & (scores.label == "all") & (scores.variant == WAY)]
-    below = 2 * (asked.layer + 1) <= asked.layer.max() + 1
-    lower, upper = chosen_among(asked[below]), chosen_among(asked[~below])
+    asked = rows(scores, probe="dependency", label="all", variant=WAY)
+    lower, upper = (chosen_among(by_depth(asked, *half)) for half in ((0, 0.5), (0.5, 1)))
     if isinstance(lower, Missing) or isinstance(upper, Missing):
         return Missing("the model has one layer, or its heads were not asked on both splits")
-    ends = [estimate_of(row, "accuracy", "ci_low", "ci_high") for row in (lower, upper)]
+    below, above = (estimate_of(row, "accuracy", "ci_low", "ci_high") for row in (lower, upper))
     return Measured(
-        decides=together(lambda both: float(both[0] - both[1]), ends),
-        ours=ends[0],
-        baseline=ends[1].value,
+        decides=minus(below, above),
+        ours=below,
+        baseline=above.value,
         heads=f"{lower['name']} {upper['name']}",
         note="the baseline is the best head of the upper half",
     )

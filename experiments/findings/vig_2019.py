@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from experiments.reproduce.figure import Figure, Point
 from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import over_units, shape, thirds
+from experiments.reproduce.numbers import by_depth, over_units, rows, shape
 from experiments.rules import Rule
 
 PAPER = Paper(
@@ -17,26 +16,25 @@ PAPER = Paper(
 MORE = 0.1
 "By how much of itself one depth has to be above another: layers that know nothing differ by next to nothing."
 
-LOWER, MIDDLE, UPPER = range(3)
+LOWER, MIDDLE, UPPER, NOT_UPPER = (0, 1 / 3), (1 / 3, 2 / 3), (2 / 3, 1), (0, 2 / 3)
+"Parts of the depth, see `by_depth`."
 
 
 def _aligned(evidence: Evidence) -> pd.DataFrame:
     """Return a row a head with `value`, the share of attention to other words that is between words of an arc."""
-    scores: pd.DataFrame = evidence["trees"].scores
-    asked = scores[(scores.probe == "dependency") & (scores.label == "all") & (scores.split == "report")]
-    there, back = (asked[asked.variant == way].set_index("name") for way in ("dependent->head", "head<-dependent"))
+    asked = rows(evidence["trees"].scores, probe="dependency", label="all", split="report")
+    there, back = (rows(asked, variant=way).set_index("name") for way in ("dependent->head", "head<-dependent"))
     heads = there[there.coverage > 0]
     return heads.assign(value=(heads.mass + back.mass.reindex(heads.index)) / heads.coverage).reset_index()
 
 
-def _compared(heads: pd.DataFrame, here: list[int], there: list[int]) -> Measured | Missing:
-    """Return how much higher the mean `value` of heads of some thirds of the depth is than that of others."""
-    third = thirds(heads)
-    if not {*here, *there} <= set(third):
-        return Missing("the model has fewer than three layers")
+def _compared(heads: pd.DataFrame, here: tuple[float, float], there: tuple[float, float]) -> Measured | Missing:
+    """Return how much higher the mean `value` of heads of a part of the depth is than that of another part."""
     table = pd.DataFrame(
-        {"value": heads.value.to_numpy(), "here": np.isin(third, here), "there": np.isin(third, there)}
-    )
+        {name: heads.index.isin(by_depth(heads, *part).index) for name, part in (("here", here), ("there", there))}
+    ).assign(value=heads.value.to_numpy())
+    if not (table.here.any() and table.there.any()):
+        return Missing("the model has too few layers")
 
     def mean(some: pd.DataFrame, column: str) -> float:
         return float(some["value"][some[column]].mean())
@@ -50,18 +48,18 @@ def _compared(heads: pd.DataFrame, here: list[int], there: list[int]) -> Measure
 
 def _middle(evidence: Evidence) -> Numbers:
     heads = _aligned(evidence)
-    return {"lower": _compared(heads, [MIDDLE], [LOWER]), "upper": _compared(heads, [MIDDLE], [UPPER])}
+    return {"lower": _compared(heads, MIDDLE, LOWER), "upper": _compared(heads, MIDDLE, UPPER)}
 
 
 def _deep(evidence: Evidence) -> Numbers:
     heads = shape(evidence["trees"], "distance", "words")
-    return {"distance": _compared(heads, [UPPER], [LOWER, MIDDLE])}
+    return {"distance": _compared(heads, UPPER, NOT_UPPER)}
 
 
 def _by_layer(heads: pd.DataFrame, title: str, up: str) -> Figure:
     layers, values = heads.layer.to_numpy() + 1, heads.value.to_numpy()
     points: list[Point] = list(zip(layers.tolist(), values.tolist(), strict=True))
-    line: list[Point] = [(layer, values[layers == layer].mean()) for layer in np.unique(layers).tolist()]
+    line: list[Point] = [(layer, values[layers == layer].mean()) for layer in sorted(set(layers.tolist()))]
     return Figure("dots", title, "layer", up, {"heads": points, "mean of the layer": line})
 
 

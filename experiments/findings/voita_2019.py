@@ -13,8 +13,9 @@ from experiments.reproduce.numbers import (
     estimate_of,
     heads_above,
     margin,
+    minus,
+    rows,
     shape,
-    together,
 )
 from experiments.rules import Rule
 
@@ -84,17 +85,18 @@ def _rarest(evidence: Evidence) -> Numbers:
 
 def _first_layer(scores: pd.DataFrame) -> Measured | Missing:
     """Return how far the best head of the first layer is above the best other; both are chosen on `select`."""
-    asked = scores[(scores.probe == "rare") & (scores.label == "two rarest")]
+    asked = rows(scores, probe="rare", label="two rarest")
     first, other = (chosen_among(asked[part]) for part in (asked.layer == 0, asked.layer > 0))
     if isinstance(first, Missing) or isinstance(other, Missing):
         return Missing("there is no second layer to compare with")
-    ends = [estimate_of(row, "accuracy", "ci_low", "ci_high") for row in (first, other)]
-    return Measured(together(lambda both: float(both[0] - both[1]), ends), heads=f"{first['name']} and {other['name']}")
+    ends = (estimate_of(row, "accuracy", "ci_low", "ci_high") for row in (first, other))
+    return Measured(minus(*ends), heads=f"{first['name']} and {other['name']}")
 
 
 def _neighbours(evidence: Evidence, split: str) -> pd.DataFrame:
-    scores: pd.DataFrame = evidence["trees"].scores
-    return scores[(scores.probe == "position") & (scores.split == split) & scores.label.isin(["previous", "next"])]
+    asked = rows(evidence["trees"].scores, probe="position", split=split)
+    neighbours: pd.DataFrame = asked[asked.label.isin(["previous", "next"])]
+    return neighbours
 
 
 def _positional(evidence: Evidence) -> set[str]:

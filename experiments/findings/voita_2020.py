@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import over_units
+from experiments.reproduce.numbers import over_units, rows
 from experiments.rules import Rule
 
 PAPER = Paper("voita-2020", "Voita and Titov 2020", "Information-Theoretic Probing with Minimum Description Length")
@@ -22,8 +22,7 @@ ONLINE = "compression; 96.02 kbit; accuracy 97.48 %; on OntoNotes, layer 0: 24.4
 
 
 def _codes(evidence: Evidence) -> Numbers:
-    table = evidence["classifiers"].studies.get("classifiers", pd.DataFrame(columns=["task"]))
-    heads = table[table.task == TASK]
+    heads = rows(evidence["classifiers"].studies.get("classifiers"), task=TASK)
     return {TASK: _code(heads) if len(heads) else Missing("no classifier of parts of speech was trained")}
 
 

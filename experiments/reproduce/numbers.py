@@ -213,16 +213,6 @@ def minus(one: Estimate, other: Estimate) -> Estimate:
     return together(lambda both: float(both[0] - both[1]), [one, other])
 
 
-def thirds(frame: pd.DataFrame) -> np.ndarray:
-    """Return whether each row's layer is in the lower (0), the middle (1) or the upper third (2) of all in the table.
-
-    Layers count from 0. Of two layers none is in the middle; a single one is.
-    """
-    layers = frame["layer"].to_numpy(np.float64)
-    third: np.ndarray = np.floor(3 * (layers + 0.5) / (layers.max(initial=0) + 1)).astype(np.int64)
-    return third
-
-
 def bars(title: str, up: str, statements: Sequence[Statement], numbers: Numbers) -> Figure:
     """Return our numbers with their baselines beside the published ones, a place for each statement with a number."""
     found = [(one, value) for one in statements if isinstance(value := numbers.get(one.name), Measured)]

@@ -39,4 +39,4 @@ def test_the_share_is_of_attention_to_other_words_in_both_directions():
 
 
 def test_a_model_of_two_layers_has_no_middle():
-    assert "three layers" in FINDINGS[0].measure(_aligned(0.2, 0.4))["upper"].why
+    assert "too few layers" in FINDINGS[0].measure(_aligned(0.2, 0.4))["upper"].why
