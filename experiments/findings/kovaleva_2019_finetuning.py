@@ -5,11 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from experiments.estimates import mean_of
+from experiments.findings.kovaleva_2019 import PAPER as PAPER
 from experiments.reproduce.figure import Figure
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
 from experiments.rules import Rule
-
-PAPER = Paper("kovaleva-2019", "Kovaleva, Romanov, Rogers and Rumshisky 2019", "Revealing the Dark Secrets of BERT")
 
 TUNED, FRESH = "fine-tuned", "fine-tuned-fresh"
 

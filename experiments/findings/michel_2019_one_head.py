@@ -5,11 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from experiments.estimates import mean_of
+from experiments.findings.michel_2019 import PAPER as PAPER
 from experiments.reproduce.figure import Figure
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
 from experiments.rules import Rule
-
-PAPER = Paper("michel-2019", "Michel, Levy and Neubig 2019", "Are Sixteen Heads Really Better than One?")
 
 READING = "fine-tuned"
 

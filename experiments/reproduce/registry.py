@@ -16,8 +16,8 @@ from experiments.reproduce.finding import Finding, FindingError, Told
 def papers() -> tuple[Told, ...]:
     """Return the papers with their findings, by year and then by name.
 
-    Files with one PAPER are of one paper. Raises FindingError where a file lacks PAPER or FINDINGS, or where two findings
-    have one id.
+    Files with one PAPER are of one paper. Raises FindingError where a file lacks PAPER or FINDINGS, and where two
+    findings have one id.
     """
     told: dict[str, Told] = {}
     for module in pkgutil.iter_modules(findings.__path__):
