@@ -60,7 +60,7 @@ def _no_op(evidence: Evidence) -> Numbers:
     if rows is None or not (rows.token == "[SEP]").any():
         return {"from layer 5 on": Missing("no slopes by weights on [SEP]")}
     deep = by_depth(rows, *DEEP)
-    slopes = {token: average(part, "slope") for token, part in deep.groupby("token")}
+    slopes = {str(token): average(part, "slope") for token, part in deep.groupby("token")}
     ratio = together(lambda both: float(both[0] / both[1]), [slopes["[SEP]"], slopes["other"]])
     told = [f"at {token} {one.value / slopes['other'].value:.2f}" for token, one in slopes.items() if token != "other"]
     return {"from layer 5 on": Measured(ratio, note=f"{', '.join(told)} times words")}
