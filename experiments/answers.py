@@ -9,18 +9,19 @@ from typing import Self
 
 import numpy as np
 import pandas as pd
-import torch
 from scipy.stats import spearmanr
 
 from experiments.section import ConfigError
 from experiments.study import Study, Surroundings
 from experiments.texts import open_material
 from experiments.train_config import TrainSection
-from mha import collate
+from mha import Model, align, collate
 from mha.flow import flow_maps
 from mha.masked_prediction import MaskedLM
+from probes.ablation import Heads, measure
+from probes.aligned import Dropped
 from probes.attribution import asked_number, blank_out, input_gradients
-from probes.behaviours import Asked, Predictions, of_items
+from probes.behaviours import Asked, Predictions
 from reports.answer_tables import AGAINST
 
 HELD_OUT = "held-out texts"
@@ -44,17 +45,43 @@ class AnswerStudy(Study):
     def tables(self) -> Mapping[str, pd.DataFrame]:
         """Return the log-odds of held-out questions, and the rank correlations of some of them."""
         section, lm = self.run.config.answers, self.run.lm
-        held_out = open_material(self.train).held_out
-        questions = [text.split() for text in islice(held_out, section.questions)]
+        questions = self._questions(section.questions)
         one, other = self.train.masking.answers
         asked = list(asked_number(lm, questions, (one, other)))
         words = [len(question) - 1 for question in questions]
         found = {"text": range(len(asked)), "words": words, "answer": [one[0] for one in questions]}
-        odds = log_odds(lm, asked, self.run.config.scoring.batch_pieces)
+        odds = measure(as_behaviour(lm, asked), [()])[0].numpy()
         tables = {"answers": pd.DataFrame(found).assign(log_odds=odds)}
         if section.texts:
             tables["flows"] = self._flows(questions, asked)
+        if section.one_head:
+            tables["one_head"] = self._one_head(asked[: section.one_head])
         return {name: frame.assign(corpus=HELD_OUT) for name, frame in tables.items()}
+
+    def _questions(self, count: int) -> list[list[str]]:
+        """Return the first held-out texts of the training as words; leave out, and count, what is too long."""
+        model, dropped, fit = self.run.model, Dropped(), []
+        texts = [text.split() for text in islice(open_material(self.train).held_out, count)]
+        for place, (words, cut) in enumerate(zip(texts, align(model.tokenizer, texts), strict=True)):
+            if len(cut) > model.max_pieces:
+                dropped.add(f"longer than the model ({model.max_pieces} pieces)", f"held-out text {place}")
+            else:
+                fit.append(words)
+        self.run.note_dropped("report", "sentence", "answers", dropped)
+        return fit
+
+    def _one_head(self, asked: Sequence[Asked]) -> pd.DataFrame:
+        """Return the log-odds of questions where each head in turn is the only one of its layer."""
+        switched_off = one_head_left(self.run.model)
+        step = self.run.counter("one head a layer", len(asked))
+        found = measure(as_behaviour(self.run.lm, asked), list(switched_off.values()), step=step).numpy()
+        frames = [
+            pd.DataFrame({"text": range(len(asked)), "log_odds": odds}).assign(
+                layer=layer, head=head, name=f"{layer + 1}-{head + 1}"
+            )
+            for (layer, head), odds in zip(switched_off, found, strict=True)
+        ]
+        return pd.concat(frames, ignore_index=True)
 
     def _flows(self, questions: Sequence[Sequence[str]], asked: Sequence[Asked]) -> pd.DataFrame:
         """Return the rank correlations of the first questions of the right length, each once."""
@@ -83,18 +110,19 @@ def first_places(questions: Sequence[Sequence[str]]) -> list[int]:
     return sorted({tuple(words): place for place, words in reversed([*enumerate(questions)])}.values())
 
 
-def log_odds(lm: MaskedLM, asked: Sequence[Asked], batch_pieces: int) -> np.ndarray:
-    """Return the value of each question, in nats for log-odds."""
-    behaviour = Predictions("answers", "nats", lm, asked, ("",) * len(asked))
+def as_behaviour(lm: MaskedLM, asked: Sequence[Asked]) -> Predictions:
+    """Return questions as a behaviour, an item each; its values are log-odds in nats."""
+    return Predictions("answers", "nats", lm, asked, ("",) * len(asked))
 
-    def values(batch: Sequence[int]) -> torch.Tensor:
-        texts = behaviour.texts(batch)
-        output = lm.read(texts.ids, texts.real, texts.chosen)
-        return behaviour.values(batch, texts, output[None], output)
 
-    with torch.inference_mode():
-        found = of_items(behaviour, ((batch, values(batch)) for batch in behaviour.batches(batch_pieces)), 1)
-    return found[0].numpy()
+def one_head_left(model: Model) -> dict[tuple[int, int], Heads]:
+    """Return for each head the others of its layer, (layer, head) from 0."""
+    heads = range(model.heads)
+    return {
+        (layer, head): tuple((layer, other) for other in heads if other != head)
+        for layer in range(model.layers)
+        for head in heads
+    }
 
 
 def correlations(lm: MaskedLM, asked: Asked) -> pd.DataFrame:
@@ -107,10 +135,10 @@ def correlations(lm: MaskedLM, asked: Asked) -> pd.DataFrame:
     place = asked.text.word[asked.places[0]]
     importance = dict(zip(AGAINST, (blank_out(lm, asked), input_gradients(lm, asked)), strict=True))
     rows = []
-    for measure, (against, words) in ((m, a) for m in maps for a in importance.items()):
+    for kind, (against, words) in ((kind, one) for kind in maps for one in importance.items()):
         others = np.isfinite(words)
-        for layer, row in enumerate(maps[measure][:, place, : len(words)][:, others].astype(np.float64)):
+        for layer, row in enumerate(maps[kind][:, place, : len(words)][:, others].astype(np.float64)):
             varied = np.ptp(row) > 0 and np.ptp(words[others]) > 0
             rho = float(spearmanr(row, words[others]).statistic) if varied else np.nan
-            rows.append((layer, measure, against, rho))
+            rows.append((layer, kind, against, rho))
     return pd.DataFrame(rows, columns=["layer", "measure", "against", "rho"])

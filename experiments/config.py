@@ -35,6 +35,7 @@ from experiments.study_sections import (
     PruningSection,
     RelatednessSection,
     ShapesSection,
+    SlopesSection,
 )
 from experiments.train_config import GRAMMAR as GRAMMAR
 from experiments.train_config import TrainSection
@@ -67,6 +68,7 @@ class Config(Section):
     heads: HeadsSection = HeadsSection()
     ablation: AblationSection = AblationSection()
     importance: ImportanceSection = ImportanceSection()
+    slopes: SlopesSection = SlopesSection()
     pruning: PruningSection = PruningSection()
     gates: GatesSection = GatesSection()
     answers: AnswersSection = AnswersSection()

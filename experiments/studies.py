@@ -24,6 +24,7 @@ from experiments.patching import PatchingStudy
 from experiments.pruning import PruningStudy
 from experiments.relatedness import RelatednessStudy
 from experiments.shapes import ShapeStudy
+from experiments.slopes import SlopeStudy
 from experiments.study import Study, Surroundings
 from reports import write_studies
 
@@ -39,6 +40,7 @@ STUDIES: Final[tuple[type[Study], ...]] = (
     Ensembles,
     AblationStudy,
     ImportanceStudy,
+    SlopeStudy,
     PruningStudy,
     GateStudy,
     LinkStudy,

@@ -111,6 +111,8 @@ class AnswersSection(Section):
     "Held-out texts of the training, at the most, that the model is asked about; 0 for none."
     texts: int = Field(default=200, ge=0)
     "Of these, how many attention, rollout and flow are held against what their answers rest on; 0 for none."
+    one_head: int = Field(default=0, ge=0)
+    "Of these, how many the model is asked again with one head of a layer left, each in turn; 0 for none."
     shortest: int = Field(default=4, ge=3)
     "Words, without the answer, of the shortest text for attention flow."
     longest: int = Field(default=20, ge=3)
@@ -200,6 +202,17 @@ class ImportanceSection(Section):
     "Random directions in which sentence embeddings are followed."
     taylor: bool = True
     "Whether every head is also ablated by zero, to say how far Taylor's series tells what that costs."
+
+
+class SlopesSection(Section):
+    """How much behaviours change with single attention weights, by what they are on (Clark et al. 2019)."""
+
+    behaviours: BehaviourNames = ()
+    "As in [ablation]; slopes are not measured where nothing is said."
+    items: int = Field(default=500, ge=2)
+    "Sentences, or pairs, at the most of each behaviour."
+    directions: int = Field(default=8, ge=1)
+    "Random directions in which sentence embeddings are followed."
 
 
 class PruningSection(Section):

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from mha.interventions import gated
 from mha.parallel import in_order
+from mha.sweep import Texts
 from probes.ablation import BATCH_PIECES
 from probes.behaviours import Behaviour, Embedding, embeddings, of_items
 from probes.draws import draws
@@ -93,19 +94,22 @@ def _of_batch(
         gates = torch.ones(len(batch), *shape, requires_grad=True)
         with gated(behaviour.reader.module, gates):
             output = behaviour.reader.read(texts.ids, texts.real, texts.chosen)
-        if isinstance(behaviour, Embedding):
-            followed = _followed(F.normalize(embeddings(output, texts), dim=-1), behaviour, batch, directions, seed)
-        else:
-            followed = behaviour.values(batch, texts, output[None], output.detach())
-        found = [torch.autograd.grad(one.sum(), gates, retain_graph=True)[0] for one in followed]
+        told = followed(behaviour, batch, texts, output, directions, seed)
+        found = [torch.autograd.grad(one.sum(), gates, retain_graph=True)[0] for one in told]
     return torch.stack(found).flatten(2).permute(0, 2, 1).flatten(0, 1)
 
 
-def _followed(
-    unit: Float[Tensor, "text model"], behaviour: Behaviour, batch: Sequence[int], directions: int, seed: int
+def followed(
+    behaviour: Behaviour, batch: Sequence[int], texts: Texts, output: Tensor, directions: int, seed: int
 ) -> Float[Tensor, "direction text"]:
-    """Return the parts of embeddings of length 1 in directions that depend on the seed and the text alone."""
-    drawn = []
+    """Return the numbers of each text whose derivatives tell how much its value changes, from what the model gives.
+
+    They are the value alone, or of embeddings the parts of the embedding of length 1 in so many directions, which
+    depend on the seed and the text alone.
+    """
+    if not isinstance(behaviour, Embedding):
+        return behaviour.values(batch, texts, output[None], output.detach())
+    unit, drawn = F.normalize(embeddings(output, texts), dim=-1), []
     for text in batch:
         random = np.random.default_rng(draws(seed, "directions", behaviour.asked[text].text.ids.tobytes()))
         drawn.append(torch.from_numpy(random.standard_normal((directions, unit.shape[-1]))).to(unit))

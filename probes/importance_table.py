@@ -39,8 +39,8 @@ def importance_table(
     `cost` what it does: `values` are [1 + head, item], of the intact model and of each head ablated by zero; NaN where
     they were not measured.
     """
-    importance = _flat(slopes.importance)
-    value = _value(behaviour, importance)
+    importance = flat(slopes.importance)
+    value = value_of(behaviour, importance)
     low, high = value.interval(importance, effort)
     mean = slopes.importance.mean(0)
     return pd.DataFrame(
@@ -54,7 +54,7 @@ def importance_table(
             "ci_low": low,
             "ci_high": high,
             "of_layer": by_layer(mean).flatten().numpy(),
-            "predicted": _flat(slopes.predicted).mean(1),
+            "predicted": flat(slopes.predicted).mean(1),
             "cost": np.nan if values is None else (values[0] - values[1:]).mean(1),
         },
         columns=[*COLUMNS],
@@ -67,8 +67,8 @@ def taylor_table(behaviour: Behaviour, slopes: Slopes, values: Numbers, effort: 
     Spearman's rho and Pearson's r of the signed costs, in [-1, 1], with intervals of resampled clusters: predictions
     and costs of a resample are means over the same items. NaN where one of both does not vary.
     """
-    predicted, cost = _flat(slopes.predicted), values[0] - values[1:]
-    value = _value(behaviour, cost)
+    predicted, cost = flat(slopes.predicted), values[0] - values[1:]
+    value = value_of(behaviour, cost)
     resamples = value.resamples(effort)
     drawn = [resamples.means(value.sums(one)) for one in (predicted, cost)]
     row = {
@@ -100,11 +100,12 @@ def _ranks(table: Numbers) -> Numbers:
     return ranks
 
 
-def _flat(of_items: Tensor) -> Numbers:
+def flat(of_items: Tensor) -> Numbers:
     """Return [head, item] of a tensor [item, layer, head]."""
-    flat: Numbers = np.asarray(of_items.flatten(1).T, np.float64)
-    return flat
+    found: Numbers = np.asarray(of_items.flatten(1).T, np.float64)
+    return found
 
 
-def _value(behaviour: Behaviour, of_items: Numbers) -> Measured:
+def value_of(behaviour: Behaviour, of_items: Numbers) -> Measured:
+    """Return the measure of a behaviour's value, which knows the clusters of its items."""
     return next(one for one in measures(behaviour, of_items) if one.name == VALUE)

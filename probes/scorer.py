@@ -176,8 +176,9 @@ class BatchScorer:
     def _add_spread(self, sums: Tensor, top: Top, segment: Tensor, *, shares: bool) -> None:
         """Add hits, mass and near-ties of broad items, which follow from the greatest attention of their rows."""
         place = self.place[self.spread]
-        row = top.coverage[place].clamp(min=TINY) if shares else 1
+        row = top.coverage[place].clamp(min=TINY) if shares else torch.ones(1)
         measures = _spread_measures(top.best[place] / row).double()
+        measures[:, 1] *= row
         if top.near is not None:
             measures[:, 3] -= top.near[place].double()
         sums.index_add_(0, segment, measures)

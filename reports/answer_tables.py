@@ -26,6 +26,13 @@ ANSWER_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
 
 `log_odds` are those of the right answer against the other, in nats: above 0 where the model is right."""
 
+ONE_HEAD_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
+    _RUN | {"text": "int64", "layer": "int64", "head": "int64", "name": "str", "log_odds": "float64"}
+)
+"""Column -> dtype of one_head.parquet, one row a question and head: the log-odds where it alone is left of its layer.
+
+`text` is the number of the question in answers.parquet; layer and head count from 0, `name` from 1."""
+
 FLOW_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
     _RUN | {"text": "int64", "words": "int64", "layer": "int64", "measure": "str", "against": "str", "rho": "float64"}
 )
@@ -54,6 +61,7 @@ def _check_flows(frame: pd.DataFrame, refuse: Refuse) -> None:
 
 ANSWER_TABLES: Final[Mapping[str, StudyTable]] = {
     "answers": StudyTable(ANSWER_COLUMNS, ("model", "step", "text")),
+    "one_head": StudyTable(ONE_HEAD_COLUMNS, ("model", "step", "text", "name")),
     "drift": StudyTable(DRIFT_COLUMNS, ("model", "step", "text", "name"), _check_drift),
     "flows": StudyTable(FLOW_COLUMNS, ("model", "step", "text", "layer", "measure", "against"), _check_flows),
 }

@@ -35,6 +35,7 @@ from reports.sandbox_charts import Chart
 from reports.shape_charts import save_shapes, shape_charts
 from reports.shape_terms import SHAPES
 from reports.shapes import head_shapes
+from reports.slopes import SLOPES, slopes
 
 
 def _no_charts(found: Any) -> Sequence[Chart]:
@@ -71,6 +72,7 @@ SECTIONS: Final = (
     PageSection("headset", "Heads as a set", heads_together, HEADSET, headset_charts, save_headset),
     PageSection("ablation", "What happens without a head", ablations, ABLATION, save=save_ablation),
     PageSection("gating", "What heads are worth", gating, GATING, gating_charts, save_gating),
+    PageSection("slopes", "What single attention weights matter", slopes, SLOPES),
     PageSection("patching", "What brings the answer back", patched_heads, PATCHING, save=save_patching),
     PageSection("link", "Looking and mattering", linked_heads, LINK, save=save_link),
     PageSection("cards", "Head cards", head_cards),

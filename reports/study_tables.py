@@ -20,6 +20,7 @@ from reports.link_tables import LINK_TABLES
 from reports.patching_table import PATCHING_TABLES
 from reports.relatedness_table import RELATEDNESS_TABLES
 from reports.shape_tables import SHAPE_TABLES
+from reports.slope_table import SLOPE_TABLES
 from reports.study_table import StudyTable
 
 STUDY_TABLES: Final[Mapping[str, StudyTable]] = MappingProxyType(
@@ -34,6 +35,7 @@ STUDY_TABLES: Final[Mapping[str, StudyTable]] = MappingProxyType(
         **PATCHING_TABLES,
         **ABLATION_TABLES,
         **LINK_TABLES,
+        **SLOPE_TABLES,
         **ANSWER_TABLES,
     }
 )

@@ -6,11 +6,13 @@ import json
 import os
 import tempfile
 import time
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import tomli_w
+from pydantic import ValidationError
 
 from experiments.claims.claim import Work
 from experiments.claims.record import ClaimError
@@ -43,7 +45,7 @@ def run_claim(loaded: Loaded, out: Path, *, resume: bool = False, progress: Prog
     section = loaded.section
     path = out / section.folder / RECORD
     config = tomli_w.dumps(section.model_dump(mode="json", exclude_none=True))
-    if resume and path.is_file() and json.loads(path.read_text(encoding="utf-8")).get("config") == config:
+    if resume and _is_done(path, loaded):
         return path
     started = time.time()
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,6 +56,17 @@ def run_claim(loaded: Loaded, out: Path, *, resume: bool = False, progress: Prog
     _write(record, path)
     parts.clear()
     return path
+
+
+def _is_done(path: Path, loaded: Loaded) -> bool:
+    """Return whether the record of this claim lies there; keys that came later count with their defaults."""
+    if not path.is_file():
+        return False
+    before = tomllib.loads(json.loads(path.read_text(encoding="utf-8")).get("config", ""))
+    try:
+        return loaded.claim.section.model_validate(before) == loaded.section
+    except ValidationError:  # of a version that knew other keys
+        return False
 
 
 def _about(loaded: Loaded, config: str) -> dict[str, Any]:

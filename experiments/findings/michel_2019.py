@@ -1,4 +1,4 @@
-"""Michel, Levy and Neubig 2019: many heads can be taken out after training."""
+"""Michel, Levy and Neubig 2019, on single heads: few of them matter."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pandas as pd
 from experiments.estimates import Estimate
 from experiments.reproduce.figure import Figure
 from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import Pairs, estimate_of, over_units, rows, together
+from experiments.reproduce.numbers import Pairs, estimate_of, floats, over_units, rows
 from experiments.rules import Rule
 from reports import Run
 
@@ -15,9 +15,6 @@ PAPER = Paper("michel-2019", "Michel, Levy and Neubig 2019", "Are Sixteen Heads 
 
 SIGNIFICANT = 0.01
 "Of the paper's tests, which are not corrected for the number of heads."
-
-NOTABLE = 0.02
-"Accuracy that a model may lose until we call it a notable loss; the paper gives no number."
 
 TASKS = {"agreement": ("grammar", "accuracy"), "loss": ("masked-LM loss", "value")}
 "What stands in for a task -> the behaviour and its measure."
@@ -50,67 +47,19 @@ def _few_heads(evidence: Evidence) -> Numbers:
         note = f"{significant} of {len(heads)} heads, {better} of them better left out"
         found[f"{task}: few"] = Measured(share, note=note)
         names = ", ".join(sure["name"].head(4)) + (" and others" if len(sure) > 4 else "")
-        found[f"{task}: some"] = Measured(Estimate(*[float(len(sure))] * 3, len(heads)), heads=names)
+        found[f"{task}: some"] = Measured(
+            Estimate(float(len(sure)), float(len(sure)), float(len(sure)), len(heads)), heads=names
+        )
     return found
 
 
 def _few_heads_drawn(evidence: Evidence) -> Figure:
     heads = _single(evidence["grammar-effects"], "agreement")
-    points = [(one.layer + 1, one.cost, one.ci_low, one.ci_high) for one in heads.itertuples()]
+    told = floats(heads, "layer", "cost", "ci_low", "ci_high")
+    points = [(layer + 1, cost, low, high) for layer, cost, low, high in told]
     return Figure(
         "dots", "What agreement loses without each head", "layer", "accuracy lost", {"heads": points}, level=0
     )
-
-
-def _curve(run: Run, behaviour: str, measure: str, order: str) -> pd.DataFrame:
-    found = rows(run.studies.get("pruning"), behaviour=behaviour, measure=measure, order=order)
-    return found.sort_values("removed")
-
-
-def prunable(curve: pd.DataFrame, notable: float) -> Estimate:
-    """Return the largest share of heads with which, and with fewer of them, a behaviour loses less than `notable`.
-
-    In [0, 1]. The ends are the shares by the upper and by the lower ends of the intervals of what it loses.
-    """
-    curve = curve[curve.removed > 0]
-
-    def share(lost: pd.Series) -> float:
-        kept = curve[(lost < notable).cummin()]
-        return float((kept.removed / kept.heads).max()) if len(kept) else 0.0
-
-    return Estimate(share(curve.cost), share(curve.ci_high), share(curve.ci_low), int(curve.n.iloc[0]))
-
-
-def _gain(run: Run, behaviour: str, measure: str) -> Measured | Missing:
-    """Return the area under the curve by importance less that of random orders."""
-    areas = rows(run.studies.get("pruning_areas"), behaviour=behaviour, measure=measure, order="importance")
-    if areas.empty:
-        return Missing(f"heads were not taken out for {behaviour}")
-    row = areas.iloc[0]
-    note = f"area {row.area:.3g}; random orders {row.random_least:.3g} to {row.random_most:.3g}"
-    return Measured(estimate_of(row, "gain", "ci_low", "ci_high"), note=note)
-
-
-def _order(evidence: Evidence) -> Numbers:
-    run = evidence["grammar-effects"]
-    curve = _curve(run, *TASKS["agreement"], "importance")
-    share: Measured | Missing = Missing("heads were not taken out for grammar")
-    if len(curve):
-        share = Measured(prunable(curve, NOTABLE))
-    return {"prunable": share} | {f"{task}: order": _gain(run, *TASKS[task]) for task in TASKS}
-
-
-def _order_drawn(evidence: Evidence) -> Figure:
-    run, series = evidence["grammar-effects"], {}
-    for order in ("importance", "random"):
-        curve = _curve(run, *TASKS["agreement"], order)
-        mean = curve.assign(share=curve.removed / curve.heads).groupby("share").value.mean()
-        series[order] = list(zip(mean.index.tolist(), mean.tolist(), strict=True))
-    return Figure("lines", "Agreement with fewer heads", "share of heads taken out", "accuracy", series, level=0.5)
-
-
-def _order_of_embedding(evidence: Evidence) -> Numbers:
-    return {"order": _gain(evidence["effects"], "sentence embedding", "value")}
 
 
 def _costs(evidence: Evidence) -> Pairs:
@@ -137,36 +86,6 @@ def _taylor(evidence: Evidence) -> Numbers:
     if taylor.empty:
         return {"rank": Missing("Taylor's series was not held against ablation")}
     return {"rank": Measured(estimate_of(taylor.iloc[0], "spearman", "spearman_low", "spearman_high"))}
-
-
-LITTLE = 0.15
-"Share that may be lost of what all heads do together: the paper tells of 85 to 90 % of BLEU."
-
-
-def _little_lost(run: Run) -> Measured | Missing:
-    """Return the share of heads that can go while the loss rises by less than LITTLE of its rise without any."""
-    curve = _curve(run, *TASKS["loss"], "importance")
-    if curve.empty:
-        return Missing("heads were not taken out for the loss")
-    return Measured(prunable(curve, LITTLE * float(curve.cost.iloc[-1])))
-
-
-def _training(evidence: Evidence) -> Numbers:
-    early, late = (_little_lost(evidence[name]) for name in ("emergence-early", "emergence"))
-    if isinstance(early, Missing) or isinstance(late, Missing):
-        return {"later": early if isinstance(early, Missing) else late}
-    more = together(lambda shares: float(shares[1] - shares[0]), [early.decides, late.decides])
-    return {"later": Measured(more, ours=late.decides, baseline=early.decides.value)}
-
-
-def _training_drawn(evidence: Evidence) -> Figure:
-    series = {}
-    for name, told in (("emergence-early", "early"), ("emergence", "at the end")):
-        curve = _curve(evidence[name], *TASKS["loss"], "importance")
-        kept = 1 - curve.cost / curve.cost.iloc[-1]
-        series[told] = list(zip((curve.removed / curve.heads).tolist(), kept.tolist(), strict=True))
-    title = "What is kept of what heads do for the loss"
-    return Figure("lines", title, "share of heads taken out", "share kept", series, level=1 - LITTLE)
 
 
 SPEED = {1: (17.0, 17.3, 0.019), 4: (67.3, 69.1, 0.027), 16: (114.0, 134.0, 0.175), 64: (124.7, 146.6, 0.175)}
@@ -210,67 +129,6 @@ FINDINGS = (
         readings=("grammar-effects",),
         measure=_few_heads,
         figure=_few_heads_drawn,
-    ),
-    Finding(
-        id="michel-importance-order",
-        claim="In the order of their importance many heads can be taken out without a notable loss.",
-        where="the experiment that takes out heads in an order",
-        model=ENCODERS,
-        data="WMT, MNLI, SST-2, CoLA and MRPC",
-        metric="The share of heads that can go, the least important by gradient first, without a notable loss.",
-        stands_in=GRAMMAR,
-        differs="A notable loss is one of 2 points of accuracy; the paper does not say what it calls notable.",
-        statements=[
-            Statement(
-                name="prunable",
-                text="At least a fifth of the heads can go, the least important first, and agreement loses little.",
-                number="share of heads, in steps of a tenth, up to which accuracy falls by less than 2 points",
-                rule=Rule(above=0.15),
-                unit="%",
-                published=Published(value=0.4, text="MNLI; WMT 20 %, SST-2 60 %, CoLA and MRPC 50 %"),
-            ),
-            Statement(
-                name="agreement: order",
-                text="Agreement keeps more where the least important heads go first than in random orders.",
-                number="mean accuracy over all numbers of heads left, less that of random orders",
-                rule=Rule(above=0.0),
-            ),
-            Statement(
-                name="loss: order",
-                text="So does the masked-LM loss.",
-                number="mean loss over all numbers of heads left in random orders, less that by importance",
-                rule=Rule(above=0.0),
-                unit="nats",
-                shown="nats",
-            ),
-        ],
-        readings=("grammar-effects",),
-        measure=_order,
-        figure=_order_drawn,
-    ),
-    Finding(
-        id="michel-order-embedding",
-        claim="The order of importance keeps more of a model than random orders do.",
-        where="the experiment that takes out heads in an order",
-        model=ENCODERS,
-        data="WMT and tasks of GLUE",
-        metric="The score of the task while heads are taken out.",
-        stands_in="The sentence embedding on UD English EWT, held against that of the whole model.",
-        differs="An embedding has no task: it is held against itself. So models without a masked-LM head can be asked.",
-        statements=[
-            Statement(
-                name="order",
-                text="The embedding changes less where the least important heads go first than in random orders.",
-                number="mean cosine over all numbers of heads left, less that of random orders",
-                rule=Rule(above=0.0),
-                unit="of a cosine",
-                shown="of a cosine",
-            )
-        ],
-        readings=("effects",),
-        measure=_order_of_embedding,
-        learned=False,
-        untrained="Heads of random weights, too, move the embedding by different amounts, and gradients tell which.",
     ),
     Finding(
         id="michel-importance-is-cost",
@@ -343,27 +201,5 @@ FINDINGS = (
             for batch, (whole, half, faster) in SPEED.items()
         ],
         missing="a number of a certain machine: `make bench-prune` measures the speed-up on the machine at hand",
-    ),
-    Finding(
-        id="michel-training",
-        claim="Which heads are needed is decided in training: early on every head counts, later many can go.",
-        where="the section on the dynamics of training",
-        model="Transformer, 6 layers of 8 heads",
-        data="IWSLT German-English",
-        metric="BLEU, relative to all heads, while the least important heads are taken out, at several epochs.",
-        stands_in="The masked-LM loss of an encoder trained here on the embedded grammar, at steps 256 and 2400.",
-        differs="Of the loss it is told what share of the rise without any head is spared.",
-        statements=[
-            Statement(
-                name="later",
-                text="At the end of training more heads can go than early in it.",
-                number="share of heads that can go with 85 % kept, at the end less at step 256",
-                rule=Rule(above=0.0),
-                published=Published(value=0.4, text="from epoch 10 on up to 40 %; a straight line in epochs 1 and 2"),
-            )
-        ],
-        readings=("emergence", "emergence-early"),
-        measure=_training,
-        figure=_training_drawn,
     ),
 )

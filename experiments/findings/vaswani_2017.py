@@ -1,4 +1,4 @@
-"""Vaswani et al. 2017: why there are several heads, what they cost, and why scores are divided by sqrt(d_k)."""
+"""Vaswani et al. 2017, on heads: why there are several, and what each of them does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import pandas as pd
 
 from experiments.claims.averaging import LEEWAY
-from experiments.claims.compute import SAME
 from experiments.estimates import Estimate
 from experiments.reproduce.figure import Figure
 from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
@@ -17,8 +16,6 @@ from experiments.rules import Rule
 from reports.claims_record import ClaimRecord
 
 PAPER = Paper("vaswani-2017", "Vaswani et al. 2017", "Attention Is All You Need")
-
-SIMILAR = Rule(above=0.8, below=1.25)
 
 
 @dataclass(frozen=True)
@@ -86,75 +83,8 @@ AVERAGING = (
     ),
 )
 
-COST = (
-    Told(
-        "operations",
-        "8 heads of 64 and one head of 512 take equally many operations",
-        "Eight heads take as many operations as one of full size.",
-        SAME,
-        "times",
-    ),
-    *(
-        Told(
-            f"time, {length}",
-            "8 heads of 64 and one head of 512 take similar time",
-            f"They take similar time, in sequences of {length}.",
-            SIMILAR,
-            "times",
-            ending=f"of {length}",
-        )
-        for length in (64, 256, 1024)
-    ),
-)
 
-DIVISION = (
-    Told(
-        "variance",
-        "The product of a random query and key",
-        "The product of a random query and key has variance d_k.",
-        Rule(above=0.95, below=1.05),
-        "times",
-    ),
-    Told(
-        "gradient",
-        "Without the division a larger d_k leaves a smaller gradient",
-        "Without the division a larger d_k leaves a smaller gradient.",
-        Rule(below=1.0),
-        "times",
-    ),
-)
-
-TRAINED = (
-    Told(
-        "gradient",
-        "Encoders trained without the division end with smaller gradients",
-        "Encoders that do not divide end with smaller gradients for their scores.",
-        Rule(below=1.0),
-        "times",
-    ),
-    Told(
-        "loss",
-        "Encoders trained without the division end with a higher loss",
-        "Encoders that do not divide end with a higher loss.",
-        Rule(above=0.0),
-        "nats",
-    ),
-)
-
-RECURRENT = tuple(
-    Told(
-        f"length {length}",
-        "Self-attention of width 512 is faster than an LSTM",
-        f"Self-attention of width 512 is faster than an LSTM of that width, in sequences of {length}.",
-        Rule(above=1.0),
-        "times",
-        ending=f"of {length}",
-    )
-    for length in (16, 64, 256)
-)
-
-
-def _finding(
+def of_claim(
     name: str,
     claim: str,
     where: str,
@@ -227,10 +157,8 @@ def _one_relation(evidence: Evidence) -> Numbers:
     return found
 
 
-WIDE = "the layer of the original paper, d_model 512, on this machine"
-
 FINDINGS = (
-    _finding(
+    of_claim(
         "several-heads",
         "Several heads are better than one head of the same size together.",
         "section 3.2.2 and table 3 (A)",
@@ -239,7 +167,7 @@ FINDINGS = (
         "The paper: BLEU and perplexity. We: the masked-LM loss, and agreement on minimal pairs, paired by seed.",
         "Small encoders of a generated language in the place of translation.",
     ),
-    _finding(
+    of_claim(
         "roles",
         "Heads learn different tasks, so that more of them have more roles.",
         "section 3.2.2 and the appendix on attention",
@@ -248,7 +176,7 @@ FINDINGS = (
         "The paper shows examples. We: how many heads are specialised by the rule of headscope's runs.",
         "The paper counts nothing.",
     ),
-    _finding(
+    of_claim(
         "averaging",
         "With a single head, averaging keeps it from attending to several places at once.",
         "section 3.2.2",
@@ -256,45 +184,6 @@ FINDINGS = (
         AVERAGING,
         "The paper says it in words. We: a task that needs two keys in their order.",
         "One layer, trained for that task.",
-    ),
-    _finding(
-        "compute",
-        "Several small heads cost about as much as one of full size.",
-        "section 3.2.2",
-        "claim-compute",
-        COST,
-        "The paper says it in words. We: operations of matrix products, and times in which both take turns.",
-        WIDE,
-        "It is about sizes of matrices, not about what they hold.",
-    ),
-    _finding(
-        "scaling",
-        "Products of queries and keys grow with d_k, and the softmax then has small gradients.",
-        "section 3.2.1",
-        "claim-scaling",
-        DIVISION,
-        "The paper says it in words. We: the variance of products, and the length of gradients, over d_k.",
-        "Random queries and keys, as in the paper's footnote.",
-        "It is said of random queries and keys.",
-    ),
-    _finding(
-        "scaling-trained",
-        "Without the division by sqrt(d_k) an encoder learns less well.",
-        "section 3.2.1",
-        "claim-scaling",
-        TRAINED,
-        "The paper says it in words. We: gradients and losses of encoders that divide, and of those that do not.",
-        "Small encoders of a generated language, d_k of 16.",
-    ),
-    _finding(
-        "recurrence",
-        "Self-attention is faster than recurrence where sequences are shorter than the vectors.",
-        "section 4",
-        "claim-recurrence",
-        RECURRENT,
-        "The paper counts operations. We: times in which both take turns.",
-        WIDE,
-        "It is about sizes, not about what is learned.",
     ),
     Finding(
         id="vaswani-one-relation",

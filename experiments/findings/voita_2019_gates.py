@@ -7,7 +7,7 @@ import pandas as pd
 from experiments.estimates import Estimate
 from experiments.reproduce.figure import Figure
 from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import over_units, rows
+from experiments.reproduce.numbers import floats, over_units, rows
 from experiments.rules import Rule
 from reports import Run
 
@@ -44,16 +44,15 @@ def _prunable(evidence: Evidence) -> Numbers:
     if paths.empty:
         return {"left": Missing("no gates were learned for grammar")}
     value, low, high = (_least(paths, lost) for lost in ("cost", "ci_low", "ci_high"))
-    told = ", ".join(f"{one.left} of {one.heads}: {100 * one.value:.1f} %" for one in paths.itertuples())
+    columns = floats(paths, "left", "heads", "value")
+    told = ", ".join(f"{left:.0f} of {heads:.0f}: {100 * accuracy:.1f} %" for left, heads, accuracy in columns)
     return {"left": Measured(Estimate(value, low, high, int(paths.n.iloc[0])), note=told)}
 
 
 def _prunable_drawn(evidence: Evidence) -> Figure:
     paths = _left(evidence["grammar-effects"])
-    points = [
-        (one.left / one.heads, one.value, one.intact - one.ci_high, one.intact - one.ci_low)
-        for one in paths.itertuples()
-    ]
+    columns = floats(paths, "left", "heads", "value", "intact", "ci_low", "ci_high")
+    points = [(left / heads, value, intact - high, intact - low) for left, heads, value, intact, low, high in columns]
     level = float(paths.intact.iloc[0]) if len(paths) else None
     title = "Agreement with the heads that gates leave"
     return Figure("lines", title, "share of heads left", "accuracy", {"gates": points}, level=level, level_name="whole")

@@ -68,6 +68,12 @@ def rows(frame: pd.DataFrame | None, **values: object) -> pd.DataFrame:
     return frame
 
 
+def floats(frame: pd.DataFrame, *columns: str) -> list[list[float]]:
+    """Return the numbers of some columns, a list a row."""
+    found: list[list[float]] = frame[list(columns)].to_numpy(np.float64).tolist()
+    return found
+
+
 def preferred(run: Run, corpus: str, level: str = "corpus", **group: object) -> Measured | Missing:
     """Return the share of minimal pairs whose right sentence the model prefers: of a corpus, or of a group in it.
 

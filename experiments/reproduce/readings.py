@@ -9,11 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import tomli_w
-
 from experiments.claims.registry import load_claim
 from experiments.claims.study import run_claim
-from experiments.config import Config, load_config, resolved
+from experiments.config import Config, ConfigError, load_config
 from experiments.config_file import read_toml
 from experiments.progress import Progress, silent
 from experiments.reproduce.finding import FindingError
@@ -82,9 +80,14 @@ class Reading:
 
 
 def is_done(folder: Path, config: Config) -> bool:
-    """Return whether `folder` holds a whole run of this config."""
+    """Return whether `folder` holds a whole run of this config; keys that came later count with their defaults."""
     path = folder / CONFIG
-    return path.is_file() and path.read_text(encoding="utf-8") == tomli_w.dumps(resolved(config))
+    if not (path.is_file() and (folder / "scores.parquet").is_file()):
+        return False
+    try:
+        return load_config(path) == config
+    except ConfigError:  # of a version that knew other keys
+        return False
 
 
 def opened_run(folder: Path) -> Read:

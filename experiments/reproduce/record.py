@@ -96,9 +96,8 @@ def updated(
     used = {sha for one in results for sha in one["runs"].values()}
     new = {one["sha256"] for one in runs}
     models = [one for one in before.get("models", ()) if one["model"] != subject.spoken]
-    told_of = {one.paper.key: told(one) for one in papers()}  # two files may be about one paper
     return {
-        "papers": list(told_of.values()),
+        "papers": [told(one) for one in papers()],
         "findings": [written_down(finding, one.paper.key) for one, finding in every],
         "models": [*models, subject_of(subject)],
         "results": results,

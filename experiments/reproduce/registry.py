@@ -16,18 +16,22 @@ from experiments.reproduce.finding import Finding, FindingError, Told
 def papers() -> tuple[Told, ...]:
     """Return the papers with their findings, by year and then by name.
 
-    Raises FindingError where a file lacks PAPER or FINDINGS, or where two findings have one id.
+    Files with one PAPER are of one paper. Raises FindingError where a file lacks PAPER or FINDINGS, or where two findings
+    have one id.
     """
-    told = []
+    told: dict[str, Told] = {}
     for module in pkgutil.iter_modules(findings.__path__):
         loaded = importlib.import_module(f"{findings.__name__}.{module.name}")
         if not (hasattr(loaded, "PAPER") and hasattr(loaded, "FINDINGS")):
             raise FindingError(f"{loaded.__name__}: expected PAPER, a Paper, and FINDINGS")
-        told.append(Told(loaded.PAPER, tuple(loaded.FINDINGS)))
-    ids = [finding.id for one in told for finding in one.findings]
+        before = told.setdefault(loaded.PAPER.key, Told(loaded.PAPER))
+        if before.paper != loaded.PAPER:
+            raise FindingError(f"{loaded.__name__}: PAPER differs from that of another file with the same key")
+        told[loaded.PAPER.key] = Told(loaded.PAPER, (*before.findings, *loaded.FINDINGS))
+    ids = [finding.id for one in told.values() for finding in one.findings]
     if twice := {name for name in ids if ids.count(name) > 1}:
         raise FindingError(f"two findings are called {sorted(twice)[0]!r}")
-    return tuple(sorted(told, key=lambda one: (one.paper.key.rpartition("-")[2], one.paper.key)))
+    return tuple(sorted(told.values(), key=lambda one: (one.paper.key.rpartition("-")[2], one.paper.key)))
 
 
 def all_findings() -> Mapping[str, Finding]:

@@ -9,9 +9,10 @@ import pytest
 from experiments import answers
 from experiments.config import ConfigError, load_config
 from experiments.run import run
-from mha import MaskedLM
+from mha import Ablate, MaskedLM, intervene
 from mha.pieces import CLS, SEP, Pieces
-from probes.behaviours import Asked
+from mha.sweep import Texts
+from probes.behaviours import Asked, Predictions
 from reports import Run
 from reports.answer_tables import AGAINST, MEASURES
 
@@ -36,6 +37,7 @@ names = ["position"]
 [answers]
 texts = 3
 questions = 20
+one_head = 6
 shortest = 5
 longest = 9
 [shapes]
@@ -110,7 +112,22 @@ def test_a_run_tells_answers_and_correlations_of_held_out_texts(config: Path, tm
     texts = [text.split() for text in _held_out(config)][:20]
     assert [text[0] for text in texts] == told.answer.tolist()
     asked = list(answers.asked_number(lm, texts, ("singular", "plural")))
-    np.testing.assert_allclose(answers.log_odds(lm, asked, 32), told.log_odds, atol=1e-5)
+    behaviour = answers.as_behaviour(lm, asked)
+    for place, one in enumerate(asked):
+        texts = behaviour.texts([place])
+        logits = lm.read(texts.ids, texts.real, texts.chosen)[0].detach()
+        assert told.log_odds[place] == pytest.approx(float(logits[one.wanted[0]] - logits[one.wanted[1]]), abs=1e-5)
+    left = found.studies["one_head"]
+    assert left.groupby("name").size().to_dict() == {"1-1": 6, "1-2": 6, "2-1": 6, "2-2": 6}
+    with intervene(lm.module, Ablate(layer=1, head=0)):
+        logits = lm.read(texts_of(behaviour, 2).ids, None, texts_of(behaviour, 2).chosen)[0].detach()
+    one = left[(left.name == "2-2") & (left.text == 2)].log_odds.item()
+    assert one == pytest.approx(float(logits[asked[2].wanted[0]] - logits[asked[2].wanted[1]]), abs=1e-5)
+    assert left.groupby("text").log_odds.nunique().max() > 1
+
+
+def texts_of(behaviour: Predictions, place: int) -> Texts:
+    return behaviour.texts([place])
 
 
 def _checkpoint(folder: Path) -> Any:
@@ -143,3 +160,13 @@ def test_a_run_without_a_text_of_the_length_says_so(config: Path, tmp_path: Path
     changes = ["answers.shortest=90", "answers.longest=99"]
     with pytest.raises(ConfigError, match=r"none of 20 held-out texts has 90 to 99 words: raise held_out_share"):
         run(load_config(config, changes), tmp_path / "out")
+
+
+def test_questions_that_are_too_long_are_left_out_and_counted(config: Path, tmp_path: Path) -> None:
+    changes = ["train.length=12", "answers.longest=8", "answers.texts=1", "answers.one_head=0"]
+    found = Run.open(run(load_config(config, changes), tmp_path / "out"))
+    told, (lost,) = found.studies["answers"], [one for one in found.record["dropped"] if "answers:" in one["reason"]]
+    assert lost["reason"] == "answers: longer than the model (12 pieces)"
+    assert len(told) + lost["count"] == 20
+    assert told.words.max() <= 9 < 20
+    assert "one_head" not in found.studies

@@ -245,7 +245,7 @@ def test_broad_rows_that_do_not_sum_to_one_are_judged_by_shares(best: float, hit
     scorer = BatchScorer([items], np.array([words]))
     sums = scorer.sums(maps, torch.zeros(words, dtype=torch.long), 1, shares=True)[0, :, 0]
     assert sums[HITS] == hit * words
-    assert float(sums[MASS]) == pytest.approx((1 - best) * words, rel=1e-6)
+    assert float(sums[MASS]) == pytest.approx(7 * (1 - best) * words, rel=1e-6)
     assert float(sums[COVERAGE]) == pytest.approx(7 * words, rel=1e-6)
     assert scorer.sums(maps, torch.zeros(words, dtype=torch.long), 1)[0, HITS, 0] == 0
 

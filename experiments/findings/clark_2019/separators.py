@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from experiments.estimates import Estimate
 from experiments.findings.clark_2019.places import DATA, DIFFERS, STANDS_IN, by_layer
 from experiments.findings.clark_2019.relations import MODEL
-from experiments.reproduce.figure import Figure
-from experiments.reproduce.finding import Evidence, Finding, Measured, Numbers, Published, Statement
-from experiments.reproduce.numbers import average, by_depth, minus, shape
+from experiments.reproduce.figure import Figure, Point
+from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
+from experiments.reproduce.numbers import average, by_depth, minus, shape, together
 from experiments.rules import Rule
 
-MIDDLE, FIRST_THIRD, LAST_THIRD = (5 / 12, 10 / 12), (0.0, 1 / 3), (2 / 3, 1.0)
-"Layers 6 to 10 of the paper's 12, its first four and its last four."
+MIDDLE, DEEP, FIRST_THIRD, LAST_THIRD = (5 / 12, 10 / 12), (4 / 12, 1.0), (0.0, 1 / 3), (2 / 3, 1.0)
+"Layers 6 to 10 of the paper's 12, those from 5 on, its first four and its last four."
 
 FLAT = 0.02
 "Two points: what maps that are the same in all layers do not differ by."
@@ -45,6 +47,33 @@ def _depth(evidence: Evidence) -> Numbers:
 
 def _to_tokens(evidence: Evidence) -> Figure:
     return by_layer(evidence, "attention", ("[CLS]", "[SEP]", "period or comma"), "attention")
+
+
+def _slope_rows(evidence: Evidence) -> pd.DataFrame | None:
+    """Return the slopes of the sentence embedding; None where they were not measured."""
+    rows = evidence["effects"].studies.get("slopes")
+    return None if rows is None else rows[rows.behaviour == "sentence embedding"]
+
+
+def _no_op(evidence: Evidence) -> Numbers:
+    rows = _slope_rows(evidence)
+    if rows is None or not (rows.token == "[SEP]").any():
+        return {"from layer 5 on": Missing("no slopes by weights on [SEP]")}
+    deep = by_depth(rows, *DEEP)
+    slopes = {token: average(part, "slope") for token, part in deep.groupby("token")}
+    ratio = together(lambda both: float(both[0] / both[1]), [slopes["[SEP]"], slopes["other"]])
+    told = [f"at {token} {one.value / slopes['other'].value:.2f}" for token, one in slopes.items() if token != "other"]
+    return {"from layer 5 on": Measured(ratio, note=f"{', '.join(told)} times words")}
+
+
+def _slopes(evidence: Evidence) -> Figure:
+    rows, series = _slope_rows(evidence), {}
+    if rows is not None:
+        for token, part in rows.groupby("token"):
+            layers = part.groupby("layer").slope.mean()
+            points: list[Point] = [(layer + 1, value) for layer, value in enumerate(layers.tolist())]
+            series[str(token)] = points
+    return Figure("lines", "How much attention weights matter", "layer", "length of the derivative", series=series)
 
 
 FINDINGS = (
@@ -107,5 +136,31 @@ FINDINGS = (
         readings=("coreference",),
         measure=_depth,
         figure=_to_tokens,
+    ),
+    Finding(
+        id="clark-no-op",
+        claim="From layer 5 on, more or less attention to [SEP] changes next to nothing.",
+        where="on gradients",
+        model=MODEL,
+        data=DATA,
+        metric="Mean, over tokens and heads, of the absolute derivative of the masked-LM loss by a weight. We: of the "
+        "length of the derivative of the sentence embedding, so that models without a masked-LM head have it too.",
+        stands_in="UD English EWT, 200 sentences of dev.",
+        differs="Single sentences of one segment with one [SEP]. Layers from 5 of 12 on are those at the same part of "
+        "the depth.",
+        statements=[
+            Statement(
+                name="from layer 5 on",
+                text="The derivative by a weight on [SEP] is less than half of that by a weight on words.",
+                number="derivative by weights on [SEP] over that by weights on words",
+                rule=Rule(below=0.5),
+                unit="",
+                published=Published(text="near 0, that of other tokens well above; shown in a figure"),
+                shown="",
+            )
+        ],
+        readings=("effects",),
+        measure=_no_op,
+        figure=_slopes,
     ),
 )

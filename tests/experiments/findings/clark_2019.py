@@ -99,6 +99,18 @@ def _broad(entropy, confidence: float):
     return _shapes(maps, _maps("confidence", {"without [SEP]": (confidence,) * LAYERS}))
 
 
+def _slopes(sep: float):
+    """Return slopes that are alike in the first layers, and at [SEP] so many times those at words from there on."""
+    rows = [
+        {"behaviour": "sentence embedding", "token": token, "layer": layer, "slope": slope, "n": 200}
+        | {"ci_low": 0.98 * slope, "ci_high": 1.02 * slope}
+        for layer in range(LAYERS)
+        for token, times in (("[CLS]", 1.0), ("[SEP]", sep if layer > 1 else 1.0), ("other", 1.0))
+        for slope in (0.01 * times,)
+    ]
+    return {"effects": planted_run(slopes=rows)}
+
+
 NOTHING = (0.1,) * LAYERS
 
 PLANTED = {
@@ -113,6 +125,7 @@ PLANTED = {
         _parsers(attention=0.20, words=0.21, fresh=0.30),
     ),
     "clark-clusters": (_distances(0.1, 0.2, 0.002), _distances(0.2, 0.1, 0.002)),
+    "clark-no-op": (_slopes(0.1), _slopes(0.9)),
     "clark-separators": (_separators(0.7, 0.95), _separators(0.3, 0.5)),
     "clark-depth": (
         _depth((0.4, 0.3, 0.1, 0.1, 0.1, 0.1), (0.1, 0.1, 0.1, 0.1, 0.2, 0.3)),

@@ -141,3 +141,23 @@ def test_a_damaged_record_is_told_in_one_line(small: Path, headscope):
     said = headscope("report", small)
     assert said.code == 2
     assert "findings.json: not the record of findings" in said.err
+
+
+def test_a_run_of_the_same_config_is_done_also_where_keys_came_later(small: Path, tiny: Path):
+    reading, subject = readings.get_reading("trees"), Subject.of(str(tiny))
+    folder = small / "trees"
+    config = readings.load_config(reading.path, [*subject.changes])
+    assert not readings.is_done(folder, config)
+    readings.do_run(config, small)
+    assert readings.is_done(folder, config)
+    text = (folder / "config.toml").read_text(encoding="utf-8")
+    (folder / "config.toml").write_text(text.replace("page", "pages", 1), encoding="utf-8")
+    assert not readings.is_done(folder, config)  # no longer understood
+    older = "\n".join(line for line in text.splitlines() if not line.startswith("replicates = "))
+    (folder / "config.toml").write_text(older, encoding="utf-8")
+    assert not readings.is_done(folder, config)  # it says 10, and the default is another
+    older = "\n".join(line for line in text.splitlines() if not line.startswith("flips = "))
+    (folder / "config.toml").write_text(older, encoding="utf-8")
+    assert readings.is_done(folder, config)
+    (folder / "scores.parquet").unlink()
+    assert not readings.is_done(folder, config)

@@ -1,0 +1,121 @@
+"""Vaswani et al. 2017, on layers: what several heads cost, and why scores are divided by sqrt(d_k)."""
+
+from __future__ import annotations
+
+from experiments.claims.compute import SAME
+from experiments.findings.vaswani_2017 import PAPER as PAPER
+from experiments.findings.vaswani_2017 import Told, of_claim
+from experiments.rules import Rule
+
+SIMILAR = Rule(above=0.8, below=1.25)
+
+COST = (
+    Told(
+        "operations",
+        "8 heads of 64 and one head of 512 take equally many operations",
+        "Eight heads take as many operations as one of full size.",
+        SAME,
+        "times",
+    ),
+    *(
+        Told(
+            f"time, {length}",
+            "8 heads of 64 and one head of 512 take similar time",
+            f"They take similar time, in sequences of {length}.",
+            SIMILAR,
+            "times",
+            ending=f"of {length}",
+        )
+        for length in (64, 256, 1024)
+    ),
+)
+
+DIVISION = (
+    Told(
+        "variance",
+        "The product of a random query and key",
+        "The product of a random query and key has variance d_k.",
+        Rule(above=0.95, below=1.05),
+        "times",
+    ),
+    Told(
+        "gradient",
+        "Without the division a larger d_k leaves a smaller gradient",
+        "Without the division a larger d_k leaves a smaller gradient.",
+        Rule(below=1.0),
+        "times",
+    ),
+)
+
+TRAINED = (
+    Told(
+        "gradient",
+        "Encoders trained without the division end with smaller gradients",
+        "Encoders that do not divide end with smaller gradients for their scores.",
+        Rule(below=1.0),
+        "times",
+    ),
+    Told(
+        "loss",
+        "Encoders trained without the division end with a higher loss",
+        "Encoders that do not divide end with a higher loss.",
+        Rule(above=0.0),
+        "nats",
+    ),
+)
+
+RECURRENT = tuple(
+    Told(
+        f"length {length}",
+        "Self-attention of width 512 is faster than an LSTM",
+        f"Self-attention of width 512 is faster than an LSTM of that width, in sequences of {length}.",
+        Rule(above=1.0),
+        "times",
+        ending=f"of {length}",
+    )
+    for length in (16, 64, 256)
+)
+
+WIDE = "the layer of the original paper, d_model 512, on this machine"
+
+FINDINGS = (
+    of_claim(
+        "compute",
+        "Several small heads cost about as much as one of full size.",
+        "section 3.2.2",
+        "claim-compute",
+        COST,
+        "The paper says it in words. We: operations of matrix products, and times in which both take turns.",
+        WIDE,
+        "It is about sizes of matrices, not about what they hold.",
+    ),
+    of_claim(
+        "scaling",
+        "Products of queries and keys grow with d_k, and the softmax then has small gradients.",
+        "section 3.2.1",
+        "claim-scaling",
+        DIVISION,
+        "The paper says it in words. We: the variance of products, and the length of gradients, over d_k.",
+        "Random queries and keys, as in the paper's footnote.",
+        "It is said of random queries and keys.",
+    ),
+    of_claim(
+        "scaling-trained",
+        "Without the division by sqrt(d_k) an encoder learns less well.",
+        "section 3.2.1",
+        "claim-scaling",
+        TRAINED,
+        "The paper says it in words. We: gradients and losses of encoders that divide, and of those that do not.",
+        "Small encoders of a generated language, d_k of 16.",
+    ),
+    of_claim(
+        "recurrence",
+        "Self-attention is faster than recurrence where sequences are shorter than the vectors.",
+        "section 4",
+        "claim-recurrence",
+        RECURRENT,
+        "The paper counts operations. We: times in which both take turns.",
+        WIDE,
+        "It is about sizes, not about what is learned.",
+    ),
+)
