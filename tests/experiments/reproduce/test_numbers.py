@@ -4,10 +4,12 @@ import pytest
 from scipy import stats
 
 from experiments.estimates import Estimate
-from experiments.reproduce.finding import Measured, Missing
+from experiments.reproduce.finding import Measured, Missing, Published, Statement
 from experiments.reproduce.numbers import (
     Pairs,
+    bars,
     best_head,
+    chosen_among,
     heads_above,
     margin,
     over_units,
@@ -16,6 +18,7 @@ from experiments.reproduce.numbers import (
     shape,
     together,
 )
+from experiments.rules import Rule
 from tests.experiments.findings.planted import decided, planted_run, scored, shaped
 
 
@@ -133,3 +136,40 @@ def test_pearson_is_that_of_scipy_over_heads_that_have_both():
     assert found.value == pytest.approx(stats.pearsonr(one, other).statistic)
     assert found.n == 40
     assert found.low < found.value < found.high
+
+
+def test_a_head_of_some_layers_is_chosen_on_the_selection_split_and_told_on_the_other():
+    scores = planted_run(
+        [
+            scored("rare", "rarest", split=split, layer=layer, accuracy=accuracy, selected=False)
+            for split, by_layer in (("select", (0.5, 0.6, 0.7)), ("report", (0.4, 0.3, 0.9)))
+            for layer, accuracy in enumerate(by_layer)
+        ]
+    ).scores
+    row = chosen_among(scores[scores.layer < 2])
+    assert not isinstance(row, Missing)
+    assert (row["name"], row["split"], row["accuracy"]) == ("2-1", "report", 0.3)
+    assert isinstance(chosen_among(scores[scores.layer > 2]), Missing)
+
+
+def test_bars_stand_beside_the_published_ones_and_leave_out_what_has_no_number():
+    ends = {"text": "", "number": "", "rule": Rule(above=0.0)}
+    asked = [Statement("obj", published=Published(0.8, 0.4), **ends), Statement("det", **ends), Statement("cc", **ends)]
+    ours = Measured(Estimate(0.2, 0.1, 0.3, 9), ours=Estimate(0.7, 0.6, 0.8, 9), baseline=0.5)
+    drawn = bars(
+        "t", "accuracy", asked, {"obj": ours, "det": Missing("none"), "cc": Measured(Estimate(0.1, 0, 0.2, 9))}
+    )
+    assert drawn.names == ["obj", "cc"]
+    assert drawn.series == {
+        "ours": [(0, 0.7, 0.6, 0.8), (1, 0.1, 0, 0.2)],
+        "our baseline": [(0, 0.5)],
+        "published": [(0, 0.8)],
+        "published baseline": [(0, 0.4)],
+    }
+
+
+def test_the_bootstrap_draws_whole_groups():
+    frame = pd.DataFrame({"value": [0.0, 1.0, 0.0, 1.0], "unit": [1, 2, 1, 2]})
+    seen = []
+    over_units(lambda some: seen.append(some.groupby("unit").size().to_dict()) or 0.0, frame, "unit")
+    assert all(count % 2 == 0 for sizes in seen for count in sizes.values())
