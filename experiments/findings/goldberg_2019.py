@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.reproduce.figure import Figure
+from experiments.reproduce.figure import Figure, Point
 from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
 from experiments.reproduce.numbers import preferred, together
 from experiments.reproduce.subject import ORIGINALS
@@ -61,7 +61,8 @@ def _attracted_drawn(evidence: Evidence) -> Figure:
         for number in ATTRACTED
         if isinstance(one := found[str(number)], Measured)
     ]
-    series = {"ours": ours, "BERT base": [(float(number), base) for number, (base, _, _) in ATTRACTED.items()]}
+    base = [(float(number), right) for number, (right, _, _) in ATTRACTED.items()]
+    series: dict[str, Sequence[Point]] = {"ours": ours, "BERT base": base}
     title = "The number of the verb, by attractors"
     return Figure("lines", title, "attractors", "accuracy", series, level=0.5, level_name="chance")
 

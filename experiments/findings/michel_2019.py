@@ -47,13 +47,14 @@ def _few_heads(evidence: Evidence) -> Numbers:
         note = f"{significant} of {len(heads)} heads, {better} of them better left out"
         found[f"{task}: few"] = Measured(share, note=note)
         names = ", ".join(sure["name"].head(4)) + (" and others" if len(sure) > 4 else "")
-        found[f"{task}: some"] = Measured(Estimate(*[float(len(sure))] * 3, len(heads)), heads=names)
+        found[f"{task}: some"] = Measured(Estimate(len(sure), len(sure), len(sure), len(heads)), heads=names)
     return found
 
 
 def _few_heads_drawn(evidence: Evidence) -> Figure:
     heads = _single(evidence["grammar-effects"], "agreement")
-    points = [(one.layer + 1, one.cost, one.ci_low, one.ci_high) for one in heads.itertuples()]
+    columns = (heads.layer + 1, heads.cost, heads.ci_low, heads.ci_high)
+    points = list(zip(*(one.astype(float).tolist() for one in columns), strict=True))
     return Figure(
         "dots", "What agreement loses without each head", "layer", "accuracy lost", {"heads": points}, level=0
     )

@@ -44,16 +44,15 @@ def _prunable(evidence: Evidence) -> Numbers:
     if paths.empty:
         return {"left": Missing("no gates were learned for grammar")}
     value, low, high = (_least(paths, lost) for lost in ("cost", "ci_low", "ci_high"))
-    told = ", ".join(f"{one.left} of {one.heads}: {100 * one.value:.1f} %" for one in paths.itertuples())
+    columns = zip(paths.left.tolist(), paths.heads.tolist(), paths.value.tolist(), strict=True)
+    told = ", ".join(f"{left} of {heads}: {100 * right:.1f} %" for left, heads, right in columns)
     return {"left": Measured(Estimate(value, low, high, int(paths.n.iloc[0])), note=told)}
 
 
 def _prunable_drawn(evidence: Evidence) -> Figure:
     paths = _left(evidence["grammar-effects"])
-    points = [
-        (one.left / one.heads, one.value, one.intact - one.ci_high, one.intact - one.ci_low)
-        for one in paths.itertuples()
-    ]
+    ends = (paths.value, paths.intact - paths.ci_high, paths.intact - paths.ci_low)
+    points = list(zip((paths.left / paths.heads).tolist(), *(one.tolist() for one in ends), strict=True))
     level = float(paths.intact.iloc[0]) if len(paths) else None
     title = "Agreement with the heads that gates leave"
     return Figure("lines", title, "share of heads left", "accuracy", {"gates": points}, level=level, level_name="whole")
