@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,6 @@ from experiments.estimates import mean_of
 from experiments.reproduce.figure import Figure
 from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
 from experiments.rules import Rule
-from reports import Run
 
 PAPER = Paper(
     "chen-2023",
@@ -22,13 +21,13 @@ PAPER = Paper(
 SYNTAX, LOSS, GRAMMAR = "syntax in attention", "evaluation loss", "agreement"
 
 
-def attachment(run: Run) -> pd.DataFrame:
+def attachment(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the share of words whose relation has a head that finds the word they depend on, by seed and step.
 
     Every relation is asked of the head that is chosen for it at that step, on one half of the texts.
     """
     question = ["probe", "label", "variant", "seed", "step", "name"]
-    curves, scores = (run.biographies[name] for name in ("biography_curves", "biographies"))
+    curves, scores = (tables[name] for name in ("biography_curves", "biographies"))
     told = curves.merge(scores[[*question, "n", "accuracy"]], on=question)
     told = told[(told.probe == "dependency") & (told.variant == "dependent->head") & (told.label != "all")]
     told = told[~told.label.str.endswith(":*")]  # a relation with its subtypes
@@ -36,11 +35,11 @@ def attachment(run: Run) -> pd.DataFrame:
     return (right.right / right.n).rename(SYNTAX).reset_index()
 
 
-def _courses(run: Run) -> pd.DataFrame:
+def _courses(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return SYNTAX, LOSS and GRAMMAR by seed and step."""
-    steps = run.biographies["biography_steps"]
+    steps = tables["biography_steps"]
     steps = steps.rename(columns={"evaluation_loss": LOSS, "behaviour": GRAMMAR})[["seed", "step", LOSS, GRAMMAR]]
-    return attachment(run).merge(steps, on=["seed", "step"]).sort_values(["seed", "step"])
+    return attachment(tables).merge(steps, on=["seed", "step"]).sort_values(["seed", "step"])
 
 
 def halfway(steps: Sequence[int], values: Sequence[float]) -> float:
@@ -58,13 +57,13 @@ def halfway(steps: Sequence[int], values: Sequence[float]) -> float:
 
 
 def _order(evidence: Evidence) -> Numbers:
-    run = evidence["emergence"]
-    if run.biographies is None or run.biographies["biography_steps"].behaviour.isna().all():
+    tables = evidence["emergence"].biographies
+    if tables is None or tables["biography_steps"].behaviour.isna().all():
         return {
             name: Missing("no heads and no behaviour were followed through a training") for name in ("after", "with")
         }
     found = {
-        name: [halfway(course.step.tolist(), course[name].tolist()) for _, course in _courses(run).groupby("seed")]
+        name: [halfway(course.step.tolist(), course[name].tolist()) for _, course in _courses(tables).groupby("seed")]
         for name in (SYNTAX, LOSS, GRAMMAR)
     }
     syntax = np.array(found[SYNTAX])
@@ -76,9 +75,10 @@ def _order(evidence: Evidence) -> Numbers:
 
 
 def _order_drawn(evidence: Evidence) -> Figure:
-    courses = _courses(evidence["emergence"]).groupby("step")[[SYNTAX, GRAMMAR]].mean()
+    courses = _courses(evidence["emergence"].biographies).groupby("step")[[SYNTAX, GRAMMAR]].mean()
     series = {
-        name: [(float(step), float(value)) for step, value in courses[name].items()] for name in (SYNTAX, GRAMMAR)
+        name: list(zip(courses.index.astype(float).tolist(), courses[name].tolist(), strict=True))
+        for name in (SYNTAX, GRAMMAR)
     }
     return Figure("lines", "Syntax in attention, and agreement", "step", "accuracy, mean over seeds", series, level=0.5)
 

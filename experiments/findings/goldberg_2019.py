@@ -61,10 +61,8 @@ def _attracted_drawn(evidence: Evidence) -> Figure:
         for number in ATTRACTED
         if isinstance(one := found[str(number)], Measured)
     ]
-    series: dict[str, list[Point]] = {
-        "ours": [*ours],
-        "BERT base": [(float(number), base) for number, (base, _, _) in ATTRACTED.items()],
-    }
+    base = [(float(number), right) for number, (right, _, _) in ATTRACTED.items()]
+    series: dict[str, Sequence[Point]] = {"ours": ours, "BERT base": base}
     title = "The number of the verb, by attractors"
     return Figure("lines", title, "attractors", "accuracy", series, level=0.5, level_name="chance")
 

@@ -47,9 +47,7 @@ def _few_heads(evidence: Evidence) -> Numbers:
         note = f"{significant} of {len(heads)} heads, {better} of them better left out"
         found[f"{task}: few"] = Measured(share, note=note)
         names = ", ".join(sure["name"].head(4)) + (" and others" if len(sure) > 4 else "")
-        found[f"{task}: some"] = Measured(
-            Estimate(float(len(sure)), float(len(sure)), float(len(sure)), len(heads)), heads=names
-        )
+        found[f"{task}: some"] = Measured(Estimate(len(sure), len(sure), len(sure), len(heads)), heads=names)
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from experiments.reproduce.figure import Figure
 from experiments.reproduce.finding import Evidence, Finding, Measured, Numbers, Paper, Published, Statement
 from experiments.reproduce.numbers import preferred
@@ -38,7 +40,7 @@ def _distracted(evidence: Evidence) -> Numbers:
     return {name: preferred(evidence["constructions"], "blimp", "paradigm", paradigm=name) for name in DISTRACTED}
 
 
-def _beside_the_models(title: str, told: dict[str, tuple[float, ...]], ours: Numbers) -> Figure:
+def _beside_the_models(title: str, told: Mapping[str, tuple[float, ...]], ours: Numbers) -> Figure:
     """Return bars of our accuracy and of those of the paper's models."""
     series = {
         model: [(float(place), values[number]) for place, values in enumerate(told.values()) if number < len(values)]

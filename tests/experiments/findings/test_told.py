@@ -48,7 +48,7 @@ def test_attachment_asks_every_relation_of_the_head_chosen_for_it():
             place | {"label": label, "name": name, "n": n, "accuracy": right} for label, name, n, right in scores
         ],
     }
-    found = attachment(planted_run(biographies=tables))
+    found = attachment({name: pd.DataFrame(rows) for name, rows in tables.items()})
     assert found.to_dict("records") == [{"seed": 1, "step": 8, "syntax in attention": 35 / 40}]
 
 
