@@ -109,7 +109,14 @@ def followed(
     """
     if not isinstance(behaviour, Embedding):
         return behaviour.values(batch, texts, output[None], output.detach())
-    unit, drawn = F.normalize(embeddings(output, texts), dim=-1), []
+    return _along(F.normalize(embeddings(output, texts), dim=-1), behaviour, batch, directions, seed)
+
+
+def _along(
+    unit: Float[Tensor, "text model"], behaviour: Behaviour, batch: Sequence[int], directions: int, seed: int
+) -> Float[Tensor, "direction text"]:
+    """Return the parts of embeddings of length 1 in random directions."""
+    drawn = []
     for text in batch:
         random = np.random.default_rng(draws(seed, "directions", behaviour.asked[text].text.ids.tobytes()))
         drawn.append(torch.from_numpy(random.standard_normal((directions, unit.shape[-1]))).to(unit))

@@ -119,14 +119,14 @@ def test_an_embedding_is_followed_by_its_derivative(make: Callable[[], Model], m
     assert float((found.importance / length).mean()) == pytest.approx(1, abs=0.1)
     assert float((found.predicted / (length**2 / 2)).mean()) == pytest.approx(1, abs=0.2)
     assert not torch.equal(found.slopes, slopes(behaviour, LAYERS, HEADS, directions=100, seed=1).slopes)
-    monkeypatch.setattr("probes.importance._followed", lambda unit, *others: unit.T)  # along the axes
+    monkeypatch.setattr("probes.importance._along", lambda unit, *others: unit.T)  # along the axes
     axes = slopes(behaviour, LAYERS, HEADS, directions=MODEL).slopes
     torch.testing.assert_close(axes, derivative.transpose(0, 1), rtol=0, atol=1e-6)
 
 
 def test_half_the_squared_length_is_what_a_small_step_costs(monkeypatch: pytest.MonkeyPatch) -> None:
     behaviour = embedding(tiny())
-    monkeypatch.setattr("probes.importance._followed", lambda unit, *others: unit.T)
+    monkeypatch.setattr("probes.importance._along", lambda unit, *others: unit.T)
     axes = slopes(behaviour, LAYERS, HEADS, directions=MODEL)
     predicted = axes.predicted * len(axes.slopes)  # a sum over axes, not a mean over directions
     for layer, head in ((0, 1), (1, 2)):
