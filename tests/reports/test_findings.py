@@ -197,3 +197,20 @@ def test_a_matrix_leaves_empty_cells_empty():
     chart = finding_chart(LINES | {"kind": "matrix", "series": {}, "matrix": [[0.0, 1.0], [None, 0.5]]}, "minilm")
     assert len([shape for shape in chart.shapes if shape.look == "block"]) == 3
     assert scale_of([[0.0, 1.0], [None, 0.5]]) == (0.0, 1.0)
+
+
+def test_the_readme_shows_the_verdicts_that_are_published():
+    root = Path(__file__).parents[2]
+    counts = read_findings(root / "reports" / "published" / "findings").counts
+    rows = [f"| {model} | {' | '.join(str(of[verdict]) for verdict in VERDICTS)} |" for model, of in counts.items()]
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    assert "\n".join(rows) in readme
+
+
+def test_random_weights_reproduce_no_finding_about_learned_roles():
+    found = read_findings(Path(__file__).parents[2] / "reports" / "published" / "findings")
+    assert found.controls
+    assert found.by_control
+    assert not [finding["id"] for finding in found.by_control if finding["learned"]]
+    assert all(finding["untrained"] for finding in found.by_control)
+    assert found.measured >= 30
