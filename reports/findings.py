@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,9 +120,15 @@ def decided_by(statement: Mapping[str, Any]) -> str:
 
 
 def common(finding: Mapping[str, Any]) -> str:
-    """Return what decides on all statements of a finding where that is the same for several; else empty."""
-    said = {decided_by(one) for one in finding["statements"]}
-    return said.pop() if len(finding["statements"]) > 1 and len(said) == 1 else ""
+    """Return what decides on several statements of a finding, more than half of all; else empty."""
+    said = Counter(decided_by(one) for one in finding["statements"])
+    most, times = said.most_common(1)[0] if said else ("", 0)
+    return most if times > 1 and 2 * times > len(finding["statements"]) else ""
+
+
+def exceptions(finding: Mapping[str, Any]) -> bool:
+    """Return whether something else than `common` decides on a statement of a finding."""
+    return any(decided_by(one) != common(finding) for one in finding["statements"])
 
 
 def with_network(finding: Mapping[str, Any], found: Findings) -> str:
@@ -165,6 +172,12 @@ def _rendered(template: str, page: Page) -> str:
 
         styles = Markup(styles)  # ours, joined from our own files
     told = {"published": published_words, "beside": beside, "deciding": deciding, "runs_of": runs_of, "facts": facts}
-    told |= {"panels": panels_of, "common": common, "with_network": with_network, "decided_by": decided_by}
+    told |= {
+        "panels": panels_of,
+        "common": common,
+        "exceptions": exceptions,
+        "with_network": with_network,
+        "decided_by": decided_by,
+    }
     words = {"verdicts": VERDICTS, "looks": LOOKS, "held": HELD, "count": count}
     return made.get_template(template).render(page=page, found=page.found, charts=charts, style=styles, **told, **words)

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.findings import beside, common, deciding, facts, with_network, write_findings_page
+from reports.findings import beside, common, deciding, exceptions, facts, with_network, write_findings_page
 from reports.findings_charts import curves, finding_chart, scale_of
 from reports.findings_record import RECORD, VERDICTS, published_words, read_findings
 
@@ -113,6 +113,10 @@ def test_numbers_are_written_as_papers_do():
 def test_one_rule_for_all_statements_is_said_once():
     assert common(finding("a", statement("x"), statement("y"))) == "Decided by: its margin. Holds above 0."
     assert common(finding("a", statement("x"), statement("y", rule="Other."))) == ""
+    mostly = finding("a", statement("x"), statement("y", rule="Other."), statement("z"))
+    assert common(mostly) == "Decided by: its margin. Holds above 0."
+    assert exceptions(mostly)
+    assert not exceptions(finding("a", statement("x"), statement("y")))
     assert common(finding("a", statement("x"))) == ""
 
 
