@@ -32,10 +32,8 @@ def test_a_planted_finding_is_found_and_its_opposite_is_not(finding):
     assert judge(finding, finding.measure(fails)).verdict == NOT_REPRODUCED
 
 
-@pytest.mark.parametrize("finding", MEASURED, ids=lambda finding: finding.id)
+@pytest.mark.parametrize("finding", [one for one in MEASURED if one.figure], ids=lambda finding: finding.id)
 def test_a_finding_is_drawn_from_planted_tables(finding):
-    if finding.figure is None:
-        pytest.skip("it has no figure")
     drawn = finding.figure(PLANTED[finding.id][0]).recorded()
     assert drawn["series"] or drawn["matrix"]
 
