@@ -80,10 +80,6 @@ class Findings:
             if any(finding["results"].get(model, {}).get("verdict") == REPRODUCED for model in self.controls)
         ]
 
-    def run(self, sha256: str) -> dict[str, Any]:
-        """Return what is told of a run by its hash."""
-        return next((one for one in self.record["runs"] if one["sha256"] == sha256), {})
-
     def table(self) -> pd.DataFrame:
         """Return one row a statement and model: what is published, what was measured, and the verdicts."""
         rows = [

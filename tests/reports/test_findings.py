@@ -173,7 +173,7 @@ def test_a_folder_without_a_record_is_told(tmp_path: Path):
 
 
 def test_what_is_known_of_a_run_is_told(folder: Path):
-    run = read_findings(folder).run("ab" * 32)
+    (run,) = read_findings(folder).record["runs"]
     assert facts(run).startswith("one and two, 22 November 2026, ")
     assert "commit cccccccc" in facts(run)
     assert facts({**run, "corpora": None, "git_commit": None}).startswith("22 November 2026")
