@@ -7,6 +7,7 @@ import importlib.metadata
 import os
 import platform
 import resource
+import shlex
 import subprocess
 import sys
 import time
@@ -71,6 +72,11 @@ def machine(started: float) -> dict[str, Any]:
         "git_commit": git_commit(),
         "threads": torch.get_num_threads(),
     }
+
+
+def typed() -> str:
+    """Return the command line as a shell takes it: the words that were typed, with headscope in front of them."""
+    return shlex.join(["headscope", *sys.argv[1:]])
 
 
 def version() -> str:

@@ -45,16 +45,20 @@ class RunError(ValueError):
     """A run that cannot give any number."""
 
 
-def run(config: Config, out: Path, *, overwrite: bool = False, progress: Progress = silent) -> Path:
+def run(
+    config: Config, out: Path, *, overwrite: bool = False, progress: Progress = silent, command: str | None = None
+) -> Path:
     """Do what `config` says and return the run folder `out`/<name>, which appears only when it is whole.
 
-    A folder that holds a run of the same config is replaced; one of another config only with `overwrite`. Raises
-    RunError where the probes find no question in the corpora, so that there is no number to report.
+    A folder that holds a run of the same config is replaced; one of another config only with `overwrite`. `command` is
+    what was typed, for run.json. Raises RunError where the probes find no question in the corpora, so that there is no
+    number to report.
     """
     folder = out / config.name
     check_free(folder, config, overwrite)
     out.mkdir(parents=True, exist_ok=True)
     journal = Journal()
+    journal.record.update({"command": command} if command else {})
     started = time.time()
     with tempfile.TemporaryDirectory(dir=out, prefix=f".{config.name}-") as temporary:
         unfinished = Path(temporary) / config.name

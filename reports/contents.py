@@ -15,6 +15,8 @@ from reports.controls import Rival, rivals
 from reports.formats import MISSING, count, day, duration
 from reports.glossary import MAPS, MAPS_SAID
 from reports.heatmaps import heat_map_data
+from reports.methods import Paragraph, methods
+from reports.opening import Opening, opening
 from reports.rankings import Rankings, rankings
 from reports.run import Run
 from reports.sections import Told, sections
@@ -65,6 +67,7 @@ class Contents:
     date: str
     corpora: Mapping[str, str]
     "Split -> name of its corpus."
+    opening: Opening
     summary: Summary
     verdicts: Verdicts
     rivals: tuple[Rival, ...]
@@ -85,6 +88,10 @@ class Contents:
     unscored: tuple[BestHead, ...]
     "Label-variant pairs with nothing to score or no head to choose."
     notes: tuple[str, ...]
+    methods: tuple[Paragraph, ...]
+    "What was done, in words."
+    command: str
+    "The command that was typed; empty where the run does not know one."
     facts: tuple[tuple[str, str], ...]
     versions: tuple[tuple[str, str], ...]
 
@@ -137,6 +144,9 @@ def gather(folder: Path) -> Contents:
     against = rivals(scores, record, config)
     verdicts = Verdicts.of(scores, record, config, controlled=any(rival.is_control for rival in against))
     layers, heads = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1
+    summary, told = summarise(best, record, verdicts, layers, heads), tuple(sections(run))
+    found = {one.name: one.found for one in told}
+    untrained = {probe: rows for probe, rows in best.items() if probe != CLASSIFIER}
     return Contents(
         run=run,
         model=str(_section(record, "model").get("name") or scores["model"].iloc[0]),
@@ -145,7 +155,8 @@ def gather(folder: Path) -> Contents:
         heads=heads,
         date=day(record.get("started")),
         corpora={split: str(corpus.get("name", MISSING)) for split, corpus in _section(record, "corpora").items()},
-        summary=summarise(best, record, verdicts, layers, heads),
+        opening=opening(best, record, summary, verdicts, layers * heads, found),
+        summary=summary,
         verdicts=verdicts,
         rivals=against,
         probes=tuple(
@@ -160,7 +171,7 @@ def gather(folder: Path) -> Contents:
         rankings=rankings(run),
         behaviour=behaviour(run),
         biographies=head_biographies(run, verdicts.rule),
-        sections=tuple(sections(run)),
+        sections=told,
         examples_total=int(run.examples.groupby(["example"]).ngroups),
         dropped=tuple(record.get("dropped") or ()),
         scored=tuple(
@@ -170,6 +181,8 @@ def gather(folder: Path) -> Contents:
         ),
         unscored=tuple(row for rows in best.values() for row in rows if row.n == 0),
         notes=(*left_out, *(str(note) for note in record.get("notes") or ())),
+        methods=methods(run, config, [row for rows in untrained.values() for row in rows], against, verdicts),
+        command=str(record.get("command") or ""),
         facts=(*_facts(run), ("maps", MAPS.get(str(scores["maps"].iloc[0]), str(scores["maps"].iloc[0])))),
         versions=tuple((package, str(version)) for package, version in sorted(_section(record, "versions").items())),
     )

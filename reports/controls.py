@@ -82,7 +82,7 @@ def _rival(name: str, strongest: int, seconds: float | None, *, is_control: bool
     return Rival(name, what, strongest, is_control, seconds, f"--set controls.{key}={off}" if key else "")
 
 
-def _plain(name: str) -> str:
+def control_of(name: str) -> str:
     """Return the control that `name` is a repetition of, or the key of; else `name` itself."""
     known = (one for one, (key, _, _) in CONTROLS.items() if name in (one, key) or name.startswith(f"{one} "))
     return next(known, name)
@@ -91,7 +91,7 @@ def _plain(name: str) -> str:
 def _strongest(scores: pd.DataFrame) -> dict[str, int]:
     """Return every baseline that a row names -> number of pairs in which it is the strongest on the report split."""
     rows = scores[(scores["probe"] != CLASSIFIER) & (scores["baseline"] != "")]
-    rows = rows.assign(baseline=rows["baseline"].map(_plain))
+    rows = rows.assign(baseline=rows["baseline"].map(control_of))
     pairs = rows.loc[rows["split"] == "report", ["probe", "label", "variant", "baseline"]].drop_duplicates()
     counts = pairs["baseline"].value_counts()
     return {name: int(counts.get(name, 0)) for name in sorted(rows["baseline"].unique())}
@@ -102,6 +102,6 @@ def _seconds(record: Mapping[str, Any]) -> dict[str, float]:
     stages, seconds = record.get("stages"), dict[str, float]()
     for stage, took in stages.items() if isinstance(stages, dict) else ():
         if stage.startswith(STAGE):
-            name = _plain(stage.removeprefix(STAGE))
+            name = control_of(stage.removeprefix(STAGE))
             seconds[name] = seconds.get(name, 0) + float(took)
     return seconds

@@ -142,6 +142,19 @@ def with_network(finding: Mapping[str, Any], found: Findings) -> str:
     )
 
 
+def tally(paper: Mapping[str, Any], found: Findings) -> list[tuple[str, str]]:
+    """Return each model with its verdicts on the findings of a paper, counted in words."""
+    verdicts = {
+        model: Counter(one["results"][model]["verdict"] for one in paper["findings"] if model in one["results"])
+        for model in found.models
+    }
+    return [
+        (model, ", ".join(f"{of[verdict]} {verdict}" for verdict in VERDICTS if of[verdict]))
+        for model, of in verdicts.items()
+        if of
+    ]
+
+
 def runs_of(found: Findings, result: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the runs behind a result: reading and the beginning of its hash."""
     return [(name, sha256[:12]) for name, sha256 in result["runs"].items()]
@@ -179,5 +192,6 @@ def _rendered(template: str, page: Page) -> str:
         "with_network": with_network,
         "decided_by": decided_by,
     }
+    told |= {"tally": tally, "script": asset("fold.js")}
     words = {"verdicts": VERDICTS, "looks": LOOKS, "held": HELD, "count": count}
     return made.get_template(template).render(page=page, found=page.found, charts=charts, style=styles, **told, **words)

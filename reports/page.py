@@ -16,6 +16,7 @@ from reports.environment import assets, environment
 from reports.figures import save_best_heads, save_heat_maps
 from reports.glossary import BIOGRAPHIES, LIMITS, MEANING
 from reports.markdown import markdown_page
+from reports.summary import leader_sentence
 from reports.tables import FEW_CLUSTERS
 
 BEST_IN_FIGURE = 15
@@ -87,10 +88,11 @@ def html_page(contents: Contents) -> str:
     """Return the whole page as HTML that loads nothing from anywhere."""
     template = environment().get_template("page.html.j2")
     drawn = contents.biographies is not None or any(told.charts for told in contents.sections)
-    parts = ["page", *["charts"] * drawn, *["biographies"] * (contents.biographies is not None)]
+    parts = ["page", "fold", "opening", *["charts"] * drawn, *["biographies"] * (contents.biographies is not None)]
     parts += [told.name for told in contents.sections]
     return template.render(
         page=contents,
+        leader=leader_sentence,
         charts=biography_charts(contents.biographies) if contents.biographies is not None else [],
         biography_terms=BIOGRAPHIES,
         matched_names=MATCHED,

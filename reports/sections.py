@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 from reports.ablation import ablations
 from reports.ablation_figure import save_ablation
 from reports.ablation_terms import ABLATION
+from reports.answers import ANSWERS, answers
 from reports.card import head_cards
 from reports.circuit_figure import save_circuits
 from reports.circuits import TERMS as CIRCUITS
@@ -18,6 +19,7 @@ from reports.classifier_terms import CLASSIFIERS
 from reports.classifiers import classifiers
 from reports.classifiers_figure import save_classifiers
 from reports.confusion import confusions
+from reports.drift import DRIFT, drift
 from reports.gating import gating
 from reports.gating_charts import gating_charts, save_gating
 from reports.gating_terms import GATING
@@ -75,6 +77,8 @@ SECTIONS: Final = (
     PageSection("slopes", "What single attention weights matter", slopes, SLOPES),
     PageSection("patching", "What brings the answer back", patched_heads, PATCHING, save=save_patching),
     PageSection("link", "Looking and mattering", linked_heads, LINK, save=save_link),
+    PageSection("answers", "What was learned to be answered", answers, ANSWERS),
+    PageSection("drift", "What training moved", drift, DRIFT),
     PageSection("cards", "Head cards", head_cards),
 )
 "In the order of the page."

@@ -89,15 +89,15 @@ def _sure(rows: Sequence[BestHead], rule: Rule) -> list[str]:
 def _scope(rows: Sequence[BestHead], record: Mapping[str, Any], layers: int, heads: int) -> str:
     """Say what was scored, where heads were chosen and where they are reported."""
     labels = len({(row.probe, row.label) for row in rows})
-    select, report = (_corpus(record, split) for split in ("select", "report"))
+    select, report = (corpus_name(record, split) for split in ("select", "report"))
     return (
         f"{layers * heads} heads ({layers} layers of {heads}) were scored on {labels} labels in {len(rows)} "
         f"label–variant pairs; each pair’s best head was chosen on {select} and is reported on {report}."
     )
 
 
-def _corpus(record: Mapping[str, Any], split: str) -> str:
-    """Name a corpus with its size."""
+def corpus_name(record: Mapping[str, Any], split: str) -> str:
+    """Return the name of a split's corpus with its size."""
     corpus = record.get("corpora", {}).get(split, {})
     size = f" ({count(corpus['sentences'])} sentences)" if "sentences" in corpus else ""
     return f"{corpus.get('name', f'the {split} split')}{size}"

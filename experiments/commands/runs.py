@@ -23,11 +23,12 @@ def run(
 ) -> None:
     """Load a model, score every head, and write a run folder with its page."""
     from experiments.config import load_config
+    from experiments.provenance import typed
     from experiments.run import run as do_run
 
     loaded = load_config(config, changes or ())
     with shown() as progress:
-        folder = do_run(loaded, out, overwrite=overwrite, progress=progress)
+        folder = do_run(loaded, out, overwrite=overwrite, progress=progress, command=typed())
     typer.echo(f"page: {folder / 'report' / 'index.html'}")
 
 
