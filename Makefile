@@ -11,10 +11,10 @@ INSTALLED := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
 ROOMS := mha probes reports experiments
 
-.PHONY: help install report test check format lint types sandbox bench bench-train bench-prune bench-ablate clean
+.PHONY: help install report test check format lint types sandbox bench bench-train bench-prune bench-ablate docs docs-commands clean
 
 help:  ## show the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 install: $(INSTALLED)  ## make .venv and install headscope into it
 
@@ -54,8 +54,15 @@ bench-prune: $(INSTALLED)  ## time encoders without some of their heads against 
 bench-ablate: $(INSTALLED)  ## time the ablation of every head against as many plain forward passes
 	@$(BIN)/python -m experiments.bench_ablate
 
+docs: $(INSTALLED)  ## write the documentation to site/, which opens from disk
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "page: site/index.html"
+
+docs-commands: $(INSTALLED)  ## run the long commands that README and docs/ show: REASONS="minutes data network"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python docs/commands.py $(REASONS)
+
 clean:  ## remove the environment and what the tools left; runs/ stays
-	@rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf $(VENV) build dist site *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find $(ROOMS) tests -name __pycache__ -prune -exec rm -rf {} +
 
 $(INSTALLED): pyproject.toml constraints.txt

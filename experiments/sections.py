@@ -102,6 +102,7 @@ class ProbesSection(Section):
     """What is asked."""
 
     names: ProbeNames = ("position", "dependency", "agreement", "coreference")
+    "Names of probes, each once."
     trained: bool = False
     "Whether a logistic regression is trained for each head and relation, beside a control task."
     trained_pairs: int = Field(default=500, ge=20)

@@ -80,7 +80,7 @@ class TextsSection(Section):
 
 
 class TokenizerSection(Section):
-    """How the vocabulary is learnt from the training texts, or whose it is."""
+    """How the vocabulary is learnt from the training texts, see `mha.vocabulary.VocabularySettings`, or whose it is."""
 
     size: int = Field(default=8192, ge=6)
     kind: Literal["wordpiece", "bpe"] = "wordpiece"
@@ -96,6 +96,7 @@ class EncoderSection(Section):
     """The shape of the encoder, see `mha.EncoderConfig`."""
 
     layers: int = Field(default=4, ge=1)
+    "Layers of attention."
     heads: int = Field(default=8, ge=1)
     model: int = Field(default=256, ge=1)
     feed_forward: int | None = Field(default=None, ge=1)
@@ -104,8 +105,11 @@ class EncoderSection(Section):
     "Longest input in pieces; the length of the rows where nothing is said."
     norm: Literal["post", "pre"] = "post"
     activation: str = "gelu"
+    "Of the feed-forward net."
     dropout: float = Field(default=0.1, ge=0, lt=1)
+    "Share of values that are dropped after the embeddings and each block, in training."
     attention_dropout: float = Field(default=0.1, ge=0, lt=1)
+    "Share of attention weights that are dropped, in training."
     scale: bool = True
     """Whether scores are divided by sqrt(head_dim). Checkpoints of an encoder that does not divide hold query
     projections times that number, so that every reader of BERT's weights gets the same maps; training.json says so."""
@@ -122,13 +126,15 @@ class MaskingSection(Section):
 
 
 class CheckpointsSection(Section):
-    """When checkpoints are written and which stay, see `mha.checkpoints.Schedule`."""
+    """When checkpoints are written, see `mha.checkpoints.Schedule`, and which of them stay."""
 
     per_doubling: int = Field(default=2, ge=0)
     every: int = Field(default=0, ge=0)
     safety: int = Field(default=1000, ge=0)
     keep: int = Field(default=0, ge=0)
+    "Number of checkpoints that stay, the last ones; 0 for all of the schedule."
     states: int = Field(default=1, ge=1)
+    "Number of checkpoints that training can go on from."
 
 
 class StartSection(Section):
@@ -161,6 +167,7 @@ class TrainSection(Section):
     length: int = Field(default=128, ge=3)
     "Pieces a row, into which texts are packed; longer ones are cut."
     steps: int | None = Field(default=None, ge=1)
+    "Steps of the optimiser."
     tokens: int | None = Field(default=None, ge=1)
     "Pieces to be read, padding not counted, instead of steps."
     rows: int = Field(default=64, ge=1)
@@ -170,9 +177,13 @@ class TrainSection(Section):
     decay: Literal["linear", "cosine"] = "linear"
     floor: float = Field(default=0.0, ge=0, lt=1)
     weight_decay: float = Field(default=0.01, ge=0)
+    "Of AdamW."
     beta1: float = Field(default=0.9, ge=0, lt=1)
+    "Of AdamW: how slowly the mean of gradients forgets."
     beta2: float = Field(default=0.98, ge=0, lt=1)
+    "Of AdamW: how slowly the mean of their squares forgets."
     epsilon: float = Field(default=1e-6, gt=0)
+    "Of AdamW, added to the root of that mean."
     clip: float = Field(default=1.0, gt=0)
     precision: Literal["auto", "bf16", "fp32"] = "auto"
     evaluate_every: int = Field(default=500, ge=1)

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-CLS, SEP = -1, -2
-"Key indices of the special tokens before the first word and after it; words are numbered from 0."
+CLS = -1
+"Key index of the special tokens before the first word; words are numbered from 0."
+
+SEP = -2
+"Key index of the special tokens after the last word."
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,11 @@
 
 import os
 import resource
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -44,3 +46,23 @@ def _largest_file(size: int) -> Iterator[None]:
 def largest_file() -> Callable[[int], AbstractContextManager[None]]:
     """Return the block in which no file grows beyond a size: writing fails as on a full disk, with another errno."""
     return _largest_file
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium; skipped with the reason where there is none."""
+    path = next(
+        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+    )
+    if path is None:
+        pytest.skip("opens pages in a browser: no chromium on the PATH (apt-get install chromium)")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="opens pages in a browser: playwright is not installed"
+    )
+    quiet = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(
+            executable_path=path, args=[*quiet, "--disable-component-update", "--disable-sync"]
+        )
+        yield opened
+        opened.close()

@@ -48,8 +48,11 @@ class AveragingSection(ClaimSection):
     model: int = Field(default=64, ge=2)
     "Size of the vectors."
     feed_forward: int = Field(default=256, ge=1)
+    "Size of the feed-forward layer."
     steps: int = Field(default=1000, ge=1)
+    "Of a training."
     batch: int = Field(default=128, ge=1)
+    "Sequences a step."
     learning_rate: float = Field(default=1e-3, gt=0)
     "At the start; it falls to 0 in a line."
     each: int = Field(default=20, ge=1)

@@ -41,6 +41,7 @@ class HeadsSection(ScoredSection):
     pairs: int = Field(default=2000, ge=1)
     "Minimal pairs of the grammar that are drawn; those with attractors are asked."
     pairs_seed: int = 71
+    "Of these pairs."
 
     @model_validator(mode="after")
     def _fit(self) -> Self:

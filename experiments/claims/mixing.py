@@ -44,6 +44,7 @@ class MixingSection(TrainedSection):
     documents: int = Field(default=30, ge=1)
     "Documents of the grammar whose sentences the encoders read."
     documents_seed: int = 91
+    "Of these documents."
 
     @model_validator(mode="after")
     def _post_norm(self) -> Self:

@@ -37,7 +37,9 @@ class ScalingSection(TrainedSection):
     dimensions: tuple[int, ...] = Field(default=(16, 64, 256, 512), min_length=2)
     "Sizes of random queries and keys."
     queries: int = Field(default=64, ge=1)
+    "Random queries a draw."
     keys: int = Field(default=64, ge=2)
+    "Random keys a draw."
     draws: int = Field(default=50, ge=2)
     "How often they are drawn."
     batches: int = Field(default=4, ge=1)

@@ -30,6 +30,7 @@ class TimedSection(ClaimSection):
     model: int = Field(default=512, ge=1)
     "Size of the vectors."
     heads: int = Field(default=8, ge=1)
+    "Heads of a layer."
     seed: int = Field(default=0, ge=0)
     "Of weights and inputs; times do not depend on it."
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
-from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -356,23 +355,3 @@ def head_tables() -> dict[str, pd.DataFrame]:
     spec.loader.exec_module(module)
     tables: dict[str, pd.DataFrame] = module.head_tables()
     return tables
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """A headless Chromium; skipped with the reason where there is none."""
-    path = next(
-        (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-    )
-    if path is None:
-        pytest.skip("opens pages in a browser: no chromium on the PATH (apt-get install chromium)")
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="opens pages in a browser: playwright is not installed"
-    )
-    quiet = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(
-            executable_path=path, args=[*quiet, "--disable-component-update", "--disable-sync"]
-        )
-        yield opened
-        opened.close()

@@ -1,0 +1,22 @@
+"""What tests of the documentation share: its modules, which lie in no package."""
+
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def module() -> Callable[[str], ModuleType]:
+    """Return the function that imports a module of docs/."""
+
+    def load(name: str) -> ModuleType:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(str(ROOT / "docs"))
+            return importlib.import_module(name)
+
+    return load

@@ -1,0 +1,217 @@
+"""What the README and the documentation show to be typed: each command and program runs, or is on the list."""
+
+import re
+import shlex
+import shutil
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+import typer
+
+from experiments.cli import UsageError, app, main
+from experiments.config import load_config
+from experiments.run import run
+
+ROOT = Path(__file__).parents[2]
+QUICK = (
+    'probes={names=["position", "dependency"]}',
+    "corpus.select.documents=6",
+    "corpus.report.documents=6",
+    "scoring={replicates=10}",
+    "controls={random=0, shuffled=0, words=false, arcs=false}",
+    "heads={texts=0, relations=0}",
+    "page.examples=1",
+)
+SMALLER = {"steps = 2000": "steps = 4", "documents = 2000": "documents = 200"}
+"What the tests say in the place of what the pages say of a training."
+
+Typed = list[tuple[str, str]]
+
+
+@pytest.fixture(scope="module")
+def commands(module: Callable[[str], ModuleType]) -> ModuleType:
+    return module("commands")
+
+
+@pytest.fixture(scope="module")
+def typed(commands: ModuleType) -> Typed:
+    """Return each command with its page: those in blocks, and those in lines that are no mere mentions."""
+    found: Typed = []
+    for page in commands.pages():
+        found += [(page.name, command) for block in commands.blocks(page) for command in block.commands]
+        found += [(page.name, shlex.join(shlex.split(span))) for span in commands.spans(page) if not is_mention(span)]
+    return list(dict.fromkeys(found))
+
+
+@pytest.fixture(scope="module")
+def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the quickstart's run, with less text and without controls."""
+    config = load_config(ROOT / "experiments" / "configs" / "quickstart.toml", QUICK)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEADSCOPE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+        patch.setattr("experiments.run.write_report", lambda folder: folder)
+        return run(config, tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commands: ModuleType, quickstart: Path) -> Path:
+    """Return the current folder, which has what pages take for granted: configs, two runs, and files that they show."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path / "no data"))
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "configs").symlink_to(ROOT / "experiments" / "configs")
+    for name in ("quickstart", "fast"):
+        shutil.copytree(quickstart, tmp_path / "runs" / name)
+    text = training(commands)
+    for long, short in SMALLER.items():
+        assert long in text
+        text = text.replace(long, short)
+    for name in ("small.toml", "my.toml"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def training(commands: ModuleType) -> str:
+    """Return the config of small.toml, as the pages show it."""
+    shown = {
+        block.text for page in commands.pages() for block in commands.blocks(page) if 'name = "small"' in block.text
+    }
+    assert len(shown) == 1
+    return shown.pop()
+
+
+def is_mention(span: str) -> bool:
+    """Return whether words in a line name a command without saying all that it takes; the name at least must exist."""
+    first, *words = span.split()
+    if first != "headscope":
+        return False
+    command = typer.main.get_command(app).commands[words[0]]
+    if any(re.fullmatch(r"\[?[A-Z]+(\.\.\.)?\]?", word) for word in words):
+        return True
+    try:
+        command.make_context(words[0], shlex.split(span)[2:])
+    except UsageError as error:
+        if type(error).__name__ != "MissingParameter":
+            raise
+        return True
+    return False
+
+
+def type_in(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do what a shell would do with a line."""
+    first, *words = shlex.split(command)
+    if first == "export":
+        name, _, value = words[0].partition("=")
+        monkeypatch.setenv(name, value)
+        return
+    assert first == "headscope", "is run by no test: docs/commands.toml is the place for it"
+    monkeypatch.setattr(sys, "argv", ["headscope", *words])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert not end.value.code, f"exit code {end.value.code}"
+
+
+def test_every_command_that_is_shown_runs_or_is_listed(
+    commands: ModuleType,
+    typed: Typed,
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    listed = commands.listed()
+    runnable = list(dict.fromkeys(command for _, command in typed if command not in listed))
+    assert len(runnable) > 5
+    for command in runnable:
+        capfd.readouterr()
+        try:
+            type_in(command, monkeypatch)
+        except (AssertionError, pytest.fail.Exception) as error:
+            where = {page for page, found in typed if found == command}
+            pytest.fail(f"{command} (in {', '.join(sorted(where))}): {error}\n{capfd.readouterr().err}")
+    assert (place / "view.html").is_file()
+
+
+def test_every_program_that_is_shown_runs(commands: ModuleType, place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    programs = [block for page in commands.pages() for block in commands.blocks(page) if block.language == "python"]
+    assert len(programs) > 2
+    for block in {block.text: block for block in programs}.values():
+        exec(compile(block.text, block.page, "exec"), {})
+
+
+def test_every_config_that_is_shown_is_toml(commands: ModuleType) -> None:
+    shown = [block for page in commands.pages() for block in commands.blocks(page) if block.language == "toml"]
+    assert shown
+    for block in shown:
+        assert "name" in tomllib.loads(block.text), block
+
+
+def test_the_list_has_nothing_that_no_page_shows(commands: ModuleType, typed: Typed) -> None:
+    shown = {command for _, command in typed}
+    assert not [command for command in commands.listed() if command not in shown]
+
+
+def test_every_target_that_is_shown_is_in_the_makefile(typed: Typed) -> None:
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    for page, command in typed:
+        if command.startswith("make "):
+            assert command.split()[1] in targets, f"{page}: {command}"
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Callable[[str], Path]:
+    def write(text: str) -> Path:
+        (tmp_path / "page.md").write_text(text, encoding="utf-8")
+        return tmp_path / "page.md"
+
+    return write
+
+
+def test_blocks_are_found_in_fences_and_indented(commands: ModuleType, page: Callable[[str], Path]) -> None:
+    text = 'A line.\n\n    make a  # why\n    headscope view "a b"\n\n```sh\nheadscope run \\\n  x.toml\n```\n\n'
+    text += "    import os\n\n    os.sep\n\n    headscope  11 tokens\n    others  2\n\nEnd.\n"
+    found = commands.blocks(page(text))
+    assert [block.commands for block in found] == [["make a", "headscope view 'a b'"], ["headscope run x.toml"], []]
+    assert found[2].language == "python"
+    figures = commands.blocks(page("So:\n\n    headscope  11 tokens\n    others     2 tokens\n"))
+    assert [block.commands for block in figures] == [[]]
+
+
+def test_commands_in_lines_are_found_across_their_ends(commands: ModuleType, page: Callable[[str], Path]) -> None:
+    text = "Say `headscope\nlist probes` or `make it`, not `other`.\n\n```sh\n`headscope run a`\n```\n"
+    assert commands.spans(page(text)) == ["headscope list probes", "make it"]
+
+
+@pytest.mark.parametrize(
+    ("span", "mention"),
+    [
+        ("headscope list probes", False),
+        ("headscope sandbox", False),
+        ("headscope run", True),
+        ("headscope profile RUN...", True),
+        ("headscope reproduce [ID...] --model MODEL", True),
+        ("make it", False),
+    ],
+)
+def test_a_command_that_lacks_what_it_takes_is_a_mention(span: str, mention: bool) -> None:
+    assert is_mention(span) is mention
+
+
+def test_a_mention_with_an_option_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(UsageError, match="No such option"):
+        is_mention("headscope list probes --jsn")
+
+
+def test_listed_commands_are_run_by_what_they_take(
+    commands: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "list.toml").write_text('minutes = ["echo long"]\ndata = ["echo data", "exit 3"]\n', encoding="utf-8")
+    monkeypatch.setattr(commands, "LIST", tmp_path / "list.toml")
+    assert commands.main(["minutes"]) == 0
+    assert "data" not in capfd.readouterr().out
+    assert commands.main([]) == 1
+    assert "failed: exit 3" in capfd.readouterr().out
