@@ -41,6 +41,12 @@ STUDIES: Final[Mapping[str, tuple[str, str, str]]] = {
         "task and split at the most, beside control tasks (Hewitt and Liang 2019) and with minimum description length "
         "(Voita and Titov 2020); on heads of a model with fresh weights: {random}.",
     ),
+    "codes": (
+        "Codes, drawn anew",
+        "classifiers",
+        "The labels of the selection split were coded {codes} times more, each time in another order of documents and "
+        "beside another control task, to say what of a compression is chance.",
+    ),
     "parser": (
         "Parsers",
         "classifiers",
