@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from experiments import cli
+from experiments.commands import options
 from reports import Run
 
 COMMANDS = (
@@ -151,23 +152,20 @@ def test_more_is_said_where_one_asks_and_nothing_where_one_does_not(
     assert (quiet.err, quiet.out) == ("", said.out)
 
 
-@pytest.mark.parametrize(
-    ("words", "completed"),
-    [
-        ("head", ["head"]),
-        ("view x --model min", ["minilm"]),
-        ("design gram", ["grammar", "grammar-reflexives", "grammar-pronouns"]),
-        ("design grammar --probe agr", ["agreement"]),
-        ("reproduce clark-rel", ["clark-relations"]),
-        ("list fin", ["findings"]),
-    ],
-)
-def test_a_shell_completes_names(words: str, completed: list[str]) -> None:
-    place = {"COMP_WORDS": f"headscope {words}", "COMP_CWORD": str(len(words.split()))}
+def test_names_are_completed() -> None:
+    assert options.model_names("min") == ["minilm"]
+    assert options.corpus_names("grammar-") == ["grammar-reflexives", "grammar-pronouns"]
+    assert options.probe_names("agr") == ["agreement"]
+    assert options.finding_names("clark-rel") == ["clark-relations"]
+    assert options.list_names("fin") == ["findings"]
+
+
+def test_a_shell_completes_the_names_that_an_option_takes() -> None:
+    place = {"COMP_WORDS": "headscope view x --model min", "COMP_CWORD": "4"}
     command = [sys.executable, "-c", "from experiments.cli import main; main()"]
     environment = {**os.environ, "_HEADSCOPE_COMPLETE": "complete_bash", **place}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    assert done.stdout.split() == completed
+    assert done.stdout.split() == ["minilm"]
 
 
 # --- mistakes of the user
