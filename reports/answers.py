@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
 import pandas as pd
 from scipy import stats
 
@@ -92,9 +91,10 @@ def _lengths(table: pd.DataFrame) -> Iterator[Row]:
 
 def _left(one_head: pd.DataFrame, table: pd.DataFrame) -> Iterator[Row]:
     """Yield for each layer the head that does best alone on even questions, told on the odd ones."""
-    odd = one_head["text"] % 2 == 1
     whole = table.set_index("text")["log_odds"]
-    for layer, rows in one_head.groupby("layer"):
+    for layer in one_head["layer"].drop_duplicates().sort_values().tolist():
+        rows = one_head[one_head["layer"] == layer]
+        odd = rows["text"] % 2 == 1
         shares = (rows.loc[~odd, "log_odds"] > 0).groupby(rows.loc[~odd, "name"], sort=False).mean()
         if shares.empty:
             continue
@@ -106,7 +106,7 @@ def _left(one_head: pd.DataFrame, table: pd.DataFrame) -> Iterator[Row]:
 
 def _flows(table: pd.DataFrame) -> Iterator[Row]:
     """Yield the mean rank correlations of each layer."""
-    means = table.groupby(["layer", "against", "measure"])["rho"].mean()
-    for layer in sorted(table["layer"].unique()):
-        found = [means.get((layer, against, measure), np.nan) for against in AGAINST for measure in MEASURES]
+    order = pd.MultiIndex.from_product([AGAINST, MEASURES])
+    means = table.pivot_table(index="layer", columns=["against", "measure"], values="rho").reindex(columns=order)
+    for layer, found in zip(means.index.tolist(), means.to_numpy().tolist(), strict=True):
         yield (f"{layer + 1}", *map(coefficient, found))

@@ -40,15 +40,20 @@ def drift(run: Run) -> Drift | None:
     if table is None or table.empty:
         return None
     table = last_step(table)
-    heads = table.groupby(["layer", "name"], sort=False)["cosine"].mean().sort_values(kind="stable")
-    moved = ", ".join(f"{name} ({decimal3(cosine)})" for (_, name), cosine in heads.head(MOVED).items())
+    heads = table.groupby(["layer", "name"], as_index=False, sort=False)["cosine"].mean()
+    heads = heads.sort_values("cosine", kind="stable")
     said = (
         f"On {count(table['text'].nunique())} sentences of the report split the maps moved most in these heads: "
-        f"{moved}. Whether the model needs what moved, this does not say."
+        f"{', '.join(_named(heads)[:MOVED])}. Whether the model needs what moved, this does not say."
     )
-    return Drift(said, [_layer(int(layer), of) for layer, of in heads.groupby("layer")])
+    layers = heads["layer"].drop_duplicates().sort_values().tolist()
+    return Drift(said, [_layer(layer, heads[heads["layer"] == layer]) for layer in layers])
 
 
-def _layer(layer: int, heads: pd.Series) -> tuple[str, str, str, str]:
-    most, least = (f"{heads.index[end][1]} ({decimal3(heads.iloc[end])})" for end in (0, -1))
-    return f"{layer + 1}", decimal3(float(heads.mean())), most, least
+def _named(heads: pd.DataFrame) -> list[str]:
+    return [f"{head['name']} ({decimal3(head['cosine'])})" for head in heads.to_dict("records")]
+
+
+def _layer(layer: int, heads: pd.DataFrame) -> tuple[str, str, str, str]:
+    named = _named(heads)
+    return f"{layer + 1}", decimal3(float(heads["cosine"].mean())), named[0], named[-1]

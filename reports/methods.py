@@ -146,7 +146,7 @@ def _rivals(rivals: Sequence[Rival], *, control: bool) -> Iterator[str]:
     elif told:
         yield f"{'; '.join(told)}. Each is told by its head that is best on both splits together."
     elif control:
-        yield "There were none."
+        yield "The run had no controls."
 
 
 def _repeated(config: Mapping[str, Any]) -> Iterator[str]:

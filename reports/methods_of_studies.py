@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from reports.run import Run
-from reports.study_tables import STUDY_TABLES
 
 STUDIES: Final[Mapping[str, tuple[str, str, str]]] = {
     "shapes": (
@@ -155,8 +154,6 @@ WITHIN: Final = frozenset(
     }
 )
 "Tables that are told with another one."
-
-assert set(STUDY_TABLES) == {*STUDIES, *WITHIN}
 
 
 def of_studies(run: Run, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

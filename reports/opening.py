@@ -65,7 +65,7 @@ def _found(summary: Summary, verdicts: Verdicts, heads: int) -> Iterator[str]:
     rivals = "the best simple guess" + " and the controls, models or texts without the knowledge" * verdicts.controlled
     means = f"at least {points(verdicts.rule.margin)} percentage points more often right than {rivals}, and surely so"
     if not specialised:
-        yield f"No head is specialised in any of the {tested} labels that were tested: none is {means}."
+        yield f"No head is specialised in any of the {tested} labels that were tested: not one is {means}."
         yield from (_short_of(row, verdicts) for row in summary.leaders[:1])
         return
     are = "head is" if len(specialised) == 1 else "heads are"
@@ -152,7 +152,7 @@ def _little(rows: Sequence[BestHead], tested: Sequence[BestHead], verdicts: Verd
         yield (
             "Few documents",
             f"{all_of} questions rest on fewer than {FEW_CLUSTERS} documents (⚠). Their intervals and tests are rough, "
-            "and none of them is named here.",
+            "and they are not named here.",
         )
     if not verdicts.controlled:
         yield (

@@ -129,7 +129,12 @@ def test_the_papers_own_model_is_asked_for_where_it_is_not_there(folder: Path):
 
 def test_the_page_escapes_and_loads_nothing(folder: Path):
     page = write_findings_page(folder).read_text(encoding="utf-8")
-    assert "<script>" not in page
+    assert "<script>alert" not in page
+    assert (
+        "<summary>2 findings; <b>minilm</b>: 1 differs, 1 not testable here; <b>random</b>: 1 reproduced</summary>"
+        in page
+    )
+    assert page.count("<script") == page.count("</script>") == 1
     assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
     assert "private data" in page
     assert "not explained" in page  # the control reproduces a finding about learned roles

@@ -11,7 +11,8 @@ import pytest
 from experiments.config import Config
 from reports.controls import Rival
 from reports.methods import methods
-from reports.methods_of_studies import BEHAVIOUR, LIVES, STUDIES
+from reports.methods_of_studies import BEHAVIOUR, LIVES, STUDIES, WITHIN
+from reports.study_tables import STUDY_TABLES
 from reports.verdicts import Rule, Verdicts
 from tests.reports.test_opening import RECORD, row
 
@@ -78,6 +79,10 @@ def test_a_training_is_told_with_its_seeds() -> None:
     assert "(4 layers of 8 heads, width 128) on grammar for 2,400 steps: rows of 64 pieces, 64 a step" in said
     assert "40 % of pieces to be predicted; seeds 1, 2." in said
     assert "trained as" not in told({"model": {"source": "checkpoint"}, "train": train})["Model"]
+
+
+def test_every_table_of_a_study_is_told_or_belongs_to_one_that_is() -> None:
+    assert {*STUDIES, *WITHIN} == set(STUDY_TABLES)
 
 
 @pytest.mark.parametrize("name", STUDIES)

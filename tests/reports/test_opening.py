@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,15 @@ import pytest
 
 from reports.ablation import Ablations, BehaviourCosts, Contrast
 from reports.ablation_costs import Costs
+from reports.environment import environment
+from reports.formats import escaped
 from reports.gating import Gating
 from reports.gating_parts import Importance
 from reports.mattering import UNMEASURED, lost_without, mattering
 from reports.opening import Opening, opening
 from reports.patching import Cell, Patched
 from reports.plain_names import guess, task
-from reports.summary import summarise
+from reports.summary import leader_sentence, summarise
 from reports.tables import BestHead
 from reports.verdicts import Design, Finds, Rule, Verdicts
 
@@ -72,9 +75,7 @@ def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None
     nothing = Verdicts(Rule(0.05, 0.2), None, (dataclasses.replace(FOUND, heads=frozenset()),), controlled=True)
     missed = {"specialised": False, "p_adjusted": 0.31, "margin": 0.15}
     said = told([row(**missed)], nothing)
-    assert said.found[0].startswith(
-        "No head is specialised in any of the 3 labels that were tested: none is at least 20"
-    )
+    assert said.found[0].startswith("No head is specialised in any of the 3 labels that were tested: not one is at")
     assert said.found[1] == (
         "Nearest comes head 3-1, which is not counted because its corrected p is 0.310, not below 0.05 and its lead "
         "is below 20 points."
@@ -174,6 +175,19 @@ def test_importance_and_patching_are_told_where_they_were_measured() -> None:
     said = list(mattering({"gating": gating, "patching": patched}, frozenset({"3-1"}), 72))
     assert "1 of the 2 most important heads are specialised in something; of all heads 1 of 72 are." in said[0]
     assert "1 of 2 heads, each alone, surely bring some of the right verb form back" in said[1]
+
+
+def test_names_from_a_corpus_stay_text_on_the_first_screen() -> None:
+    hostile, verdicts = "<script>alert(1)</script>|*", Verdicts(Rule(), None, (FOUND,), controlled=True)
+    rows = [row(label=hostile, baseline=hostile)]
+    page = SimpleNamespace(opening=told(rows, verdicts), summary=summarise({"dependency": rows}, {}, verdicts, 6, 12))
+    page.verdicts = verdicts
+    html = environment().get_template("opening.html.j2").render(page=page, leader=leader_sentence)
+    assert "<script" not in html
+    assert html.count("&lt;script&gt;alert(1)") >= 2
+    made = environment(html=False)
+    made.filters["md"] = escaped
+    assert "<script" not in made.get_template("opening.md.j2").render(page=page)
 
 
 def test_what_has_no_plain_name_is_shown_as_it_is() -> None:

@@ -176,7 +176,7 @@ def test_the_rule_is_on_both_pages_with_the_thresholds_of_the_run(read: Reader, 
         assert text.index("Labels with at least one specialised head: 5 of 28") < text.index(
             "adjusted p below 0.01, corr"
         )
-        assert text.index("adjusted p below 0.01, corrected") < text.index("Best heads", 200)
+        assert text.index("adjusted p below 0.01, corrected") < text.index("Best heads", 400)
 
 
 def test_verdicts_are_in_the_cells_of_the_table(html: str, scores: pd.DataFrame):
