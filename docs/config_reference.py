@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import types
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -28,26 +27,23 @@ def config_page() -> str:
         "relative to the config file. `--set key=value` changes a key for one run, with dots between tables. What a "
         "run decided, defaults included, stands in its `config.toml`.",
     ]
-    parts += [part for path, section in sections(Config) for part in _section(path, section)]
+    for section, paths in TABLES.items():
+        names = ", ".join(rf"\[{'.'.join(path)}]" for path in paths if path)
+        parts += [f"## {names or 'At the top'} {{ #{_anchor(section)} }}", prose(section.__doc__ or ""), keys(section)]
     parts += ["## Configs of claims", "A config of `headscope claim` names a claim in `claim`."]
     for name, claim in CLAIMS.items():
-        parts += [f'### claim = "{name}" {{ #claim-{name} }}', prose(claim.section.__doc__ or ""), keys(claim.section)]
+        parts += [f'### claim = "{name}" {{ #claim-{name} }}', prose(claim.sentence), keys(claim.section)]
     return "\n\n".join(parts) + "\n"
 
 
-def _section(path: tuple[str, ...], section: type[BaseModel]) -> Iterator[str]:
-    name = ".".join(path)
-    yield f"## [{name}] {{ #{'-'.join(path)} }}".replace("[", r"\[", 1) if path else "## At the top { #top }"
-    yield prose(section.__doc__ or "")
-    yield keys(section, path)
-
-
-def sections(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], type[BaseModel]]]:
-    """Yield a model and all tables in it, each with the keys that lead to it, tables after what holds them."""
-    yield path, model
+def tables(model: type[BaseModel], path: tuple[str, ...] = ()) -> dict[type[BaseModel], list[tuple[str, ...]]]:
+    """Return a model and all that it has as tables, each with the keys that lead to it, wherever it stands."""
+    found = {model: [path]}
     for key, field in model.model_fields.items():
         if inner := table_of(field.annotation):
-            yield from sections(inner, (*path, key))
+            for section, paths in tables(inner, (*path, key)).items():
+                found.setdefault(section, []).extend(paths)
+    return found
 
 
 def table_of(annotation: Any) -> type[BaseModel] | None:
@@ -61,14 +57,14 @@ def keys(section: type[BaseModel], path: tuple[str, ...] = ()) -> str:
     rows = []
     for key, field in section.model_fields.items():
         inner = table_of(field.annotation)
-        kind = f"[table](#{'-'.join((*path, key))})" if inner and not _is_claim(section) else words(field.annotation)
+        kind = f"[table](#{_anchor(inner)})" if inner in TABLES else words(field.annotation)
         told = key_text(section, key) or (inner.__doc__ or "" if inner else "")
         rows.append((f"`{key}`", "; ".join([kind, *_bounds(field)]), default(field), escaped(told)))
     return table(("key", "type", "default", "what it says"), rows)
 
 
-def _is_claim(section: type[BaseModel]) -> bool:
-    return section in [claim.section for claim in CLAIMS.values()]
+def _anchor(section: type[BaseModel]) -> str:
+    return "-".join(TABLES[section][0]) or "top"
 
 
 def words(annotation: Any) -> str:
@@ -127,3 +123,7 @@ def shipped_page() -> str:
     for path in sorted(folder.rglob("*.toml"), key=lambda path: (len(path.parts), path)):
         parts += [f"## {path.relative_to(folder)}", f"```toml\n{path.read_text(encoding='utf-8').strip()}\n```"]
     return "\n\n".join(parts) + "\n"
+
+
+TABLES = tables(Config)
+"What a config of a run is made of."

@@ -21,6 +21,9 @@ from probes import probe_names
 PUBLISHED = ROOT / "reports" / "published"
 NOTEBOOK = ROOT / "docs" / "tutorial.ipynb"
 
+MOVED = {"reports/published/": "published/", "CHANGELOG.md": "changes.md", "CONTRIBUTING.md": "contributing.md"}
+"Where files of the repository stand in the site; pages link to the files, so that their links hold in both."
+
 NOT_SEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
 "Published pages hold thousands of numbers: with them the index would be ten times as long as all else."
 
@@ -49,7 +52,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """Put the published verdicts where a page has a place for them."""
+    """Have links to files of the repository lead to their pages, and put the published verdicts in their place."""
+    for file, uri in MOVED.items():
+        markdown = markdown.replace(f"](../{file}", f"]({uri}")
     return markdown.replace("<!-- verdicts -->", verdicts(PUBLISHED / "findings"))
 
 

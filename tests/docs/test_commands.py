@@ -4,7 +4,6 @@ import re
 import shlex
 import shutil
 import sys
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +12,7 @@ import pytest
 import typer
 
 from experiments.cli import UsageError, app, main
-from experiments.config import load_config
+from experiments.config import load_config, load_training
 from experiments.run import run
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +64,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commands: ModuleType,
     monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path / "no data"))
     (tmp_path / "experiments").mkdir()
     (tmp_path / "experiments" / "configs").symlink_to(ROOT / "experiments" / "configs")
-    for name in ("quickstart", "fast"):
+    for name in ("quickstart", "fast", "shuffled"):
         shutil.copytree(quickstart, tmp_path / "runs" / name)
     text = training(commands)
     for long, short in SMALLER.items():
@@ -143,11 +142,12 @@ def test_every_program_that_is_shown_runs(commands: ModuleType, place: Path, cap
         exec(compile(block.text, block.page, "exec"), {})
 
 
-def test_every_config_that_is_shown_is_toml(commands: ModuleType) -> None:
-    shown = [block for page in commands.pages() for block in commands.blocks(page) if block.language == "toml"]
-    assert shown
-    for block in shown:
-        assert "name" in tomllib.loads(block.text), block
+def test_every_config_that_is_shown_is_right(commands: ModuleType, tmp_path: Path) -> None:
+    shown = {block.text for page in commands.pages() for block in commands.blocks(page) if block.language == "toml"}
+    assert len(shown) > 1
+    for text in shown:
+        (tmp_path / "shown.toml").write_text(text, encoding="utf-8")
+        (load_config if "[corpus]" in text else load_training)(tmp_path / "shown.toml")
 
 
 def test_the_list_has_nothing_that_no_page_shows(commands: ModuleType, typed: Typed) -> None:

@@ -36,15 +36,15 @@ class Invented(Section):
 def test_every_key_of_a_config_has_an_entry_that_says_something(module: Load) -> None:
     reference = module("config_reference")
     page = reference.config_page()
-    sections = [section for _, section in reference.sections(Config)] + [claim.section for claim in CLAIMS.values()]
+    sections = [*reference.tables(Config), *(claim.section for claim in CLAIMS.values())]
     assert len(sections) > 30
     for section in sections:
         entries = reference.keys(section).splitlines()[2:]
         assert [entry.split("`")[1] for entry in entries] == [*section.model_fields]
         for entry in entries:
-            *_, told, _ = entry.split(" | ")[-1].rpartition(" |")
-            assert told.strip(), f"{section.__name__}: {entry}"
-    assert all(f"{{ #{'-'.join(path)} }}" in page for path, _ in reference.sections(Config) if path)
+            assert entry.removesuffix(" |").split(" | ")[-1].strip(), f"{section.__name__}: {entry}"
+    assert "## \\[corpus.select], \\[corpus.report] { #corpus-select }\n" in page
+    assert all(rf"\[{name}]" in page for name in ("model", "train.held_out", "train.encoder", "gates", "biographies"))
 
 
 def test_an_entry_has_type_limits_default_and_text(module: Load) -> None:

@@ -1,6 +1,4 @@
 import json
-import re
-import textwrap
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import fields, replace
@@ -440,14 +438,6 @@ def test_a_step_is_for_checkpoints_and_a_name_is_not_for_trainings(write: Callab
         load_config(write(RUN), ["model.source=pretrained", "model.step=3"])
     with pytest.raises(ConfigError, match="'name' is not for source"):
         load_config(write(RUN), ["model.name=other"])
-
-
-def test_the_training_of_the_readme_is_a_valid_config(tmp_path: Path) -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    block = re.search(r'^    name = "small"\n(?:    .*\n)+', readme, re.MULTILINE)
-    assert block is not None
-    (tmp_path / "small.toml").write_text(textwrap.dedent(block[0]), encoding="utf-8")
-    assert load_training(tmp_path / "small.toml").train.seeds == (0, 1)
 
 
 @pytest.mark.parametrize(
