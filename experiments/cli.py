@@ -170,6 +170,24 @@ def match(
 
 
 @app.command()
+def compare(
+    runs: Annotated[list[str], typer.Argument(help="Run folders, or checkpoints of one: RUN@seed-2@step-500.")],
+    match: Annotated[bool, typer.Option("--match", help="Pair heads by their maps, not by their names.")] = False,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the page and its tables.")] = Path("compare"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of sentences and a table.")] = False,
+) -> None:
+    """Hold the first run against each of the others: roles kept, moved, lost and gained, head by head."""
+    from experiments.compare_page import as_record, print_pairs, write_compared
+
+    page, pairs = write_compared(runs, out, match=match)
+    if as_json:
+        typer.echo(as_record(page, pairs))
+        return
+    print_pairs(pairs)
+    typer.echo(f"page: {page}")
+
+
+@app.command()
 def sandbox(
     out: Annotated[Path | None, typer.Option("--out", help="Folder of the record and its page; runs/sandbox.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="One percent of the runs.")] = False,

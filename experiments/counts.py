@@ -35,7 +35,7 @@ class HitCounts(Study):
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return one row a question and group that has items of it; a column a head."""
-        heads = named_heads((self.run.model.layers, self.run.model.heads))["name"]
+        heads = pd.DataFrame(named_heads((self.run.model.layers, self.run.model.heads)))["name"].tolist()
         places = {question: np.flatnonzero(mark.n) for question, mark in self.found.items()}
         rows = [
             (*question, int(group), int(self.found[question].n[group]))
@@ -44,5 +44,5 @@ class HitCounts(Study):
         ]
         about = pd.DataFrame(rows, columns=["probe", "variant", "label", "group", "n"])
         hits = [mark.hits[places[question]] for question, mark in self.found.items()]
-        counts = pd.DataFrame(np.concatenate(hits) if hits else None, columns=pd.Index(heads, dtype="str"))
+        counts = pd.DataFrame(np.concatenate(hits) if hits else None, columns=heads)
         return {"counts": pd.concat([about, counts], axis=1)}
