@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from experiments.commands import heads, knowledge, runs, studies
+from experiments.commands import heads, knowledge, pairs, runs, studies
 from experiments.console import Talk, Voice, errors
 
 app = typer.Typer(
@@ -20,7 +20,8 @@ app = typer.Typer(
 
 COMMANDS: Final[tuple[Callable[..., Any], ...]] = (
     *(runs.run, runs.train, runs.report),
-    *(heads.view, heads.flow, heads.head, heads.profile, heads.match),
+    *(heads.view, heads.flow, heads.head, heads.profile),
+    *(pairs.match, pairs.compare),
     *(studies.sandbox, studies.claim, studies.reproduce, studies.design),
     *(knowledge.list_, knowledge.doctor),
 )

@@ -13,6 +13,7 @@ from experiments.answers import AnswerStudy
 from experiments.circuits import CircuitStudy
 from experiments.classifiers import ClassifierStudy
 from experiments.confusion import ConfusionStudy
+from experiments.counts import HitCounts
 from experiments.drift import DriftStudy
 from experiments.ensembles import Ensembles
 from experiments.gates import GateStudy
@@ -46,6 +47,7 @@ STUDIES: Final[tuple[type[Study], ...]] = (
     LinkStudy,
     AnswerStudy,
     DriftStudy,
+    HitCounts,
 )
 
 

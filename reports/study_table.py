@@ -34,6 +34,8 @@ class StudyTable:
     "The columns that tell its rows apart."
     check: Callable[[pd.DataFrame, Refuse], None] = nothing_more
     "Refuses what cannot have been measured."
+    csv: bool = True
+    "Whether it is written as CSV too; a table that only our own commands read is not."
 
     def validated(self, frame: pd.DataFrame, where: str | Path) -> pd.DataFrame:
         """Return the table with its columns in order; ValueError, one line that begins with `where`, on a wrong one."""
@@ -49,9 +51,10 @@ class StudyTable:
         return ordered
 
     def write(self, frame: pd.DataFrame, folder: Path, name: str) -> None:
-        """Write NAME.parquet, and the same rows as NAME.csv, into `folder`."""
+        """Write NAME.parquet, and the same rows as NAME.csv where that is wanted, into `folder`."""
         found = self.validated(frame, folder / f"{name}.parquet")
-        replace_file(found, folder / f"{name}.csv")
+        if self.csv:
+            replace_file(found, folder / f"{name}.csv")
         replace_file(found, folder / f"{name}.parquet")
 
     def read(self, path: Path) -> pd.DataFrame:

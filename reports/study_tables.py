@@ -14,6 +14,7 @@ from reports.answer_tables import ANSWER_TABLES
 from reports.circuit_tables import CIRCUIT_TABLES
 from reports.classifier_tables import CLASSIFIER_TABLES
 from reports.confusion_table import CONFUSION_TABLES
+from reports.count_table import COUNT_TABLES
 from reports.gate_tables import GATE_TABLES
 from reports.headset_tables import HEADSET_TABLES
 from reports.link_tables import LINK_TABLES
@@ -37,9 +38,10 @@ STUDY_TABLES: Final[Mapping[str, StudyTable]] = MappingProxyType(
         **LINK_TABLES,
         **SLOPE_TABLES,
         **ANSWER_TABLES,
+        **COUNT_TABLES,
     }
 )
-"Name -> what the table must hold. In a run folder it lies as NAME.parquet and NAME.csv."
+"Name -> what the table must hold. In a run folder it lies as NAME.parquet and, mostly, NAME.csv."
 
 
 def write_studies(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Commands that look at heads: on a sentence, in a run, over runs and models."""
+"""Commands that look at heads: on a sentence, in a run, over runs."""
 
 from __future__ import annotations
 
@@ -66,23 +66,3 @@ def profile(
     with working("reading the runs"):
         page = write_profile(folders, out)
     typer.echo(f"page: {page}")
-
-
-def match(
-    one: Annotated[str, typer.Argument(help="A run folder, or a model by name, folder or hub id.")],
-    other: Annotated[str, typer.Argument(help="Another one.")],
-    corpus: Annotated[
-        str, typer.Option("--corpus", help="What both read: a corpus by name or file.", autocompletion=corpus_names)
-    ] = "grammar",
-    sentences: Annotated[int, typer.Option("--sentences", min=1, help="How many sentences of it.")] = 100,
-    within_layers: Annotated[bool, typer.Option("--within-layers", help="Match each layer by itself.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", help="A CSV file to write the matched heads to.")] = None,
-) -> None:
-    """Say which head of one model is which of another, by their maps of the same sentences."""
-    from experiments.match import match_heads_of, print_match
-
-    with working("matching heads"):
-        found = match_heads_of(one, other, corpus=corpus, sentences=sentences, within_layers=within_layers)
-    print_match(found, one, other)
-    if out is not None:
-        found.table.to_csv(out, index=False)

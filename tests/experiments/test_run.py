@@ -56,7 +56,7 @@ def test_a_finished_run_folder_is_complete(whole: Path) -> None:
     figures = {name for name in files if name.startswith("report/figures/")}
     assert files - figures == {
         *("config.toml", "run.json", "scores.parquet", "scores.csv", "examples.parquet", "log.jsonl"),
-        *("report/index.html", "report/report.md", "shapes.parquet", "shapes.csv"),
+        *("report/index.html", "report/report.md", "shapes.parquet", "shapes.csv", "counts.parquet"),
     }
     assert {Path(name).suffix for name in figures} == {".png", ".pdf"}
     assert list(whole.parent.iterdir()) == [whole], "nothing temporary is left beside it"

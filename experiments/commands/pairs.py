@@ -1,0 +1,51 @@
+"""Commands that hold models, or runs, against each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from experiments.commands.options import corpus_names
+from experiments.console import working
+
+
+def match(
+    one: Annotated[str, typer.Argument(help="A run folder, or a model by name, folder or hub id.")],
+    other: Annotated[str, typer.Argument(help="Another one.")],
+    corpus: Annotated[
+        str, typer.Option("--corpus", help="What both read: a corpus by name or file.", autocompletion=corpus_names)
+    ] = "grammar",
+    sentences: Annotated[int, typer.Option("--sentences", min=1, help="How many sentences of it.")] = 100,
+    within_layers: Annotated[bool, typer.Option("--within-layers", help="Match each layer by itself.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", help="A CSV file to write the matched heads to.")] = None,
+) -> None:
+    """Say which head of one model is which of another, by their maps of the same sentences."""
+    from experiments.match import match_heads_of, print_match
+
+    with working("matching heads"):
+        found = match_heads_of(one, other, corpus=corpus, sentences=sentences, within_layers=within_layers)
+    print_match(found, one, other)
+    if out is not None:
+        found.table.to_csv(out, index=False)
+
+
+def compare(
+    folders: Annotated[
+        list[str], typer.Argument(metavar="RUN...", help="Run folders, or checkpoints of one: RUN@seed-2@step-500.")
+    ],
+    matched: Annotated[bool, typer.Option("--match", help="Pair heads by their maps, not by their names.")] = False,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the page and its tables.")] = Path("compare"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of sentences and a table.")] = False,
+) -> None:
+    """Hold the first run against each of the others: roles kept, moved, lost and gained, head by head."""
+    from experiments.compare_page import as_record, print_pairs, write_compared
+
+    with working("comparing runs"):
+        page, pairs = write_compared(folders, out, match=matched)
+    if as_json:
+        typer.echo(as_record(page, pairs))
+        return
+    print_pairs(pairs)
+    typer.echo(f"page: {page}")

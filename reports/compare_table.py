@@ -1,0 +1,201 @@
+"""What a comparison of two runs holds: its tables, the changes of roles and heads, and what they come to in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Final
+
+import pandas as pd
+
+from reports.formats import percent, signed, signed_interval
+
+SAME, LEADS, MOVED, TURNED, LOST, GAINED, NONE = (
+    *("same head", "another head leads", "moved", "read another way", "lost", "gained", ""),
+)
+
+CHANGES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        SAME: "the head that was chosen for it is chosen again",
+        LEADS: "another head is chosen, but the one chosen before is still specialised in it",
+        MOVED: "another head is chosen, and the one chosen before is no longer specialised in it",
+        TURNED: "both runs have a specialised head, but in different variants",
+        LOST: "the first run’s chosen head is specialised in it, none that the second run chose is",
+        GAINED: "the second run’s chosen head is specialised in it, none that the first run chose is",
+    }
+)
+"What can become of a role, and what that means."
+
+_SAID: Final = {
+    SAME: ("stays", "stay", "with the same head"),
+    LEADS: ("has", "have", "another head ahead of the one before"),
+    MOVED: ("moved", "moved", "to another head"),
+    TURNED: ("is", "are", "read in another direction"),
+    LOST: ("is", "are", "lost"),
+    GAINED: ("is", "are", "gained"),
+}
+
+KEPT_ROLE, OTHER_ROLE, LOST_ROLE, NEW_ROLE, NO_ROLE, ALONE = (
+    *("same main role", "another main role", "lost its role", "has a role now", "no role in either", "no counterpart"),
+)
+
+HEAD_CHANGES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        KEPT_ROLE: ("=", "kept"),
+        OTHER_ROLE: ("≠", "changed"),
+        LOST_ROLE: ("−", "lost"),
+        NEW_ROLE: ("+", "gained"),
+        NO_ROLE: ("", "none"),
+        ALONE: ("·", "alone"),
+    }
+)
+"What can become of a head -> its sign, and its class on a page."
+
+_TOLD: Final = {"head": "str", "accuracy": "float64", "low": "float64", "high": "float64", "margin": "float64"}
+_DIFFERENCE: Final = {"difference": "float64", "low": "float64", "high": "float64", "p": "float64"}
+
+COMPARE_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
+    {"one": "str", "other": "str", "probe": "str", "label": "str", "variant": "str", "n": "int64"}
+    | {f"one_{name}": dtype for name, dtype in _TOLD.items()}
+    | {"one_specialised": "bool"}
+    | {f"other_{name}": dtype for name, dtype in _TOLD.items()}
+    | {"other_specialised": "bool", "difference": "float64", "difference_low": "float64", "difference_high": "float64"}
+    | {"p": "float64", "p_adjusted": "float64", "sure": "bool", "paired": "bool"}
+    | {"partner": "str", "partner_accuracy": "float64", "partner_specialised": "bool"}
+    | {"partner_difference": "float64", "partner_low": "float64", "partner_high": "float64"}
+    | {"partner_p_adjusted": "float64", "change": "str", "role": "bool"}
+)
+"""Column -> dtype of compare.csv, one row a pair of runs, label and variant; fractions, differences are other - one.
+
+`one_...` and `other_...` tell the head that each run chose; `partner` is the head of the other run that the chosen
+head of the first is held to be, and `partner_difference` what became of its accuracy. `role` marks the variant in which
+a label is told as a role."""
+
+HEAD_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
+    {"one": "str", "other": "str", "head": "str", "partner": "str", "distance": "float64", "one_role": "str"}
+    | {"other_role": "str", "one_roles": "int64", "other_roles": "int64", "change": "str"}
+    | {"largest": "str", "largest_from": "float64", "largest_to": "float64"}
+)
+"""Column -> dtype of heads.csv, one row a pair of runs and head; `distance` of matched maps is in nats.
+
+`largest` is the label and variant in which its accuracy differs most, of those that are roles."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs held against each other."""
+
+    one: str
+    other: str
+    "Their names."
+    rows: pd.DataFrame
+    "In COMPARE_COLUMNS."
+    heads: pd.DataFrame
+    "In HEAD_COLUMNS."
+    shapes: tuple[tuple[int, int], tuple[int, int]]
+    "Layers, and heads of a layer, of each."
+    matched: str
+    "How the heads of one are held to be those of the other, in a sentence."
+    notes: tuple[str, ...]
+    "What a reader should know before believing the numbers."
+
+    @cached_property
+    def roles(self) -> pd.DataFrame:
+        """The rows that tell a role, those that changed most first."""
+        told = self.rows[self.rows["role"]]
+        order = {change: place for place, change in enumerate((LOST, GAINED, MOVED, TURNED, LEADS, SAME))}
+        keyed = told.assign(order=told["change"].map(order), size=-told["difference"].abs())
+        return keyed.sort_values(["order", "size", "label"], kind="stable").drop(columns=["order", "size"])
+
+    @property
+    def others(self) -> pd.DataFrame:
+        """The other rows."""
+        return self.rows[~self.rows["role"]]
+
+    @property
+    def by_maps(self) -> bool:
+        """Whether heads were matched by their maps."""
+        return bool(self.heads["distance"].notna().any())
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Change -> how many roles."""
+        found = self.roles["change"].value_counts()
+        return {change: int(found.get(change, 0)) for change in CHANGES}
+
+    @property
+    def head_counts(self) -> dict[str, int]:
+        """Change -> how many heads."""
+        found = self.heads["change"].value_counts()
+        return {change: int(found.get(change, 0)) for change in HEAD_CHANGES}
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What came out, in plain words."""
+        return (*self._about_roles(), *self._about_accuracy(), self._about_heads())
+
+    def _about_roles(self) -> tuple[str, ...]:
+        found, total = self.counts, len(self.roles)
+        if not total:
+            return (f"Neither {self.one} nor {self.other} has a role: no chosen head is specialised in a label.",)
+        parts = [
+            f"{number} {one if number == 1 else more} {rest}"
+            for change, (one, more, rest) in _SAID.items()
+            if (number := found[change])
+        ]
+        either = f"Of {total} role{'' if total == 1 else 's'} that {self.one} or {self.other} has, {', '.join(parts)}."
+        gone = self.roles["change"].isin([LOST, GAINED])
+        return (either, *_verdicts_alone(self.roles[gone]), *_both(self.roles[~gone]))
+
+    def _about_accuracy(self) -> tuple[str, ...]:
+        tested = self.rows[self.rows["p_adjusted"].notna()]
+        if tested.empty:
+            return ("No difference could be tested.",)
+        sure = tested[tested["sure"]]
+        up, down = int((sure["difference"] > 0).sum()), int((sure["difference"] < 0).sum())
+        said = (
+            f"The best head’s accuracy surely differs in {len(sure)} of {len(tested)} label–variant pairs: "
+            f"{self.other} is higher in {up} and lower in {down}."
+        )
+        if sure.empty:
+            return (said,)
+        return (said, f"The largest sure difference: {told(sure.loc[sure['difference'].abs().idxmax()].to_dict())}.")
+
+    def _about_heads(self) -> str:
+        found = self.head_counts
+        both = len(self.heads) - found[ALONE]
+        return (
+            f"Of {both} heads that both runs have, {found[KEPT_ROLE]} have the same main role, "
+            f"{found[OTHER_ROLE]} another one, {found[LOST_ROLE]} lost theirs, {found[NEW_ROLE]} have one now, and "
+            f"{found[NO_ROLE]} have none in either."
+            + (f" {found[ALONE]} have no counterpart in the other run." if found[ALONE] else "")
+        )
+
+
+def _verdicts_alone(gone: pd.DataFrame) -> tuple[str, ...]:
+    """Say in how many of the roles that were lost or gained only a verdict changed."""
+    alone = int((~gone["sure"]).sum())
+    said = (
+        f"In {alone} of the {len(gone)} lost or gained the accuracies do not surely differ: there a verdict changed, "
+        "which a number near its threshold may do by chance."
+    )
+    return (said,) if alone else ()
+
+
+def _both(kept: pd.DataFrame) -> tuple[str, ...]:
+    """Say in how many of the roles that both runs have accuracy fell or rose."""
+    sure = kept.loc[kept["sure"], "difference"]
+    fell, rose = int((sure < 0).sum()), int((sure > 0).sum())
+    said = f"Of the {len(kept)} that both have, the chosen head is surely less accurate in {fell}, more in {rose}."
+    return (said,) if len(kept) else ()
+
+
+def told(row: Mapping[Any, Any]) -> str:
+    """Say one row in a line: which heads, how accurate, and how far apart."""
+    return (
+        f"{row['label']} ({row['variant']}), {percent(row['one_accuracy'])} % by {row['one_head']} against "
+        f"{percent(row['other_accuracy'])} % by {row['other_head']}, {signed(row['difference'])} points "
+        f"{signed_interval(row['difference_low'], row['difference_high'])}"
+    )
