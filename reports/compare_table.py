@@ -161,7 +161,10 @@ class Pair:
         )
         if sure.empty:
             return (said,)
-        return (said, f"The largest sure difference: {told(sure.loc[sure['difference'].abs().idxmax()].to_dict())}.")
+        return (
+            said,
+            f"The largest sure difference: {told(sure.sort_values('difference', key=abs).iloc[-1].to_dict())}.",
+        )
 
     def _about_heads(self) -> str:
         found = self.head_counts

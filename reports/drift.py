@@ -40,7 +40,7 @@ def drift(run: Run) -> Drift | None:
     if table is None or table.empty:
         return None
     table = last_step(table)
-    heads = table.groupby(["layer", "name"], as_index=False, sort=False)["cosine"].mean()
+    heads = table.groupby(["layer", "name"], as_index=False, sort=False)[["cosine"]].mean()
     heads = heads.sort_values("cosine", kind="stable")
     said = (
         f"On {count(table['text'].nunique())} sentences of the report split the maps moved most in these heads: "

@@ -184,7 +184,13 @@ def _rendered(template: str, page: Page) -> str:
         from markupsafe import Markup
 
         styles = Markup(styles)  # ours, joined from our own files
-    told = {"published": published_words, "beside": beside, "deciding": deciding, "runs_of": runs_of, "facts": facts}
+    told: dict[str, object] = {
+        "published": published_words,
+        "beside": beside,
+        "deciding": deciding,
+        "runs_of": runs_of,
+        "facts": facts,
+    }
     told |= {
         "panels": panels_of,
         "common": common,
