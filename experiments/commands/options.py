@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 
-def _model_names(incomplete: str) -> list[str]:
+def model_names(incomplete: str) -> list[str]:
+    """Return the models with a short name that begins so."""
     from experiments.listing import models
 
     return [row["name"] for row in models() if row["name"].startswith(incomplete)]
@@ -44,5 +45,5 @@ def list_names(incomplete: str) -> list[str]:
 
 Out = Annotated[Path, typer.Option("--out", help="Folder in which the run folder is made.")]
 ModelName = Annotated[
-    str, typer.Option("--model", help="A short name, a folder, or a hub id.", autocompletion=_model_names)
+    str, typer.Option("--model", help="A short name, a folder, or a hub id.", autocompletion=model_names)
 ]

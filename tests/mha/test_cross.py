@@ -1,52 +1,26 @@
 """Encoder and decoder: which map is which, beside the numbers of `transformers` itself."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 import transformers as hub
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from mha import SEP, Encoder, ModelError, align, collate, export_encoder, load_model, merge
 from mha.attention import AttentionError
 from mha.cross import KINDS, cross_maps, decoder_input, has_decoder
 from mha.pieces import Pieces
+from tests.mha.decoders import BART, SIZES, save_model
 
-PIECES = ["<pad>", "<unk>", "<s>", "</s>", "the", "ship", "un", "##sink", "##able", "das", "schiff"]
 SOURCE, TARGET = ["the", "unsinkable", "ship"], ["das", "schiff"]
-BART: Mapping[str, Any] = {
-    **{"vocab_size": len(PIECES), "d_model": 32, "encoder_layers": 2, "decoder_layers": 3},
-    **{"encoder_attention_heads": 4, "decoder_attention_heads": 2, "encoder_ffn_dim": 48, "decoder_ffn_dim": 48},
-    **{"max_position_embeddings": 24, "pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3},
-}
 
 
 @pytest.fixture(scope="module")
-def write(tmp_path_factory: pytest.TempPathFactory, randomise: Callable[..., None]) -> Callable[..., str]:
-    """Return the function that saves a tiny model of a config, with a tokenizer, and gives its folder."""
-
-    def write(config: hub.PreTrainedConfig) -> str:
-        folder = tmp_path_factory.mktemp(config.model_type)
-        model = hub.AutoModel.from_config(config)
-        randomise(model)
-        model.save_pretrained(folder)
-        tokenizer = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(PIECES)}, unk_token="<unk>"))
-        tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-        ends = [("<s>", 2), ("</s>", 3)]
-        tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=ends)
-        hub.PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token="<pad>").save_pretrained(folder)
-        return str(folder)
-
-    return write
-
-
-@pytest.fixture(scope="module")
-def bart(write: Callable[..., str]) -> str:
-    """Return the folder of a BART of 2 layers x 4 heads that read and 3 layers x 2 heads that are told."""
-    return write(hub.BartConfig(**BART, decoder_start_token_id=3, forced_eos_token_id=3))
+def bart(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the folder of a tiny encoder-decoder."""
+    return save_model(tmp_path_factory.mktemp("bart"), hub.BartConfig(**SIZES, **BART))
 
 
 def test_the_maps_of_each_kind_are_those_of_transformers(bart: str) -> None:
@@ -125,9 +99,9 @@ def test_what_has_no_decoder_or_cannot_be_followed_is_refused(
         decoder_input(load_model(str(tmp_path), whole=True), target)
 
 
-def test_the_position_bias_of_T5_is_refused_by_name(write: Callable[..., str]) -> None:
-    sizes = {"vocab_size": len(PIECES), "d_model": 16, "d_kv": 4, "d_ff": 32, "num_layers": 2, "num_heads": 4}
-    model = load_model(write(hub.T5Config(**sizes, decoder_start_token_id=0)), whole=True)
+def test_the_position_bias_of_T5_is_refused_by_name(tmp_path: Path) -> None:
+    sizes = {"d_model": 16, "d_kv": 4, "d_ff": 32, "num_layers": 2, "num_heads": 4, "decoder_start_token_id": 0}
+    model = load_model(save_model(tmp_path, hub.T5Config(**SIZES, **sizes)), whole=True)
     source, target = align(model.tokenizer, [SOURCE, TARGET])
     with pytest.raises(AttentionError, match="T5Attention passes 'position_bias' to its attention"):
         cross_maps(model, source, decoder_input(model, target))
