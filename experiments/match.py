@@ -9,11 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from experiments.config import load_config
 from experiments.corpora import open_corpus
-from experiments.opened import open_model
-from experiments.progress import silent
-from experiments.training import open_checkpoint
+from experiments.opened import open_model_of
 from mha import Model, load_model
 from probes.aligned import sample_texts
 from probes.matching import Match, match_models, readable, same_roles, see_maps
@@ -94,12 +91,8 @@ def _opened(name: str) -> tuple[Model, Mapping[str, str] | None]:
     folder = Path(name)
     if not (folder / "scores.parquet").is_file():
         return load_model(name), None
-    run, config = Run.open(folder), load_config(folder / "config.toml")
-    if config.model.source == "train" and config.train is not None:
-        model = open_checkpoint(folder / f"seed-{config.train.seeds[0]}", config.model.step)[0]
-    else:
-        model = open_model(config, folder.parent, silent).model
-    return model, CardSource(run).main_roles
+    run = Run.open(folder)
+    return open_model_of(run), CardSource(run).main_roles
 
 
 def _names(model: Model) -> list[str]:

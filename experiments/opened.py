@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from experiments.config import Config, ModelSection
-from experiments.progress import Progress
+from experiments.config import Config, ModelSection, load_config
+from experiments.progress import Progress, silent
 from experiments.training import noted, open_checkpoint, train_seeds
 from mha import Model, load_model
+from reports import Run
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,15 @@ def open_model(config: Config, out: Path, progress: Progress) -> Opened:
         folder = checkpoint.parent.parent
         trainings = {int(folder.name.removeprefix("seed-")) if _is_seed(folder.name) else 0: folder}
     return Opened(model, config.model_copy(update={"model": ModelSection(name=str(checkpoint))}), step, trainings)
+
+
+def open_model_of(run: Run) -> Model:
+    """Load the model of a finished run; one that the run trained lies in its folder."""
+    config = load_config(run.folder / "config.toml")
+    if config.model.source == "train" and config.train is not None:
+        model = open_checkpoint(run.folder / f"seed-{config.train.seeds[0]}", config.model.step)[0]
+        return replace(model, name=run.name)
+    return open_model(config, run.folder.parent, silent).model
 
 
 def _steps(config: Config) -> set[int]:

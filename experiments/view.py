@@ -1,58 +1,221 @@
-"""Every head on a sentence of one's own."""
+"""Every head on texts of one's own, of one model or several side by side."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
+from torch import Tensor
 
-from mha import CLS, load_model
-from mha.maps import MAPS
+from experiments.opened import open_model_of
+from mha import CLS, HookError, Model, collate, load_model, merge
+from mha.cross import cross_maps, decoder_input, has_decoder
+from mha.maps import MAPS, stream_maps
 from mha.pieces import Pieces, align
-from probes.examples import word_level
-from probes.scoring import Settings
-from reports import write_view
+from probes.scorer import TINY
+from reports import Run, write_view
+from reports.view import Attention, Level, Panel, Side
+from reports.view_roles import KnownRole, known_roles
+
+MOST: Final = 4
+"Panels that stand side by side on a page."
+
+TEXTBOOK: Final = (
+    ("a pronoun with two candidates: the boat", "The boat could not pass under the bridge because it was too tall ."),
+    ("a pronoun with two candidates: the bridge", "The boat could not pass under the bridge because it was too low ."),
+    ("a bank with a loan", "The bank refused the loan because the farm had no income ."),
+    ("a bank of a river", "We tied the boat to a tree on the bank of the river ."),
+    ("a verb with attractors", "The list of the names on the old doors hangs in the hall ."),
+)
+"Titles and sentences that are shown where no text is given: what textbooks explain attention with, in our own words."
+
+KINDS: Final = {
+    "encoder": "encoder: the text attends to itself",
+    "decoder": "decoder: the target attends to itself",
+    "cross": "cross-attention: the target attends to the text",
+}
 
 
 class ViewError(ValueError):
-    """A sentence that cannot be shown."""
+    """Texts or models that cannot be shown."""
 
 
-def write_sentence_view(text: str, model_name: str, path: Path, *, maps: str = "weights") -> Path:
-    """Write the interactive page of every head on `text` to `path`; words are divided at white space.
+def write_text_view(
+    path: Path,
+    texts: Sequence[str] = (),
+    *,
+    models: Sequence[str] = (),
+    runs: Sequence[Path] = (),
+    target: str = "",
+    maps: str = "weights",
+) -> Path:
+    """Write the interactive page of every head on `texts` to `path`, a panel a model and text; TEXTBOOK without texts.
 
-    `maps` is one of `mha.maps.MAPS`; rows of norms are shown as shares. Special tokens are shown as words. Raises
-    ViewError for a text without words or one that is too long, and for unknown maps.
+    Words are divided at white space, special tokens are shown as words. Without `models`, those of `runs` are shown, or
+    minilm. Roles of heads are those that a run of the same weights found. `target` is what the decoder of an
+    encoder-decoder is told. `maps` is one of `mha.maps.MAPS`; rows of norms are shown as shares. Raises ViewError for a
+    text without words or one that is too long, more than MOST panels, and what does not go together.
     """
-    words = text.split()
     if maps not in MAPS:
         raise ViewError(f"unknown maps {maps!r}; known are {', '.join(MAPS)}")
-    if not words:
-        raise ViewError("the text has no words")
-    model = load_model(model_name)
-    pieces = align(model.tokenizer, [words])[0]
-    if len(pieces) > model.max_pieces:
-        raise ViewError(f"the text has {len(pieces)} pieces, more than {model.name} reads ({model.max_pieces})")
-    if gone := pieces.missing():
-        raise ViewError(f"the tokenizer of {model.name} turns {words[gone[0]]!r} into nothing; leave it out")
-    shown, labels = _with_specials(pieces, words, model.tokenizer)
-    shares = word_level(model, shown, Settings(maps=maps))[..., : len(labels)]
-    notes = [f"{model.layers} layers x {model.heads} heads; words of several pieces: sum over to, mean over from"]
+    if target and (len(texts) != 1 or (runs and not models)):
+        raise ViewError("a target goes with one TEXT and a --model, whose encoder reads the text")
+    sources = max(len(models) or len(runs), 1)
+    if (count := sources * max(len(texts), 1)) > MOST:
+        raise ViewError(
+            f"{sources} models on {max(len(texts), 1)} texts are {count} panels, and at most {MOST} stand side by side"
+        )
+    panels, notes = [], []
+    for model, roles, told in _models(models, [Run.open(folder) for folder in runs], whole=bool(target)):
+        shown = [[("", text)] for text in texts] or [list(TEXTBOOK)]
+        of_model = [Panel(model.name, [*_views(model, named, target, maps)], roles) for named in shown]
+        panels += of_model
+        notes += [*_notes(model, of_model[0].views, target), *told]
+    notes.append("Words of several pieces: attention to them is summed, attention from them averaged.")
     if maps != "weights":
         notes.append(f"maps: {maps}, each row as shares")
-    return write_view(path, model=model.name, words=labels, maps=shares, notes=notes)
+    return write_view(path, panels, list(dict.fromkeys(notes)))
 
 
-def _with_specials(pieces: Pieces, words: list[str], tokenizer: object) -> tuple[Pieces, list[str]]:
+def read_text(path: str) -> str:
+    """Return the text of a file in UTF-8, or of standard input for "-"."""
+    try:
+        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ViewError(f"{path}: not UTF-8 ({error.reason} at byte {error.start})") from error
+
+
+def _models(
+    names: Sequence[str], runs: Sequence[Run], *, whole: bool
+) -> Iterator[tuple[Model, Mapping[str, KnownRole], list[str]]]:
+    """Yield each model with the roles of its heads, and where these come from."""
+    if runs and not names:
+        yield from ((open_model_of(run), known_roles(run), [_source(run)]) for run in runs)
+        return
+    loaded = [load_model(name, whole=whole) for name in names or ["minilm"]]
+    weights = [(model.sha256, model.source) for model in loaded]
+    for run in runs:
+        if _weights(run) not in weights:
+            raise ViewError(
+                f"{run.folder} is a run of {run.record['model']['name']}, not of {' or '.join(names)}; "
+                "without --model its own is shown"
+            )
+    for model, own in zip(loaded, weights, strict=True):
+        known = next((run for run in runs if _weights(run) == own), None)
+        yield (model, known_roles(known), [_source(known)]) if known else (model, {}, [])
+
+
+def _weights(run: Run) -> tuple[str, str]:
+    return run.record["model"]["sha256"], run.record["model"]["source"]
+
+
+def _source(run: Run) -> str:
+    return f"Roles are those of the run {run.name}."
+
+
+def _notes(model: Model, views: Sequence[Attention], target: str) -> list[str]:
+    """Say what model is shown, and how its attention is bound."""
+    said = [f"{model.name}: {model.layers} layers x {model.heads} heads"]
+    if target:
+        said.append("The decoder reads its start token and then the target; in the row of a word it predicts the next.")
+    elif has_decoder(model):
+        said.append(f"Of {model.name} the encoder is shown; --target TEXT shows its decoder too.")
+    elif not any(np.triu(view.words.maps, 1).any() for view in views):
+        said.append(f"{model.name} is a decoder: no word attends to a later one.")
+    return said
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A text as a model reads it."""
+
+    pieces: Pieces
+    numbered: Pieces
+    "The same, special tokens numbered as words of their own, in their places."
+    words: Side
+    raw: Side
+    "The pieces, as the vocabulary writes them."
+
+
+def _views(model: Model, texts: Sequence[tuple[str, str]], target: str, maps: str) -> Iterator[Attention]:
+    """Yield what the chooser of a panel offers: the texts, or the three kinds of attention of an encoder-decoder."""
+    try:
+        for title, text in texts:
+            read = _read(model, text)
+            if not target:
+                yield Attention(title, text, *_levels(_piece_maps(model, read, maps), read, read, maps))
+                continue
+            told = _read(model, target, told=True)
+            found = cross_maps(model, read.pieces, told.pieces, maps=maps)
+            ends = {"encoder": (read, read, text), "decoder": (told, told, target)}
+            ends["cross"] = (told, read, f"{target} → {text}")
+            for kind, (queries, keys, shown) in ends.items():
+                levels = _levels(found[kind], queries, keys, maps)
+                yield Attention(KINDS[kind], shown, *levels, crossed=kind == "cross", known=kind == "encoder")
+    except HookError as error:
+        raise ViewError(f"{model.name}: {error}") from error
+
+
+def _read(model: Model, text: str, *, told: bool = False) -> _Read:
+    """Cut a text into pieces; `told` says that it is what a decoder is told."""
+    words, name = text.split(), "target" if told else "text"
+    if not words:
+        raise ViewError(f"the {name} has no words")
+    pieces = align(model.tokenizer, [words])[0]
+    if gone := pieces.missing():
+        raise ViewError(f"the tokenizer of {model.name} turns {words[gone[0]]!r} into nothing; leave it out")
+    pieces = decoder_input(model, pieces) if told else pieces
+    if len(pieces) > model.max_pieces:
+        raise ViewError(f"the {name} has {len(pieces)} pieces, more than {model.name} reads ({model.max_pieces})")
+    raw = Side([_name(model, piece) for piece in pieces.ids.tolist()], np.flatnonzero(pieces.word <= CLS).tolist())
+    return _Read(pieces, *_numbered(pieces, words, raw), raw)
+
+
+def _name(model: Model, piece: int) -> str:
+    tokenizer: Any = model.tokenizer
+    return str(tokenizer.id_to_token(piece))
+
+
+def _numbered(pieces: Pieces, words: Sequence[str], raw: Side) -> tuple[Pieces, Side]:
     """Number special tokens as words of their own, in their places."""
-    name = tokenizer.id_to_token  # type: ignore[attr-defined]  # tokenizers.Tokenizer comes without types
-    labels: list[str] = []
+    tokens: list[str] = []
+    special: list[int] = []
     word = np.empty_like(pieces.word)
     before = None
-    for place, (piece, owner) in enumerate(zip(pieces.ids.tolist(), pieces.word.tolist(), strict=True)):
-        if owner <= CLS or owner != before:
-            labels.append(name(piece) if owner <= CLS else words[owner])
-        word[place] = len(labels) - 1
+    for place, owner in enumerate(pieces.word.tolist()):
+        if owner <= CLS:
+            special.append(len(tokens))
+            tokens.append(raw.tokens[place])
+        elif owner != before:
+            tokens.append(words[owner])
+        word[place] = len(tokens) - 1
         before = owner
-    return replace(pieces, word=word, words=len(labels)), labels
+    return replace(pieces, word=word, words=len(tokens)), Side(tokens, special)
+
+
+def _piece_maps(model: Model, read: _Read, maps: str) -> list[Tensor]:
+    """Return the maps of pieces, a layer each: [1, head, query, key]."""
+    count = len(read.pieces)
+    each = collate([Pieces(read.pieces.ids, np.arange(count, dtype=np.int32), count)], padding=model.padding)
+    layers: list[Tensor] = []
+    stream_maps(model, each, lambda _, layer: layers.append(layer[..., :count]), maps=maps)
+    return layers
+
+
+def _levels(layers: Sequence[Tensor], queries: _Read, keys: _Read, maps: str) -> tuple[Level, Level]:
+    """Return maps of words and of pieces."""
+    from_words, to_words = collate([queries.numbered]), collate([keys.numbered])
+    merged = [merge(layer, from_words, to_words)[..., : keys.numbered.words] for layer in layers]
+    words = Level(_shares(merged, maps), queries.words, keys.words)
+    return words, Level(_shares(layers, maps), queries.raw, keys.raw)
+
+
+def _shares(layers: Sequence[Tensor], maps: str) -> npt.NDArray[np.float32]:
+    """Return [layer, head, query, key]; rows of norms are divided by their sums."""
+    whole: npt.NDArray[np.float32] = np.concatenate([layer.numpy() for layer in layers])
+    return whole / np.maximum(whole.sum(-1, keepdims=True), TINY) if maps == "norms" else whole

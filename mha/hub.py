@@ -117,11 +117,11 @@ def is_cross_attention(name: str) -> bool:
     return _CROSS.search(name) is not None
 
 
-def load_hub_model(folder: str, *, random_seed: int | None = None) -> nn.Module:
+def load_hub_model(folder: str, *, random_seed: int | None = None, whole: bool = False) -> nn.Module:
     """Load the encoder of a model folder or hub id (safetensors only, no remote code), in evaluation mode.
 
-    Of an encoder-decoder the encoder is returned, always in float32. With `random_seed` the architecture is built with
-    fresh weights.
+    Of an encoder-decoder the encoder is returned, or with `whole` all of it, always in float32. With `random_seed` the
+    architecture is built with fresh weights.
     """
     from transformers import AutoConfig, AutoModel
 
@@ -133,7 +133,7 @@ def load_hub_model(folder: str, *, random_seed: int | None = None) -> nn.Module:
         with torch.random.fork_rng():
             torch.manual_seed(random_seed)
             model = auto.from_config(config, trust_remote_code=False, dtype=torch.float32)
-    encoder = model.get_encoder() if config.is_encoder_decoder else model
+    encoder = model.get_encoder() if config.is_encoder_decoder and not whole else model
     assert isinstance(encoder, nn.Module)
     return encoder.eval()
 

@@ -80,16 +80,20 @@ class _Done(BaseException):
     """The last layer has been seen; what follows in the forward pass is not needed. No error, so none catches it."""
 
 
-def merge(pattern: Float[Tensor, "batch head piece piece"], batch: Batch) -> Float[Tensor, "batch head query key"]:
+def merge(
+    pattern: Float[Tensor, "batch head piece attended"], batch: Batch, attended: Batch | None = None
+) -> Float[Tensor, "batch head query key"]:
     """Turn maps of pieces into maps of words: sum over the pieces attended to, mean over those attended from.
 
-    Queries are words; keys are words, then [SEP], then [CLS] (indices SEP and CLS). Rows of words keep summing to 1,
-    rows of padding are 0. In memory the order is query, key, batch, head, which suits reductions over queries or keys.
-    Clark et al. 2019, section 4.1.
+    Queries are words; keys are words, then [SEP], then [CLS] (indices SEP and CLS), those of `attended` where the
+    pieces attended to are of other texts (cross-attention). Rows of words keep summing to 1, rows of padding are 0. In
+    memory the order is query, key, batch, head, which suits reductions over queries or keys. Clark et al. 2019,
+    section 4.1.
     """
-    texts, heads, length, _ = pattern.shape
-    keys = batch.to_words.shape[2]
-    to_words = torch.bmm(pattern.reshape(texts, heads * length, length), batch.to_words)
+    texts, heads, length, width = pattern.shape
+    belongs = (batch if attended is None else attended).to_words
+    keys = belongs.shape[2]
+    to_words = torch.bmm(pattern.reshape(texts, heads * length, width), belongs)
     by_query = to_words.view(texts, heads, length, keys).transpose(1, 2).reshape(texts, length, heads * keys)
     merged = torch.bmm(batch.from_words, by_query)
     return merged.view(texts, -1, heads, keys).permute(1, 3, 0, 2).contiguous().permute(2, 3, 0, 1)

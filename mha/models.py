@@ -101,17 +101,18 @@ NAMED = {"minilm": _minilm}
 DESCRIPTIONS = {"minilm": "sentence-transformers/all-MiniLM-L6-v2, BERT architecture, 6 layers x 12 heads, embedded"}
 
 
-def load_model(name: str, source: str = "pretrained", seed: int = 0) -> Model:
+def load_model(name: str, source: str = "pretrained", seed: int = 0, *, whole: bool = False) -> Model:
     """Load a model by short name, folder or hub id, in evaluation mode.
 
-    BERT-family weights are loaded into our `Encoder`; other architectures run in `transformers` through `attend`.
-    `seed` decides the weights of the sources "random" and "shuffled". Raises ModelError with what to do.
+    BERT-family weights are loaded into our `Encoder`; other architectures run in `transformers` through `attend`. Of
+    an encoder-decoder it is the encoder, or with `whole` all of it, for `mha.cross`. `seed` decides the weights of the
+    sources "random" and "shuffled". Raises ModelError with what to do.
     """
     if source not in SOURCES:
         raise ModelError(f"unknown model source {source!r}; the sources are {', '.join(SOURCES)}")
     folder = find_model(name)
     config = _read_config(folder)
-    module = _load(folder, config, seed if source == "random" else None)
+    module = _load(folder, config, seed if source == "random" else None, whole)
     if source == "shuffled":
         shuffle_weights(module, seed)
     layers, heads, positions = _shape(module)
@@ -129,10 +130,10 @@ def load_model(name: str, source: str = "pretrained", seed: int = 0) -> Model:
     )
 
 
-def _load(folder: Path, config: dict[str, Any], random_seed: int | None) -> nn.Module:
+def _load(folder: Path, config: dict[str, Any], random_seed: int | None, whole: bool) -> nn.Module:
     if config.get("model_type") not in FAMILIES:
         try:
-            return load_hub_model(str(folder), random_seed=random_seed)
+            return load_hub_model(str(folder), random_seed=random_seed, whole=whole)
         except Exception as error:  # transformers, safetensors and torch each have errors of their own
             raise ModelError(f"{folder}: transformers cannot load it: {str(error).splitlines()[0]}") from error
     encoder = load_encoder(folder)

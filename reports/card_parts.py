@@ -25,6 +25,11 @@ MOST: Final = 8
 NEAREST: Final = 3
 "Nearest heads that a card tells, and labels of a head that one line tells."
 
+ROLE_COLUMNS: Final = (
+    *("label", "variant", "accuracy, %", "interval", "strongest rival, %", "margin", "interval", "verdict"),
+)
+"What a card tells of a role."
+
 
 @dataclass(frozen=True)
 class CardPart:
@@ -83,8 +88,7 @@ def roles(source: CardSource, name: str) -> CardPart | None:
     elif len(noted) > MOST:
         said.append(f"The {MOST} surest of {len(noted)}:")
     shown = noted.head(MOST).to_dict("records")
-    columns = ("label", "variant", "accuracy, %", "interval", "strongest rival, %", "margin", "interval", "verdict")
-    return CardPart("Roles", tuple(said), columns, tuple(_role(row) for row in shown))
+    return CardPart("Roles", tuple(said), ROLE_COLUMNS, tuple(_role(row) for row in shown))
 
 
 def _role(row: Mapping[object, object]) -> tuple[str, ...]:

@@ -1,48 +1,109 @@
-"""An interactive page of every head on one sentence of the user's own."""
+"""An interactive page of every head on texts of the user's own."""
 
 from __future__ import annotations
 
 import base64
+import gzip
 import os
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Final
 from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
 
-from reports.environment import asset, environment
+from reports.card_parts import ROLE_COLUMNS
+from reports.environment import asset, assets, environment
+from reports.view_roles import KnownRole
 
-_SPECIAL = re.compile(r"\[[A-Z]+\]|<[^<>\s]+>|<\|[^|]+\|>")
+LONG: Final = 128
+"Words or pieces, beyond which weights that round to less than 3 of 255 steps are left out of a file."
+
+LEFT_OUT: Final = f"Of texts of more than {LONG} words or pieces, weights under 1 % are left out of this file."
+
+SCRIPTS = ("view_maps", "view_panel", "view")
+"Scripts of the page, in the order in which they are read."
 
 
-def write_view(
-    path: Path, *, model: str, words: Sequence[str], maps: npt.NDArray[np.floating], notes: Sequence[str] = ()
-) -> Path:
-    """Write one self-contained HTML page that shows `maps` head by head, and return its path.
+@dataclass(frozen=True)
+class Side:
+    """What stands on one side of a map, in its order: words or word-pieces."""
 
-    `words` holds the special tokens at their places as words such as "[CLS]"; `maps` is the word-level attention
-    [layer, head, query, key] with entries in [0, 1]. Weights are kept in 255 steps, so the page shows whole percents.
-    Raises ValueError where the two do not fit each other; an older page at `path` then stays as it was.
+    tokens: Sequence[str]
+    special: Sequence[int] = ()
+    "Indices of special tokens, [CLS] for example."
+
+
+@dataclass(frozen=True)
+class Level:
+    """The maps of all heads at words or at pieces."""
+
+    maps: npt.NDArray[np.floating]
+    "[layer, head, query, key], entries in [0, 1]; rows of special tokens included."
+    queries: Side
+    keys: Side
+
+
+@dataclass(frozen=True)
+class Attention:
+    """One kind of attention on one text, all heads."""
+
+    title: str
+    "By which the page's chooser knows it."
+    text: str
+    words: Level
+    pieces: Level
+    crossed: bool = False
+    "Whether the keys are those of another text than the queries."
+    known: bool = True
+    "Whether the panel's roles are those of these heads: a run knows an encoder, not what reads it."
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What one model shows, beside other panels."""
+
+    model: str
+    views: Sequence[Attention]
+    "Shown one at a time; all panels of a page have the same titles in the same order."
+    roles: Mapping[str, KnownRole] = field(default_factory=dict)
+    "By name of a head; empty where no run is known of the model."
+
+
+def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = ()) -> Path:
+    """Write one self-contained HTML page that shows `panels` side by side, head by head, and return its path.
+
+    Weights are kept in 255 steps, so the page shows whole percents; those under 1 % are left out of LONG texts, which
+    the page says. Where a head's attention goes is summed before.
+    Raises ValueError where maps and tokens do not fit each other, or panels have different choices; an older page at
+    `path` then stays as it was.
     """
     path = Path(path)
-    weights = _checked(words, np.asarray(maps), path)
-    layers, heads = weights.shape[:2]
-    special = special_places(words)
-    data = {
-        "layers": layers,
-        "heads": heads,
-        "words": list(words),
-        "special": special,
-        "weights": base64.b64encode(np.round(weights * 255).astype(np.uint8).tobytes()).decode("ascii"),
-    }
-    sentence = " ".join(word for i, word in enumerate(words) if i not in special)
+    titles = [[view.title for view in panel.views] for panel in panels]
+    if not titles or not titles[0] or any(other != titles[0] for other in titles):
+        raise ValueError(f"{path}: expected panels with the same views, got {titles}")
+    told = [
+        {
+            "model": panel.model,
+            "views": [_view(view, path) for view in panel.views],
+            "roles": {name: [role.main, role.said, role.rows] for name, role in panel.roles.items()},
+        }
+        for panel in panels
+    ]
+    models = list(dict.fromkeys(panel.model for panel in panels))
+    left_out = any(_long(level.maps) for panel in panels for view in panel.views for level in (view.words, view.pieces))
     page = (
         environment()
         .get_template("view.html.j2")
         .render(
-            model=model, sentence=sentence, notes=notes, data=data, style=asset("view.css"), script=asset("view.js")
+            models=models,
+            titles=titles[0],
+            notes=[*notes, LEFT_OUT] if left_out else notes,
+            data={"panels": told, "columns": ROLE_COLUMNS},
+            style=asset("view.css"),
+            script=assets(SCRIPTS, ".js"),
         )
     )
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -55,22 +116,60 @@ def write_view(
     return path
 
 
-def special_places(words: Sequence[str]) -> list[int]:
-    """Indices of special tokens: "[SEP]" anywhere, "<s>" only at the ends, where no user can have typed it.
+def _view(view: Attention, path: Path) -> dict[str, Any]:
+    words, pieces = _checked(view.words, path), _checked(view.pieces, path)
+    layers, heads = words.shape[:2]
+    same = np.array_equal(words, pieces)
+    return {
+        "text": view.text,
+        "layers": layers,
+        "heads": heads,
+        "known": view.known,
+        "where": _where(words, view),
+        "words": _side(view.words) | {"weights": _packed(words)},
+        "pieces": _side(view.pieces) | ({} if same else {"weights": _packed(pieces)}),
+    }
 
-    >>> special_places(["<s>", "a", "<b>", "c", "</s>"])
-    [0, 4]
-    """
-    ends = {0, len(words) - 1}
-    return [i for i, word in enumerate(words) if _SPECIAL.fullmatch(word) and (i in ends or word.startswith("["))]
+
+def _side(level: Level) -> dict[str, Any]:
+    sides = (("queries", level.queries), ("keys", level.keys))
+    return {name: {"tokens": list(side.tokens), "special": list(side.special)} for name, side in sides}
 
 
-def _checked(words: Sequence[str], maps: npt.NDArray[np.floating], path: Path) -> npt.NDArray[np.floating]:
-    """Return `maps` clipped to [0, 1], or say what is wrong with it."""
-    if maps.ndim != 4 or 0 in maps.shape or maps.shape[2:] != (len(words), len(words)):
+def _packed(maps: npt.NDArray[np.floating]) -> str:
+    """Return maps in 255 steps, a byte each, compressed; long texts are mostly zeros then."""
+    steps = np.round(maps * 255).astype(np.uint8)
+    if _long(maps):
+        steps[steps < 3] = 0
+    return base64.b64encode(gzip.compress(steps.tobytes(), 6, mtime=0)).decode("ascii")
+
+
+def _long(maps: npt.NDArray[np.floating]) -> bool:
+    return max(maps.shape[-2:]) > LONG
+
+
+def _where(maps: npt.NDArray[np.floating], view: Attention) -> dict[str, list[float]]:
+    """Return where the attention of words goes: by kind of key, the share of it, a head each (layer by layer)."""
+    queries = np.setdiff1d(np.arange(maps.shape[2]), np.array(view.words.queries.special, int))
+    keys = np.arange(maps.shape[3])
+    special = np.broadcast_to(np.isin(keys, view.words.keys.special), (len(queries), len(keys)))
+    away = keys - queries[:, None]
+    near = {} if view.crossed else {"itself": 0, "previous word": -1, "next word": 1}
+    kinds = {"special tokens": special} | {name: (away == step) & ~special for name, step in near.items()}
+    kinds["other words" if near else "words"] = ~np.logical_or.reduce(list(kinds.values()))
+    asked = maps[:, :, queries]
+    total = np.maximum(asked.sum((2, 3)), 1e-9)
+    shares = {name: np.einsum("lhqk,qk->lh", asked, mask) / total for name, mask in kinds.items() if mask.any()}
+    return {name: np.round(share, 4).ravel().tolist() for name, share in shares.items()}
+
+
+def _checked(level: Level, path: Path) -> npt.NDArray[np.floating]:
+    """Return the maps clipped to [0, 1], or say what is wrong with them."""
+    maps, expected = np.asarray(level.maps), (len(level.queries.tokens), len(level.keys.tokens))
+    if maps.ndim != 4 or 0 in maps.shape or maps.shape[2:] != expected:
         raise ValueError(
-            f"{path}: expected maps [layer, head, query, key] for {len(words)} words, got shape {tuple(maps.shape)}; "
-            "special tokens count as words"
+            f"{path}: expected maps [layer, head, query, key] of {expected[0]} queries and {expected[1]} keys, "
+            f"got shape {tuple(maps.shape)}; special tokens count as words"
         )
     if not np.isfinite(maps).all() or maps.min() < -1e-3 or maps.max() > 1 + 1e-3:
         raise ValueError(

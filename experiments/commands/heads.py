@@ -7,22 +7,39 @@ from typing import Annotated
 
 import typer
 
-from experiments.commands.options import ModelName, corpus_names
+from experiments.commands.options import ModelName, corpus_names, model_names
 from experiments.console import shown, working
 
 
 def view(
-    text: Annotated[str, typer.Argument(help="A sentence; words are divided at white space.")],
-    model: ModelName = "minilm",
+    texts: Annotated[
+        list[str] | None,
+        typer.Argument(help="Sentences, side by side; words are divided at white space. Without any: five of ours."),
+    ] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            help="A short name, a folder, or a hub id (minilm); repeated: side by side.",
+            autocompletion=model_names,
+        ),
+    ] = None,
+    runs: Annotated[
+        list[Path] | None,
+        typer.Option("--run", help="A run folder: its model, with the roles that it found; may be repeated."),
+    ] = None,
+    file: Annotated[str, typer.Option("--file", help="A file with a text, or - for standard input.")] = "",
+    target: Annotated[str, typer.Option("--target", help="What the decoder of an encoder-decoder is told.")] = "",
     maps: Annotated[str, typer.Option("--maps", help="weights, norms (each row's shares) or rollout.")] = "weights",
     out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("view.html"),
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Write an interactive page of every head on your own sentence."""
-    from experiments.view import write_sentence_view
+    """Write an interactive page of every head on your own sentences, or on five of the textbook's kind."""
+    from experiments.view import read_text, write_text_view
 
-    with working("reading the sentence"):
-        page = write_sentence_view(text, model, out, maps=maps)
+    shown_texts = [*(texts or ()), *([read_text(file)] if file else ())]
+    with working("reading the sentences"):
+        page = write_text_view(out, shown_texts, models=models or (), runs=runs or (), target=target, maps=maps)
     typer.echo(f"page: {page}")
     if show:
         typer.launch(str(page))

@@ -1,205 +1,94 @@
-"use strict";
-const data = JSON.parse(document.getElementById("data").textContent);
-const { layers, heads, words } = data, n = words.length, special = new Set(data.special);
-const bytes = Uint8Array.from(atob(data.weights), (c) => c.charCodeAt(0));
-const $ = (id) => document.getElementById(id);
-const make = (tag, attributes = {}, text = "") => {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.textContent = text;
-  return made;
-};
-const weight = (head, query, key) => bytes[(head * n + query) * n + key] / 255;
-const name = (head) => `${Math.floor(head / heads) + 1}-${(head % heads) + 1}`;
-const percent = (w) => w > 0 && w < 0.005 ? "< 1 %" : `${Math.round(100 * w)} %`;
-let chosen = 0, kept = null, shown = null;
+/* The page: one head is chosen in all panels, one text of the chooser is shown in all. */
+const data = JSON.parse($("data").textContent);
+const page = { head: { layer: 0, head: 0 }, view: 0, pieces: false, hide: false, least: 0.04, letters: new Map() };
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", COLOURS = 7;
+const badge = ({ letter, colour }) => make("b", { class: "badge", style: `--role:var(--role${colour})`, "aria-hidden": "true" }, letter);
 
-/* The grid of thumbnails. */
-const buttons = [];
-function grid() {
-  $("grid").style.gridTemplateColumns = `18px repeat(${heads}, minmax(18px, 46px))`;
-  $("grid").append(...["", ...Array.from({ length: heads }, (_, i) => i + 1)].map(caption));
-  for (let layer = 0; layer < layers; layer += 1) {
-    $("grid").append(caption(layer + 1));
-    for (let head = 0; head < heads; head += 1) {
-      const i = layer * heads + head, button = document.createElement("button"), canvas = document.createElement("canvas");
-      canvas.width = canvas.height = n;
-      button.type = "button";
-      button.title = `head ${name(i)}`;
-      button.setAttribute("role", "radio");
-      button.setAttribute("aria-label", `head ${name(i)}`);
-      button.append(canvas);
-      button.addEventListener("click", () => choose(i));
-      buttons.push(button);
-      $("grid").append(button);
-    }
+/* The commonest roles get the colours, all get letters, in all panels the same. */
+function letters() {
+  const counts = new Map();
+  for (const { roles } of data.panels) {
+    for (const [main] of Object.values(roles)) if (main) counts.set(main, (counts.get(main) ?? 0) + 1);
   }
-}
-function caption(text) {
-  const span = document.createElement("span");
-  span.textContent = text;
-  return span;
-}
-function thumbnails() {
-  const [low, high] = ["--ramp0", "--ramp1"].map((ramp) => {
-    const hex = getComputedStyle(document.documentElement).getPropertyValue(ramp).trim().slice(1);
-    return [0, 2, 4].map((at) => parseInt(hex.slice(at, at + 2), 16));
-  });
-  buttons.forEach((button, head) => {
-    const context = button.firstChild.getContext("2d"), image = context.createImageData(n, n);
-    for (let cell = 0; cell < n * n; cell += 1) {
-      const part = Math.sqrt(bytes[head * n * n + cell] / 255);
-      for (let c = 0; c < 3; c += 1) image.data[4 * cell + c] = low[c] + part * (high[c] - low[c]);
-      image.data[4 * cell + 3] = 255;
-    }
-    context.putImageData(image, 0, 0);
-  });
+  const ranked = [...counts].sort((a, b) => b[1] - a[1]);
+  ranked.forEach(([main], i) => page.letters.set(main, { letter: LETTERS[i] ?? "…", colour: Math.min(i, COLOURS) }));
 }
 
-/* One head, large. */
-const longest = Math.max(...words.map((word) => [...word].length));
-const column = Math.min(190, 18 + 8 * longest), row = n > 22 ? 19 : 23;
-const cut = (word) => [...word].length > 21 ? `${[...word].slice(0, 20).join("")}…` : word;
-const lit = () => shown ?? kept;
-const dropped = (query, key) => $("hide").checked && (special.has(query) || special.has(key));
+/* Panels whose queries are the same words point at the same one. */
+const twins = (panel) => panels.filter((other) => panel.maps && other.maps && other.maps.queries.join("\n") === panel.maps.queries.join("\n"));
+function point(panel, query, key = null) {
+  for (const other of twins(panel)) {
+    other.shown = query;
+    other.key = other === panel ? key : null;
+    other.highlight();
+  }
+}
+function keep(panel, query) {
+  const kept = panel.kept === query ? null : query;
+  for (const other of twins(panel)) {
+    other.kept = kept;
+    other.highlight();
+  }
+}
 
-function wordAt(query, x, y, anchor) {
-  const group = make("g", { class: `word${kept === query ? " kept" : ""}`, tabindex: 0, role: "button", "aria-pressed": kept === query, "data-query": query });
-  group.append(
-    make("rect", { x: anchor === "end" ? x - column + 8 : x - 4, y: y - row / 2, width: column - 4, height: row }),
-    make("text", { x, y, "text-anchor": anchor, class: special.has(query) ? "special" : "" }, cut(words[query])),
-  );
-  group.addEventListener("pointerenter", () => { shown = query; highlight(); });
-  group.addEventListener("pointerleave", () => { shown = null; highlight(); });
-  group.addEventListener("focus", () => { shown = query; highlight(); });
-  group.addEventListener("blur", () => { shown = null; highlight(); });
-  group.addEventListener("click", () => keep(query));
-  group.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" && event.key !== " ") return;
-    event.preventDefault();
-    keep(query);
-  });
-  return group;
+function choose(head, focused = null) {
+  page.head = head;
+  for (const panel of panels) panel.choose(panel === focused);
+  if (location.hash !== `#${headName(head)}`) history.replaceState(null, "", `#${headName(head)}`);
 }
-function keep(query) {
-  kept = kept === query ? null : query;
-  document.querySelectorAll(".word").forEach((group) => {
-    const on = Number(group.dataset.query) === kept;
-    group.classList.toggle("kept", on);
-    group.setAttribute("aria-pressed", on);
-  });
-  highlight();
-}
-function lines() {
-  const svg = $("lines"), across = 150, width = 2 * column + across, least = $("least").value / 100;
-  const y = (i) => row * (i + 0.5) + 2;
-  svg.setAttribute("viewBox", `0 0 ${width} ${row * n + 4}`);
-  svg.setAttribute("width", width);
-  svg.setAttribute("height", row * n + 4);
-  svg.replaceChildren();
-  const from = column, to = column + across;
-  for (let query = 0; query < n; query += 1) {
-    for (let key = 0; key < n; key += 1) {
-      const w = weight(chosen, query, key);
-      if (w < Math.max(least, 0.004) || dropped(query, key)) continue;
-      const path = make("path", { d: `M${from} ${y(query)}C${from + across / 2} ${y(query)} ${to - across / 2} ${y(key)} ${to} ${y(key)}`, "stroke-width": (0.6 + 4 * w).toFixed(2), "stroke-opacity": (0.18 + 0.8 * w).toFixed(2), "data-query": query });
-      path.append(make("title", {}, `${words[query]} → ${words[key]}: ${percent(w)}`));
-      svg.append(path);
-    }
-  }
-  for (let i = 0; i < n; i += 1) {
-    svg.append(wordAt(i, from - 6, y(i), "end"), make("text", { x: to + 6, y: y(i), class: special.has(i) ? "special" : "" }, cut(words[i])));
-  }
-}
-function matrix() {
-  const svg = $("matrix"), room = svg.parentElement.clientWidth - column - 26;
-  const cell = Math.max(10, Math.min(22, Math.floor(room / n)));
-  const left = column, top = Math.min(column, 150), size = cell * n;
-  svg.setAttribute("viewBox", `0 0 ${left + size + 30} ${top + size + 4}`);
-  svg.setAttribute("width", left + size + 30);
-  svg.setAttribute("height", top + size + 4);
-  svg.replaceChildren();
-  const style = `font-size:${Math.min(13, cell - 1)}px`;
-  for (let i = 0; i < n; i += 1) {
-    const at = cell * (i + 0.5), kind = special.has(i) ? "special" : "";
-    svg.append(make("text", { x: left - 6, y: top + at, "text-anchor": "end", class: kind, style }, cut(words[i])));
-    svg.append(make("text", { transform: `translate(${left + at} ${top - 6}) rotate(-60)`, class: kind, style }, cut(words[i])));
-    for (let key = 0; key < n; key += 1) {
-      const w = dropped(i, key) ? 0 : weight(chosen, i, key);
-      const square = make("rect", { class: "cell", x: left + cell * key, y: top + cell * i, width: cell - 1, height: cell - 1, style: `--w:${w.toFixed(3)}`, "data-query": i });
-      square.append(make("title", {}, `${words[i]} → ${words[key]}: ${percent(weight(chosen, i, key))}`));
-      square.addEventListener("pointerenter", () => { shown = i; highlight(); });
-      square.addEventListener("pointerleave", () => { shown = null; highlight(); });
-      svg.append(square);
-    }
-  }
-  svg.append(make("rect", { class: "frame", x: left - 1, width: size + 1, height: cell + 1, y: -100 }));
-  svg.dataset.cell = cell;
-  svg.dataset.top = top;
-}
-function highlight() {
-  const query = lit(), { cell, top } = $("matrix").dataset;
-  document.querySelectorAll("#lines path").forEach((path) => path.classList.toggle("dim", query !== null && Number(path.dataset.query) !== query));
-  $("matrix").querySelector(".frame").setAttribute("y", query === null ? -100 : Number(top) + cell * query - 1);
-  if (query === null) { $("said").textContent = "Point at a word to see where it attends."; return; }
-  const best = words.map((word, key) => [weight(chosen, query, key), word]).sort((a, b) => b[0] - a[0]).slice(0, 5).filter(([w]) => w >= 0.005);
-  $("said").textContent = `${words[query]} attends to ${best.map(([w, word]) => `${word} ${percent(w)}`).join(", ")}`;
-}
-function where() {
-  const parts = { "special tokens": 0, "itself": 0, "previous word": 0, "next word": 0, "other words": 0 };
-  const asking = words.map((_, i) => i).filter((i) => !special.has(i));
-  for (const query of asking) {
-    for (let key = 0; key < n; key += 1) {
-      const kind = special.has(key) ? "special tokens" : { 0: "itself", "-1": "previous word", 1: "next word" }[key - query] ?? "other words";
-      parts[kind] += weight(chosen, query, key) / asking.length;
-    }
-  }
-  const total = Object.values(parts).reduce((sum, part) => sum + part, 0) || 1;
-  $("where").replaceChildren(...Object.entries(parts).map(([kind, part]) => {
-    const box = document.createElement("div"), bar = document.createElement("i"), number = document.createElement("b");
-    number.textContent = percent(part / total);
-    bar.style.setProperty("--part", part / total);
-    box.append(number, ` to ${kind}`, bar);
-    return box;
-  }));
-}
-function choose(head, focus = false) {
-  chosen = head;
-  buttons.forEach((button, i) => {
-    button.setAttribute("aria-checked", i === head);
-    button.tabIndex = i === head ? 0 : -1;
-  });
-  if (focus) buttons[head].focus({ preventScroll: true });
-  $("name").textContent = `Head ${name(head)}`;
-  if (location.hash !== `#${name(head)}`) history.replaceState(null, "", `#${name(head)}`);
-  draw();
+function fromHash() {
+  const [layer, head] = location.hash.slice(1).split("-").map((part) => Number(part) - 1);
+  const has = data.panels.some(({ views }) => views.some((view) => layer >= 0 && head >= 0 && layer < view.layers && head < view.heads));
+  choose(has && Number.isInteger(layer) && Number.isInteger(head) ? { layer, head } : page.head);
 }
 function draw() {
   $("leastsaid").textContent = `${$("least").value} %`;
-  shown = null;
-  lines();
-  matrix();
-  where();
-  highlight();
+  page.least = $("least").value / 100;
+  page.hide = $("hide").checked;
+  for (const panel of panels) if (panel.maps) panel.draw();
 }
-function fromHash() {
-  const [layer, head] = location.hash.slice(1).split("-").map(Number);
-  const valid = Number.isInteger(layer) && Number.isInteger(head) && layer >= 1 && layer <= layers && head >= 1 && head <= heads;
-  choose(valid ? (layer - 1) * heads + head - 1 : chosen);
+function show() {
+  page.view = Number($("view")?.value ?? 0);
+  page.pieces = $("pieces").checked;
+  for (const panel of panels) panel.show();
 }
+function repaint() {
+  for (const panel of panels) {
+    if (!panel.maps) continue;
+    panel.thumbnails();
+    if (panel.exists) { panel.matrix(); panel.highlight(); }
+  }
+}
+
+/* Left and right go from head to head, up and down from layer to layer, or from word to word in a list of words. */
 document.addEventListener("keydown", (event) => {
   const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
-  if (!step || event.altKey || event.ctrlKey || event.metaKey || event.target.matches("input[type=range]")) return;
+  if (!step || event.altKey || event.ctrlKey || event.metaKey || event.target.matches("input[type=range], select")) return;
+  const item = event.target.closest(".from li"), focused = panels.find((panel) => panel.root.contains(event.target));
   event.preventDefault();
-  const layer = Math.floor(chosen / heads) + step[0], head = (chosen % heads) + step[1];
-  if (layer >= 0 && layer < layers && head >= 0 && head < heads) choose(layer * heads + head, $("grid").contains(document.activeElement));
+  if (item && step[0]) {
+    const next = step[0] > 0 ? item.nextElementSibling : item.previousElementSibling;
+    if (!next) return;
+    event.target.tabIndex = -1;
+    next.firstChild.tabIndex = 0;
+    next.firstChild.focus();
+    return;
+  }
+  const { view } = focused ?? panels[0], layer = page.head.layer + step[0], head = page.head.head + step[1];
+  const inGrid = event.target.closest(".grid");
+  if (layer >= 0 && head >= 0 && layer < view.layers && head < view.heads) choose({ layer, head }, inGrid ? focused : null);
 });
 addEventListener("hashchange", fromHash);
-addEventListener("resize", () => { matrix(); highlight(); });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", thumbnails);
-$("hide").addEventListener("change", draw);
-$("least").addEventListener("input", draw);
-document.querySelector(".pair").classList.toggle("long", n > 22);
-grid();
-thumbnails();
+addEventListener("resize", () => { for (const panel of panels) if (panel.maps && panel.exists) { panel.lines(); panel.matrix(); panel.highlight(); } });
+for (const media of ["(prefers-color-scheme: dark)", "print"]) matchMedia(media).addEventListener("change", repaint);
+for (const id of ["hide", "least"]) $(id).addEventListener("input", draw);
+for (const id of ["view", "pieces"]) $(id)?.addEventListener("change", show);
+
+letters();
+const panels = data.panels.map((told) => new Panel(told));
+$("panels").append(...panels.map((panel) => panel.root));
+$("panels").classList.toggle("several", panels.length > 1);
 fromHash();
+draw();
+if ("DecompressionStream" in window) show();
+else $("panels").textContent = "This page needs a newer browser: it unpacks its numbers with DecompressionStream, which came in 2023.";

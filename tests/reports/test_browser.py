@@ -1,49 +1,12 @@
-"""Both pages in a real browser: no error, nothing loaded, and what a reader clicks and types works."""
+"""The page of a run in a real browser: no error, nothing loaded, and what a reader clicks and types works."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from reports import write_view
 from reports.tables import best_heads
-
-
-@pytest.fixture
-def opened(browser: Any) -> Iterator[Any]:
-    """Opens a page and fails at the end where it logged an error or asked for anything but itself."""
-    pages, complaints = [], []
-
-    def open_page(path: Path, width: int = 1280, fragment: str = "") -> Any:
-        page = browser.new_page(viewport={"width": width, "height": 900})
-        page.on(
-            "console", lambda message: complaints.append(message.text) if message.type in {"error", "warning"} else None
-        )
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on(
-            "request",
-            lambda request: None if request.url.startswith(("file:", "data:")) else complaints.append(request.url),
-        )
-        page.goto(path.as_uri() + fragment)
-        pages.append(page)
-        return page
-
-    yield open_page
-    for page in pages:
-        page.close()
-    assert not complaints
-
-
-@pytest.fixture(scope="module")
-def view(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    words = ["[CLS]", "Mira", "gave", "her", "brother", "a", "book", ".", "[SEP]"]
-    raw = np.random.default_rng(5).exponential(1, (6, 12, len(words), len(words))) ** 2
-    return write_view(
-        tmp_path_factory.mktemp("view") / "view.html", model="m", words=words, maps=raw / raw.sum(-1, keepdims=True)
-    )
 
 
 def column(page: Any, table: str, index: int) -> list[str]:
@@ -124,35 +87,6 @@ def test_specialised_heads_are_dotted_and_said_in_the_heat_map(opened: Any, repo
 
 
 @pytest.mark.parametrize("width", [380, 1280])
-def test_nothing_but_containers_scrolls_sideways(opened: Any, report: Path, view: Path, width: int):
-    for path in (report / "index.html", view):
-        page = opened(path, width=width)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_arrows_move_between_heads_and_the_address_keeps_the_head(opened: Any, view: Path):
-    page = opened(view, fragment="#3-5")
-    assert page.inner_text("#name") == "Head 3-5"
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowDown")
-    assert page.inner_text("#name") == "Head 4-6"
-    assert page.evaluate("location.hash") == "#4-6"
-    for _ in range(20):
-        page.keyboard.press("ArrowLeft")
-    assert page.inner_text("#name") == "Head 4-1"
-    page.locator("#grid button").nth(71).click()
-    assert page.evaluate("location.hash") == "#6-12"
-
-
-def test_pointing_at_a_word_shows_its_row_and_a_press_keeps_it(opened: Any, view: Path):
-    page = opened(view, fragment="#nonsense")
-    assert page.inner_text("#name") == "Head 1-1"
-    word = page.locator("#lines .word").nth(2)
-    word.hover()
-    assert page.inner_text("#said").startswith("gave attends to ")
-    assert page.locator("#lines path.dim").count() > page.locator("#lines path:not(.dim)").count()
-    word.click()
-    page.mouse.move(0, 0)
-    assert page.inner_text("#said").startswith("gave attends to ")
-    page.check("#hide")
-    assert page.locator("#lines path title", has_text="[SEP]").count() == 0
+def test_nothing_but_containers_scrolls_sideways(opened: Any, report: Path, width: int):
+    page = opened(report / "index.html", width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,37 @@
+"""The roles that a run knows of heads, as the page of `headscope view` tells them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reports.card_parts import CardSource, roles
+from reports.run import Run
+
+
+@dataclass(frozen=True)
+class KnownRole:
+    """What a run says of one head."""
+
+    main: str
+    "The label in which it is most surely above its rivals; empty where it is specialised in none."
+    said: str
+    "Its surest numbers, in one sentence."
+    rows: tuple[tuple[str, ...], ...]
+    "Its roles, the surest first: what `reports.card_parts.ROLE_COLUMNS` says."
+
+
+def known_roles(run: Run) -> dict[str, KnownRole]:
+    """Return what a run says of every head that it scored, by name."""
+    source = CardSource(run)
+    found = {}
+    for name in source.rows["name"].unique():
+        if (part := roles(source, name)) is not None:
+            found[name] = KnownRole(source.main_roles.get(name, ""), _said(part.rows[0]), part.rows)
+    return found
+
+
+def _said(row: tuple[str, ...]) -> str:
+    label, variant, accuracy, interval, rival, margin, margin_interval, verdict = row
+    numbers = f"accuracy {accuracy} % {interval}".rstrip()
+    above = f"margin {margin} {margin_interval}".rstrip()
+    return f"{label}, {variant}: {numbers}; strongest rival {rival}; {above}; {verdict}"
