@@ -15,14 +15,26 @@ def view(
     text: Annotated[str, typer.Argument(help="A sentence; words are divided at white space.")],
     model: ModelName = "minilm",
     maps: Annotated[str, typer.Option("--maps", help="weights, norms (each row's shares) or rollout.")] = "weights",
+    explain: Annotated[
+        str, typer.Option("--explain", help="LAYER-HEAD, such as 3-5: a page of that head's computation, step by step.")
+    ] = "",
+    word: Annotated[
+        str, typer.Option("--word", help="Of --explain: the word to follow first, by its number from 1 or as written.")
+    ] = "",
     out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("view.html"),
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Write an interactive page of every head on your own sentence."""
+    """Write an interactive page of every head on your own sentence, or of one head's computation."""
+    from experiments.explain import explain_head
     from experiments.view import write_sentence_view
 
+    if explain and maps != "weights":
+        raise typer.BadParameter("--explain walks through weights: leave out --maps")
     with working("reading the sentence"):
-        page = write_sentence_view(text, model, out, maps=maps)
+        if explain or word:
+            page = explain_head(text, model, explain, out, word=word)
+        else:
+            page = write_sentence_view(text, model, out, maps=maps)
     typer.echo(f"page: {page}")
     if show:
         typer.launch(str(page))
