@@ -14,6 +14,7 @@ let chosen = data.chosen, wide = false;
 function table(id, titles, rows, { of = titles.length, byPiece = false, behind = [] } = {}) {
   const holder = $(id);
   holder.replaceChildren();
+  holder.className = byPiece ? "pairs" : "";
   const top = holder.createTHead().insertRow(), body = holder.createTBody();
   top.append(make("th"), ...titles.map((title) => head(title, byPiece)));
   if (of > titles.length) top.append(make("th", "…"));
