@@ -60,7 +60,7 @@ def direct_logits(
     encoder, norm, readout = linear_readout(lm)
     if texts.chosen is None:
         raise ValueError("direct logits are told of chosen pieces: say which")
-    with _entering(norm) as entered:
+    with entering(norm) as entered:
         lm.read(texts.ids, texts.real, texts.chosen)
     spread = (entered[0].var(-1, unbiased=False) + norm.eps).sqrt()
     direction = (readout.weight[forms[:, 0]] - readout.weight[forms[:, 1]]) * norm.weight
@@ -74,7 +74,7 @@ def direct_logits(
 
 
 @contextmanager
-def _entering(module: nn.Module) -> Iterator[list[Tensor]]:
+def entering(module: nn.Module) -> Iterator[list[Tensor]]:
     """Keep what enters a module while the block runs."""
     kept: list[Tensor] = []
     handle = module.register_forward_pre_hook(lambda _, inputs: kept.append(inputs[0]))

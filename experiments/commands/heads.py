@@ -31,15 +31,28 @@ def view(
     file: Annotated[str, typer.Option("--file", help="A file with a text, or - for standard input.")] = "",
     target: Annotated[str, typer.Option("--target", help="What the decoder of an encoder-decoder is told.")] = "",
     maps: Annotated[str, typer.Option("--maps", help="weights, norms (each row's shares) or rollout.")] = "weights",
+    explain: Annotated[
+        str, typer.Option("--explain", help="LAYER-HEAD, such as 3-5: a page of that head's computation, step by step.")
+    ] = "",
+    word: Annotated[
+        str, typer.Option("--word", help="Of --explain: the word to follow first, by its number from 1 or as written.")
+    ] = "",
     out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("view.html"),
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Write an interactive page of every head on your own sentences, or on five of the textbook's kind."""
+    """Write an interactive page of every head on your own sentences, or of one head's computation on one."""
+    from experiments.explain import explain_head
     from experiments.view import read_text, write_text_view
 
-    shown_texts = [*(texts or ()), *([read_text(file)] if file else ())]
+    given = [*(texts or ()), *([read_text(file)] if file else ())]
+    walked = bool(explain or word)
+    if walked and (len(given) != 1 or len(models or ()) > 1 or runs or target or maps != "weights"):
+        raise typer.BadParameter("--explain walks through one text and one --model: leave out --run, --target, --maps")
     with working("reading the sentences"):
-        page = write_text_view(out, shown_texts, models=models or (), runs=runs or (), target=target, maps=maps)
+        if walked:
+            page = explain_head(given[0], (models or ["minilm"])[0], explain, out, word=word)
+        else:
+            page = write_text_view(out, given, models=models or (), runs=runs or (), target=target, maps=maps)
     typer.echo(f"page: {page}")
     if show:
         typer.launch(str(page))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import Any
