@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import base64
 import gzip
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
-from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
 
 from reports.card_parts import ROLE_COLUMNS
-from reports.environment import asset, assets, environment
+from reports.environment import asset, assets, environment, write_page
 from reports.view_roles import KnownRole
 
 LONG: Final = 128
@@ -106,14 +104,7 @@ def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = ()) -
             script=assets(SCRIPTS, ".js"),
         )
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}-{uuid4().hex}")
-    try:
-        unfinished.write_text(page, encoding="utf-8")
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return path
+    return write_page(path, page)
 
 
 def _view(view: Attention, path: Path) -> dict[str, Any]:
@@ -145,7 +136,7 @@ def _packed(maps: npt.NDArray[np.floating]) -> str:
 
 
 def _long(maps: npt.NDArray[np.floating]) -> bool:
-    return max(maps.shape[-2:]) > LONG
+    return bool(max(maps.shape[-2:]) > LONG)
 
 
 def _where(maps: npt.NDArray[np.floating], view: Attention) -> dict[str, list[float]]:

@@ -145,7 +145,8 @@ def test_the_command_writes_the_page_of_the_head(headscope: Callable[..., Any], 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--explain", "2-1", "--maps", "norms"), "--explain walks through weights: leave out --maps"),
+        (("--explain", "2-1", "--maps", "norms"), "--explain walks through one text and one --model"),
+        (("--explain", "2-1", "another text"), "--explain walks through one text and one --model"),
         (("--word", "dog"), "'' names no head; expected --explain LAYER-HEAD"),
         (("--explain", "9-9"), "has no head 9-9"),
     ],
