@@ -40,8 +40,8 @@ def drift(run: Run) -> Drift | None:
     if table is None or table.empty:
         return None
     table = last_step(table)
-    heads = table.groupby(["layer", "name"], as_index=False, sort=False)["cosine"].mean()
-    heads = heads.sort_values("cosine", kind="stable")
+    means = table.groupby(["layer", "name"], sort=False)[["cosine"]].mean().reset_index()
+    heads = means.sort_values("cosine", kind="stable")
     said = (
         f"On {count(table['text'].nunique())} sentences of the report split the maps moved most in these heads: "
         f"{', '.join(_named(heads)[:MOVED])}. Whether the model needs what moved, this does not say."

@@ -105,7 +105,7 @@ def _corpora(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _maps(scoring: Mapping[str, Any]) -> Iterator[str]:
-    maps, reduce = scoring.get("maps"), scoring.get("reduce")
+    maps, reduce = str(scoring.get("maps")), str(scoring.get("reduce"))
     if maps in READ:
         yield f"Of every head was read {READ[maps]}, through hooks, with the model in evaluation mode."
     if reduce in REDUCED:
