@@ -31,7 +31,7 @@ def probe_page(row: Mapping[str, Any]) -> str:
     variants = "\n".join(f"- `{variant}`" for variant in probe.variants)
     options = [(f"`{field.name}`", f"`{field.type}`", f"`{field.default!r}`") for field in fields(probe)]  # type: ignore[arg-type]  # every probe is a dataclass
     parts = [f"# {row['name']}", prose(probe.__doc__ or ""), "## Variants", variants, "## Facts"]
-    parts += [table(("", ""), facts)]
+    parts += [table(("about", "what holds"), facts)]
     if options:
         parts += ["## In Python", table(("option", "type", "default"), options)]
     parts += [
@@ -64,7 +64,7 @@ def commands_page() -> str:
     ]
     for name, command in commands.items():
         parts += [f"## {name}", prose(command.help or ""), f"```text\nheadscope {name} {_usage(command.params)}\n```"]
-        parts.append(table(("", "", "default"), [_parameter(one) for one in command.params]))
+        parts.append(table(("name", "what it says", "default"), [_parameter(one) for one in command.params]))
     return "\n\n".join(parts) + "\n"
 
 
