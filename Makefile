@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
 ROOMS := mha probes reports experiments
 
-.PHONY: help install report test check format lint types sandbox bench bench-train bench-prune bench-ablate clean
+.PHONY: help install report test check format lint types sandbox bench bench-train bench-prune bench-ablate bench-page clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -53,6 +53,9 @@ bench-prune: $(INSTALLED)  ## time encoders without some of their heads against 
 
 bench-ablate: $(INSTALLED)  ## time the ablation of every head against as many plain forward passes
 	@$(BIN)/python -m experiments.bench_ablate
+
+bench-page: $(INSTALLED)  ## time how soon a large page can be used, in chromium
+	@$(BIN)/python -m experiments.bench_page
 
 clean:  ## remove the environment and what the tools left; runs/ stays
 	@rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

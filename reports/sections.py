@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 from reports.ablation import ablations
 from reports.ablation_figure import save_ablation
 from reports.ablation_terms import ABLATION
-from reports.card import head_cards
+from reports.attention import attention_view
 from reports.circuit_figure import save_circuits
 from reports.circuits import TERMS as CIRCUITS
 from reports.circuits import circuit_parts
@@ -21,6 +21,7 @@ from reports.confusion import confusions
 from reports.gating import gating
 from reports.gating_charts import gating_charts, save_gating
 from reports.gating_terms import GATING
+from reports.heads import head_grid
 from reports.headset import heads_together
 from reports.headset_charts import headset_charts
 from reports.headset_figure import save_headset
@@ -61,9 +62,13 @@ class PageSection:
     "Returns the charts of the HTML page."
     save: Callable[[Any, str, Path], Sequence[str]] = _no_figures
     "Called with what is told, the model and corpus it is about, and a folder; returns the figures' names there."
+    first: bool = False
+    "Whether the HTML page has it before the tables."
 
 
 SECTIONS: Final = (
+    PageSection("heads", "Every head", head_grid, first=True),
+    PageSection("attention", "Heads at work", attention_view, first=True),
     PageSection("shapes", "The shape of maps", head_shapes, SHAPES, shape_charts, save_shapes),
     PageSection("confusion", "Agreement among distractors", confusions),
     PageSection("relatedness", "Related words", relations),
@@ -75,7 +80,6 @@ SECTIONS: Final = (
     PageSection("slopes", "What single attention weights matter", slopes, SLOPES),
     PageSection("patching", "What brings the answer back", patched_heads, PATCHING, save=save_patching),
     PageSection("link", "Looking and mattering", linked_heads, LINK, save=save_link),
-    PageSection("cards", "Head cards", head_cards),
 )
 "In the order of the page."
 
@@ -94,6 +98,11 @@ class Told:
     def name(self) -> str:
         """Of its templates, and its anchor."""
         return self.section.name
+
+    @property
+    def first(self) -> bool:
+        """Whether the HTML page has it before the tables."""
+        return self.section.first
 
     @property
     def title(self) -> str:

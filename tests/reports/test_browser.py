@@ -1,6 +1,5 @@
 """Both pages in a real browser: no error, nothing loaded, and what a reader clicks and types works."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,31 +9,6 @@ import pytest
 
 from reports import write_view
 from reports.tables import best_heads
-
-
-@pytest.fixture
-def opened(browser: Any) -> Iterator[Any]:
-    """Opens a page and fails at the end where it logged an error or asked for anything but itself."""
-    pages, complaints = [], []
-
-    def open_page(path: Path, width: int = 1280, fragment: str = "") -> Any:
-        page = browser.new_page(viewport={"width": width, "height": 900})
-        page.on(
-            "console", lambda message: complaints.append(message.text) if message.type in {"error", "warning"} else None
-        )
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on(
-            "request",
-            lambda request: None if request.url.startswith(("file:", "data:")) else complaints.append(request.url),
-        )
-        page.goto(path.as_uri() + fragment)
-        pages.append(page)
-        return page
-
-    yield open_page
-    for page in pages:
-        page.close()
-    assert not complaints
 
 
 @pytest.fixture(scope="module")
