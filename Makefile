@@ -11,7 +11,8 @@ INSTALLED := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
 ROOMS := mha probes reports experiments
 
-.PHONY: help install report test check format lint types sandbox bench bench-train bench-prune bench-ablate docs docs-commands clean
+.PHONY: help install report test check format lint types sandbox bench bench-train bench-prune bench-ablate bench-page \
+	docs docs-commands clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -53,6 +54,9 @@ bench-prune: $(INSTALLED)  ## time encoders without some of their heads against 
 
 bench-ablate: $(INSTALLED)  ## time the ablation of every head against as many plain forward passes
 	@$(BIN)/python -m experiments.bench_ablate
+
+bench-page: $(INSTALLED)  ## time how soon a large page can be used, in chromium
+	@$(BIN)/python -m experiments.bench_page
 
 docs: $(INSTALLED)  ## write the documentation to site/, which opens from disk
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

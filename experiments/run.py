@@ -26,11 +26,13 @@ from experiments.studies import studies_of, write_tables
 from experiments.study import Study, Surroundings
 from probes import Corpus, get_probe
 from probes.corpora import Texts
-from probes.examples import choose_heads, example_arcs
+from probes.every_head import EveryHead
+from probes.examples import choose_heads, choose_texts, example_arcs
 from probes.results import SPLITS
 from reports import (
     EXAMPLE_COLUMNS,
     SCORE_COLUMNS,
+    write_attention,
     write_behaviour,
     write_examples,
     write_metrics,
@@ -126,7 +128,8 @@ def _work(
     examination = Examination.of(config, opened.model)
     around = Surroundings(opened.config, opened, corpora, journal, progress)
     studies = studies_of(around)
-    frames, examples, compared = _read(around, studies)
+    every = EveryHead(opened.model, around.settings, config.page.sentences)
+    frames, examples, compared = _read(around, studies, every)
     if examination is not None:
         write_behaviour(around.of_run(examination.hold(journal, progress)), folder)
     names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
@@ -135,6 +138,7 @@ def _work(
     scores = around.verdicts(frames)
     write_scores(around.complete(scores).assign(maps=config.scoring.maps)[list(SCORE_COLUMNS)], folder)
     write_examples(_renumbered(examples), folder)
+    _write_every_head(every, around, folder)
     if compared:
         metrics, agreement = (pd.concat(parts, ignore_index=True) for parts in zip(*compared, strict=True))
         write_metrics(metrics, agreement, folder)
@@ -145,10 +149,24 @@ def _work(
     (folder / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
+def _write_every_head(every: EveryHead, run: Surroundings, folder: Path) -> None:
+    """Write what every head does on the texts of the examples, and note how many were too many."""
+    if kept := every.tables():
+        write_attention(kept, folder)
+    if every.left_out and run.config.page.sentences:
+        run.note(
+            f"the attention of every head is kept on {len(every.sentences)} of the texts that examples are drawn from; "
+            f"{every.left_out} more would have made the page too large"
+        )
+
+
 def _read(
-    run: Surroundings, studies: Sequence[Study]
+    run: Surroundings, studies: Sequence[Study], every: EveryHead
 ) -> tuple[list[pd.DataFrame], list[pd.DataFrame], list[tuple[pd.DataFrame, pd.DataFrame]]]:
-    """Have the model read all texts; return the scores of its parts, the examples, and how far metrics agree."""
+    """Have the model read all texts; return the scores of its parts, the examples, and how far metrics agree.
+
+    `every` head is looked at on the texts of the examples.
+    """
     config, model, journal = run.config, run.model, run.journal
     probes = [get_probe(name) for name in config.probes.names]
     frames, examples, compared = [], [], []
@@ -171,8 +189,10 @@ def _read(
         share = -(-to_show * len(asked) // to_ask)
         to_show, to_ask = to_show - share, to_ask - len(asked)
         with journal.stage("examples"):
-            chosen = choose_heads(scores, share)
-            examples.append(example_arcs(model, part.texts[1], asked, chosen, part.settings))
+            shown = choose_texts(part.texts[1], asked, choose_heads(scores, share))
+            examples.append(example_arcs(model, shown, part.settings))
+            for example in shown:
+                every.look(example.text, asked)
     return frames, examples, compared
 
 

@@ -189,7 +189,9 @@ class PageSection(Section):
     """What the page shows."""
 
     examples: int = Field(default=12, ge=0)
-    "Number of heads that are shown at work on sentences."
+    "Number of heads that are shown at work on sentences; with 0 no text of the corpora is kept."
+    sentences: int = Field(default=30, ge=0, le=30)
+    "Of how many of these sentences the attention of every head is kept and shown, at the most."
 
 
 assert set(SOURCES) == {"pretrained", "random", "shuffled"}

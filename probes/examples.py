@@ -53,18 +53,31 @@ def choose_heads(scores: pd.DataFrame, count: int) -> list[Choice]:
     return [Choice((probe, variant, label), *place) for probe, variant, label, *place in zip(*columns, strict=True)]
 
 
-def example_arcs(
-    model: Model, texts: Texts, probes: Sequence[Probe], choices: Sequence[Choice], settings: Settings, each: int = 2
-) -> pd.DataFrame:
-    """Return the arcs of every chosen head on `each` texts, in the columns of `examples.parquet`.
+@dataclass(frozen=True)
+class Example:
+    """A chosen head and a text that asks its question."""
 
-    Texts are taken by a hash of their words among the short ones that ask the question, whatever the head does on them.
+    choice: Choice
+    text: Document
+    targets: Targets
+    items: Sequence[int]
+    "Items of the question."
+
+
+def choose_texts(texts: Texts, probes: Sequence[Probe], choices: Sequence[Choice], each: int = 2) -> list[Example]:
+    """Return `each` texts for every chosen head.
+
+    They are taken by a hash of their words among the short ones that ask the question, whatever the head does on them.
     """
     pool, by_name = _short_texts(texts), {probe.name: probe for probe in probes}
     asked = [_asked(pool, by_name[choice.question[0]], choice) for choice in choices]
-    shown = [one for some in asked for one in islice(some, each)]
+    return [one for some in asked for one in islice(some, each)]
 
-    def look(one: _Shown) -> npt.NDArray[np.float32] | None:
+
+def example_arcs(model: Model, shown: Sequence[Example], settings: Settings) -> pd.DataFrame:
+    """Return the arcs of every chosen head on its texts, in the columns of `examples.parquet`."""
+
+    def look(one: Example) -> npt.NDArray[np.float32] | None:
         return head_map(model, one.text, one.choice.layer, one.choice.head, settings)
 
     rows: list[dict[str, Any]] = []
@@ -80,24 +93,13 @@ def example_arcs(
     return pd.DataFrame(rows)
 
 
-@dataclass(frozen=True)
-class _Shown:
-    """A chosen head and a text that asks its question."""
-
-    choice: Choice
-    text: Document
-    targets: Targets
-    items: Sequence[int]
-    "Items of the question."
-
-
-def _asked(pool: Sequence[Document], probe: Probe, choice: Choice) -> Iterator[_Shown]:
+def _asked(pool: Sequence[Document], probe: Probe, choice: Choice) -> Iterator[Example]:
     """Yield the texts that ask the question of a chosen head."""
     _, variant, label = choice.question
     for text in pool:
         targets = probe.targets(text)[variant]
         if items := [i for i, name in enumerate(targets.label) if label in probe.pool(name)]:
-            yield _Shown(choice, text, targets, items)
+            yield Example(choice, text, targets, items)
 
 
 def _short_texts(texts: Texts, most: int = 2000) -> list[Document]:
@@ -111,12 +113,17 @@ def _short_texts(texts: Texts, most: int = 2000) -> list[Document]:
 
 def head_map(model: Model, text: Document, layer: int, head: int, settings: Settings) -> npt.NDArray[np.float32] | None:
     """Return one head's word-level map [query, key] of a text, None where the model cannot read the text whole."""
-    pieces = align(model.tokenizer, [text.words])[0]
-    if len(pieces) > model.max_pieces or pieces.missing():
+    pieces = whole_pieces(model, text)
+    if pieces is None:
         return None
-    maps = word_level(model, pieces, settings)
-    one: npt.NDArray[np.float32] = maps[layer, head]
+    one: npt.NDArray[np.float32] = word_level(model, pieces, settings)[layer, head]
     return one
+
+
+def whole_pieces(model: Model, text: Document) -> Pieces | None:
+    """Return the pieces of a text, None where the model cannot read the text whole."""
+    pieces = align(model.tokenizer, [text.words])[0]
+    return None if len(pieces) > model.max_pieces or pieces.missing() else pieces
 
 
 def word_level(model: Model, pieces: Pieces, settings: Settings) -> npt.NDArray[np.float32]:

@@ -1,5 +1,6 @@
 """Run folders and what is made from them: tables, figures, pages. Reads numbers only; runs no model."""
 
+from reports.attention_tables import write_attention
 from reports.columns import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS
 from reports.page import write_report
 from reports.run import Run
@@ -23,6 +24,7 @@ __all__ = [
     "read_examples",
     "read_scores",
     "validate",
+    "write_attention",
     "write_behaviour",
     "write_examples",
     "write_metrics",

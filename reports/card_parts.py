@@ -56,9 +56,14 @@ class CardSource:
         return rows.sort_values(keys, ascending=up, kind="stable")
 
     @cached_property
+    def surest(self) -> pd.DataFrame:
+        """The row of every head with its surest margin, of those in which it is specialised if there are any."""
+        return self.rows.drop_duplicates("name")
+
+    @cached_property
     def main_roles(self) -> Mapping[str, str]:
         """The label in which each head is most surely above its rivals, of heads that are specialised in any."""
-        first = self.rows[self.rows["specialised"]].drop_duplicates("name")
+        first = self.surest[self.surest["specialised"]]
         return dict(zip(first["name"], first["label"], strict=True))
 
     def of_head(self, table: str, name: str) -> list[dict[Any, Any]]:

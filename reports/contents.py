@@ -125,6 +125,11 @@ class Contents:
         )
 
     @property
+    def shows_attention(self) -> bool:
+        """Whether the HTML page shows every head on the example sentences, and so needs no drawings of some."""
+        return any(told.name == "attention" for told in self.sections)
+
+    @property
     def examples_shown(self) -> int:
         """Number of drawn sentences."""
         return sum(len(part.examples) for part in self.probes)

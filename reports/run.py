@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import pandas as pd
 
+from reports.attention_tables import SentenceAttention
 from reports.biography_tables import read_biographies
 from reports.card import HeadCard, head_card
 from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
@@ -47,6 +48,9 @@ class Run:
     behaviour: pd.DataFrame | None = None
     "One row a group of minimal pairs (`BEHAVIOUR_COLUMNS`); None where the run asked about none."
 
+    attention: SentenceAttention | None = None
+    "What every head does on the sentences that the page shows; None where the run kept none."
+
     studies: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     "What was measured of heads beside their scores: the tables of `reports.study_tables` that the run wrote, by name."
 
@@ -78,6 +82,7 @@ class Run:
             agreement=read_agreement(folder / "agreement.parquet") if compared else None,
             behaviour=read_behaviour(pairs) if pairs.is_file() else None,
             biographies=read_biographies(folder),
+            attention=SentenceAttention.read(folder),
             studies=read_studies(folder),
         )
 

@@ -11,7 +11,7 @@ from reports.ablation import ablations
 from reports.ablation_figure import save_ablation
 from reports.ablation_terms import ABLATION
 from reports.answers import ANSWERS, answers
-from reports.card import head_cards
+from reports.attention import attention_view
 from reports.circuit_figure import save_circuits
 from reports.circuits import TERMS as CIRCUITS
 from reports.circuits import circuit_parts
@@ -23,6 +23,7 @@ from reports.drift import DRIFT, drift
 from reports.gating import gating
 from reports.gating_charts import gating_charts, save_gating
 from reports.gating_terms import GATING
+from reports.heads import head_grid
 from reports.headset import heads_together
 from reports.headset_charts import headset_charts
 from reports.headset_figure import save_headset
@@ -63,9 +64,13 @@ class PageSection:
     "Returns the charts of the HTML page."
     save: Callable[[Any, str, Path], Sequence[str]] = _no_figures
     "Called with what is told, the model and corpus it is about, and a folder; returns the figures' names there."
+    first: bool = False
+    "Whether the HTML page has it before the tables."
 
 
 SECTIONS: Final = (
+    PageSection("heads", "Every head", head_grid, first=True),
+    PageSection("attention", "Heads at work", attention_view, first=True),
     PageSection("shapes", "The shape of maps", head_shapes, SHAPES, shape_charts, save_shapes),
     PageSection("confusion", "Agreement among distractors", confusions),
     PageSection("relatedness", "Related words", relations),
@@ -79,7 +84,6 @@ SECTIONS: Final = (
     PageSection("link", "Looking and mattering", linked_heads, LINK, save=save_link),
     PageSection("answers", "What was learned to be answered", answers, ANSWERS),
     PageSection("drift", "What training moved", drift, DRIFT),
-    PageSection("cards", "Head cards", head_cards),
 )
 "In the order of the page."
 
@@ -98,6 +102,11 @@ class Told:
     def name(self) -> str:
         """Of its templates, and its anchor."""
         return self.section.name
+
+    @property
+    def first(self) -> bool:
+        """Whether the HTML page has it before the tables."""
+        return self.section.first
 
     @property
     def title(self) -> str:

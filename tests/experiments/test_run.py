@@ -57,6 +57,7 @@ def test_a_finished_run_folder_is_complete(whole: Path) -> None:
     assert files - figures == {
         *("config.toml", "run.json", "scores.parquet", "scores.csv", "examples.parquet", "log.jsonl"),
         *("report/index.html", "report/report.md", "shapes.parquet", "shapes.csv", "counts.parquet"),
+        *("attention.parquet", "gold.parquet", "sentences.parquet"),
     }
     assert {Path(name).suffix for name in figures} == {".png", ".pdf"}
     assert list(whole.parent.iterdir()) == [whole], "nothing temporary is left beside it"
@@ -365,6 +366,23 @@ def test_the_examples_option_is_the_number_of_heads_that_are_shown(scored: Calla
         heads = examples.groupby("example")[["probe", "label", "variant", "name"]].first()
         assert len(heads.drop_duplicates()) == count
         assert set(heads.index) == set(range(len(heads)))
+
+
+def test_every_head_is_kept_on_the_texts_of_the_examples(scored: Callable[..., Run], whole: Path) -> None:
+    assert scored().attention is None, "with page.examples = 0 no text of the corpora is kept"
+    assert scored("page.examples=1", "page.sentences=0").attention is None
+    run = Run.open(whole)
+    found = run.attention
+    assert found is not None
+    assert set(found.sentences["source"]) == set(run.examples["source"])
+    assert set(found.attention["name"]) == set(run.scores["name"])
+    assert len(found.attention) == len(found.sentences) * run.scores["name"].nunique()
+    assert set(found.gold["probe"]) == set(run.examples["probe"])
+    kept = scored("page.examples=1", "page.sentences=1")
+    assert kept.attention is not None
+    assert len(kept.attention.sentences) == 1
+    (note,) = [note for note in kept.record["notes"] if "every head" in note]
+    assert note.startswith("the attention of every head is kept on 1 of the texts that examples are drawn from; 1 more")
 
 
 def test_trained_probes_have_rows_of_their_own_beside_a_control_task(scored: Callable[..., Run]) -> None:

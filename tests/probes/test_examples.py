@@ -11,7 +11,7 @@ import torch
 from mha import CLS, SEP, Model
 from probes import examples, get_probe
 from probes.corpora import MemoryTexts
-from probes.examples import Choice, _arcs, choose_heads, example_arcs, head_map
+from probes.examples import Choice, _arcs, choose_heads, choose_texts, example_arcs, head_map
 from probes.records import Document
 from probes.scoring import Settings
 from probes.targets import Targets, key_sets
@@ -61,7 +61,8 @@ def test_arcs_are_the_strongest_of_the_head_and_gold_is_marked(
     question: tuple[str, str, str], column: bool, model: Model, random_documents: Callable[..., list[Document]]
 ) -> None:
     texts = [text for document in random_documents(30, longest=9) for text in document.split_sentences()]
-    arcs = example_arcs(model, MemoryTexts(texts), PROBES, [Choice(question, 1, 2)], Settings())
+    chosen = choose_texts(MemoryTexts(texts), PROBES, [Choice(question, 1, 2)])
+    arcs = example_arcs(model, chosen, Settings())
     assert set(arcs.example) == {0, 1}
     assert set(arcs.name) == {"2-3"}
     for _, shown in arcs.groupby("example"):
@@ -100,7 +101,8 @@ def test_the_number_of_workers_changes_no_arc(
         stream(*given, **named)
 
     monkeypatch.setattr(examples, "stream_maps", counted)
-    one, three = (example_arcs(model, texts, PROBES, choices, Settings(workers=workers)) for workers in (1, 3))
+    chosen = choose_texts(texts, PROBES, choices)
+    one, three = (example_arcs(model, chosen, Settings(workers=workers)) for workers in (1, 3))
     pd.testing.assert_frame_equal(one, three, check_exact=True)
     assert one.example.nunique() == 12
     assert threads == [1] * 24

@@ -15,7 +15,15 @@ import pandas as pd
 import pytest
 from scipy.stats import kendalltau
 
-from reports import EXAMPLE_COLUMNS, SCORE_COLUMNS, read_scores, write_examples, write_report, write_scores
+from reports import (
+    EXAMPLE_COLUMNS,
+    SCORE_COLUMNS,
+    read_scores,
+    write_attention,
+    write_examples,
+    write_report,
+    write_scores,
+)
 from reports.columns import AGREEMENT_COLUMNS, METRIC_COLUMNS
 
 LAYERS, HEADS = 6, 12
@@ -381,3 +389,48 @@ def opened(browser: Any) -> Iterator[Any]:
     for page in pages:
         page.close()
     assert not complaints
+
+
+ROLE = ("dependency", "obj", "dependent->head")
+"The relation in which five heads of the synthetic run are specialised."
+
+ODD_WORDS = ("<script>alert(1)</script>", '"a\'b"', "שלום", "🦉", "<b>&amp;")
+"Words that break pages unless they are text everywhere."
+
+
+@pytest.fixture(scope="session")
+def attention_tables() -> dict[str, pd.DataFrame]:
+    """What all heads of the synthetic run do on two sentences: head 3-5 looks back, all others look at [SEP].
+
+    Head 3-5 gives [CLS] a tenth. The second sentence asks for "obj", the first for "det" and what nobody scored.
+    """
+    texts = [["The", "keys", "to", "the", "cabinet"], list(ODD_WORDS)]
+    told = [
+        {"sentence": i, "source": f"own-{i}", "words": words, "pieces": [[word[:2], f"##{word[2:]}"] for word in words]}
+        for i, words in enumerate(texts)
+    ]
+    places = [(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
+    back = [key for word in range(5) for key in (word - 1, -1 if word else -2)]
+    attention = [
+        {"sentence": i, "layer": layer, "head": head, "name": f"{layer + 1}-{head + 1}"}
+        | {"keys": back if (layer, head) == (2, 4) else [-2, -1] * 5, "weights": [204, 26] * 5}
+        for i in range(2)
+        for layer, head in places
+    ]
+    arcs = [(0, "det", 0, 1), (0, "det", 3, 4), (0, "unheard", 1, 2), (1, "obj", 1, 0), (1, "obj", 3, 0)]
+    gold = [
+        {"sentence": i, "probe": ROLE[0], "label": label, "variant": ROLE[2], "query": query, "key": key}
+        for i, label, query, key in arcs
+    ]
+    sentences = pd.DataFrame(told).assign(before="[CLS]", after="[SEP]")
+    return {"sentences": sentences, "gold": pd.DataFrame(gold), "attention": pd.DataFrame(attention)}
+
+
+@pytest.fixture(scope="session")
+def attended_run(
+    written_run: Path, attention_tables: dict[str, pd.DataFrame], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The folder of the synthetic run with sentences on which every head is kept; not to be changed."""
+    folder = shutil.copytree(written_run, tmp_path_factory.mktemp("attended") / "minilm-ewt")
+    write_attention(attention_tables, folder)
+    return folder

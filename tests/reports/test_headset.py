@@ -123,7 +123,7 @@ def test_a_run_without_the_tables_has_no_section_but_cards(report: Path):
     page = (report / "index.html").read_text("utf-8")
     assert 'id="headset"' not in page
     assert 'id="cards"' in page
-    assert "## Head cards" in (report / "report.md").read_text("utf-8")
+    assert "## Every head" in (report / "report.md").read_text("utf-8")
 
 
 def test_a_model_with_too_many_heads_has_no_matrix(folder: Path, monkeypatch: pytest.MonkeyPatch):
@@ -173,7 +173,7 @@ def test_a_card_opens_by_address_by_name_by_cell_and_by_choice(opened: Any):
     assert opened.evaluate("location.hash") == f"#head-{name}"
     opened.locator("#maps [data-head='3-5']").first.click()
     assert card.locator("h3").inner_text() == "Head 3-5"
-    opened.locator("[data-cards] select").select_option("1-2")
+    opened.locator("#cards select").select_option("1-2")
     assert card.locator("h3").inner_text() == "Head 1-2"
     assert opened.evaluate("document.documentElement.scrollWidth") <= 390
 

@@ -1,0 +1,42 @@
+"""The benchmark of a large page: how large its page is, and that its clock stops when a head is shown."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from experiments import bench_page
+from experiments.bench_page import BROWSERS, MOST_MEGABYTES, time_to_interactive, write_large_run, write_page
+
+
+def test_a_page_of_144_heads_and_30_sentences_is_under_five_megabytes(tmp_path: Path) -> None:
+    page = write_page(write_large_run(tmp_path))
+    text = page.read_text(encoding="utf-8")
+    assert text.count('"weights":"') == 30
+    assert len(text.encode()) < MOST_MEGABYTES * 1e6
+
+
+def test_the_clock_stops_once_the_sentence_shows_the_head(tmp_path: Path) -> None:
+    pytest.importorskip("playwright", reason="opens pages in a browser: playwright is not installed")
+    if not any(map(shutil.which, BROWSERS)):
+        pytest.skip("opens pages in a browser: no chromium on the PATH (apt-get install chromium)")
+    page = write_page(write_large_run(tmp_path, layers=2, heads=2, sentences=2, words=6))
+    (seconds,) = time_to_interactive(page, "2-2", 1)
+    assert seconds > 0
+
+
+def test_without_a_browser_the_benchmark_ends_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("playwright", reason="opens pages in a browser: playwright is not installed")
+    monkeypatch.setattr(bench_page, "write_large_run", lambda folder: folder)
+    monkeypatch.setattr(bench_page, "write_page", lambda folder: Path(__file__))
+    monkeypatch.setattr(sys, "argv", ["bench_page", "--out", str(tmp_path / "times.json")])
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(SystemExit) as ended:
+        bench_page.main()
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("bench: no chromium on the PATH")
+    assert not list(tmp_path.iterdir())
