@@ -1,24 +1,21 @@
-"""The figure of head biographies: loss, behaviour, concentration and the best heads' margins over one axis of steps."""
+"""Charts of head biographies: loss, behaviour, concentration and the best heads' margins over one axis of steps."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
 from reports.biographies import HeadBiographies
+from reports.charts import COLOURS, Chart, Look, curves, layered, over
 from reports.figures import INK, LINE, MUTED, _axes, _bare, _save, _styled
 from reports.formats import count
-from reports.sandbox_charts import Chart, Key, Shape
-
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9")
-"Okabe and Ito's colours without black and yellow, which vanish on one of the two grounds."
-
-LEFT, RIGHT, WIDTH = 46, 14, 720
 
 
 @dataclass(frozen=True)
@@ -45,15 +42,6 @@ class Panel:
     height: int
     percent: bool
     "Whether numbers are fractions that are written in percent."
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """The lowest and the highest number, with some room; never empty."""
-        values = [v for line in self.lines for part in (line.values, line.low, line.high) for v in part]
-        known = [value for value in values if math.isfinite(value)]
-        low, high = min(known), max(known)
-        room = 0.06 * (high - low) or 0.05 * (abs(high) or 1)
-        return low - room, high + room
 
 
 def panels(found: HeadBiographies) -> list[Panel]:
@@ -99,53 +87,32 @@ def ticks(last: int) -> list[int]:
 
 
 def biography_charts(found: HeadBiographies) -> list[Chart]:
-    """Return one chart a panel, all with the same axis of steps, log(step + 1)."""
-    return [_chart(panel, found.steps) for panel in panels(found)]
+    """Return one chart a panel, all with the same axis of steps, log(step + 1), and a line where the slider stands."""
+    return [_chart(panel, found.steps[-1]) for panel in panels(found)]
 
 
-def _chart(panel: Panel, steps: Sequence[int]) -> Chart:
-    height, bottom = panel.height + 34, 8 + panel.height
-    (low, high), last = panel.range, math.log1p(steps[-1])
-
-    def across(step: float) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * math.log1p(step) / last
-
-    def up(value: float) -> float:
-        return bottom - panel.height * (value - low) / (high - low)
-
-    shapes = []
-    for value in _marks(low, high):
-        text = f"{100 * value:.0f}" if panel.percent else f"{value:.6g}"
-        shapes.append(Shape("path", "axis", d=f"M{LEFT} {up(value):.1f}H{WIDTH - RIGHT}"))
-        shapes.append(Shape("text", "tick end", LEFT - 6, up(value) + 3.5, text=text.replace("-", "−")))
-    for step in ticks(steps[-1]):
-        shapes.append(Shape("text", "tick middle", across(step), bottom + 15, text=count(step)))
-    shapes.append(Shape("text", "name middle", (LEFT + WIDTH - RIGHT) / 2, height - 5, text="step (log scale)"))
-    for line in panel.lines:
-        points = [f"{across(step):.1f} {up(value):.1f}" for step, value in zip(line.steps, line.values, strict=True)]
-        if line.low:
-            bounds = [f"{across(s):.1f} {up(v):.1f}" for s, v in zip(line.steps, line.high, strict=True) if v == v]
-            bounds += [
-                f"{across(s):.1f} {up(v):.1f}" for s, v in [*zip(line.steps, line.low, strict=True)][::-1] if v == v
-            ]
-            shapes.append(Shape("path", "band", d=f"M{'L'.join(bounds)}z", colour=line.colour))
-        look = "curve unfound" if line.dashed else "curve"
-        shapes.append(Shape("path", look, d=f"M{'L'.join(points)}", colour=line.colour))
-        for step, value in zip(line.steps, line.values, strict=True):
-            number = f"{100 * value:.1f}" if panel.percent else f"{value:.3g}"
-            said = f"{line.name}, step {count(step)}: {number} {panel.unit}".replace("-", "−")
-            shapes.append(Shape("dot", "point", across(step), up(value), text=said, colour=line.colour))
-    keys = tuple(Key(line.name, "unfound" if line.dashed else "found", line.colour) for line in panel.lines)
-    title = f"{panel.title} ({panel.unit})"
-    return Chart(title, "Over training steps on a log scale.", height, tuple(shapes), keys, WIDTH, "lines")
+def _chart(panel: Panel, last: int) -> Chart:
+    rows = [row for line in panel.lines for row in _rows(line, panel)]
+    steps = alt.Axis(values=ticks(last), format=",d", title="step (log scale)")
+    x = alt.X("step:Q", axis=steps).scale(type="symlog", constant=1, domain=[0, last], nice=False)
+    y = alt.Y("value:Q", title=None).scale(zero=False).axis(minExtent=38, tickCount=max(panel.height // 40, 3))
+    lines = curves(rows, {line.name: Look(line.colour, line.dashed) for line in panel.lines}, x, y)
+    step = alt.param("step", value=last)
+    slider = over([{}]).transform_calculate(at=step.name).encode(alt.X("at:Q"))
+    drawn = layered(slider.mark_rule(color="var(--other)", strokeDash=[2, 3]), lines).add_params(step)
+    said = "Over training steps on a log scale; biographies.csv has the numbers."
+    return Chart(f"{panel.title} ({panel.unit})", said, drawn.properties(height=panel.height))
 
 
-def _marks(low: float, high: float) -> list[float]:
-    """Return two to six round numbers between `low` and `high`."""
-    step = 10 ** math.floor(math.log10(high - low))
-    step = next(one for one in (step / 5, step / 2, step, 2 * step) if (high - low) / one <= 6)
-    first = math.ceil(low / step)
-    return [round(number * step, 10) for number in range(first, math.floor(high / step) + 1)]
+def _rows(line: Line, panel: Panel) -> Iterator[dict[str, Any]]:
+    """Yield the points of a line, percentages where the panel has them."""
+    scale = 100 if panel.percent else 1
+    unsure = (math.nan,) * len(line.steps)
+    for step, value, *bounds in zip(line.steps, line.values, line.low or unsure, line.high or unsure, strict=True):
+        low, high = (None if math.isnan(bound) else scale * bound for bound in bounds)
+        number = f"{100 * value:.1f}" if panel.percent else f"{value:.3g}"
+        said = f"{line.name}, step {count(step)}: {number} {panel.unit}".replace("-", "−")
+        yield {"step": step, "value": scale * value, "low": low, "high": high, "series": line.name, "said": said}
 
 
 def save_biographies(found: HeadBiographies, title: str, path: Path) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from reports.biography_charts import COLOURS, _marks
+from reports.charts import COLOURS
 from reports.claims_record import Cell, Measure, written
 from reports.formats import count
 from reports.sandbox_charts import Chart, Key, Shape
@@ -162,3 +162,11 @@ def marked(value: float, unit: str) -> str:
     shown = 100 * value if unit in ("%", "points") else value
     text = f"{shown:,.0f}" if abs(shown) >= 1000 and shown == round(shown) else f"{shown:.4g}"
     return text.replace("-", "−")
+
+
+def _marks(low: float, high: float) -> list[float]:
+    """Return two to six round numbers between `low` and `high`."""
+    step = 10 ** math.floor(math.log10(high - low))
+    step = next(one for one in (step / 5, step / 2, step, 2 * step) if (high - low) / one <= 6)
+    first = math.ceil(low / step)
+    return [round(number * step, 10) for number in range(first, math.floor(high / step) + 1)]

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reports.biography_charts import COLOURS
+from reports.charts import COLOURS
 from reports.classifiers import Classifiers, Row
 from reports.figures import BASELINE_ORANGE, HEAD_BLUE, LINE, MUTED, _axes, _bare, _save, _styled
 

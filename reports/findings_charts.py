@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports.biography_charts import COLOURS
+from reports.charts import COLOURS
 from reports.claims_charts import Axis, Scale, marked
 from reports.formats import decimal
 from reports.sandbox_charts import Chart, Key, Shape

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import altair as alt
 import numpy as np
 
-from reports.biography_charts import COLOURS
+from reports.charts import COLOURS, Chart, Look, curves
 from reports.figures import INK, LINE, MUTED, RAMP, _axes, _bare, _save, _styled
 from reports.gating import Gating
 from reports.gating_parts import COST, IMPORTANCE, RANDOM, TOLD, Curve
-from reports.sandbox_charts import Chart, Key, Shape
 
 LOOKS: Final = {IMPORTANCE: COLOURS[0], COST: COLOURS[3], RANDOM: "#808890"}
 "Order -> colour."
 
-LEFT, RIGHT, TOP, HEIGHT, BOTTOM, WIDTH = 46, 14, 10, 180, 44, 340
 PANELS: Final = 8
 "Maps of the figure at the most."
 
@@ -36,58 +34,27 @@ def _ends(curve: Curve) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _ticks(low: float, high: float) -> list[float]:
-    """Return four to nine round numbers between two others."""
-    rough = (high - low) / 9
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = power * next(part for part in (1, 2, 5, 10) if part * power >= rough)
-    return [step * place for place in range(math.ceil(low / step), math.floor(high / step) + 1)]
-
-
 def _chart(curve: Curve) -> Chart:
-    (low, high), bottom, factor = _ends(curve), TOP + HEIGHT, curve.scale.factor
-
-    def across(left: Any) -> Any:
-        return LEFT + (WIDTH - LEFT - RIGHT) * (1 - left)
-
-    def up(value: Any) -> Any:
-        return bottom - HEIGHT * (factor * value - low) / (high - low)
-
-    shapes = []
-    for value in _ticks(low, high):
-        at = up(value / factor)
-        shapes.append(Shape("path", "axis", d=f"M{LEFT} {at:.1f}H{WIDTH - RIGHT}"))
-        shapes.append(Shape("text", "tick end", LEFT - 6, at + 3.5, text=f"{value:.4g}".replace("-", "−")))
-    for part in (1, 0.75, 0.5, 0.25, 0):
-        shapes.append(Shape("text", "tick middle", across(part), bottom + 16, text=f"{100 * part:.0f}"))
-    middle = (LEFT + WIDTH - RIGHT) / 2
-    shapes.append(Shape("text", "name middle", middle, bottom + 33, text="heads left, %"))
-    left, _, least, most = curve.line(RANDOM)
-    around = [*zip(across(left), up(most), strict=True), *zip(across(left)[::-1], up(least)[::-1], strict=True)]
-    shapes.append(Shape("path", "band", d=f"M{_points(around)}Z", colour=LOOKS[RANDOM]))
-    for order, colour in LOOKS.items():
-        left, mean, *_ = curve.line(order)
-        points = list(zip(across(left), up(mean), strict=True))
-        look = "curve unfound" if order == RANDOM else "curve"
-        shapes.append(Shape("path", look, d=f"M{_points(points)}", colour=colour))
-        for (x, y), share, value in zip(points, left, mean, strict=True):
-            text = f"{TOLD[order]}, {100 * share:.0f} % of heads left: {curve.scale.written(value)} {curve.scale.unit}"
-            shapes.append(Shape("dot", "point", x, y, text=text, colour=colour))
-    keys = tuple(
-        Key(
-            f"{TOLD[order]}{', with range' if order == RANDOM else ''}",
-            "unfound" if order == RANDOM else "found",
-            colour,
-        )
-        for order, colour in LOOKS.items()
-    )
+    x = alt.X("left:Q", title="heads left, %").scale(domain=[100, 0], nice=False)
+    y = alt.Y("value:Q", title=None).scale(domain=list(_ends(curve)), nice=False)
+    orders = {_named(order): Look(colour, order == RANDOM) for order, colour in LOOKS.items()}
+    drawn = curves([row for order in LOOKS for row in _rows(curve, order)], orders, x, y)
     said = "What is left of the behaviour while heads are taken out; pruning.csv has the numbers."
-    title = f"{curve.title} ({curve.scale.unit})"
-    return Chart(title, said, bottom + BOTTOM, tuple(shapes), keys, WIDTH, "in which order heads go")
+    return Chart(f"{curve.title} ({curve.scale.unit})", said, drawn.properties(height=180))
 
 
-def _points(points: Sequence[tuple[float, float]]) -> str:
-    return "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+def _named(order: str) -> str:
+    return f"{TOLD[order]}{', with range' if order == RANDOM else ''}"
+
+
+def _rows(curve: Curve, order: str) -> Iterator[dict[str, Any]]:
+    """Yield the points of an order; random orders have a range."""
+    factor = curve.scale.factor
+    for left, mean, least, most in zip(*curve.line(order), strict=True):
+        written = f"{curve.scale.written(mean)} {curve.scale.unit}"
+        said = f"{TOLD[order]}, {100 * left:.0f} % of heads left: {written}"
+        row = {"left": 100 * left, "value": factor * mean, "series": _named(order), "said": said}
+        yield row | ({"low": factor * least, "high": factor * most} if order == RANDOM else {})
 
 
 def save_gating(found: Gating, about: str, folder: Path) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.card_parts import CardSource
-from reports.formats import count, decimal, p_value, percent
+from reports.formats import count, decimal, p_value, percent, signed
 from reports.run import Run
 
 COMPARED: Final[Mapping[str, str]] = {
@@ -90,7 +90,7 @@ class HeadsTogether:
     sentences: tuple[str, ...]
     contrasts: tuple[Contrast, ...]
     places: pd.DataFrame
-    "As places.parquet, with `role`, the head's main role, empty for none."
+    "As places.parquet, with `role`, the head's main role, and `surest`, `accuracy` and `margin`, empty for none."
     distances: pd.DataFrame
     subspaces: pd.DataFrame
     ensembles: tuple[Ensemble, ...]
@@ -124,11 +124,22 @@ def heads_together(run: Run) -> HeadsTogether | None:
     if "places" not in tables:
         nothing = pd.DataFrame()
         return HeadsTogether(_gains(found), (), nothing, nothing, nothing, found) if found else None
-    known = CardSource(run).main_roles
-    places = tables["places"].assign(role=[known.get(name, "") for name in tables["places"]["name"]])
+    places = _with_roles(tables["places"], CardSource(run))
     contrasts = tuple(_contrasts(tables["contrasts"], tables["subspaces"]))
     said = (*_said(run, contrasts, places), *_gains(found))
     return HeadsTogether(said, contrasts, places, tables["distances"], tables["subspaces"], found)
+
+
+def _with_roles(places: pd.DataFrame, source: CardSource) -> pd.DataFrame:
+    """Return the places with main role, and label, accuracy and margin of the surest margin; empty for none."""
+    rows = {str(row["name"]): row for row in source.rows.drop_duplicates("name").to_dict("records")}
+    surest = [rows.get(name) for name in places["name"]]
+    return places.assign(
+        role=[source.main_roles.get(name, "") for name in places["name"]],
+        surest=[f"{row['label']} ({row['variant']})" if row else "" for row in surest],
+        accuracy=[percent(row["accuracy"]) if row else "" for row in surest],
+        margin=[signed(row["margin"]) if row else "" for row in surest],
+    )
 
 
 def _contrasts(table: pd.DataFrame, subspaces: pd.DataFrame) -> Iterator[Contrast]:

@@ -1,23 +1,22 @@
-"""Charts of heads as a set as shapes for inline SVG: the heads on a plane, and what their subspaces share."""
+"""Charts of heads as a set: the heads on a plane, and what their subspaces share."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import Final
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
 
+import altair as alt
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 
-from reports.formats import count, decimal
+from reports.charts import Chart, layered, legend, over
+from reports.formats import MISSING, count, decimal
 from reports.headset import COMPARED, HeadsTogether
-from reports.sandbox_charts import Chart, Key, Shape
 
-Edges = npt.NDArray[np.float64]
+PLANE: Final = 500
+"Pixels between the outermost heads, for which labels are placed; on a much narrower screen there are none."
 
-PLANE, MARGIN = 560, 26
 BARS: Final = 40
 "Steps of a histogram."
 
@@ -27,7 +26,20 @@ LAYERS: Final = LinearSegmentedColormap.from_list("layers", ["#0072b2", "#009e73
 NAMED: Final = 24
 "Heads whose roles are written on the plane."
 
-OWN, FRESH = "var(--right)", "var(--wrong)"
+WEIGHTS: Final = {"own": ("this model", "var(--right)"), "random": ("fresh weights", "var(--wrong)")}
+"Weights in subspaces.parquet -> their name and colour."
+
+TOLD: Final = {
+    "head": "head",
+    "role": "role",
+    "surest": "surest label",
+    "accuracy": "accuracy, %",
+    "margin": "margin, points",
+    "group": "group",
+    "nearest": "nearest head",
+    "distance": "at a distance of, nats",
+}
+"What is told of a head where one points at it: column of the data -> name."
 
 
 def layer_colours(layers: int) -> list[str]:
@@ -44,37 +56,57 @@ def headset_charts(found: HeadsTogether) -> list[Chart]:
 
 
 def plane_chart(places: pd.DataFrame) -> Chart:
-    """Return the heads on their plane, coloured by layer, those with a role named."""
-    across, up = places["x"].to_numpy(), places["y"].to_numpy()
-    scale = (PLANE - 2 * MARGIN) / max(float(np.ptp(across)), 1e-9)
-    height = float(np.ptp(up)) * scale + 2 * MARGIN
-    x, y = MARGIN + (across - across.min()) * scale, height - MARGIN - (up - up.min()) * scale
-    colours = layer_colours(int(places["layer"].max()) + 1)
-    rows = places.to_dict("records")
-    shapes = [
-        Shape("dot", "point", left, top, text=_told(row), colour=colours[row["layer"]])
-        for row, left, top in zip(rows, x.tolist(), y.tolist(), strict=True)
-    ]
-    named = [
-        (row["role"], left, top) for row, left, top in zip(rows, x.tolist(), y.tolist(), strict=True) if row["role"]
-    ]
-    shapes += [_label(*one) for one in apart(named)]
-    keys = tuple(Key(f"layer {number + 1}", "found", colour) for number, colour in enumerate(colours))
-    said = "Near heads have maps that are alike; distances are in the table distances.parquet."
-    return Chart("Heads on a plane, by the distance of their maps", said, height, tuple(shapes), keys, PLANE, "layers")
+    """Return the heads on their plane, coloured by layer; a click on a head chooses it everywhere on the page.
 
-
-def _label(role: str, left: float, top: float) -> Shape:
-    """Return a head's role beside its dot, on the side on which there is room."""
-    look, x = ("name", left + 6) if left + 7 * len(role) < PLANE else ("name end", left - 6)
-    return Shape("text", look, x, top + 3.5, text=role)
-
-
-def _told(row: dict[object, object]) -> str:
-    role = f", {row['role']}" if row["role"] else ""
-    return (
-        f"{row['name']}{role}; group {row['group']}, nearest {row['nearest']} ({decimal(float(str(row['distance'])))})"
+    One unit is as long across as it is up, however wide the page is.
+    """
+    names = [f"layer {layer}" for layer in range(1, int(places["layer"].max()) + 2)]
+    rows = [_told(row) for row in places.to_dict("records")]
+    wide, tall = (max(float(np.ptp(places[axis])), 1e-9) for axis in ("x", "y"))
+    unit = alt.param("unit", expr=f"max({wide} / (width - 60), {tall} / (height - 40))")
+    at = _centred(alt.X("x:Q"), places["x"], "width"), _centred(alt.Y("y:Q"), places["y"], "height")
+    chosen = alt.param("head", value="")
+    is_chosen = alt.datum.head == chosen
+    dots = over(rows).encode(
+        *at,
+        alt.Color("layer:N", legend=legend(names, "circle")).scale(domain=names, range=layer_colours(len(names))),
+        size=alt.when(is_chosen).then(alt.value(200)).otherwise(alt.value(70)),
+        strokeWidth=alt.when(is_chosen).then(alt.value(2.5)).otherwise(alt.value(0)),
+        tooltip=[alt.Tooltip(f"{column}:N", title=name) for column, name in TOLD.items()],
     )
+    marks = dots.mark_circle(opacity=0.9, stroke="var(--ink)", cursor="pointer")
+    height = min(max(round(PLANE * tall / wide) + 60, 240), 560)
+    drawn = layered(marks, *_roles(rows, at, PLANE / wide)).add_params(unit, chosen).properties(height=height)
+    said = "Near heads have maps that are alike; distances are in the table distances.parquet."
+    return Chart("Heads on a plane, by the distance of their maps", said, drawn)
+
+
+def _told(row: Mapping[Hashable, Any]) -> dict[str, Any]:
+    """Return what the plane shows of a head, and tells where one points at it."""
+    named = {"head": row["name"], "layer": f"layer {row['layer'] + 1}", "distance": decimal(row["distance"])}
+    roles = {name: row[name] or MISSING for name in ("role", "surest", "accuracy", "margin")}
+    return named | roles | {name: row[name] for name in ("x", "y", "group", "nearest")}
+
+
+def _centred(channel: alt.X | alt.Y, values: pd.Series[float], size: str) -> alt.X | alt.Y:
+    """Return the channel with as many units to both sides of the middle as there is room for."""
+    middle = (float(values.min()) + float(values.max())) / 2
+    low, high = (alt.expr(f"{middle} {sign} unit * {size} / 2") for sign in "-+")
+    return channel.axis(None).scale(nice=False, zero=False, domainMin=low, domainMax=high)
+
+
+def _roles(rows: Sequence[Mapping[str, Any]], at: tuple[alt.X | alt.Y, ...], scale: float) -> Iterator[alt.Chart]:
+    """Yield the roles beside their heads, on the side on which there is room; `scale` is pixels a unit."""
+    named = [row for row in rows if row["role"] != MISSING]
+    kept = apart([(row["role"], scale * row["x"], scale * row["y"]) for row in named])
+    shown = [row for row in named if (row["role"], scale * row["x"], scale * row["y"]) in kept]
+    right = max(row["x"] for row in rows)
+    sides: tuple[tuple[Literal["left", "right"], int], ...] = (("left", 7), ("right", -7))
+    for side, aside in sides:
+        part = [row for row in shown if (row["x"] + 7 * len(row["role"]) / scale <= right) == (side == "left")]
+        if part:
+            wide = alt.expr("width < 400 ? 0 : 1")
+            yield over(part).mark_text(align=side, dx=aside, opacity=wide).encode(*at, text="role:N")
 
 
 def apart(named: Sequence[tuple[str, float, float]], least: float = 12) -> list[tuple[str, float, float]]:
@@ -91,35 +123,28 @@ def apart(named: Sequence[tuple[str, float, float]], least: float = 12) -> list[
 
 def overlap_chart(subspaces: pd.DataFrame, what: str) -> Chart:
     """Return how many pairs of heads share how much, of the model's heads and of heads with fresh weights."""
-    height, left, right, bottom = 190.0, 34, 12, 36
     rows = subspaces[(subspaces["what"] == what) & subspaces["overlap"].notna()]
     low, high = (float(rows["overlap"].agg(end)) for end in ("min", "max"))
     edges = np.linspace(low, high if high > low else low + 1e-6, BARS + 1)
-    first, last = float(edges[0]), float(edges[-1])
-    shares = {
-        weights: np.histogram(part["overlap"], edges)[0] / len(part)
-        for weights, part in rows.groupby("weights", sort=True)
-    }
-    most = max(float(share.max()) for share in shares.values())
-    width = 340
+    weights = {str(name): part["overlap"].to_numpy() for name, part in rows.groupby("weights", sort=True)}
+    steps = [
+        {"weights": WEIGHTS[name][0], "from": start, "to": end, "share": 100 * pairs / len(overlaps)}
+        for name, overlaps in weights.items()
+        for start, end, pairs in zip(edges[:-1].tolist(), edges[1:].tolist(), _counts(overlaps, edges), strict=True)
+    ]
+    names, colours = zip(*(WEIGHTS[name] for name in weights), strict=True)
+    drawn = over(steps).encode(
+        alt.X("from:Q", title=COMPARED[what]).bin("binned"),
+        alt.X2("to:Q"),
+        alt.Y("share:Q", title="pairs, %").stack(None),
+        alt.Color("weights:N", legend=legend(names, "square")).scale(domain=names, range=colours),
+        tooltip=["weights:N", *(alt.Tooltip(f"{column}:Q", format=".2f") for column in ("from", "to", "share"))],
+    )
+    said = f"Shares of {count(len(rows) // max(len(weights), 1))} pairs of heads by {COMPARED[what]}."
+    title = COMPARED[what].partition(":")[0]
+    return Chart(title, said, drawn.mark_bar(binSpacing=0, opacity=0.5).properties(height=160))
 
-    def across(value: float) -> float:
-        return left + (width - left - right) * (value - first) / (last - first)
 
-    def up(value: float) -> float:
-        return height - bottom - (height - bottom - 10) * value / most
-
-    shapes = [Shape("path", "axis", d=f"M{left} {up(0):.1f}H{width - right}")]
-    for value in (first, last):
-        shapes.append(Shape("text", "tick middle", across(value), height - bottom + 14, text=decimal(value)))
-    shapes.append(Shape("text", "tick end", left - 4, up(most) + 4, text=f"{100 * most:.0f} %"))
-    shapes.append(Shape("text", "name middle", (left + width - right) / 2, height - 6, text=COMPARED[what]))
-    keys = []
-    for weights, share in shares.items():
-        name, colour = ("this model", OWN) if weights == "own" else ("fresh weights", FRESH)
-        corners = zip(pairwise(edges.tolist()), share.tolist(), strict=True)
-        steps = "".join(f"V{up(value):.1f}H{across(end):.1f}" for (_, end), value in corners)
-        shapes.append(Shape("path", "curve", d=f"M{across(first):.1f} {up(0):.1f}{steps}V{up(0):.1f}", colour=colour))
-        keys.append(Key(name, "found", colour))
-    said = f"Shares of {count(len(rows) // max(len(shares), 1))} pairs of heads by {COMPARED[what]}."
-    return Chart(COMPARED[what].partition(":")[0], said, height, tuple(shapes), tuple(keys), width, "weights")
+def _counts(values: Any, edges: Any) -> list[int]:
+    counts: list[int] = np.histogram(values, edges)[0].tolist()
+    return counts

@@ -11,6 +11,7 @@ from reports.behaviour import DECIDED
 from reports.behaviour_figure import save_behaviour
 from reports.biographies import MATCHED
 from reports.biography_charts import biography_charts, save_biographies
+from reports.charts import vega
 from reports.contents import Contents, ProbePart, gather
 from reports.environment import assets, environment
 from reports.figures import save_best_heads, save_heat_maps
@@ -87,13 +88,14 @@ def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder:
 def html_page(contents: Contents) -> str:
     """Return the whole page as HTML that loads nothing from anywhere."""
     template = environment().get_template("page.html.j2")
-    drawn = contents.biographies is not None or any(told.charts for told in contents.sections)
+    charts = biography_charts(contents.biographies) if contents.biographies is not None else []
+    drawn = bool(charts) or any(told.charts for told in contents.sections)
     parts = ["page", "fold", "opening", *["charts"] * drawn, *["biographies"] * (contents.biographies is not None)]
     parts += [told.name for told in contents.sections]
     return template.render(
         page=contents,
         leader=leader_sentence,
-        charts=biography_charts(contents.biographies) if contents.biographies is not None else [],
+        charts=charts,
         biography_terms=BIOGRAPHIES,
         matched_names=MATCHED,
         meaning=MEANING,
@@ -102,4 +104,5 @@ def html_page(contents: Contents) -> str:
         decided=DECIDED,
         style=assets(parts, ".css"),
         script=assets(parts, ".js"),
+        vega=vega() if drawn else "",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -12,6 +13,7 @@ from reports.ablation_figure import save_ablation
 from reports.ablation_terms import ABLATION
 from reports.answers import ANSWERS, answers
 from reports.attention import attention_view
+from reports.charts import Chart
 from reports.circuit_figure import save_circuits
 from reports.circuits import TERMS as CIRCUITS
 from reports.circuits import circuit_parts
@@ -34,7 +36,6 @@ from reports.patching import PATCHING, patched_heads
 from reports.patching_figure import save_patching
 from reports.relatedness import relations
 from reports.run import Run
-from reports.sandbox_charts import Chart
 from reports.shape_charts import save_shapes, shape_charts
 from reports.shape_terms import SHAPES
 from reports.shapes import head_shapes
@@ -118,7 +119,7 @@ class Told:
         """What its words and numbers mean."""
         return self.section.terms
 
-    @property
+    @cached_property
     def charts(self) -> Sequence[Chart]:
         """The charts of the HTML page."""
         return self.section.charts(self.found)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import altair as alt
 import numpy as np
 
-from reports.biography_charts import COLOURS
+from reports.charts import COLOURS, Chart, Look, curves, layered, over
 from reports.figures import INK, LINE, MUTED, _axes, _bare, _save, _styled
-from reports.sandbox_charts import Chart, Key, Shape
 from reports.shape_measures import Measure
 from reports.shapes import HeadShapes
 
@@ -34,7 +34,6 @@ PANELS: Final = (
 )
 "Title and series of each panel: kind, measure, name."
 
-LEFT, RIGHT, TOP, HEIGHT, BOTTOM = 40, 12, 10, 190, 44
 APART = 0.16
 "How far the dots of two series stand apart, in layers."
 
@@ -78,35 +77,35 @@ def shape_charts(found: HeadShapes) -> list[Chart]:
 
 
 def _chart(panel: Panel, layers: int) -> Chart:
-    width, bottom = 340.0, TOP + HEIGHT
-
-    def across(layer: float) -> float:
-        return LEFT + (width - LEFT - RIGHT) * (layer + 0.5) / layers
-
-    def up(value: float) -> float:
-        return bottom - HEIGHT * value / panel.top
-
-    shapes = []
-    for value in np.linspace(0, panel.top, 5).tolist():
-        shapes.append(Shape("path", "axis", d=f"M{LEFT} {up(value):.1f}H{width - RIGHT:.0f}"))
-        shapes.append(Shape("text", "tick end", LEFT - 6, up(value) + 3.5, text=f"{value:.3g}"))
-    for layer in _shown(layers):
-        shapes.append(Shape("text", "tick middle", across(layer), bottom + 16, text=str(layer + 1)))
-    shapes.append(Shape("text", "name middle", (LEFT + width - RIGHT) / 2, bottom + 33, text="layer"))
-    for colour, shift, (name, one) in zip(COLOURS, panel.shifts(), panel.series, strict=False):
-        shapes.append(
-            Shape("path", "curve unfound even", d=f"M{LEFT} {up(one.scale * one.even):.1f}H{width - RIGHT:.0f}")
-        )
-        means = [f"{across(layer + shift):.1f} {up(one.scale * row.mean()):.1f}" for layer, row in enumerate(one.value)]
-        shapes.append(Shape("path", "curve", d=f"M{'L'.join(means)}", colour=colour))
-        for (layer, head), value in np.ndenumerate(one.scale * one.value):
-            text = f"Head {layer + 1}-{head + 1}: {name} {value:.2f} {one.unit}"
-            shapes.append(Shape("dot", "head", across(layer + shift), up(value), text=text, colour=colour))
-    keys = [Key(name, "found", colour) for colour, (name, _) in zip(COLOURS, panel.series, strict=False)]
+    x = alt.X("layer:Q", title="layer").scale(domain=[0.5, layers + 0.5], nice=False)
+    x = x.axis(values=[layer + 1 for layer in _shown(layers)], format="d")
+    y = alt.Y("value:Q", title=None).scale(domain=[0, panel.top], nice=False)
+    drawn = dict(zip((name for name, _ in panel.series), map(Look, COLOURS), strict=False))
+    parts = list(zip(panel.shifts(), panel.series, strict=True))
+    heads = over([row for shift, (name, one) in parts for row in _heads(name, one, shift)]).encode(tooltip="said:N")
+    means = [row for shift, (name, one) in parts for row in _means(name, one, shift)]
+    even = over([{"value": one.scale * one.even} for _, one in panel.series]).encode(alt.Y("value:Q"))
+    lines = curves(
+        *(means, drawn | {"even attention": Look("var(--muted)", dashed=True)}, x, y),
+        behind=[heads.mark_circle(size=28, cursor="pointer")],
+    )
+    rule = even.mark_rule(color="var(--muted)", strokeDash=[5, 3])
     said = "A dot a head, by layer, with means over heads; the tables below and shapes.csv have the numbers."
-    title = f"{panel.title} ({panel.unit})"
-    every = (*keys, Key("even attention", "unfound", "var(--muted)"))
-    return Chart(title, said, bottom + BOTTOM, tuple(shapes), every, width, "series")
+    return Chart(f"{panel.title} ({panel.unit})", said, layered(lines, rule).properties(height=190))
+
+
+def _heads(name: str, one: Measure, shift: float) -> Iterator[dict[str, Any]]:
+    """Yield every head, `shift` beside its layer."""
+    for (layer, head), value in np.ndenumerate(one.scale * one.value):
+        said = f"Head {layer + 1}-{head + 1}: {name} {value:.2f} {one.unit}"
+        place = {"layer": layer + 1 + shift, "value": float(value), "head": f"{layer + 1}-{head + 1}"}
+        yield place | {"series": name, "said": said}
+
+
+def _means(name: str, one: Measure, shift: float) -> Iterator[dict[str, Any]]:
+    """Yield the means over the heads of each layer."""
+    for layer, row in enumerate(one.scale * one.value):
+        yield {"layer": layer + 1 + shift, "value": float(row.mean()), "series": name}
 
 
 def _shown(layers: int) -> Sequence[int]:

@@ -46,6 +46,7 @@ function lifeView(root) {
     high.textContent = signed(to);
     output.textContent = `step ${step()}`;
     slider.setAttribute("aria-valuetext", `step ${step()}`);
+    document.dispatchEvent(new CustomEvent("headscope:step", { detail: life.steps[Number(slider.value)] }));
     show(grid.focus);
   }
 
@@ -78,6 +79,12 @@ function lifeView(root) {
   for (const select of [label, variant, seed]) select.addEventListener("change", choose);
   column.addEventListener("change", draw);
   slider.addEventListener("input", draw);
+  document.addEventListener("headscope:step", ({ detail }) => {
+    const place = life.steps.indexOf(detail);
+    if (place < 0 || place === Number(slider.value)) return;
+    slider.value = place;
+    draw();
+  });
   play.addEventListener("click", () => {
     if (timer) return stop();
     if (slider.value === slider.max) slider.value = 0;

@@ -5,7 +5,6 @@ import math
 import re
 import shutil
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -292,13 +291,32 @@ def test_panels_share_their_steps_and_those_without_numbers_are_left_out(run_fol
     assert [line.name for line in less[0].lines] == ["evaluation loss"]
 
 
-def test_points_lie_on_the_axis_of_log_steps(found: HeadBiographies) -> None:
-    charts = biography_charts(found)
-    dots = [shape for shape in charts[0].shapes if shape.kind == "dot" and "evaluation" in shape.text]
-    place = [(dot.x - dots[0].x) / (dots[-1].x - dots[0].x) for dot in dots]
-    assert place == pytest.approx(np.log1p(STEPS) / math.log1p(STEPS[-1]))
-    assert all(dot.y < after.y for dot, after in pairwise(dots)), "the loss falls"
-    assert dots[1].text == f"evaluation loss, step 10: {6 - math.log(11):.3g} nats"
+def test_curves_hold_the_numbers_on_an_axis_of_log_steps(found: HeadBiographies) -> None:
+    loss, *_, effective = (chart.spec for chart in biography_charts(found))
+    x = [layer["encoding"]["x"] for layer in loss["layer"][1]["layer"]]
+    assert {one["scale"]["type"] for one in x} == {"symlog"}
+    assert all(one["scale"] == {"constant": 1, "domain": [0, STEPS[-1]], "nice": False, "type": "symlog"} for one in x)
+    points = values(loss)
+    assert [row["step"] for row in points if row["series"] == "evaluation loss"] == list(STEPS)
+    assert [row["value"] for row in points] == [*found.progress["loss"][1:], *found.progress["evaluation_loss"]]
+    assert points[4]["said"] == f"evaluation loss, step 10: {6 - math.log(11):.3g} nats"
+    assert [row["value"] for row in values(effective)] == found.progress["effective"].tolist()
+
+
+def test_margins_are_in_points_with_their_bounds(found: HeadBiographies) -> None:
+    margins = next(chart for chart in biography_charts(found) if "margin" in chart.title)
+    assert margins.title.endswith("(points)")
+    rows, curves = values(margins.spec), found.curves[found.curves["margin"].notna()]
+    for column, name in (("value", "margin"), ("low", "low"), ("high", "high")):
+        np.testing.assert_allclose([row[column] or math.nan for row in rows], 100 * curves[name])
+    assert [row["series"] for row in rows] == curves["role"].tolist()
+
+
+def values(spec: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the data of the line of a chart."""
+    line = next(layer for layer in spec["layer"][1]["layer"] if layer["mark"]["type"] == "line")
+    rows: list[dict[str, Any]] = line["data"]["values"]
+    return rows
 
 
 def test_the_axis_is_marked_at_powers_of_ten_and_its_end() -> None:
@@ -353,14 +371,14 @@ def test_hostile_labels_stay_text(pages: tuple[str, str]) -> None:
     assert '<b>&"' not in section_of(html)
     assert '<b>&"' not in markdown
     assert html.count("</script>") == html.count("<script")
-    data = json.loads(re.findall(r'<script type="application/json">(.*?)</script>', section_of(html))[0])
+    data = json.loads(re.findall(r'<script type="application/json">(.*?)</script>', section_of(html))[-1])
     assert '<b>&"|</script>`' in {one["label"] for one in data["maps"]}
 
 
 def test_tables_have_captions_scopes_and_regions(pages: tuple[str, str]) -> None:
     section = section_of(pages[0])
     assert section.count("<th ") == section.count('scope="col"') + section.count('scope="row"')
-    assert section.count('role="region"') == 5
+    assert section.count('role="region"') == 4
     tables = [
         [len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()]
         for block in re.findall(r"(?:^\|.*\n)+", pages[1].partition("## Head biographies")[2], re.M)
@@ -408,6 +426,10 @@ def test_a_browser_moves_the_slider_by_keyboard(page_folder: Path, browser, sche
     cell.focus()
     page.keyboard.press("ArrowDown")
     assert "Head 2-2 at step 1,000" in view.locator(".readout").inner_text()
+    first = page.locator("#biographies [data-chart]").first
+    first.scroll_into_view_if_needed()
+    first.locator(".mark-symbol.role-mark path").nth(4).click()
+    assert view.locator("output").inner_text() == "step 10", "the second point of the evaluation loss"
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
     assert errors == []
     page.close()

@@ -9,7 +9,7 @@ import pytest
 
 from reports.gate_tables import GATE_TABLES
 from reports.gating import Gating, gating
-from reports.gating_charts import _ticks, gating_charts, save_gating
+from reports.gating_charts import gating_charts, save_gating
 from reports.gating_parts import Scale
 from reports.page import write_report
 from reports.run import Run
@@ -114,6 +114,12 @@ def test_curves_have_the_range_of_random_orders(found: Gating) -> None:
         "made-pairs (nats)",
         "made-pairs, accuracy (percentage points)",
     ]
+    band, line, _ = gating_charts(found)[0].spec["layer"]
+    assert [row["series"] for row in band["data"]["values"]] == ["at random, with range"] * len(left)
+    rows = [row for row in line["data"]["values"] if "range" in row["series"]]
+    np.testing.assert_allclose([row["left"] for row in rows], 100 * left)
+    for column, values in (("value", mean), ("low", least), ("high", most)):
+        np.testing.assert_allclose([row[column] for row in rows], value.scale.factor * values)
 
 
 def test_migration_counts_lost_and_other_heads(found: Gating) -> None:
@@ -187,11 +193,6 @@ def test_what_cannot_be_is_refused(run_folder: Path, name: str, change: dict[str
     frame = typed(tables(Run.open(run_folder)))[name]
     with pytest.raises(ValueError, match=said):
         GATE_TABLES[name].validated(frame.assign(**change), f"{name}.parquet")
-
-
-def test_ticks_are_round_and_within() -> None:
-    np.testing.assert_allclose(_ticks(0.497, 1.02), [0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
-    np.testing.assert_allclose(_ticks(-3, 41), [0, 5, 10, 15, 20, 25, 30, 35, 40])
 
 
 def test_what_is_rounded_to_nothing_has_no_sign() -> None:

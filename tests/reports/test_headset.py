@@ -10,9 +10,13 @@ import pandas as pd
 import pytest
 
 from reports import Run, write_report
+from reports.card_parts import CardSource
+from reports.contents import gather
+from reports.formats import percent, signed
 from reports.headset import heads_together
 from reports.headset_charts import apart, headset_charts, layer_colours, plane_chart
 from reports.headset_tables import HEADSET_TABLES
+from reports.page import html_page
 from reports.study_tables import read_studies, write_studies
 
 Tables = dict[str, pd.DataFrame]
@@ -133,18 +137,36 @@ def test_a_model_with_too_many_heads_has_no_matrix(folder: Path, monkeypatch: py
     assert found.matrix is None
 
 
-def test_charts_hold_a_dot_a_head_and_labels_that_do_not_touch(folder: Path):
+def test_the_plane_holds_every_head_with_what_the_run_says_of_it(folder: Path):
     found = heads_together(Run.open(folder))
     assert found is not None
     plane, *overlaps = headset_charts(found)
-    dots = [shape for shape in plane.shapes if shape.kind == "dot"]
-    assert [shape.text.split(",")[0].split(";")[0] for shape in dots] == NAMES
-    assert dots[0].colour == dots[1].colour != dots[3].colour
-    labels = [shape for shape in plane_chart(found.places.assign(role="compound")).shapes if shape.kind == "text"]
-    assert (labels[0].look, labels[0].x) == ("name", dots[0].x + 6)
-    assert (labels[-1].look, labels[-1].x) == ("name end", dots[4].x - 6), "the last head lies at the right edge"
+    heads = plane.spec["layer"][0]["data"]["values"]
+    assert [row["head"] for row in heads] == NAMES
+    assert [(row["x"], row["y"]) for row in heads] == [*zip(found.places["x"], found.places["y"], strict=True)]
+    rows = CardSource(Run.open(folder)).rows.drop_duplicates("name").set_index("name")
+    for row in heads:
+        best = rows.loc[row["head"]]
+        assert row["surest"] == f"{best['label']} ({best['variant']})"
+        assert (row["accuracy"], row["margin"]) == (percent(best["accuracy"]), signed(best["margin"]))
+        assert row["role"] == (best["label"] if best["specialised"] else "–")
     assert len(overlaps) == 3
-    assert [key.text for key in overlaps[0].keys] == ["this model", "fresh weights"]
+    shares = pd.DataFrame(overlaps[0].spec["data"]["values"])
+    assert shares.groupby("weights")["share"].sum().to_dict() == pytest.approx(
+        {"this model": 100, "fresh weights": 100}
+    )
+    peak = shares[(shares["weights"] == "this model") & (shares["from"] <= 0.6) & (shares["to"] >= 0.6)]
+    assert peak["share"].sum() == pytest.approx(10), "one of ten pairs"
+
+
+def test_labels_do_not_touch_and_stand_where_there_is_room(folder: Path):
+    found = heads_together(Run.open(folder))
+    assert found is not None
+    _, beside, before = plane_chart(found.places.assign(role="compound")).spec["layer"]
+    assert (beside["mark"]["align"], before["mark"]["align"]) == ("left", "right")
+    assert [row["head"] for row in beside["data"]["values"]] == NAMES[:4]
+    assert [row["head"] for row in before["data"]["values"]] == NAMES[4:], "the last head lies at the right edge"
+    assert len(plane_chart(found.places.assign(role="")).spec["layer"]) == 1
     assert apart([("det", 0, 0), ("obj", 5, 4), ("case", 5, 30)]) == [("det", 0, 0), ("case", 5, 30)]
     assert len(set(layer_colours(12))) == 12
     assert layer_colours(1) == [layer_colours(3)[0]]
@@ -152,14 +174,47 @@ def test_charts_hold_a_dot_a_head_and_labels_that_do_not_touch(folder: Path):
 
 @pytest.fixture
 def opened(browser: Any, folder: Path) -> Iterator[Any]:
-    """The page in a browser; fails at the end where it logged an error."""
+    """The page in a browser; fails at the end where it logged an error or asked for anything."""
     complaints: list[str] = []
     page = browser.new_page(viewport={"width": 390, "height": 900})
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(write_report(folder).as_uri() + "#head-2-1")
+    page.on("console", lambda said: complaints.append(said.text) if said.type in {"error", "warning"} else None)
+    page.on("request", lambda asked: None if asked.url.startswith(("file:", "data:")) else complaints.append(asked.url))
+    (folder / "index.html").write_text(html_page(gather(folder)), "utf-8")
+    page.goto((folder / "index.html").as_uri() + "#head-2-1")
     yield page
     page.close()
     assert not complaints
+
+
+def test_the_plane_tells_heads_chooses_them_and_follows_the_page(opened: Any):
+    plane = opened.locator("#headset [data-chart]").first
+    plane.scroll_into_view_if_needed()
+    heads = plane.locator(".mark-symbol.role-mark path")
+    heads.first.wait_for()
+    assert heads.count() == len(NAMES)
+    heads.nth(3).hover()
+    told = opened.locator("#chart-told.visible")
+    told.wait_for()
+    said = dict(row.split("\t") for row in told.inner_text().splitlines() if "\t" in row)
+    assert (said["head"], said["group"], said["nearest head"]) == ("2-1", "2", "1-2")
+    opened.evaluate("document.addEventListener('headscope:select', (event) => { window.chosen = event.detail; })")
+    heads.nth(3).click()
+    assert opened.evaluate("window.chosen") == "2-1"
+    opened.evaluate("document.dispatchEvent(new CustomEvent('headscope:select', { detail: '1-2' }))")
+    opened.wait_for_function("document.querySelectorAll('#headset .role-mark path[stroke-width=\"2.5\"]').length === 1")
+    assert heads.nth(1).get_attribute("stroke-width") == "2.5"
+    legend = plane.locator(".role-legend-label text").first
+    light = legend.evaluate("(text) => getComputedStyle(text).fill")
+    opened.emulate_media(color_scheme="dark")
+    assert legend.evaluate("(text) => getComputedStyle(text).fill") != light
+
+
+def test_all_charts_are_drawn_before_the_page_is_printed(opened: Any):
+    states = "[...document.querySelectorAll('[data-chart]')].map((chart) => chart.dataset.chart)"
+    assert "" in opened.evaluate(states), "those far from the screen wait"
+    opened.pdf()
+    assert opened.evaluate(states) == ["drawn"] * 4
 
 
 def test_a_card_opens_by_address_by_name_by_cell_and_by_choice(opened: Any):

@@ -16,7 +16,7 @@ from probes.map_classes import ClassRule
 from probes.shapes import KINDS, MEASURES
 from reports import Run, write_report, write_studies
 from reports.formats import names
-from reports.shape_charts import panels
+from reports.shape_charts import panels, shape_charts
 from reports.shape_measures import NAMES, TITLES
 from reports.shape_tables import SHAPE_COLUMNS
 from reports.shape_terms import SHAPES
@@ -217,6 +217,14 @@ def test_charts_have_a_dot_a_head_and_series(found: HeadShapes) -> None:
     assert [len(panel.series) for panel in drawn] == [1, 1, 3, 2]
     assert [panel.unit for panel in drawn] == ["nats", "nats", "%", "%"]
     assert drawn[0].top == 3.5
+    for panel, chart in zip(drawn, shape_charts(found), strict=True):
+        lines, even = chart.spec["layer"]
+        heads = lines["layer"][0]["data"]["values"]
+        assert [row["value"] for row in heads] == [v for _, one in panel.series for v in (one.scale * one.value).flat]
+        assert {row["head"] for row in heads} == {f"{a}-{b}" for a in range(1, LAYERS + 1) for b in range(1, HEADS + 1)}
+        means = [row["value"] for row in lines["layer"][1]["data"]["values"]]
+        assert means == pytest.approx([v for _, one in panel.series for v in (one.scale * one.value).mean(1)])
+        assert [row["value"] for row in even["data"]["values"]] == [one.scale * one.even for _, one in panel.series]
 
 
 def test_both_pages_tell_the_same(folder: Path, found: HeadShapes) -> None:
@@ -227,7 +235,6 @@ def test_both_pages_tell_the_same(folder: Path, found: HeadShapes) -> None:
         assert part in page
         assert part in text
     assert "| layer | entropy, nats |" in text
-    assert page.count('class="head"') >= 7 * LAYERS * HEADS
     for suffix in ("png", "pdf"):
         assert (folder / "report" / "figures" / f"shapes.{suffix}").stat().st_size > 5000
     data = re.search(r'data-shapes>.*?<script type="application/json">(.*?)</script>', page, re.DOTALL)
@@ -266,6 +273,11 @@ def test_a_reader_chooses_a_measure(browser: Any, folder: Path) -> None:
     assert "surely above 3" in shapes.locator(".readout").inner_text()
     shapes.locator("[data-role=stretch]").check()
     assert shapes.locator(".scale").inner_text().split() == ["1.50", "times", "even", "4.00", "times", "even"]
+    chart = page.locator("#shapes [data-chart]").first
+    chart.scroll_into_view_if_needed()
+    chart.locator("svg").wait_for()
+    assert chart.locator(".mark-symbol.role-mark path").count() == LAYERS * HEADS
+    assert chart.locator(".role-legend-label text").all_text_contents() == ["heads", "even attention"]
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.close()
     assert not complaints

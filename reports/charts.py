@@ -1,0 +1,127 @@
+"""Charts of pages: Altair makes a Vega-Lite specification, and the page draws it with Vega, which it holds itself.
+
+Colours are names of the page's style sheet, "var(--right)": what is drawn follows light, dark and print by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, Final
+
+import altair as alt
+from markupsafe import Markup
+
+COLOURS: Final = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9")
+"Okabe and Ito's colours without black and yellow, which vanish on one of the two grounds."
+
+Rows = Sequence[Mapping[str, Any]]
+"Data of a chart: numbers, None where there is none, and in `said` what is told where one points."
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One panel of a page."""
+
+    title: str
+    said: str
+    "What the panel shows, for those who do not see it, and where its numbers are."
+    drawn: alt.Chart | alt.LayerChart
+    "As wide as there is room."
+
+    @cached_property
+    def spec(self) -> dict[str, Any]:
+        """The specification in Vega-Lite. Raises SchemaValidationError where it is none."""
+        spec: dict[str, Any] = self.drawn.properties(width="container").to_dict()
+        return spec
+
+    @property
+    def height(self) -> int:
+        """Height without axes and legend, in pixels."""
+        return int(self.spec["height"])
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a series is drawn."""
+
+    colour: str
+    dashed: bool = False
+
+
+def looks(names: Iterable[str]) -> dict[str, Look]:
+    """Return a look for every series; where there are more than colours, the others are dashed."""
+    return {
+        name: Look(COLOURS[place % len(COLOURS)], place >= len(COLOURS))
+        for place, name in enumerate(dict.fromkeys(names))
+    }
+
+
+def over(rows: Rows) -> alt.Chart:
+    """Return an empty chart of the rows."""
+    return alt.Chart(alt.Data(values=[dict(row) for row in rows]))  # type: ignore[no-untyped-call]
+
+
+def layered(*layers: alt.Chart | alt.LayerChart) -> alt.LayerChart:
+    """Return the charts one over the other, the first behind."""
+    return alt.LayerChart(layer=list(layers))
+
+
+def legend(names: Iterable[str], symbol: str = "stroke") -> alt.Legend:
+    """Return a legend below the chart, in as many columns as there is room for; `symbol` is a shape of Vega."""
+    wide = 7 * max(map(len, names)) + 36
+    # the room of the whole chart; `width`, which axes change while a chart is laid out, only asks for it again
+    columns = alt.expr(f"max(1, floor(containerSize()[0] / (width < 0 ? 1 : {wide})))")
+    width = 2.5 if symbol == "stroke" else 0
+    return alt.Legend(
+        orient="bottom", title=None, columns=columns, symbolType=symbol, symbolOpacity=1, symbolStrokeWidth=width
+    )
+
+
+def curves(
+    rows: Rows, shown: Mapping[str, Look], x: alt.X, y: alt.Y, behind: Sequence[alt.Chart] = ()
+) -> alt.LayerChart:
+    """Return one line a series with a dot a row that has something `said`; a click in the legend brings a series out.
+
+    Rows have what `x` and `y` encode and `series`, and `low` and `high` where there are bounds: a band around the
+    line, and a bar where a series has one point with bounds alone. What is `behind` has series on the same axes.
+    """
+    names = list(shown)
+    entries, chosen = legend(names), alt.selection_point("chosen", fields=["series"], bind="legend")
+    colour = alt.Color("series:N", legend=entries).scale(domain=names, range=[look.colour for look in shown.values()])
+    dashes = [[5, 3] if look.dashed else [1, 0] for look in shown.values()]
+    dash = alt.StrokeDash("series:N", legend=entries).scale(domain=names, range=dashes)
+    low = y.copy()
+    low.shorthand = "low:Q"
+    layers = [one.encode(x, y, colour, opacity=_out(chosen, 0.6)) for one in behind]
+    for name in names:
+        sure = [row for row in rows if row["series"] == name and None not in (row.get("low"), row.get("high"))]
+        if sure:
+            around = over(sure).encode(x, low, alt.Y2("high:Q"), colour)
+            alone = len(sure) == 1
+            made = around.mark_rule(strokeWidth=2) if alone else around.mark_area()
+            layers.append(made.encode(opacity=_out(chosen, 1 if alone else 0.14)))
+    line = over(rows).encode(x, y, colour, dash, opacity=_out(chosen)).mark_line(strokeWidth=2)
+    told = over([row for row in rows if "said" in row]).encode(x, y, colour, opacity=_out(chosen), tooltip="said:N")
+    return layered(*layers, line, told.mark_circle(size=28).add_params(chosen))
+
+
+def _out(chosen: alt.Parameter, full: float = 1) -> Any:
+    """Return the opacity of a series: `full` while it or none is chosen."""
+    return alt.when(chosen).then(alt.value(full)).otherwise(alt.value(0.15 * full))
+
+
+@cache
+def vega() -> Markup:
+    """Return Vega, Vega-Lite and Vega-Embed as one script, 0.9 MB, for a page that has charts."""
+    import vl_convert
+
+    version = alt.SCHEMA_VERSION.removeprefix("v").rpartition(".")[0]
+    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
+    assert "</script" not in bundle.lower()
+    notice = (
+        f"Vega {vl_convert.get_vega_version()}, Vega-Lite {version}, Vega-Embed {vl_convert.get_vega_embed_version()}: "
+        "BSD 3-Clause, copyright University of Washington Interactive Data Lab"
+    )
+    return Markup(f"/*! {notice} */\n{bundle}")

@@ -1,0 +1,39 @@
+
+/* Charts: Vega draws one when it comes near the screen, and all of them before the page is printed. */
+const chartLook = (() => {
+  const font = getComputedStyle(document.body).fontFamily, small = { labelFont: font, labelFontSize: 11, labelColor: "var(--muted)", titleFont: font, titleFontSize: 11.5, titleFontWeight: "normal", titleColor: "var(--ink)" };
+  return {
+    aria: false, background: "transparent", font, padding: 2,
+    view: { stroke: null },
+    axis: { ...small, domain: false, ticks: false, grid: true, gridColor: "var(--line)", labelPadding: 6, titlePadding: 6 },
+    axisX: { grid: false, labelOverlap: "greedy", labelFlush: false },
+    legend: { ...small, labelColor: "var(--muted)", labelLimit: 340, columnPadding: 14, rowPadding: 3, offset: 10 },
+    text: { font, fontSize: 11.5, color: "var(--ink)" },
+  };
+})();
+
+/* What is chosen in one place is chosen everywhere: the field of a chart's data, and the event that tells the page. */
+const chosenOnPage = { head: "headscope:select", step: "headscope:step" };
+
+function drawChart(root) {
+  if (root.dataset.chart) return;
+  root.dataset.chart = "drawing";
+  const spec = JSON.parse(root.querySelector("script").textContent);
+  vegaEmbed(root.querySelector(".drawing"), spec, { mode: "vega-lite", renderer: "svg", actions: false, defaultStyle: false, config: chartLook, tooltip: { disableDefaultStyle: true, id: "chart-told" } }).then(({ view }) => {
+    for (const [field, event] of Object.entries(chosenOnPage)) {
+      view.addEventListener("click", (_, item) => {
+        if (item?.datum?.[field] !== undefined) document.dispatchEvent(new CustomEvent(event, { detail: item.datum[field] }));
+      });
+      if (spec.params?.some((param) => param.name === field)) {
+        document.addEventListener(event, ({ detail }) => view.signal(field, detail).runAsync());
+      }
+    }
+    root.dataset.chart = "drawn";
+  });
+}
+document.addEventListener("DOMContentLoaded", () => {
+  const charts = [...document.querySelectorAll("[data-chart]")];
+  const near = new IntersectionObserver((entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => { near.unobserve(entry.target); drawChart(entry.target); }), { rootMargin: "600px" });
+  charts.forEach((chart) => near.observe(chart));
+  addEventListener("beforeprint", () => charts.forEach(drawChart));
+});
