@@ -139,17 +139,26 @@ def _check_stay(needed: Collection[int], settings: TrainingSettings) -> None:
         )
 
 
+def find_training(folder: Path) -> Path | None:
+    """Return the folder of a training: `folder` itself, or that of the only seed in it; None where there is none.
+
+    Raises ConfigError where there are several.
+    """
+    if (folder / FOLDER).is_dir():
+        return folder
+    seeds = sorted(path for path in folder.glob("seed-*") if (path / FOLDER).is_dir())
+    if len(seeds) > 1:
+        raise ConfigError(f"{folder} holds {len(seeds)} trainings; name one, such as {seeds[0]}")
+    return seeds[0] if seeds else None
+
+
 def open_checkpoint(training: Path, step: int | None = None) -> tuple[Model, Path, int]:
     """Return the model of a checkpoint of a training, its folder and its step; of the last one where none is named.
 
     A folder that holds the training of one seed stands for that. Raises CheckpointError or ConfigError where there is
     none, and where the tokenizer is not the one that the checkpoint was trained with.
     """
-    seeds = sorted(path for path in training.glob("seed-*") if (path / FOLDER).is_dir())
-    if not (training / FOLDER).is_dir() and seeds:
-        if len(seeds) > 1:
-            raise ConfigError(f"{training} holds {len(seeds)} trainings; name one, such as {seeds[0]}")
-        training = seeds[0]
+    training = find_training(training) or training
     checkpoint = find_checkpoint(training, step)
     record, model = read_record(checkpoint), load_model(str(checkpoint))
     if tokenizer_fingerprint(model.tokenizer) != record["tokenizer"]:
