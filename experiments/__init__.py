@@ -1,6 +1,6 @@
 """Wiring: configs, runs, the command line, and what one imports in a notebook.
 
-    from experiments import ablate, attention, load, open_run, score
+    from experiments import ablate, attention, export, load, open_run, score
 
 These names stand here and not in a package `headscope`, because the folders of this repository are its packages and
 this is the one that wires the others. They are loaded when they are first used, so that the command line stays quick.
@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from experiments.api import load as load
     from experiments.api import open_run as open_run
     from experiments.api import score as score
+    from experiments.exports import export as export
     from experiments.sentence import ablate as ablate
     from experiments.sentence import attention as attention
 
 _HOMES = {
     **dict.fromkeys(("load", "open_run", "score"), "experiments.api"),
     **dict.fromkeys(("ablate", "attention"), "experiments.sentence"),
+    "export": "experiments.exports",
 }
 
 __all__ = [*_HOMES]

@@ -152,6 +152,20 @@ def profile(
 
 
 @app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    to: Annotated[str, typer.Option("--to", help="csv, parquet, dataset, latex, markdown; figures: pdf, png, svg.")],
+    table: Annotated[str, typer.Option("--table", help="best, scores, or a table of a study such as shapes.")] = "",
+    probes: Annotated[list[str] | None, typer.Option("--probe", help="Only of this probe; may be repeated.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="The file or folder to write.")] = None,
+) -> None:
+    """Write a table of a run, or its figures, in a form that papers and other tools take."""
+    from experiments.exports import export as do_export
+
+    typer.echo(f"written: {do_export(folder, to, out, table=table, probes=probes or ())}")
+
+
+@app.command()
 def match(
     one: Annotated[str, typer.Argument(help="A run folder, or a model by name, folder or hub id.")],
     other: Annotated[str, typer.Argument(help="Another one.")],

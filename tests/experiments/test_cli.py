@@ -13,7 +13,7 @@ import pytest
 from experiments import cli
 from reports import Run
 
-COMMANDS = ("run", "report", "view", "sandbox", "claim", "reproduce", "design", "list")
+COMMANDS = ("run", "report", "view", "sandbox", "claim", "reproduce", "design", "export", "list")
 POSITION = ("--set", 'probes.names=["position"]')
 
 
