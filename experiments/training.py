@@ -7,7 +7,10 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
+from accelerate.state import PartialState
+
 from experiments.config import Config, TrainingConfig
+from experiments.model_card import write_model_card
 from experiments.section import ConfigError
 from experiments.texts import open_material, open_rows, open_vocabulary
 from experiments.train_config import StartSection, TrainSection
@@ -35,8 +38,8 @@ def train_seeds(
     """Train as `config.train` says and return the folder of every seed's training, `out`/<name>/seed-<seed>.
 
     With `resume` trainings that were cut off go on, and finished ones are left as they are. Each folder holds
-    checkpoints/ and log.jsonl. Raises ConfigError before anything is trained where no checkpoint would stay at a step
-    that is `needed` afterwards.
+    checkpoints/, the last of them with a card, and log.jsonl. Raises ConfigError before anything is trained where no
+    checkpoint would stay at a step that is `needed` afterwards.
     """
     section = config.train
     assert section is not None
@@ -57,7 +60,9 @@ def train_seeds(
             if on_progress is not None:
                 on_progress(seed, progress)
 
-        train(folders[seed], task, settings, resume=resume, on_progress=show)
+        last = train(folders[seed], task, settings, resume=resume, on_progress=show)
+        if PartialState().is_main_process:
+            write_model_card(last, f"{config.name}-seed-{seed}", section.data)
     return folders
 
 
