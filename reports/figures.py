@@ -119,9 +119,8 @@ def draw_best_heads(rows: Sequence[BestHead], title: str, *, verdicts: bool = Tr
         axes.set_axisbelow(True)
         _bare(axes)
         figure.text(0.01, 1 - 0.1 / (height + 1.1), title, fontsize=10.5, va="top")
-        axes.legend(
-            ncols=4, loc="lower left", bbox_to_anchor=(-0.02, 1.0), frameon=False, fontsize=7.5, handletextpad=0.3
-        )
+        edge = ((0.02 - left) / width, 1.0)  # of the figure: four entries are wider than the axes
+        axes.legend(ncols=4, loc="lower left", bbox_to_anchor=edge, frameon=False, fontsize=7.5, handletextpad=0.3)
     return figure
 
 

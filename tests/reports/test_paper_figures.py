@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from reports import Run, best_heads_figure, heat_map_figure
 from reports.paper_figures import save_paper_figures
@@ -25,6 +26,16 @@ def test_without_labels_the_surest_are_shown_under_model_and_corpus(run: Run):
     assert len(figure.axes[0].get_yticklabels()) == 15
     assert figure.texts[0].get_text() == "minilm on EWT dev: dependency"
     assert len(heat_map_figure(run, "agreement").axes) == 4 + 1  # and the bar of colours
+
+
+def test_the_legend_of_best_heads_stands_inside_the_figure(run: Run):
+    figure = best_heads_figure(run, "dependency", labels=["obj", "det"])
+    legend = figure.axes[0].get_legend()
+    assert legend is not None
+    assert len(legend.get_texts()) == 4
+    FigureCanvasAgg(figure).draw()
+    box, page = legend.get_window_extent(), figure.bbox
+    assert (box.x0 >= page.x0, box.x1 <= page.x1) == (True, True)
 
 
 def test_a_heat_map_is_of_the_surest_variant_of_its_label(run: Run):
