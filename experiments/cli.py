@@ -19,7 +19,7 @@ app = typer.Typer(
 )
 
 COMMANDS: Final[tuple[Callable[..., Any], ...]] = (
-    *(runs.run, runs.train, runs.report),
+    *(runs.run, runs.train, runs.report, runs.export),
     *(heads.view, heads.flow, heads.head, heads.profile),
     *(pairs.match, pairs.compare),
     *(studies.sandbox, studies.claim, studies.reproduce, studies.design),

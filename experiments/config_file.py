@@ -43,7 +43,7 @@ def read_toml(path: Path, changes: Sequence[str]) -> dict[str, Any]:
         raise ConfigError(f"{path}: not TOML: {error}") from None
     for change in changes:
         _apply(found, change)
-    _resolve_paths(found, path.parent)
+    resolve_paths(found, path.parent)
     return found
 
 
@@ -74,7 +74,7 @@ def _apply(found: dict[str, Any], change: str) -> None:
     found[last] = parsed
 
 
-def _resolve_paths(found: dict[str, Any], folder: Path) -> None:
+def resolve_paths(found: dict[str, Any], folder: Path) -> None:
     """Make paths absolute: relative to the config; of models, minimal pairs and ratings, else to the current one."""
     corpus = found.get("corpus")
     for part in corpus.values() if isinstance(corpus, dict) else ():

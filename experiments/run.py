@@ -24,6 +24,7 @@ from experiments.progress import Progress, silent
 from experiments.provenance import machine_record
 from experiments.studies import studies_of, write_tables
 from experiments.study import Study, Surroundings
+from mha import Model
 from probes import Corpus, get_probe
 from probes.corpora import Texts
 from probes.every_head import EveryHead
@@ -48,12 +49,20 @@ class RunError(ValueError):
 
 
 def run(
-    config: Config, out: Path, *, overwrite: bool = False, progress: Progress = silent, command: str | None = None
+    config: Config,
+    out: Path,
+    *,
+    overwrite: bool = False,
+    progress: Progress = silent,
+    command: str | None = None,
+    model: Model | None = None,
+    page: bool = True,
 ) -> Path:
     """Do what `config` says and return the run folder `out`/<name>, which appears only when it is whole.
 
     A folder that holds a run of the same config is replaced; one of another config only with `overwrite`. `command` is
-    what was typed, for run.json. Raises RunError where the probes find no question in the corpora, so that there is no
+    what was typed, for run.json; `model` is the one that the config names, where it is loaded already. Without `page`
+    the folder has no report. Raises RunError where the probes find no question in the corpora, so that there is no
     number to report.
     """
     folder = out / config.name
@@ -68,14 +77,15 @@ def run(
         with journal.stage("open corpora"):  # before a training, which may take days
             corpora = open_corpora(config)
         with journal.stage("load model"):
-            opened = open_model(config, out, progress)
+            opened = open_model(config, out, progress) if model is None else Opened(model, config)
         _work(config, opened, corpora, unfinished, journal, started, progress)
         if config.biographies is not None:
             examination = Examination.of(config, opened.model)
             grade = None if examination is None else examination.grade
             found = biographies(config, opened.trainings, corpora, behaviour=grade, progress=progress)
             add_biographies(found, unfinished)
-        write_report(unfinished)
+        if page:
+            write_report(unfinished)
         _put(unfinished, folder, Path(temporary) / "replaced")
     return folder
 

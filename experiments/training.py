@@ -7,7 +7,10 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
+from accelerate.state import PartialState
+
 from experiments.config import Config, TrainingConfig
+from experiments.model_card import write_model_card
 from experiments.section import ConfigError
 from experiments.texts import open_material, open_rows, open_vocabulary
 from experiments.train_config import StartSection, TrainSection
@@ -35,8 +38,8 @@ def train_seeds(
     """Train as `config.train` says and return the folder of every seed's training, `out`/<name>/seed-<seed>.
 
     With `resume` trainings that were cut off go on, and finished ones are left as they are. Each folder holds
-    checkpoints/ and log.jsonl. Raises ConfigError before anything is trained where no checkpoint would stay at a step
-    that is `needed` afterwards.
+    checkpoints/, the last of them with a card, and log.jsonl. Raises ConfigError before anything is trained where no
+    checkpoint would stay at a step that is `needed` afterwards.
     """
     section = config.train
     assert section is not None
@@ -57,7 +60,9 @@ def train_seeds(
             if on_progress is not None:
                 on_progress(seed, progress)
 
-        train(folders[seed], task, settings, resume=resume, on_progress=show)
+        last = train(folders[seed], task, settings, resume=resume, on_progress=show)
+        if PartialState().is_main_process:
+            write_model_card(last, f"{config.name}-seed-{seed}", section.data)
     return folders
 
 
@@ -139,17 +144,26 @@ def _check_stay(needed: Collection[int], settings: TrainingSettings) -> None:
         )
 
 
+def find_training(folder: Path) -> Path | None:
+    """Return the folder of a training: `folder` itself, or that of the only seed in it; None where there is none.
+
+    Raises ConfigError where there are several.
+    """
+    if (folder / FOLDER).is_dir():
+        return folder
+    seeds = sorted(path for path in folder.glob("seed-*") if (path / FOLDER).is_dir())
+    if len(seeds) > 1:
+        raise ConfigError(f"{folder} holds {len(seeds)} trainings; name one, such as {seeds[0]}")
+    return seeds[0] if seeds else None
+
+
 def open_checkpoint(training: Path, step: int | None = None) -> tuple[Model, Path, int]:
     """Return the model of a checkpoint of a training, its folder and its step; of the last one where none is named.
 
     A folder that holds the training of one seed stands for that. Raises CheckpointError or ConfigError where there is
     none, and where the tokenizer is not the one that the checkpoint was trained with.
     """
-    seeds = sorted(path for path in training.glob("seed-*") if (path / FOLDER).is_dir())
-    if not (training / FOLDER).is_dir() and seeds:
-        if len(seeds) > 1:
-            raise ConfigError(f"{training} holds {len(seeds)} trainings; name one, such as {seeds[0]}")
-        training = seeds[0]
+    training = find_training(training) or training
     checkpoint = find_checkpoint(training, step)
     record, model = read_record(checkpoint), load_model(str(checkpoint))
     if tokenizer_fingerprint(model.tokenizer) != record["tokenizer"]:

@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import importlib.util
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +39,8 @@ class Model:
     name: str
     source: str
     architecture: str
-    module: nn.Module
-    tokenizer: Any
+    module: nn.Module = field(repr=False)
+    tokenizer: Any = field(repr=False)
     "A `tokenizers.Tokenizer` that neither truncates nor pads."
     layers: int
     heads: int

@@ -3,6 +3,7 @@
 from reports.attention_tables import write_attention
 from reports.columns import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS
 from reports.page import write_report
+from reports.paper_figures import best_heads_figure, heat_map_figure
 from reports.run import Run
 from reports.schema import (
     read_examples,
@@ -21,6 +22,8 @@ __all__ = [
     "EXAMPLE_COLUMNS",
     "SCORE_COLUMNS",
     "Run",
+    "best_heads_figure",
+    "heat_map_figure",
     "read_examples",
     "read_scores",
     "validate",

@@ -12,6 +12,7 @@ import pandas as pd
 from reports.card_measures import biography, circuits, classifiers, shape
 from reports.card_parts import NEAREST, CardPart, CardSource, Part, ensembles, examples, nearest, roles, subspaces
 from reports.formats import escaped, signed
+from reports.shown_table import html_rows, markdown_rows, plain_rows
 
 if TYPE_CHECKING:
     from reports.run import Run
@@ -51,28 +52,18 @@ class HeadCard:
 
 def _plain(part: CardPart) -> Iterator[str]:
     yield from ("", part.title, *(f"  {sentence}" for sentence in part.said))
-    table = (part.columns, *part.rows) if part.rows else ()
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    yield from plain_rows(part.columns, part.rows)
 
 
 def _markdown(part: CardPart) -> Iterator[str]:
     yield from ("", f"#### {escaped(part.title)}", "", *(f"- {escaped(sentence)}" for sentence in part.said))
     if part.rows:
-        yield from ("", _row(part.columns), "|---" * len(part.columns) + "|", *map(_row, part.rows))
-
-
-def _row(cells: tuple[str, ...]) -> str:
-    return f"| {' | '.join(map(escaped, cells))} |"
+        yield from ("", *markdown_rows(part.columns, part.rows))
 
 
 def _html(part: CardPart) -> str:
     said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in part.said)
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in part.columns)
-    rows = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in part.rows)
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if part.rows else ""
-    return f"<h4>{html.escape(part.title)}</h4>{said}{table}"
+    return f"<h4>{html.escape(part.title)}</h4>{said}{html_rows(part.columns, part.rows)}"
 
 
 def head_card(run: Run, name: str) -> HeadCard:

@@ -30,12 +30,18 @@ _STYLE: Final[dict[Any, Any]] = {
     "xtick.color": MUTED,
     "ytick.color": INK,
     "pdf.fonttype": 42,
+    "svg.hashsalt": "headscope",
     "text.parse_math": False,
 }
 
 
 def save_heat_maps(maps: Sequence[dict[str, Any]], layers: int, heads: int, title: str, path: Path) -> None:
     """Write one panel a map (entries of `heat_map_data`), two beside each other, to `path`.png and `path`.pdf."""
+    _save(draw_heat_maps(maps, layers, heads, title), path)
+
+
+def draw_heat_maps(maps: Sequence[dict[str, Any]], layers: int, heads: int, title: str) -> Figure:
+    """Draw one panel a map (entries of `heat_map_data`), two beside each other."""
     columns = min(2, len(maps))
     rows = -(-len(maps) // columns)
     numbers = layers * heads <= 200  # more would be too small to read, and slow to draw
@@ -58,7 +64,7 @@ def save_heat_maps(maps: Sequence[dict[str, Any]], layers: int, heads: int, titl
         if any(one["specialised"] for one in maps):
             said = "framed: the chosen head; dotted: specialised heads"
             figure.text(0.4 / page_width, 0.08 / page_height, said, fontsize=7.5, color=MUTED)
-        _save(figure, path)
+    return figure
 
 
 def _heat_map(axes: Axes, one: dict[str, Any], layers: int, heads: int, *, numbers: bool) -> None:
@@ -87,7 +93,12 @@ def _heat_map(axes: Axes, one: dict[str, Any], layers: int, heads: int, *, numbe
 
 
 def save_best_heads(rows: Sequence[BestHead], title: str, path: Path, *, verdicts: bool = True) -> None:
-    """Write accuracy with interval, baseline and lexical table of every row to `path`.png and `path`.pdf.
+    """Write accuracy with interval, baseline and lexical table of every row to `path`.png and `path`.pdf."""
+    _save(draw_best_heads(rows, title, verdicts=verdicts), path)
+
+
+def draw_best_heads(rows: Sequence[BestHead], title: str, *, verdicts: bool = True) -> Figure:
+    """Draw accuracy with interval, baseline and lexical table of every row.
 
     With `verdicts` the dots of specialised heads are filled and all others hollow; without, all are filled.
     """
@@ -108,10 +119,9 @@ def save_best_heads(rows: Sequence[BestHead], title: str, path: Path, *, verdict
         axes.set_axisbelow(True)
         _bare(axes)
         figure.text(0.01, 1 - 0.1 / (height + 1.1), title, fontsize=10.5, va="top")
-        axes.legend(
-            ncols=4, loc="lower left", bbox_to_anchor=(-0.02, 1.0), frameon=False, fontsize=7.5, handletextpad=0.3
-        )
-        _save(figure, path)
+        edge = ((0.02 - left) / width, 1.0)  # of the figure: four entries are wider than the axes
+        axes.legend(ncols=4, loc="lower left", bbox_to_anchor=edge, frameon=False, fontsize=7.5, handletextpad=0.3)
+    return figure
 
 
 def _series(rows: Sequence[BestHead], *, verdicts: bool) -> dict[str, tuple[str, str, list[float], dict[str, Any]]]:
@@ -155,6 +165,17 @@ def _styled() -> Iterator[None]:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """Write PNG and PDF without a date, so that the same numbers give the same files."""
-    figure.savefig(path.with_suffix(".png"), dpi=170, metadata={"Software": None})
-    figure.savefig(path.with_suffix(".pdf"), metadata={"CreationDate": None, "Creator": "headscope"})
+    """Write PNG and PDF."""
+    for ending in (".png", ".pdf"):
+        save_figure(figure, path.with_suffix(ending))
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure as the ending of `path` says, in our style and without a date: the same numbers, the same file."""
+    undated = {
+        ".png": {"Software": None},
+        ".pdf": {"CreationDate": None, "Creator": "headscope"},
+        ".svg": {"Date": None},
+    }
+    with _styled():
+        figure.savefig(path, dpi=170, metadata=undated[path.suffix])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import html
 import json
 import re
 from collections.abc import Mapping
@@ -13,20 +14,26 @@ from typing import Any, Self
 import pandas as pd
 
 from reports.attention_tables import SentenceAttention
+from reports.best_table import best_table
 from reports.biography_tables import read_biographies
 from reports.card import HeadCard, head_card
 from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
+from reports.shown_table import ShownTable
 from reports.study_tables import read_studies
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 "What a folder must hold to be a run folder."
 
+SHOWN = 12
+"Rows of the best heads that a notebook shows of a run."
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Run:
-    """The numbers of one finished run.
+    """The numbers of one finished run; `print` says which, and a notebook shows its best heads.
 
-    `run.scores` holds every head; `run.head("3-5")` is the card of one head, by the name that papers use.
+    `run.best()` is the table of best heads, `run.plot("obj")` a chart of all heads on one label, `run.head("3-5")` the
+    card of one head, by the name that papers use, and `run.scores` holds the numbers of every head.
     """
 
     folder: Path
@@ -100,6 +107,34 @@ class Run:
     def heads(self) -> int:
         """Number of heads of the widest layer."""
         return int(self.scores["head"].max()) + 1 if len(self.scores) else 0
+
+    def best(self, probe: str | None = None) -> ShownTable:
+        """Return the chosen head of every label, of one probe or of all, the largest sure margins first.
+
+        Raises ValueError for a probe that the run did not ask.
+        """
+        return best_table(self, probe)
+
+    def plot(self, label: str | None = None, probe: str | None = None, variant: str | None = None) -> Any:
+        """Return an Altair chart: all heads on one label, or without a label the best heads beside their baselines.
+
+        Where a label was asked in several ways it is the one with the largest sure margin, unless `probe` or `variant`
+        say which. Raises ValueError where the run scored no such thing.
+        """
+        from reports.run_charts import best_chart, head_chart  # altair takes half a second to load
+
+        return best_chart(self, probe) if label is None else head_chart(self, label, probe, variant)
+
+    def __repr__(self) -> str:
+        """Which run it is, in one line."""
+        asked = self.scores["probe"].nunique()
+        return (
+            f"Run {self.name!r}: {', '.join(self.scores['model'].drop_duplicates())}, {self.layers} layers x "
+            f"{self.heads} heads, {asked} {'probe' if asked == 1 else 'probes'}, {len(self.scores):,} scores"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>{self.best()[:SHOWN]._repr_html_()}"
 
     def head(self, name: str) -> HeadCard:
         """Return the card of the head called `name`, layer and head counted from 1: "3-5" is layer 2, head 4.

@@ -1,4 +1,4 @@
-"""Commands that make runs, trainings and their pages."""
+"""Commands that make runs, trainings, their pages, and what is taken out of them."""
 
 from __future__ import annotations
 
@@ -75,3 +75,18 @@ def report(
     typer.echo(f"page: {page}")
     if show:
         typer.launch(str(page))
+
+
+def export(
+    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    to: Annotated[str, typer.Option("--to", help="csv, parquet, dataset, latex, markdown; figures: pdf, png, svg.")],
+    table: Annotated[str, typer.Option("--table", help="best, scores, or a table of a study such as shapes.")] = "",
+    probes: Annotated[list[str] | None, typer.Option("--probe", help="Only of this probe; may be repeated.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="The file or folder to write.")] = None,
+) -> None:
+    """Write a table of a run, or its figures, in a form that papers and other tools take."""
+    from experiments.exports import export as do_export
+
+    with working("writing"):
+        written = do_export(folder, to, out, table=table, probes=probes or ())
+    typer.echo(f"written: {written}")

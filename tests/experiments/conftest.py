@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from experiments.cli import main
 from experiments.config import load_config
 from experiments.run import run
-from mha import Encoder, EncoderConfig, export_encoder
+from mha import Encoder, EncoderConfig, export_encoder, load_model
 from probes.grammar import generate
 from probes.records import Sentence
 from reports import Run
@@ -58,6 +59,25 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     ends = [(name, vocabulary[name]) for name in ("[CLS]", "[SEP]")]
     tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def speaker(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the tiny model with a masked-LM head of random weights, and a mask."""
+    folder = tmp_path_factory.mktemp("models") / "speaker"
+    tokenizer = Tokenizer.from_file(str(tiny / "tokenizer.json"))
+    tokenizer.add_special_tokens(["[MASK]"])
+    tokenizer.add_tokens(["king", "kings", "sleep", "sleeps"])
+    source = load_model(str(tiny)).module
+    assert isinstance(source, Encoder)
+    encoder = Encoder(replace(source.config, vocab=tokenizer.get_vocab_size()), lm_head=True)
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in encoder.parameters():
+            parameter.normal_(0, 0.3, generator=generator)
+    export_encoder(encoder, folder)
     tokenizer.save(str(folder / "tokenizer.json"))
     return folder
 

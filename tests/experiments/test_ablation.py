@@ -2,19 +2,17 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 import torch
-from tokenizers import Tokenizer
 
 from experiments.ablation import choose_heads
 from experiments.config import ConfigError, load_config
 from experiments.run import run
-from mha import Ablate, Encoder, MaskedLM, ModelError, export_encoder, intervene, load_model
+from mha import Ablate, MaskedLM, ModelError, intervene, load_model
 from probes.ablation import Heads, measure
 from probes.behaviours import Behaviour, preferences
 from probes.minimal_pairs import Kind, MinimalPair
@@ -22,25 +20,6 @@ from reports import Run
 
 PAIRS = "True\tthe king sleeps\nFalse\tthe king sleep\nTrue\tthe kings sleep\nFalse\tthe kings sleeps\n"
 FEW = ("corpus.select.documents=2", "corpus.report.documents=3", 'probes.names=["position"]', "scoring.flips=99")
-
-
-@pytest.fixture(scope="session")
-def speaker(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the tiny model with a masked-LM head of random weights, and a mask."""
-    folder = tmp_path_factory.mktemp("models") / "speaker"
-    tokenizer = Tokenizer.from_file(str(tiny / "tokenizer.json"))
-    tokenizer.add_special_tokens(["[MASK]"])
-    tokenizer.add_tokens(["king", "kings", "sleep", "sleeps"])
-    source = load_model(str(tiny)).module
-    assert isinstance(source, Encoder)
-    encoder = Encoder(replace(source.config, vocab=tokenizer.get_vocab_size()), lm_head=True)
-    generator = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for parameter in encoder.parameters():
-            parameter.normal_(0, 0.3, generator=generator)
-    export_encoder(encoder, folder)
-    tokenizer.save(str(folder / "tokenizer.json"))
-    return folder
 
 
 @pytest.fixture

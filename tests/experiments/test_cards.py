@@ -5,52 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.cards import _table
 from reports import Run
-from reports.card_parts import CardPart
-
-ROLES = CardPart(
-    "Roles",
-    (),
-    ("label", "variant", "accuracy, %", "interval", "strongest rival, %", "margin", "interval", "verdict"),
-    (
-        (
-            *("coordination: verb later", "conjunct->conjunct before", "71.6", "[67.1, 76.2]"),
-            *("39.9 (shuffled weights)", "+31.7", "[+27.4, +35.7]", "specialised, beyond the table, chosen"),
-        ),
-        (
-            *("agreement: attractors=0", "verb->subject", "100.0", "[100.0, 100.0]"),
-            *("7.8 (offset)", "+92.2", "", "not specialised"),
-        ),
-    ),
-)
-
-
-@pytest.mark.parametrize("width", [80, 100, 200])
-def test_no_word_and_no_interval_of_a_card_is_divided_on_a_terminal(
-    width: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from rich.console import Console
-
-    Console(width=width).print(_table(ROLES, width))
-    lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= width
-    said = "\n".join(lines)
-    for cell in (cell for row in ROLES.rows for cell in row):
-        for part in [cell] if cell.startswith("[") else cell.split():
-            assert part in said
-    assert (len(lines) == 3) == (width == 200)
-
-
-def test_only_the_first_column_gives_way_where_that_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
-    from rich.console import Console
-
-    part = CardPart("Shape", (), ("measure", "value", "interval"), (("a measure of many words", "1.15", "[1.0, 1.2]"),))
-    Console(width=34).print(_table(part, 34))
-    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert lines[0] == ["measure", "value", "interval"]
-    assert lines[1][-3:] == ["1.15", "[1.0,", "1.2]"]
-    assert lines[2] == ["many", "words"]
 
 
 def test_the_card_of_a_head_is_printed(

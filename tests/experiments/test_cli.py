@@ -16,7 +16,7 @@ from experiments.commands import options
 from reports import Run
 
 COMMANDS = (
-    *("run", "train", "report", "view", "flow", "head", "profile", "match", "compare"),
+    *("run", "train", "report", "export", "view", "flow", "head", "profile", "match", "compare"),
     *("sandbox", "claim", "reproduce", "design", "list", "doctor"),
 )
 POSITION = ("--set", 'probes.names=["position"]')

@@ -1,0 +1,94 @@
+"""What one imports in a notebook: a model, the scores of its heads, and a run that is there already."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from experiments.config import Config
+from experiments.config_file import resolve_paths, validated
+from experiments.progress import Progress, silent
+from experiments.run import run
+from experiments.sections import GENERATED
+from experiments.training import find_training
+from mha import Model, load_model
+from mha.checkpoints import find_checkpoint
+from probes.corpora import NAMED
+from reports import Run
+
+CALLED = Path("score")
+"Where errors say that a setting is wrong; in the place of a config's name."
+
+
+def load(name: str = "minilm", source: str = "pretrained", seed: int = 0) -> Model:
+    """Load a model by short name ("minilm"), folder or hub id; the folder of a training stands for its last checkpoint.
+
+    `source` is "pretrained", "random" (fresh weights of `seed`) or "shuffled" (weights shuffled within each matrix).
+    Raises ModelError with what to do.
+    """
+    folder = find_training(Path(name).expanduser())
+    return load_model(name if folder is None else str(find_checkpoint(folder)), source, seed)
+
+
+def open_run(folder: str | Path) -> Run:
+    """Open a run folder that `headscope run` has made; raises FileNotFoundError or ValueError for what is none."""
+    return Run.open(folder)
+
+
+def score(
+    model: Model | str = "minilm",
+    corpus: str | Mapping[str, Any] = "grammar",
+    probes: str | Sequence[str] | Mapping[str, Any] = (),
+    *,
+    report: str | Mapping[str, Any] | None = None,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    name: str = "scores",
+    seed: int = 0,
+    progress: Progress = silent,
+    **tables: Mapping[str, Any],
+) -> Run:
+    """Score every head of a model with probes, beside baselines and controls: what `headscope run` does, and as exact.
+
+    `corpus` is a name of `headscope list corpora`, a file or folder, or a table as in a config, such as
+    {"name": "grammar", "documents": 100}. Heads are chosen on it and told on `report`; without that its documents are
+    divided between both. `probes` are one name, several, or a table; without any, those of a config's default. All
+    other tables of a config can be given by name: `controls={"random": 0}`, `ablation={"behaviours": ["embedding"]}`.
+
+    With `out` the run folder `out`/`name` is made, with its page, and one of another config is only replaced with
+    `overwrite`; else nothing stays on the disk. Raises ConfigError for what a config would not take, and RunError where
+    the corpus has no question of the probes.
+    """
+    opened = load(model) if isinstance(model, str) else model
+    found: dict[str, Any] = {
+        "name": name,
+        "seed": seed,
+        "model": {"name": opened.name, "source": opened.source},
+        "corpus": {split: _part(one) for split, one in (("select", corpus), ("report", report)) if one is not None},
+        **({"probes": _asked(probes)} if probes else {}),
+        **tables,
+    }
+    resolve_paths(found, Path.cwd())
+    config = validated(Config, found, CALLED)
+    if out is not None:
+        return Run.open(run(config, Path(out), overwrite=overwrite, progress=progress, model=opened))
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = run(config, Path(temporary), progress=progress, model=opened, page=False)
+        return replace(Run.open(folder), folder=Path(name))
+
+
+def _asked(probes: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(probes, Mapping):
+        return dict(probes)
+    return {"names": [probes] if isinstance(probes, str) else [*probes]}
+
+
+def _part(corpus: str | Mapping[str, Any]) -> dict[str, Any]:
+    """Return a corpus as a config has it: by name, unless there is a file or folder of that name and no such corpus."""
+    if not isinstance(corpus, str):
+        return dict(corpus)
+    known = corpus in (*GENERATED, *NAMED)
+    return {"path": corpus} if not known and Path(corpus).expanduser().exists() else {"name": corpus}

@@ -1,0 +1,192 @@
+"""A table of numbers as text, as a page of a notebook has it, in Markdown, and in LaTeX as papers print it."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+
+from reports.formats import escaped
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
+    from rich.table import Table
+    from rich.text import Text
+
+Cells = Sequence[str]
+
+UNDER: Final = ("variant", "interval", "rival", "n")
+"Columns that stand below the one before them where a table is wider than the terminal."
+
+LATEX: Final = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"\textquotedbl{}",
+        "[": "{[}",
+        "*": "{*}",
+        "−": "$-$",
+        "–": "--",
+        "×": r"$\times$",
+        "†": r"\dag{}",
+        "…": r"\ldots{}",
+        "\u00a0": "~",
+        "\n": " ",
+    }
+)
+"""What a sign is in LaTeX; all others are left to the engine, which reads UTF-8.
+
+Bare, a [ or * at the beginning of a row would belong to the end of the row before."""
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """A table: its numbers in `frame`, and the same as people read them.
+
+    `print` and notebooks show it; `latex()` and `markdown()` are for papers, `frame` is for going on.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    "A cell a column, as it is shown."
+    frame: pd.DataFrame = field(repr=False, compare=False)
+    "One line a row, with the numbers as they were measured."
+    note: str = ""
+    "What the numbers are, in a sentence or two."
+
+    def __str__(self) -> str:
+        """The table as plain text."""
+        lines = [self.title, *plain_rows(self.columns, self.rows)]
+        return "\n".join([*lines, self.note] if self.note else lines)
+
+    def __repr__(self) -> str:
+        """As `str`, so that a terminal shows the table and not what it is made of."""
+        return str(self)
+
+    def __getitem__(self, some: slice) -> ShownTable:
+        """Return the table with some of its rows: `table[:10]` are the first ten."""
+        left = len(self.rows[some])
+        note = f"{left} of {len(self)} rows. {self.note}" if left < len(self) else self.note
+        return replace(self, rows=self.rows[some], frame=self.frame.iloc[some], note=note)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.rows)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table | Text]:
+        from rich.text import Text
+
+        yield Text(self.title, style="bold")
+        yield rich_rows(self.columns, self.rows, options.max_width)
+        yield Text(self.note)
+
+    def _repr_html_(self) -> str:
+        note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
+        return f"<h4>{html.escape(self.title)}</h4>{html_rows(self.columns, self.rows)}{note}"
+
+    def markdown(self) -> str:
+        """Return the table in Markdown, everything in it escaped."""
+        head = (f"**{escaped(self.title)}**", "", *markdown_rows(self.columns, self.rows))
+        return "\n".join([*head, "", escaped(self.note)] if self.note else head) + "\n"
+
+    def latex(self) -> str:
+        """Return the table in LaTeX, everything in it escaped; its preamble needs the packages booktabs and textcomp.
+
+        It is a floating table whose caption is the title and the note.
+        """
+        numeric = numeric_columns(self.columns, self.rows)
+        cells = pd.DataFrame([map(latex, row) for row in self.rows], columns=[*map(latex, self.columns)])
+        said = f"{latex(self.title)}. {latex(self.note)}" if self.note else latex(self.title)
+        columns = "".join("r" if right else "l" for right in numeric)
+        return str(cells.to_latex(index=False, escape=False, column_format=columns, caption=said, position="tb"))
+
+
+def latex(text: str) -> str:
+    r"""Return text as LaTeX prints it.
+
+    >>> print(latex("50 % of a_b, head->dependent"))
+    50 \% of a\_b, head-\textgreater{}dependent
+    """
+    return text.translate(LATEX)
+
+
+def numeric_columns(columns: Cells, rows: Sequence[Cells]) -> list[bool]:
+    """Return of every column whether it holds numbers, intervals and gaps alone."""
+    filled = [[row[place] for row in rows if row[place]] for place in range(len(columns))]
+    return [bool(cells) and all(re.match(r"(< )?\[?[+−]?[\d–]", cell) for cell in cells) for cells in filled]
+
+
+def plain_rows(columns: Cells, rows: Sequence[Cells]) -> Iterator[str]:
+    """Yield the lines of a table as plain text, indented; none where it has no rows."""
+    table = (columns, *rows) if rows else ()
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def rich_rows(columns: Cells, rows: Sequence[Cells], width: int) -> Table:
+    """Return a table as `rich` prints it, so laid out that no word and no interval is divided where there is room."""
+    from rich.table import Table
+    from rich.text import Text
+
+    cells = [columns, *rows]
+    stacked = [_stacked(columns, row) for row in cells]
+    for laid, longest in ((cells, _line), (stacked, _line), (stacked, _word)):
+        first, *others = zip(*laid, strict=True)
+        widths = [longest(column) for column in others]
+        if width - sum(widths) - 2 * len(widths) >= _word(first):
+            break
+    table = Table(box=None, pad_edge=False)
+    for title, room in zip(laid[0], (None, *widths), strict=True):
+        table.add_column(Text(title), overflow="fold", width=room)
+    for row in laid[1:]:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _line(column: Cells) -> int:
+    """Return the length of the longest line of a column."""
+    return max(len(line) for cell in column for line in cell.split("\n"))
+
+
+def _word(column: Cells) -> int:
+    """Return the length of its longest word; an interval is one."""
+    return max((len(word) for cell in column for word in re.findall(r"\[[^]]*\]|\S+", cell)), default=0)
+
+
+def _stacked(columns: Cells, row: Cells) -> Cells:
+    """Return a row with the cells of UNDER as second lines of those before."""
+    cells: list[str] = []
+    for column, cell in zip(columns, row, strict=True):
+        if column in UNDER and cells:
+            cells[-1] += f"\n{cell}"
+        else:
+            cells.append(cell)
+    return tuple(cells)
+
+
+def markdown_rows(columns: Cells, rows: Sequence[Cells]) -> Iterator[str]:
+    """Yield the lines of a table in Markdown; none where it has no rows."""
+    if rows:
+        yield from (_markdown_row(columns), "|---" * len(columns) + "|", *map(_markdown_row, rows))
+
+
+def _markdown_row(cells: Cells) -> str:
+    return f"| {' | '.join(map(escaped, cells))} |"
+
+
+def html_rows(columns: Cells, rows: Sequence[Cells]) -> str:
+    """Return a table in HTML; "" where it has no rows."""
+    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in columns)
+    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if rows else ""

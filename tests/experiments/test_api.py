@@ -1,0 +1,107 @@
+"""The names for notebooks give the numbers of the command line."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import experiments
+from experiments import load, open_run, score
+from experiments.config import ConfigError
+from mha.checkpoints import FOLDER
+from mha.models import ModelError
+from reports import Run
+
+SPLITS = (
+    {"name": "grammar", "documents": 6, "seed": 1},
+    {"name": "grammar", "documents": 6, "seed": 2},
+)
+SMALL: dict[str, Any] = {
+    "scoring": {"replicates": 10},
+    "controls": {"random": 0, "shuffled": 0, "words": False, "arcs": False},
+    "heads": {"texts": 0, "relations": 0},
+    "page": {"examples": 0},
+}
+
+
+@pytest.fixture(scope="module")
+def found(tiny: Path) -> Run:
+    return score(load(str(tiny)), SPLITS[0], ["position", "dependency"], report=SPLITS[1], name="quick", **SMALL)
+
+
+def test_scores_are_those_of_a_run_of_the_same_config(found: Run, scored: Callable[..., Run]) -> None:
+    same = scored()
+    pd.testing.assert_frame_equal(found.scores, same.scores)
+    assert found.config == same.config
+    assert set(found.studies) == set(same.studies)
+
+
+def test_nothing_stays_on_the_disk_unless_a_folder_is_named(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    run = score(str(tiny), SPLITS[0], "position", **SMALL)
+    assert list(tmp_path.iterdir()) == []
+    assert run.folder == Path("scores")
+    assert set(run.scores["probe"]) == {"position"}
+
+
+def test_with_a_folder_the_run_and_its_page_are_made_and_not_replaced_unasked(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages: list[str] = []
+    monkeypatch.setattr("experiments.run.write_report", lambda folder: pages.append(folder.name))
+    run = score(str(tiny), SPLITS[0], "position", out=tmp_path, name="mine", **SMALL)
+    assert (run.folder, pages) == (tmp_path / "mine", ["mine"])
+    pd.testing.assert_frame_equal(open_run(tmp_path / "mine").scores, run.scores)
+    with pytest.raises(ConfigError, match="holds a run of another config"):
+        score(str(tiny), SPLITS[0], "position", out=tmp_path, name="mine", seed=1, **SMALL)
+    again = score(str(tiny), SPLITS[0], "position", out=tmp_path, name="mine", seed=1, overwrite=True, **SMALL)
+    assert again.record["seed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"control": {}}, r"score: unknown key 'control'; did you mean 'controls'\?"),
+        ({"scoring": {"flip": 9}}, r"score: unknown key 'scoring.flip'; did you mean 'flips'\?"),
+        ({"scoring": 3}, r"score: scoring: expected a table with batch_pieces.*"),
+        ({"probes": "dependancy"}, r"score: probes.names: unknown probe 'dependancy'; did you mean 'dependency'\?"),
+        ({"corpus": "ewt-dv"}, r"score: corpus.select: unknown corpus 'ewt-dv'; did you mean 'ewt-dev'.*"),
+    ],
+)
+def test_a_setting_that_no_config_would_take_is_told(settings: dict[str, Any], message: str, tiny: Path) -> None:
+    with pytest.raises(ConfigError, match=message):
+        score(str(tiny), **settings)
+
+
+def test_a_corpus_may_be_a_file_and_is_told_on_its_other_half(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write_corpus: Callable[..., Path], sentences: list[str]
+) -> None:
+    write_corpus(tmp_path / "own.conllu", sentences)
+    monkeypatch.chdir(tmp_path)
+    run = score(str(tiny), "own.conllu", {"names": ["position"], "trained": False}, **SMALL)
+    assert str(tmp_path / "own.conllu") in run.config
+    assert sum(corpus["sentences"] for corpus in run.record["corpora"].values()) == len(sentences)
+
+
+def test_the_folder_of_a_training_stands_for_its_last_checkpoint(tiny: Path, tmp_path: Path) -> None:
+    for name in ("seed-1", "seed-2"):
+        (tmp_path / name / FOLDER).mkdir(parents=True)
+    with pytest.raises(ConfigError, match="holds 2 trainings; name one"):
+        load(str(tmp_path))
+    with pytest.raises(ModelError, match=r"unknown model 'minilmm'; did you mean 'minilm'\?"):
+        load("minilmm")
+    assert load(str(tiny), "random", 3).source == "random"
+
+
+def test_the_package_offers_its_names_and_no_others() -> None:
+    assert {"ablate", "attention", "load", "open_run", "score"} <= set(dir(experiments))
+    with pytest.raises(AttributeError, match="it offers ablate, attention"):
+        experiments.lod  # noqa: B018
+
+
+def test_a_model_is_printed_without_its_weights(tiny: Path) -> None:
+    assert "module" not in repr(load(str(tiny)))
