@@ -88,7 +88,7 @@ def _scores(about: dict[str, Any], places: list[tuple[int, ...]], rng: np.random
     numbers |= {"p": 0.01, "p_label": 0.01, "p_adjusted": 0.01, "stability": 0.9}
     verdicts = {"selected": accuracy == accuracy.max(), "specialised": accuracy > 0.85, "beyond_lexical": False}
     name = (rows["layer"] + 1).astype("str") + "-" + (rows["head"] + 1).astype("str")
-    rest = {"name": name, "n": 500, "clusters": 100, "baseline": "offset", "near_ties": 0}
+    rest: dict[str, Any] = {"name": name, "n": 500, "clusters": 100, "baseline": "offset", "near_ties": 0}
     return rows.assign(**about, **numbers, **verdicts, **rest)
 
 
