@@ -145,7 +145,7 @@ def _packed(maps: npt.NDArray[np.floating]) -> str:
 
 
 def _long(maps: npt.NDArray[np.floating]) -> bool:
-    return max(maps.shape[-2:]) > LONG
+    return bool(max(maps.shape[-2:]) > LONG)
 
 
 def _where(maps: npt.NDArray[np.floating], view: Attention) -> dict[str, list[float]]:
