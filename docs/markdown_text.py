@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 OURS = ("mha", "probes", "reports", "experiments")
 
 
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     """Return a table in Markdown; a cell keeps its code, and a bar in it does not end it."""
     lines = [head, ("---",) * len(head), *rows]
     return "\n".join("| " + " | ".join(_cell(text) for text in line) + " |" for line in lines)
