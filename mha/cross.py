@@ -34,7 +34,7 @@ def decoder_input(model: Model, target: Pieces) -> Pieces:
     config: Any = model.module.config
     if (start := getattr(config, "decoder_start_token_id", None)) is None:
         raise ModelError(f"{model.name}: its config.json has no decoder_start_token_id, so its decoder cannot begin")
-    end = len(target) - (len(target) > 0 and target.word[-1] == SEP)
+    end = len(target) - (target.word[-1:].tolist() == [SEP])
     ids = np.concatenate([[start], target.ids[:end]]).astype(np.int32)
     return Pieces(ids, np.concatenate([[CLS], target.word[:end]]).astype(np.int32), target.words)
 
