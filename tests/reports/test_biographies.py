@@ -430,6 +430,12 @@ def test_a_browser_moves_the_slider_by_keyboard(page_folder: Path, browser, sche
     first.scroll_into_view_if_needed()
     first.locator(".mark-symbol.role-mark path").nth(4).click()
     assert view.locator("output").inner_text() == "step 10", "the second point of the evaluation loss"
+    line = first.locator(".mark-rule.role-mark line")
+    at = [first.locator(".mark-symbol.role-mark path").nth(n).get_attribute("transform").split(",")[0] for n in (4, 5)]
+    for place in at:
+        stands = "([line, place]) => line.getAttribute('transform').startsWith(place)"
+        page.wait_for_function(stands, arg=[line.element_handle(), place])
+        view.locator("input[type=range]").press("ArrowRight")
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
     assert errors == []
     page.close()
