@@ -198,6 +198,8 @@ def _rendered(template: str, page: Page) -> str:
         "with_network": with_network,
         "decided_by": decided_by,
     }
-    told |= {"tally": tally, "script": asset("fold.js")}
+    told |= {"tally": tally}
     words = {"verdicts": VERDICTS, "looks": LOOKS, "held": HELD, "count": count}
-    return made.get_template(template).render(page=page, found=page.found, charts=charts, style=styles, **told, **words)
+    return made.get_template(template).render(
+        page=page, found=page.found, charts=charts, style=styles, script=asset("fold.js"), **told, **words
+    )
