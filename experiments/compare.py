@@ -132,17 +132,18 @@ def _pair(sides: tuple[Side, Side], titles: tuple[str, str], partners: Partners,
     told = role_changes(rows).assign(**named)[[*COMPARE_COLUMNS]]
     shapes = tuple((int(side.heads["layer"].max()) + 1, int(side.heads["head"].max()) + 1) for side in sides)
     heads = head_changes(*sides, partners.of, partners.distance).assign(**named)
-    return Pair(*titles, told, heads, (shapes[0], shapes[1]), partners.said, notes(*sides))
+    return Pair(*titles, told, heads, (shapes[0], shapes[1]), partners.said, notes(sides, titles))
 
 
-def notes(one: Side, other: Side) -> tuple[str, ...]:
+def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:
     """Say in what two sides differ beside their models, and what of them is not compared."""
-    said = [f"{side.name}: {note}" for side in (one, other) for note in side.notes]
-    for side, beside in ((one, other), (other, one)):
+    one, other = sides
+    said = [f"{title}: {note}" for title, side in zip(titles, sides, strict=True) for note in side.notes]
+    for title, side, beside in zip(titles, sides, sides[::-1], strict=True):
         if only := [question for question in side.best if question not in beside.best]:
             first = ", ".join(f"{label} ({variant})" for _, label, variant in only[:5])
             more = f" and {len(only) - 5} more" if len(only) > 5 else ""
-            said.append(f"Only {side.name} has a chosen head for {first}{more}: not compared.")
+            said.append(f"Only {title} has a chosen head for {first}{more}: not compared.")
     texts = [side.run.record.get("corpora", {}).get("select", {}).get("fingerprint") for side in (one, other)]
     if texts[0] != texts[1]:
         said.append("The runs chose their heads on different texts.")

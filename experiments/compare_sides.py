@@ -185,5 +185,5 @@ def _enough(margin: pd.Series, low: pd.Series, needed: float) -> pd.Series:
 
 def _untold(pairs: int) -> tuple[str, ...]:
     """Say how many label–variant pairs a checkpoint has no chosen head of, if any."""
-    said = f"{pairs} label–variant pairs of a checkpoint have no baseline or too few texts, so no head of them is told."
+    said = f"Label–variant pairs without a baseline, or with too few texts, of which no head is told: {pairs}."
     return (said,) if pairs else ()
