@@ -44,7 +44,7 @@ class ClassifierStudy(Study):
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return the tables of heads and of layers."""
-        found = {"classifiers": list(self.arcs), "layers": []}
+        found: dict[str, list[pd.DataFrame]] = {"classifiers": list(self.arcs), "codes": [], "layers": []}
         for scope in ("sentence", "window"):
             tasks = [task for task in self.run.config.classifiers.asked if task.scope == scope]
             if tasks:
@@ -53,8 +53,8 @@ class ClassifierStudy(Study):
         kept = {name: [rows for rows in some if len(rows)] for name, some in found.items()}
         return {name: pd.concat(some, ignore_index=True) for name, some in kept.items() if some}
 
-    def _probe(self, scope: str, tasks: Sequence[ProbingTask]) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return the rows of heads and those of layers of the tasks of one scope."""
+    def _probe(self, scope: str, tasks: Sequence[ProbingTask]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+        """Return the rows of heads, those of codes and those of layers of the tasks of one scope."""
         run, section = self.run, self.run.config.classifiers
         workers, seed = section.workers or os.cpu_count() or 1, run.config.seed
         effort = {"replicates": run.config.scoring.replicates, "seed": seed}
@@ -65,7 +65,11 @@ class ClassifierStudy(Study):
         with run.journal.stage("classifiers: heads"):
             words = probing.judge_embeddings(workers)
             heads = probing.judge_heads(workers, run.counter(f"classifiers of heads ({scope}s)", fits))
-        rivals, layers = None, pd.DataFrame()
+        rivals, codes, layers = None, pd.DataFrame(), pd.DataFrame()
+        if section.codes:
+            with run.journal.stage("classifiers: codes"):
+                step = run.counter(f"codes of heads ({scope}s)", section.codes * fits)
+                codes = probing.code_draws(run.model, section.codes, seed=seed, workers=workers, step=step)
         if section.random:
             with run.journal.stage("classifiers: random weights"):
                 step = run.counter(f"classifiers of random heads ({scope}s)", fits)
@@ -75,7 +79,7 @@ class ClassifierStudy(Study):
                 step = run.counter(f"classifiers of layers ({scope}s)", len(probing.posed))
                 layers = layer_table(probing, run.model, workers=workers, step=step, **effort)
         found = head_table(probing, heads, words, rivals, model=run.model, **effort)
-        return found.rename(columns=NAMES), layers.rename(columns=NAMES)
+        return found.rename(columns=NAMES), codes, layers.rename(columns=NAMES)
 
     def _note(self, probing: Probing, tasks: Sequence[ProbingTask], scope: str) -> None:
         """Note how many examples each task had, of how many, and which tasks could not be asked."""

@@ -17,6 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 
 import reports
+from experiments.console import working
 from experiments.corpora import open_corpus
 from probes import Probe, get_probe
 from probes.corpora import Texts
@@ -140,11 +141,12 @@ def print_design(name: str, asked: Sequence[str], margin: float, power: float, r
     corpus = open_corpus(name)
     size = corpus.size()["sentences"]
     found: list[Demand] = []
-    for scope in ("sentence", "window"):
-        probes = [probe for probe in map(get_probe, asked) if probe.scope == scope]
-        if probes:
-            texts = corpus.sentences() if scope == "sentence" else corpus.windows(100)
-            found += demands(texts, probes, size, needed)
+    with working(f"counting questions in {name}"):
+        for scope in ("sentence", "window"):
+            probes = [probe for probe in map(get_probe, asked) if probe.scope == scope]
+            if probes:
+                texts = corpus.sentences() if scope == "sentence" else corpus.windows(100)
+                found += demands(texts, probes, size, needed)
     if not found:
         raise DesignError(f"{name}: no question for {', '.join(asked)} in it")
     console.print(

@@ -12,6 +12,7 @@ from rich.table import Table
 from scipy.stats import spearmanr
 
 from experiments.corpora import open_corpus
+from experiments.progress import Progress, silent
 from mha import Model, align, collate, load_model
 from mha.flow import flow_maps
 from probes import Document
@@ -30,10 +31,14 @@ class FlowError(ValueError):
     """A text whose attention flow cannot be told."""
 
 
-def flow_table(model: Model, texts: Sequence[tuple[str, Sequence[str]]]) -> tuple[pd.DataFrame, Dropped]:
+def flow_table(
+    model: Model, texts: Sequence[tuple[str, Sequence[str]]], progress: Progress = silent
+) -> tuple[pd.DataFrame, Dropped]:
     """Return COLUMNS for texts given as name and words, and what was left out."""
     frames, dropped = [pd.DataFrame(columns=[*COLUMNS])], Dropped()
-    for (name, words), pieces in zip(texts, align(model.tokenizer, [words for _, words in texts]), strict=True):
+    cut = align(model.tokenizer, [words for _, words in texts])
+    for done, ((name, words), pieces) in enumerate(zip(texts, cut, strict=True)):
+        progress("attention flow", done, len(texts))
         if not words or pieces.missing():
             dropped.add("no words, or one that the tokenizer turns into nothing", name)
         elif len(pieces) > min(MOST_PIECES, model.max_pieces):
@@ -41,6 +46,7 @@ def flow_table(model: Model, texts: Sequence[tuple[str, Sequence[str]]]) -> tupl
         else:
             found = flow_maps(model, collate([pieces], padding=model.padding))
             frames.append(_rows(name, words, found))
+    progress("attention flow", len(texts), len(texts))
     return pd.concat([frame for frame in frames if len(frame)] or frames, ignore_index=True), dropped
 
 
@@ -66,7 +72,9 @@ def agreement(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["layer", "weights", "rollout"]).groupby("layer", as_index=False).mean()
 
 
-def write_flow(model_name: str, out: Path, *, text: str = "", corpus: str = "", first: int = 20) -> Path:
+def write_flow(
+    model_name: str, out: Path, *, text: str = "", corpus: str = "", first: int = 20, progress: Progress = silent
+) -> Path:
     """Write COLUMNS of a sentence, or of the first sentences of a corpus, as CSV, and print how far flow agrees.
 
     Words are divided at white space. Raises FlowError where there is no text, or nothing that is short enough.
@@ -74,7 +82,7 @@ def write_flow(model_name: str, out: Path, *, text: str = "", corpus: str = "", 
     if bool(text.split()) == bool(corpus):
         raise FlowError("give either a sentence or --corpus NAME")
     texts = [("your sentence", text.split())] if text.split() else _of_corpus(corpus, first)
-    table, dropped = flow_table(load_model(model_name), texts)
+    table, dropped = flow_table(load_model(model_name), texts, progress)
     told = "; ".join(f"{count} left out, {reason}" for reason, count in dropped.counts.items())
     if table.empty:
         raise FlowError(f"no text to show: {told or 'the corpus is empty'}")

@@ -82,6 +82,8 @@ class ClassifiersSection(Section):
     "Whether classifiers and parsers are also trained on the heads of a model with fresh weights."
     layers: bool = True
     "Whether the tasks are also learned from whole layers, to say which layer solves what."
+    codes: int = Field(default=0, ge=0)
+    "How often labels are coded anew, in another order and beside another control task, to say what is chance."
     parser: bool = False
     "Whether parsers are trained on the attention of all heads at once."
     sentences: int = Field(default=500, ge=1)

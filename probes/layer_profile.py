@@ -29,7 +29,7 @@ def expected_layer(accuracy: Float[np.ndarray, "*resample layers"]) -> Float[np.
     """Return the layer at which a task is solved, on average, from accuracies with layers 0, 0-1, 0-2 and so on.
 
     Sum of layer x gain over the sum of gains (Tenney et al. 2019, section 3.2, equation 4); layer 0 is the embedding.
-    NaN where all layers together gain nothing.
+    NaN where all layers together gain nothing: the mean of gains that cancel may lie outside the layers.
     """
     gains = np.diff(accuracy, axis=-1)
     total = gains.sum(-1)
@@ -45,7 +45,8 @@ def layer_table(
 
     Layer 0 is the embedding of a word's pieces, layer l the outputs of all heads of the l-th layer, each reduced to
     COMPONENTS. `accuracy` is that of a classifier on the layer alone, `cumulative` that of one on layers 0 to l; both
-    have their selectivity beside them. `step` is called after each task.
+    have their selectivity beside them. The expected layer is NaN where the gain of all layers together is not surely
+    above 0, for then it can be anything. `step` is called after each task.
     """
     if not probing.posed:
         return pd.DataFrame()
@@ -93,10 +94,13 @@ def _rows(one: Posed, alone: Hits, cumulative: Hits, replicates: int, seed: int)
     measured = accuracy_beside_control(blocks, alone, bootstrap)
     task, control = cumulative.mean(1)
     resamples = bootstrap.of(tuple(clusters.tolist()), count.astype(np.float64))
-    centre = expected_layer(resamples.means(by_cluster(blocks, cumulative[0])))
-    sure = np.full((2, 1), np.nan) if np.isnan(centre).any() else resamples.interval(centre[:, None])
+    means = resamples.means(by_cluster(blocks, cumulative[0]))
+    gained = resamples.interval((means[:, -1] - means[:, 0])[:, None])[0, 0] > 0
+    centre = expected_layer(means)
+    known = gained and not np.isnan(centre).any()
+    sure = resamples.interval(centre[:, None]) if known else np.full((2, 1), np.nan)
     rows = {"task": one.task.name, "layer": np.arange(len(task)), "cumulative": task}
     rows |= {"cumulative_selectivity": task - control, "gain": np.diff(task, prepend=np.nan)}
-    rows |= {"expected_layer": float(expected_layer(task))}
+    rows |= {"expected_layer": float(expected_layer(task)) if gained else np.nan}
     rows |= {"expected_low": float(sure[0, 0]), "expected_high": float(sure[1, 0])}
     return pd.DataFrame(rows | measured)

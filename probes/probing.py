@@ -14,7 +14,7 @@ from probes.aligned import Aligned, Dropped
 from probes.codelength import LinearClassifier, block_ends, coding_order, compression, online_codelength
 from probes.corpora import Texts
 from probes.head_vectors import HeadVectors, cells_of
-from probes.probing_tasks import ProbingTask, Sample, control_labels, sample_examples
+from probes.probing_tasks import Example, ProbingTask, Sample, control_labels, sample_examples
 from probes.records import IntArray
 from probes.results import named_heads
 from probes.scoring import Settings
@@ -27,6 +27,9 @@ FEWEST = 20
 
 Given = Float[np.ndarray, "_example _slot _feature"]
 "What is given to the one word, or to each of the two words, of every example; splits differ in size."
+
+CODED = ("compression", "control_compression")
+"What a code says of a head, in the task and in its control task."
 
 UNSEEN = -1
 "Stands for a label that the selection split does not have: no classifier can be right."
@@ -55,6 +58,16 @@ class Posed:
     report: Labelled
     available: tuple[int, int]
     "Examples that each split has, of which these are a sample."
+    examples: tuple[Example, ...]
+    "Those of `select`, in its order."
+
+    def recoded(self, seed: int) -> Labelled:
+        """Return `select` in another order of coding, and with another control task."""
+        order = coding_order(self.select.clusters, seed)
+        number = {label: i for i, label in enumerate(self.labels)}
+        control = [number[label] for label in control_labels(self.examples, self.examples, seed)]
+        labels = np.array([self.select.labels[0], control], np.int64)
+        return Labelled(self.select.cells[order], labels[:, order], self.select.clusters[order])
 
     @property
     def ends(self) -> list[int]:
@@ -132,6 +145,12 @@ def judge(
     return Judged(hits, (bits[0], bits[1]))
 
 
+def code(select: Given, side: Labelled, classes: int) -> list[float]:
+    """Return the online codelengths of the labels of `side`, in the task and in its control task."""
+    x, ends = features(select), block_ends(side.clusters)
+    return [online_codelength(x, y, classes, ends) for y in side.labels]
+
+
 @dataclass(frozen=True)
 class Probing:
     """Tasks put to a model, with what it reads: from here every kind of features is judged alike."""
@@ -180,6 +199,30 @@ class Probing:
         """Return what classifiers on the words' embeddings achieve, one a task."""
         return self._judge(lambda posed: iter([self.read.embeddings(posed)]), workers, lambda: None, coded=False)
 
+    def code_draws(
+        self, model: Model, draws: int, *, seed: int, workers: int, step: Callable[[], None]
+    ) -> pd.DataFrame:
+        """Code the labels of `select` anew `draws` times, each in another order and beside another control task.
+
+        Returns a row a task, draw and head, in the columns of codes.parquet without those of the run. `step` is called
+        after each of them.
+        """
+        frames = [pd.DataFrame()]
+        for one in self.posed:
+            n, classes = len(one.select.clusters), len(one.labels)
+            for draw in range(draws):
+                side = one.recoded(seed * draws + draw)
+                place = self.read.select.rows(side.cells)
+                heads = range(self.read.select.outputs.shape[1])
+                calls = ((self.read.select.outputs[:, head][place], side, classes) for head in heads)
+                short = []
+                for bits in side_by_side(code, calls, workers):
+                    short.append([compression(n, classes, value) for value in bits])
+                    step()
+                rows = {"task": one.task.name, "draw": draw} | named_heads((model.layers, model.heads))
+                frames.append(pd.DataFrame(rows | dict(zip(CODED, zip(*short, strict=True), strict=True))))
+        return pd.concat(frames, ignore_index=True)
+
     def _judge(
         self,
         kinds: Callable[[Posed], Iterator[tuple[Given, Given]]],
@@ -217,7 +260,8 @@ def pose(task: ProbingTask, samples: Sequence[Sample], aligned: tuple[Aligned, A
         sides.append(Labelled(cells, np.array([gold, control], np.int64), clusters))
     order = coding_order(sides[0].clusters, seed)
     first = Labelled(sides[0].cells[order], sides[0].labels[:, order], sides[0].clusters[order])
-    return Posed(task, labels, first, sides[1], (samples[0].available, samples[1].available))
+    available = (samples[0].available, samples[1].available)
+    return Posed(task, labels, first, sides[1], available, tuple(select[place] for place in order))
 
 
 def _read(model: Model, posed: Sequence[Posed], aligned: tuple[Aligned, Aligned], settings: Settings) -> Read:

@@ -27,6 +27,9 @@ _COLUMNS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         | {"codelength": "float64", "compression": "float64", "control_compression": "float64"}
         | {"majority": "float64", "control_majority": "float64", "embedding_accuracy": "float64"}
         | {"embedding_selectivity": "float64", "random_accuracy": "float64", "random_selectivity": "float64"},
+        "codes": _RUN
+        | {"task": "str", "draw": "int64", "layer": "int64", "head": "int64", "name": "str"}
+        | {"compression": "float64", "control_compression": "float64"},
         "layers": _RUN
         | {"task": "str", "layer": "int64", **_MEASURED, "cumulative": "float64"}
         | {"cumulative_selectivity": "float64", "gain": "float64"}
@@ -38,10 +41,11 @@ _COLUMNS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         | _SELECTIVE,
     }
 )
-"""Name of the table -> column -> dtype. One row a task, label and head; a task and layer (0: embedding); a parser.
+"""Name of the table -> column -> dtype. One row a task, label and head; a task, draw and head; a task and layer (0:
+embedding); a parser.
 
-In classifiers layer and head count from 0, `name` from 1. Fractions lie in [0, 1]; codelength is in bits, compression
-how many times less that is than log2(classes) bits an example; NaN where something was not asked for."""
+In classifiers and codes layer and head count from 0, `name` from 1. Fractions lie in [0, 1]; codelength is in bits,
+compression how many times less that is than log2(classes) bits an example; NaN where something was not asked for."""
 
 _FRACTIONS: Final = (
     *("accuracy", "ci_low", "ci_high", "control_accuracy", "majority", "embedding_accuracy", "random_accuracy"),
@@ -60,6 +64,7 @@ CLASSIFIER_TABLES: Final[Mapping[str, StudyTable]] = {
     name: StudyTable(_COLUMNS[name], ("model", "step", "corpus", *key), _check)
     for name, key in (
         ("classifiers", ("task", "label", "name")),
+        ("codes", ("task", "draw", "name")),
         ("layers", ("task", "layer")),
         ("parser", ("parser", "weights")),
     )

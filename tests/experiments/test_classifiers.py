@@ -10,7 +10,7 @@ from experiments.config import ConfigError, load_config
 from experiments.run import run
 from reports import Run
 
-TABLES = {"classifiers", "layers", "parser"}
+TABLES = {"classifiers", "codes", "layers", "parser"}
 ASKED = (
     'probes.names=["dependency"]',
     "probes.trained=true",
@@ -18,6 +18,7 @@ ASKED = (
     "classifiers.examples=60",
     "classifiers.sentences=12",
     "classifiers.parser=true",
+    "classifiers.codes=2",
     "classifiers.workers=1",
 )
 ALL = (
@@ -99,6 +100,12 @@ def test_arcs_are_those_of_the_trained_probes_with_their_codelength(asked: Path)
     np.testing.assert_allclose(both.compression, both.n_select / both.codelength)
     assert (both.majority == 0.5).all()
     assert arcs.n_select.max() == 40
+
+
+def test_codes_are_drawn_as_often_as_asked(asked: Path) -> None:
+    codes = Run.open(asked).studies["codes"]
+    assert (codes.groupby(["task", "name"]).draw.agg(list).map(tuple) == (0, 1)).all()
+    assert codes[["compression", "control_compression"]].notna().all().all()
 
 
 def test_layers_and_parsers_have_tables_and_the_page_shows_all(asked: Path) -> None:

@@ -13,7 +13,10 @@ import pytest
 from experiments import cli
 from reports import Run
 
-COMMANDS = ("run", "report", "view", "sandbox", "claim", "reproduce", "design", "export", "list")
+COMMANDS = (
+    *("run", "train", "report", "export", "view", "flow", "head", "profile", "match"),
+    *("sandbox", "claim", "reproduce", "design", "list", "doctor"),
+)
 POSITION = ("--set", 'probes.names=["position"]')
 
 
@@ -122,6 +125,44 @@ def test_lists_do_not_load_transformers() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\nset()\n"
+
+
+def test_every_command_is_in_the_help() -> None:
+    assert tuple(command.name for command in cli.app.registered_commands) == COMMANDS
+
+
+def test_the_version_is_told(headscope: Callable[..., Any]) -> None:
+    assert re.fullmatch(r"headscope \d+\.\d+\.\d+\n", headscope("--version").out)
+
+
+def test_more_is_said_where_one_asks_and_nothing_where_one_does_not(
+    headscope: Callable[..., Any], tiny: Path, tmp_path: Path
+) -> None:
+    words = ("flow", "a dog", "--model", tiny, "--out", tmp_path / "flow.csv")
+    said = headscope("--verbose", *words)
+    assert said.err.splitlines()[0] == "attention flow: 1 to do"
+    assert re.fullmatch(r"attention flow: done in \d+\.\d s", said.err.splitlines()[1])
+    quiet = headscope("-q", *words)
+    assert (quiet.err, quiet.out) == ("", said.out)
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("head", ["head"]),
+        ("view x --model min", ["minilm"]),
+        ("design gram", ["grammar", "grammar-reflexives", "grammar-pronouns"]),
+        ("design grammar --probe agr", ["agreement"]),
+        ("reproduce clark-rel", ["clark-relations"]),
+        ("list fin", ["findings"]),
+    ],
+)
+def test_a_shell_completes_names(words: str, completed: list[str]) -> None:
+    place = {"COMP_WORDS": f"headscope {words}", "COMP_CWORD": str(len(words.split()))}
+    command = [sys.executable, "-c", "from experiments.cli import main; main()"]
+    environment = {**os.environ, "_HEADSCOPE_COMPLETE": "complete_bash", **place}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.stdout.split() == completed
 
 
 # --- mistakes of the user
@@ -236,6 +277,7 @@ def test_a_view_on_the_place_of_a_folder_is_told(mistake: Callable[..., str], ti
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (("-q", "-v", "list", "probes"), "Invalid value: --quiet and --verbose are opposites"),
         (("list", "nonsense"), "no list of 'nonsense'; there are probes, corpora, models, findings"),
         (("list", "probe"), "no list of 'probe'; did you mean 'probes'?"),
         (("rnu",), "No such command 'rnu'."),

@@ -94,6 +94,7 @@ CHANGED: dict[str, Any] = {
     "classifiers.examples": 40,
     "classifiers.random": False,
     "classifiers.layers": False,
+    "classifiers.codes": 2,
     "classifiers.parser": True,
     "classifiers.sentences": 30,
     "classifiers.workers": 3,

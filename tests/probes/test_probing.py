@@ -10,8 +10,9 @@ import probes.probing as probing_module
 from mha import Model
 from probes import Document, Sentence, Settings
 from probes.corpora import MemoryTexts
+from probes.head_vectors import HeadVectors
 from probes.layer_profile import expected_layer, layer_table, reduced_layers
-from probes.probing import FEWEST, Probing, head_table
+from probes.probing import FEWEST, Labelled, Probing, head_table
 from probes.probing_tasks import TASKS
 from probes.records import frozen_ints
 
@@ -64,6 +65,29 @@ def test_a_planted_label_is_told_and_memory_is_not_mistaken_for_it(probing: Prob
     assert noise.compression < 1.02
     assert (planted.n, planted.n_select, planted.classes, planted.clusters) == (600, 600, 3, 30)
     assert table.random_accuracy.isna().all()
+
+
+def test_codes_are_drawn_anew_in_order_and_control_task(probing: Probing, model: Model) -> None:
+    steps: list[int] = []
+    codes = probing.code_draws(model, 2, seed=1, workers=1, step=lambda: steps.append(1))
+    assert len(codes) == len(steps) == 2 * 6
+    assert (codes[codes.name == "2-2"].compression > 3).all()
+    assert (codes[codes.name == "1-2"].compression < 1.02).all()
+    (posed,) = probing.posed
+    one, other = posed.recoded(2), posed.recoded(3)
+    assert (np.sort(one.clusters) == np.sort(posed.select.clusters)).all()
+    assert (one.clusters != other.clusters).any()
+    (tag, _), (same, first), (_, second) = (_labels(side) for side in (posed.select, one, other))
+    assert same == tag
+    assert first != second
+    again = probing.code_draws(model, 1, seed=3, workers=1, step=lambda: None)
+    np.testing.assert_array_equal(codes[codes.draw == 1].compression, again.compression)  # seed 1 * 2 + 1
+
+
+def _labels(side: Labelled) -> tuple[dict[tuple[int, ...], int], ...]:
+    """Return word -> label, of the task and of its control task."""
+    words = [tuple(cell) for cell in side.cells[:, 0].tolist()]
+    return tuple(dict(zip(words, labels, strict=True)) for labels in side.labels.tolist())
 
 
 def test_an_embedding_solves_the_control_task_and_not_the_task(probing: Probing, model: Model) -> None:
@@ -168,6 +192,19 @@ def test_a_planted_label_is_solved_at_its_layer(probing: Probing, model: Model) 
     np.testing.assert_allclose(table.margin, table.accuracy - table.baseline_accuracy)
     assert table.cumulative_selectivity[0] < -0.5, "the embedding solves the control task"
     assert abs(table.cumulative_selectivity[2]) < 0.05, "with the head, both are solved"
+
+
+def test_where_all_layers_together_do_not_surely_gain_no_layer_is_expected(probing: Probing, model: Model) -> None:
+    read = replace(probing.read, select=_without(probing.read.select, 7), report=_without(probing.read.report, 8))
+    table = layer_table(replace(probing, read=read), model, workers=1, replicates=50, seed=0, step=lambda: None)
+    assert abs(table.gain[1:].sum()) < 0.1
+    assert table[["expected_layer", "expected_low", "expected_high"]].isna().all().all()
+
+
+def _without(part: HeadVectors, seed: int) -> HeadVectors:
+    """Return the same words with the outputs of heads that hold nothing."""
+    random = np.random.default_rng(seed)
+    return replace(part, outputs=random.normal(size=part.outputs.shape).astype(np.float32))
 
 
 def test_layers_are_reduced_by_what_the_selection_split_shows(probing: Probing, model: Model) -> None:

@@ -1,0 +1,29 @@
+"""Commands that say what headscope knows and finds."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from experiments.commands.options import list_names
+
+
+def list_(
+    what: Annotated[str, typer.Argument(help="probes, corpora, models or findings.", autocompletion=list_names)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """List what headscope knows by name."""
+    from experiments.listing import print_list
+
+    print_list(what, as_json=as_json)
+
+
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False) -> None:
+    """Say what this installation has: versions, device, threads, data, models, and what to do about what it lacks."""
+    from experiments.doctor import examine, print_findings
+
+    found = examine()
+    print_findings(found, as_json=as_json)
+    if any(one.state == "broken" for one in found):
+        raise typer.Exit(1)

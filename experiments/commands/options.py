@@ -1,0 +1,48 @@
+"""Options that several commands have, and what a shell completes them with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def _model_names(incomplete: str) -> list[str]:
+    from experiments.listing import models
+
+    return [row["name"] for row in models() if row["name"].startswith(incomplete)]
+
+
+def corpus_names(incomplete: str) -> list[str]:
+    """Return the named corpora that begin so."""
+    from experiments.listing import corpora
+
+    return [row["name"] for row in corpora() if row["name"].startswith(incomplete)]
+
+
+def probe_names(incomplete: str) -> list[str]:
+    """Return the probes that begin so."""
+    from probes import probe_names as names
+
+    return [name for name in names() if name.startswith(incomplete)]
+
+
+def finding_names(incomplete: str) -> list[str]:
+    """Return the published findings that begin so."""
+    from experiments.listing import findings
+
+    return [row["id"] for row in findings() if row["id"].startswith(incomplete)]
+
+
+def list_names(incomplete: str) -> list[str]:
+    """Return the lists that begin so."""
+    from experiments.listing import LISTS
+
+    return [name for name in LISTS if name.startswith(incomplete)]
+
+
+Out = Annotated[Path, typer.Option("--out", help="Folder in which the run folder is made.")]
+ModelName = Annotated[
+    str, typer.Option("--model", help="A short name, a folder, or a hub id.", autocompletion=_model_names)
+]

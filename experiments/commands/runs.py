@@ -1,0 +1,89 @@
+"""Commands that make runs, trainings and their pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from experiments.commands.options import Out
+from experiments.console import shown, working
+
+
+class ReportError(ValueError):
+    """A run folder that no page can be made from."""
+
+
+def run(
+    config: Annotated[Path, typer.Argument(help="A TOML config, such as experiments/configs/quickstart.toml.")],
+    changes: Annotated[list[str] | None, typer.Option("--set", help="key=value instead of the config's.")] = None,
+    out: Out = Path("runs"),
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run of another config.")] = False,
+) -> None:
+    """Load a model, score every head, and write a run folder with its page."""
+    from experiments.config import load_config
+    from experiments.run import run as do_run
+
+    loaded = load_config(config, changes or ())
+    with shown() as progress:
+        folder = do_run(loaded, out, overwrite=overwrite, progress=progress)
+    typer.echo(f"page: {folder / 'report' / 'index.html'}")
+
+
+def train(
+    config: Annotated[Path, typer.Argument(help="A TOML config with a table \\[train].")],
+    changes: Annotated[list[str] | None, typer.Option("--set", help="key=value instead of the config's.")] = None,
+    out: Out = Path("runs"),
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a training that was cut off.")] = False,
+) -> None:
+    """Train an encoder, one training a seed; a run can then look at its checkpoints."""
+    from experiments.config import load_training
+    from experiments.training import noted, train_seeds
+
+    loaded = load_training(config, changes or ())
+    with shown() as progress:
+        folders = train_seeds(loaded, out, resume=resume, on_progress=noted(progress))
+    for folder in folders.values():
+        typer.echo(f"checkpoints: {folder / 'checkpoints'}")
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="A run folder, or the folder of a sandbox, of claims or findings.")],
+    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+) -> None:
+    """Make the page of a run folder, of a sandbox, of claims or of findings, anew from its numbers."""
+    from reports import write_report
+    from reports.claims import RECORD, write_claims_page
+    from reports.findings import RECORD as FINDINGS
+    from reports.findings import write_findings_page
+    from reports.sandbox import write_sandbox_page
+
+    make = write_sandbox_page if (folder / "sandbox.json").is_file() else write_report
+    if next(folder.glob(f"*/{RECORD}"), None):
+        make = write_claims_page
+    if (folder / FINDINGS).is_file():
+        make = write_findings_page
+    try:
+        with working("making the page"):
+            page = make(folder)
+    except ValueError as error:
+        if str(error).startswith(str(folder)):  # the folder's fault, not ours
+            raise ReportError(str(error)) from error
+        raise
+    typer.echo(f"page: {page}")
+    if show:
+        typer.launch(str(page))
+
+
+def export(
+    folder: Annotated[Path, typer.Argument(help="A run folder.")],
+    to: Annotated[str, typer.Option("--to", help="csv, parquet, dataset, latex, markdown; figures: pdf, png, svg.")],
+    table: Annotated[str, typer.Option("--table", help="best, scores, or a table of a study such as shapes.")] = "",
+    probes: Annotated[list[str] | None, typer.Option("--probe", help="Only of this probe; may be repeated.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="The file or folder to write.")] = None,
+) -> None:
+    """Write a table of a run, or its figures, in a form that papers and other tools take."""
+    from experiments.exports import export as do_export
+
+    typer.echo(f"written: {do_export(folder, to, out, table=table, probes=probes or ())}")

@@ -1,0 +1,97 @@
+"""Commands that measure: the statistics themselves, textbook claims, published findings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from experiments.commands.options import corpus_names, finding_names, probe_names
+from experiments.console import shown
+
+
+def sandbox(
+    out: Annotated[Path | None, typer.Option("--out", help="Folder of the record and its page; runs/sandbox.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="One percent of the runs.")] = False,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the corpus, the models and all draws.")] = 0,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes side by side.")] = 2,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a study that was cut off.")] = False,
+) -> None:
+    """Measure power and false positives of the statistics where the truth is known (one to two hours)."""
+    from experiments.sandbox import FULL, QUICK, run_study
+
+    with shown() as progress:
+        folder = out or Path("runs/sandbox-quick" if quick else "runs/sandbox")
+        page = run_study(folder, QUICK if quick else FULL, seed=seed, workers=workers, progress=progress, resume=resume)
+    typer.echo(f"page: {page}")
+
+
+def claim(
+    configs: Annotated[list[Path], typer.Argument(help="TOML configs, such as experiments/configs/claims/*.toml.")],
+    changes: Annotated[list[str] | None, typer.Option("--set", help="key=value instead of the configs'.")] = None,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the page, with a folder a claim.")] = Path(
+        "runs/claims"
+    ),
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with claims that were cut off.")] = False,
+) -> None:
+    """Measure what textbooks say of attention, and say of each claim whether it holds."""
+    from experiments.claims.registry import load_claim
+    from experiments.claims.study import run_claims
+
+    loaded = [load_claim(config, changes or ()) for config in configs]
+    with shown() as progress:
+        page = run_claims(loaded, out, resume=resume, progress=progress)
+    typer.echo(f"page: {page}")
+
+
+def reproduce(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(help="Findings or papers of 'list findings'; all of them.", autocompletion=finding_names),
+    ] = None,
+    models: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model", help="[TITLE=]MODEL, MODEL:random, or scratch (encoders trained here); may be repeated."
+        ),
+    ] = None,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="READING.key=value instead of its config's.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the record, the page and all runs.")] = Path(
+        "runs/findings"
+    ),
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of bootstrap, controls and random weights.")] = 0,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Read all anew, also what is done.")] = False,
+) -> None:
+    """Hold published findings against models: published number, ours with interval, verdict."""
+    from experiments.reproduce.registry import chosen
+    from experiments.reproduce.reproduce import reproduce as do_reproduce
+    from experiments.reproduce.subject import Subject
+    from experiments.reproduce.summary import print_summary
+
+    subjects = [Subject.of(name) for name in models or ["minilm"]]
+    with shown() as progress:
+        page = do_reproduce(chosen(ids or ()), subjects, out, changes or (), seed=seed, fresh=fresh, progress=progress)
+    print_summary(out)
+    typer.echo(f"page: {page}")
+
+
+def design(
+    corpus: Annotated[
+        str,
+        typer.Argument(
+            help="A name of `headscope list corpora`, or a file or folder of one.", autocompletion=corpus_names
+        ),
+    ],
+    margin: Annotated[float, typer.Option("--margin", help="How far a head is above its strongest baseline.")] = 0.2,
+    power: Annotated[float, typer.Option("--power", help="Share of runs that are to find it: 0.8 or 0.95.")] = 0.8,
+    probes: Annotated[
+        list[str] | None, typer.Option("--probe", help="A probe; may be repeated.", autocompletion=probe_names)
+    ] = None,
+) -> None:
+    """Say how many sentences each label of a corpus takes for a head to be found."""
+    from experiments.design import print_design
+
+    print_design(corpus, probes or ["dependency", "agreement", "coreference"], margin, power)
