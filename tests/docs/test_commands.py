@@ -70,8 +70,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commands: ModuleType,
     for long, short in SMALLER.items():
         assert long in text
         text = text.replace(long, short)
-    for name in ("small.toml", "my.toml"):
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "small.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "my.toml").write_text(text.replace('"small"', '"my"'), encoding="utf-8")
     return tmp_path
 
 
