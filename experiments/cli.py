@@ -60,7 +60,7 @@ def main() -> None:
     """Run the command line; mistakes of the user end with one line and exit code 2."""
     try:
         sys.exit(app(sys.argv[1:] or ["--help"], standalone_mode=False, prog_name="headscope"))
-    except (ValueError, OSError, UsageError) as error:
+    except (ValueError, RuntimeError, OSError, UsageError) as error:  # RuntimeError: attention that cannot be seen
         if not _is_mistake(error):
             raise
         errors.print(f"headscope: {_one_line(error)}", style="red", markup=False)

@@ -46,7 +46,7 @@ function lifeView(root) {
     high.textContent = signed(to);
     output.textContent = `step ${step()}`;
     slider.setAttribute("aria-valuetext", `step ${step()}`);
-    document.dispatchEvent(new CustomEvent("headscope:step", { detail: life.steps[Number(slider.value)] }));
+    document.dispatchEvent(new CustomEvent("step", { detail: life.steps[Number(slider.value)] }));
     show(grid.focus);
   }
 
@@ -79,7 +79,7 @@ function lifeView(root) {
   for (const select of [label, variant, seed]) select.addEventListener("change", choose);
   column.addEventListener("change", draw);
   slider.addEventListener("input", draw);
-  document.addEventListener("headscope:step", ({ detail }) => {
+  document.addEventListener("step", ({ detail }) => {
     const place = life.steps.indexOf(detail);
     if (place < 0 || place === Number(slider.value)) return;
     slider.value = place;

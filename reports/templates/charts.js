@@ -12,20 +12,24 @@ const chartLook = (() => {
   };
 })();
 
-/* What is chosen in one place is chosen everywhere: the field of a chart's data, and the event that tells the page. */
-const chosenOnPage = { head: "headscope:select", step: "headscope:step" };
+/* What is chosen in one place is chosen everywhere: the field of a chart's data, the event that asks the page to choose,
+   and the one by which the page says what was chosen. */
+const chosenOnPage = { head: ["choose", "head"], step: ["step", "step"] }, lastChosen = {};
+for (const [field, [, was]] of Object.entries(chosenOnPage)) document.addEventListener(was, ({ detail }) => { lastChosen[field] = detail; });
 
 function drawChart(root) {
   if (root.dataset.chart) return;
   root.dataset.chart = "drawing";
   const spec = JSON.parse(root.querySelector("script").textContent);
   vegaEmbed(root.querySelector(".drawing"), spec, { mode: "vega-lite", renderer: "svg", actions: false, defaultStyle: false, config: chartLook, tooltip: { disableDefaultStyle: true, id: "chart-told" } }).then(({ view }) => {
-    for (const [field, event] of Object.entries(chosenOnPage)) {
+    for (const [field, [please, was]] of Object.entries(chosenOnPage)) {
       view.addEventListener("click", (_, item) => {
-        if (item?.datum?.[field] !== undefined) document.dispatchEvent(new CustomEvent(event, { detail: item.datum[field] }));
+        if (item?.datum?.[field] !== undefined) document.dispatchEvent(new CustomEvent(please, { detail: item.datum[field] }));
       });
       if (spec.params?.some((param) => param.name === field)) {
-        document.addEventListener(event, ({ detail }) => view.signal(field, detail).runAsync());
+        const follow = (value) => view.signal(field, value).runAsync();
+        if (field in lastChosen) follow(lastChosen[field]);
+        document.addEventListener(was, ({ detail }) => follow(detail));
       }
     }
     root.dataset.chart = "drawn";

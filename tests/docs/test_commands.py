@@ -71,7 +71,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commands: ModuleType,
         assert long in text
         text = text.replace(long, short)
     (tmp_path / "small.toml").write_text(text, encoding="utf-8")
-    (tmp_path / "my.toml").write_text(text.replace('"small"', '"my"'), encoding="utf-8")
     return tmp_path
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from experiments import cli
 from experiments.commands import options
+from mha import HookError
 from reports import Run
 
 COMMANDS = (
@@ -294,6 +295,16 @@ def test_a_command_that_cannot_be_understood_is_told(
     words: Sequence[str], message: str, mistake: Callable[..., str]
 ) -> None:
     assert mistake(*words).startswith(message)
+
+
+def test_a_model_whose_attention_cannot_be_seen_is_told(
+    mistake: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unseen(name: str) -> None:
+        raise HookError("attention of its own")
+
+    monkeypatch.setattr("experiments.flow.load_model", unseen)
+    assert mistake("flow", "a dog", "--out", tmp_path / "flow.csv") == "attention of its own"
 
 
 def test_messages_are_printed_as_they_are(

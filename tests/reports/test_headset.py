@@ -198,12 +198,14 @@ def test_the_plane_tells_heads_chooses_them_and_follows_the_page(opened: Any):
     told.wait_for()
     said = dict(row.split("\t") for row in told.inner_text().splitlines() if "\t" in row)
     assert (said["head"], said["group"], said["nearest head"]) == ("2-1", "2", "1-2")
-    opened.evaluate("document.addEventListener('headscope:select', (event) => { window.chosen = event.detail; })")
-    heads.nth(3).click()
-    assert opened.evaluate("window.chosen") == "2-1"
-    opened.evaluate("document.dispatchEvent(new CustomEvent('headscope:select', { detail: '1-2' }))")
-    opened.wait_for_function("document.querySelectorAll('#headset .role-mark path[stroke-width=\"2.5\"]').length === 1")
-    assert heads.nth(1).get_attribute("stroke-width") == "2.5"
+    ringed = (
+        "() => [...document.querySelectorAll('#headset .role-mark path')]"
+        ".findIndex((path) => path.getAttribute('stroke-width') === '2.5')"
+    )
+    assert opened.evaluate(ringed) == 3, "the head of the address"
+    heads.nth(1).click()
+    opened.wait_for_function(f"({ringed})() === 1")
+    assert opened.locator(".card h3").inner_text() == "Head 1-2"
     legend = plane.locator(".role-legend-label text").first
     light = legend.evaluate("(text) => getComputedStyle(text).fill")
     opened.emulate_media(color_scheme="dark")
