@@ -43,7 +43,7 @@ def main() -> None:
         page = write_page(write_large_run(Path(folder)))
         megabytes = page.stat().st_size / 1e6
         try:
-            seconds = time_to_interactive(page, "12-12", options.times)
+            seconds = timed(page, "12-12", options.times)
         except (ImportError, FileNotFoundError) as error:
             print(f"bench: {error}", file=sys.stderr)
             sys.exit(2)
@@ -121,8 +121,8 @@ def write_page(folder: Path) -> Path:
     return page
 
 
-def time_to_interactive(page: Path, head: str, times: int) -> list[float]:
-    """Return the seconds from asking for a page until a click has the sentence show `head`, for each of `times`.
+def timed(page: Path, head: str, times: int) -> list[float]:
+    """Return `time_to_interactive` in a Chromium of its own.
 
     Raises ImportError without playwright and FileNotFoundError without Chromium.
     """
@@ -131,19 +131,25 @@ def time_to_interactive(page: Path, head: str, times: int) -> list[float]:
     browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if browser is None:
         raise FileNotFoundError("no chromium on the PATH; install it, for example with apt-get install chromium")
-    drawn = f"() => document.querySelector('[data-attention] .readout').textContent.startsWith('Head {head} ')"
-    seconds = []
     with sync_playwright() as started:
         opened = started.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
-        for _ in range(times):
-            tab = opened.new_page()
-            start = time.perf_counter()
-            tab.goto(page.resolve().as_uri(), wait_until="commit")
-            tab.locator(f"[data-heads] [data-head='{head}']").click()
-            tab.wait_for_function(drawn)
-            seconds.append(time.perf_counter() - start)
-            tab.close()
+        seconds = time_to_interactive(opened, page, head, times)
         opened.close()
+    return seconds
+
+
+def time_to_interactive(browser: Any, page: Path, head: str, times: int) -> list[float]:
+    """Return the seconds from asking for a page until a click has the sentence show `head`, for each of `times`."""
+    drawn = f"() => document.querySelector('[data-attention] .readout').textContent.startsWith('Head {head} ')"
+    seconds = []
+    for _ in range(times):
+        tab = browser.new_page()
+        start = time.perf_counter()
+        tab.goto(page.resolve().as_uri(), wait_until="commit")
+        tab.locator(f"[data-heads] [data-head='{head}']").click()
+        tab.wait_for_function(drawn)
+        seconds.append(time.perf_counter() - start)
+        tab.close()
     return seconds
 
 

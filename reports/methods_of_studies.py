@@ -150,7 +150,7 @@ taylor and gate_paths, are told with it."""
 WITHIN: Final = frozenset(
     {
         *("circuit_kernels", "circuit_relations", "circuit_links", "layers", "subspaces", "contrasts", "places"),
-        *("taylor", "pruning_areas", "gate_paths", "link_correlations"),
+        *("taylor", "pruning_areas", "gate_paths", "link_correlations", "counts"),
     }
 )
 "Tables that are told with another one."

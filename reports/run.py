@@ -121,7 +121,7 @@ class Run:
         Where a label was asked in several ways it is the one with the largest sure margin, unless `probe` or `variant`
         say which. Raises ValueError where the run scored no such thing.
         """
-        from reports.run_charts import best_chart, head_chart  # altair takes half a second to load
+        from reports.run_charts import best_chart, head_chart  # draws only where asked
 
         return best_chart(self, probe) if label is None else head_chart(self, label, probe, variant)
 

@@ -1,13 +1,13 @@
 """The benchmark of a large page: how large its page is, and that its clock stops when a head is shown."""
 
-import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from experiments import bench_page
-from experiments.bench_page import BROWSERS, MOST_MEGABYTES, time_to_interactive, write_large_run, write_page
+from experiments.bench_page import MOST_MEGABYTES, time_to_interactive, write_large_run, write_page
 
 
 def test_a_page_of_144_heads_and_30_sentences_is_under_five_megabytes(tmp_path: Path) -> None:
@@ -17,12 +17,9 @@ def test_a_page_of_144_heads_and_30_sentences_is_under_five_megabytes(tmp_path: 
     assert len(text.encode()) < MOST_MEGABYTES * 1e6
 
 
-def test_the_clock_stops_once_the_sentence_shows_the_head(tmp_path: Path) -> None:
-    pytest.importorskip("playwright", reason="opens pages in a browser: playwright is not installed")
-    if not any(map(shutil.which, BROWSERS)):
-        pytest.skip("opens pages in a browser: no chromium on the PATH (apt-get install chromium)")
+def test_the_clock_stops_once_the_sentence_shows_the_head(tmp_path: Path, browser: Any) -> None:
     page = write_page(write_large_run(tmp_path, layers=2, heads=2, sentences=2, words=6))
-    (seconds,) = time_to_interactive(page, "2-2", 1)
+    (seconds,) = time_to_interactive(browser, page, "2-2", 1)
     assert seconds > 0
 
 

@@ -300,7 +300,7 @@ def test_a_page_of_many_labels_stays_below_two_megabytes(run_folder: Path, score
 
 
 def test_importing_reports_leaves_torch_alone():
-    heavy = ("torch", "transformers", "datasets", "altair", "matplotlib.pyplot")
+    heavy = ("torch", "transformers", "datasets", "matplotlib.pyplot")
     code = f"import sys, reports; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -159,7 +159,7 @@ def test_the_section_is_on_both_pages_with_its_numbers(pages: tuple[str, str], f
 
 
 def test_markdown_tables_are_whole(pages: tuple[str, str], found: Rankings) -> None:
-    section = pages[1].partition("## Do the metrics agree?")[2].partition("## Examples")[0]
+    section = pages[1].partition("## Do the metrics agree?")[2].partition("\n## ")[0]
     tables = [
         [len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()]
         for block in re.findall(r"(?:^\|.*\n)+", section, re.M)

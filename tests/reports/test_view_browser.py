@@ -224,6 +224,6 @@ def test_maps_are_repainted_for_the_dark_and_are_light_on_paper(opened: Any, vie
     picture = "[...document.querySelectorAll('.matrix canvas, .grid canvas')].map(canvas => canvas.toDataURL())"
     light = page.evaluate(picture)
     page.emulate_media(color_scheme="dark")
-    assert all(dark != bright for dark, bright in zip(page.evaluate(picture), light, strict=True))
+    page.wait_for_function(f"light => {picture}.every((dark, i) => dark !== light[i])", arg=light)
     page.emulate_media(media="print", color_scheme="dark")
-    assert page.evaluate(picture) == light
+    page.wait_for_function(f"light => {picture}.every((printed, i) => printed === light[i])", arg=light)
