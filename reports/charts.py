@@ -60,7 +60,7 @@ def looks(names: Iterable[str]) -> dict[str, Look]:
 
 def over(rows: Rows) -> alt.Chart:
     """Return an empty chart of the rows."""
-    return alt.Chart(alt.Data(values=[dict(row) for row in rows]))  # type: ignore[no-untyped-call]
+    return alt.Chart(alt.Data(values=[dict(row) for row in rows]))  # type: ignore[no-untyped-call]  # of altair, which types its charts alone
 
 
 def layered(*layers: alt.Chart | alt.LayerChart) -> alt.LayerChart:
