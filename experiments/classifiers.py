@@ -11,6 +11,7 @@ import pandas as pd
 
 from experiments.study import Scored, Study, Surroundings
 from experiments.study_sections import ARC
+from probes.code_draws import code_draws
 from probes.layer_profile import layer_table
 from probes.probing import Probing, head_table
 from probes.probing_tasks import ProbingTask
@@ -68,8 +69,17 @@ class ClassifierStudy(Study):
         rivals, codes, layers = None, pd.DataFrame(), pd.DataFrame()
         if section.codes:
             with run.journal.stage("classifiers: codes"):
-                step = run.counter(f"codes of heads ({scope}s)", section.codes * fits)
-                codes = probing.code_draws(run.model, section.codes, seed=seed, workers=workers, step=step)
+                codes = code_draws(
+                    run.model,
+                    probing.aligned[0],
+                    [one.task for one in probing.posed],
+                    run.settings,
+                    most=section.examples,
+                    draws=section.codes,
+                    seed=seed,
+                    workers=workers,
+                    step=run.counter(f"codes of heads ({scope}s)", section.codes * fits),
+                )
         if section.random:
             with run.journal.stage("classifiers: random weights"):
                 step = run.counter(f"classifiers of random heads ({scope}s)", fits)

@@ -83,7 +83,7 @@ class ClassifiersSection(Section):
     layers: bool = True
     "Whether the tasks are also learned from whole layers, to say which layer solves what."
     codes: int = Field(default=0, ge=0)
-    "How often labels are coded anew, in another order and beside another control task, to say what is chance."
+    "How often other examples are coded, in another order and beside another control task, to say what is chance."
     parser: bool = False
     "Whether parsers are trained on the attention of all heads at once."
     sentences: int = Field(default=500, ge=1)

@@ -28,9 +28,6 @@ FEWEST = 20
 Given = Float[np.ndarray, "_example _slot _feature"]
 "What is given to the one word, or to each of the two words, of every example; splits differ in size."
 
-CODED = ("compression", "control_compression")
-"What a code says of a head, in the task and in its control task."
-
 UNSEEN = -1
 "Stands for a label that the selection split does not have: no classifier can be right."
 
@@ -46,6 +43,22 @@ class Labelled:
     clusters: IntArray
     "[example] Block of the document."
 
+    @classmethod
+    def of(cls, examples: Sequence[Example], select: Sequence[Example], texts: Aligned, seed: int) -> Labelled:
+        """Give examples of `texts` their labels as numbers, in the task and in the control task that `select` makes."""
+        number = {label: i for i, label in enumerate(labels_of(select))}
+        gold = [number.get(example.label, UNSEEN) for example in examples]
+        control = [number[label] for label in control_labels(select, examples, seed)]
+        block = texts.blocks()
+        clusters = np.array([block[texts.names[example.number]] for example in examples], np.int64)
+        cells = cells_of([(example.number, example.words) for example in examples])
+        return cls(cells, np.array([gold, control], np.int64), clusters)
+
+    def ordered(self, seed: int) -> Labelled:
+        """Return the examples in an order of coding."""
+        order = coding_order(self.clusters, seed)
+        return Labelled(self.cells[order], self.labels[:, order], self.clusters[order])
+
 
 @dataclass(frozen=True)
 class Posed:
@@ -58,16 +71,6 @@ class Posed:
     report: Labelled
     available: tuple[int, int]
     "Examples that each split has, of which these are a sample."
-    examples: tuple[Example, ...]
-    "Those of `select`, in its order."
-
-    def recoded(self, seed: int) -> Labelled:
-        """Return `select` in another order of coding, and with another control task."""
-        order = coding_order(self.select.clusters, seed)
-        number = {label: i for i, label in enumerate(self.labels)}
-        control = [number[label] for label in control_labels(self.examples, self.examples, seed)]
-        labels = np.array([self.select.labels[0], control], np.int64)
-        return Labelled(self.select.cells[order], labels[:, order], self.select.clusters[order])
 
     @property
     def ends(self) -> list[int]:
@@ -145,12 +148,6 @@ def judge(
     return Judged(hits, (bits[0], bits[1]))
 
 
-def code(select: Given, side: Labelled, classes: int) -> list[float]:
-    """Return the online codelengths of the labels of `side`, in the task and in its control task."""
-    x, ends = features(select), block_ends(side.clusters)
-    return [online_codelength(x, y, classes, ends) for y in side.labels]
-
-
 @dataclass(frozen=True)
 class Probing:
     """Tasks put to a model, with what it reads: from here every kind of features is judged alike."""
@@ -199,30 +196,6 @@ class Probing:
         """Return what classifiers on the words' embeddings achieve, one a task."""
         return self._judge(lambda posed: iter([self.read.embeddings(posed)]), workers, lambda: None, coded=False)
 
-    def code_draws(
-        self, model: Model, draws: int, *, seed: int, workers: int, step: Callable[[], None]
-    ) -> pd.DataFrame:
-        """Code the labels of `select` anew `draws` times, each in another order and beside another control task.
-
-        Returns a row a task, draw and head, in the columns of codes.parquet without those of the run. `step` is called
-        after each of them.
-        """
-        frames = [pd.DataFrame()]
-        for one in self.posed:
-            n, classes = len(one.select.clusters), len(one.labels)
-            for draw in range(draws):
-                side = one.recoded(seed * draws + draw)
-                place = self.read.select.rows(side.cells)
-                heads = range(self.read.select.outputs.shape[1])
-                calls = ((self.read.select.outputs[:, head][place], side, classes) for head in heads)
-                short = []
-                for bits in side_by_side(code, calls, workers):
-                    short.append([compression(n, classes, value) for value in bits])
-                    step()
-                rows = {"task": one.task.name, "draw": draw} | named_heads((model.layers, model.heads))
-                frames.append(pd.DataFrame(rows | dict(zip(CODED, zip(*short, strict=True), strict=True))))
-        return pd.concat(frames, ignore_index=True)
-
     def _judge(
         self,
         kinds: Callable[[Posed], Iterator[tuple[Given, Given]]],
@@ -246,22 +219,18 @@ class Probing:
 def pose(task: ProbingTask, samples: Sequence[Sample], aligned: tuple[Aligned, Aligned], seed: int) -> Posed | None:
     """Return a task's examples with the labels of both tasks as numbers; None where there are too few to ask."""
     select, report = (sample.examples for sample in samples)
-    labels = tuple(sorted({example.label for example in select}))
+    labels = labels_of(select)
     if min(len(select), len(report)) < FEWEST or len(labels) < 2:
         return None
-    number = {label: i for i, label in enumerate(labels)}
-    sides = []
-    for examples, texts in zip((select, report), aligned, strict=True):
-        gold = [number.get(example.label, UNSEEN) for example in examples]
-        control = [number[label] for label in control_labels(select, examples, seed)]
-        block = texts.blocks()
-        clusters = np.array([block[texts.names[example.number]] for example in examples], np.int64)
-        cells = cells_of([(example.number, example.words) for example in examples])
-        sides.append(Labelled(cells, np.array([gold, control], np.int64), clusters))
-    order = coding_order(sides[0].clusters, seed)
-    first = Labelled(sides[0].cells[order], sides[0].labels[:, order], sides[0].clusters[order])
-    available = (samples[0].available, samples[1].available)
-    return Posed(task, labels, first, sides[1], available, tuple(select[place] for place in order))
+    first, second = (
+        Labelled.of(one, select, texts, seed) for one, texts in zip((select, report), aligned, strict=True)
+    )
+    return Posed(task, labels, first.ordered(seed), second, (samples[0].available, samples[1].available))
+
+
+def labels_of(select: Sequence[Example]) -> tuple[str, ...]:
+    """Return the labels of the selection split's examples: a label's number is its place here."""
+    return tuple(sorted({example.label for example in select}))
 
 
 def _read(model: Model, posed: Sequence[Posed], aligned: tuple[Aligned, Aligned], settings: Settings) -> Read:

@@ -54,7 +54,7 @@ FINDINGS = (
         "over the length of the code.",
         stands_in="the outputs of every head, on UD English GUM",
         differs="Linear classifiers of single heads on few examples compress far less; the interval is over draws of "
-        "the order of coding and of the control task.",
+        "the examples, of the order of coding and of the control task.",
         statements=[
             Statement(
                 name=TASK,

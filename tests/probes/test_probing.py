@@ -4,17 +4,20 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-import probes.probing as probing_module
+import probes.code_draws as code_draws_module
 from mha import Model
 from probes import Document, Sentence, Settings
+from probes.aligned import Aligned
+from probes.code_draws import code, code_draws
 from probes.corpora import MemoryTexts
 from probes.head_vectors import HeadVectors
 from probes.layer_profile import expected_layer, layer_table, reduced_layers
-from probes.probing import FEWEST, Labelled, Probing, head_table
+from probes.probing import FEWEST, UNSEEN, Given, Labelled, Probing, features, head_table
 from probes.probing_tasks import TASKS
-from probes.records import frozen_ints
+from probes.records import IntArray, frozen_ints
 
 Make = Callable[..., list[Document]]
 TAGS = ("NOUN", "VERB", "ADJ")
@@ -35,19 +38,24 @@ def tagged(seed: int, documents: int = 30, words: int = 30) -> MemoryTexts:
 
 
 @pytest.fixture
-def probing(model: Model) -> Probing:
+def planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let one head's output hold the tag of every word that is read, and all others noise."""
+    read = HeadVectors.of
+
+    def of(model: Model, aligned: Aligned, cells: IntArray, settings: Settings) -> HeadVectors:
+        part = read(model, aligned, cells, settings)
+        outputs = np.random.default_rng(len(cells)).normal(size=part.outputs.shape).astype(np.float32)
+        tags = [aligned.texts.take([aligned.kept[text]])[0].upos[word] for text, word in part.cells.tolist()]
+        outputs[:, PLANTED, :3] += 8 * np.eye(3, dtype=np.float32)[[TAGS.index(tag) for tag in tags]]
+        return replace(part, outputs=outputs)
+
+    monkeypatch.setattr(HeadVectors, "of", of)
+
+
+@pytest.fixture
+def probing(model: Model, planted: None) -> Probing:
     """Part of speech on random tags, where one head's output holds the tag and all others are noise."""
-    texts = (tagged(0), tagged(1))
-    found = Probing.of(model, texts, [TASKS["part of speech"]], Settings(), most=600, seed=0)
-    parts = []
-    for number, (part, side) in enumerate(zip((found.read.select, found.read.report), texts, strict=True)):
-        random = np.random.default_rng(number)
-        outputs = random.normal(size=part.outputs.shape).astype(np.float32)
-        kept = found.aligned[number].kept
-        tag = [TAGS.index(side.take([kept[text]])[0].upos[word]) for text, word in part.cells.tolist()]
-        outputs[:, PLANTED, :3] += 8 * np.eye(3, dtype=np.float32)[tag]
-        parts.append(replace(part, outputs=outputs))
-    return replace(found, read=probing_module.Read(*parts))
+    return Probing.of(model, (tagged(0), tagged(1)), [TASKS["part of speech"]], Settings(), most=600, seed=0)
 
 
 def test_a_planted_label_is_told_and_memory_is_not_mistaken_for_it(probing: Probing, model: Model) -> None:
@@ -67,21 +75,41 @@ def test_a_planted_label_is_told_and_memory_is_not_mistaken_for_it(probing: Prob
     assert table.random_accuracy.isna().all()
 
 
-def test_codes_are_drawn_anew_in_order_and_control_task(probing: Probing, model: Model) -> None:
+def test_codes_are_drawn_anew_in_examples_order_and_control_task(
+    model: Model, planted: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     steps: list[int] = []
-    codes = probing.code_draws(model, 2, seed=1, workers=1, step=lambda: steps.append(1))
-    assert len(codes) == len(steps) == 2 * 6
-    assert (codes[codes.name == "2-2"].compression > 3).all()
-    assert (codes[codes.name == "1-2"].compression < 1.02).all()
-    (posed,) = probing.posed
-    one, other = posed.recoded(2), posed.recoded(3)
-    assert (np.sort(one.clusters) == np.sort(posed.select.clusters)).all()
-    assert (one.clusters != other.clusters).any()
-    (tag, _), (same, first), (_, second) = (_labels(side) for side in (posed.select, one, other))
-    assert same == tag
-    assert first != second
-    again = probing.code_draws(model, 1, seed=3, workers=1, step=lambda: None)
-    np.testing.assert_array_equal(codes[codes.draw == 1].compression, again.compression)  # seed 1 * 2 + 1
+    sides: list[Labelled] = []
+
+    def draw(draws: int, seed: int) -> pd.DataFrame:
+        texts, tasks = Aligned.of(model, tagged(0)), [TASKS["part of speech"], TASKS["relative position"]]
+        texts.dropped.add("long", "d1")
+        effort = {"most": 600, "draws": draws, "seed": seed, "workers": 1}
+        found = code_draws(model, texts, tasks, Settings(), step=lambda: steps.append(1), **effort)
+        assert texts.dropped.counts == {"long": 1}
+        return found
+
+    def seen(given: Given, side: Labelled, classes: int) -> list[float]:
+        sides.append(side)
+        return code(given, side, classes)
+
+    monkeypatch.setattr(code_draws_module, "code", seen)
+    codes = draw(2, 1)
+    assert len(codes) == len(steps) == len(sides) == 2 * 2 * 6
+    speech = codes[codes.task == "part of speech"]
+    assert speech.draw.tolist() == [0] * 6 + [1] * 6
+    assert (speech[speech.name == "2-2"].compression > 3).all()
+    assert (speech[speech.name == "2-2"].control_compression < 1.2).all()
+    assert (speech[speech.name == "1-2"].compression < 1.02).all()
+    one, other = sides[0], sides[12]  # the same task in both draws
+    assert len(one.clusters) == len(other.clusters) == 600
+    assert list(dict.fromkeys(one.clusters)) != list(dict.fromkeys(other.clusters))
+    (first, control), (second, another) = _labels(one), _labels(other)
+    shared = first.keys() & second.keys()
+    assert 300 < len(shared) < 500, "of 900 words each draw has another 600"
+    assert all(first[word] == second[word] for word in shared)
+    assert any(control[word] != another[word] for word in shared)
+    pd.testing.assert_frame_equal(codes[codes.draw == 1].reset_index(drop=True), draw(1, 3).assign(draw=1))
 
 
 def _labels(side: Labelled) -> tuple[dict[tuple[int, ...], int], ...]:
@@ -141,8 +169,8 @@ def test_blocks_of_the_code_end_between_documents(probing: Probing) -> None:
 
 def test_what_a_pair_is_told_by_is_both_vectors_and_their_product() -> None:
     given = np.array([[[1.0, 2.0], [3.0, 5.0]]])
-    assert probing_module.features(given).tolist() == [[1, 2, 3, 5, 3, 10]]
-    assert probing_module.features(given[:, :1]).tolist() == [[1, 2]]
+    assert features(given).tolist() == [[1, 2, 3, 5, 3, 10]]
+    assert features(given[:, :1]).tolist() == [[1, 2]]
 
 
 def test_a_label_that_was_never_learned_is_never_right(model: Model) -> None:
@@ -152,7 +180,7 @@ def test_a_label_that_was_never_learned_is_never_right(model: Model) -> None:
     report = MemoryTexts([Document(text.id, (strange,)), *report.take(range(1, 4))])
     found = Probing.of(model, [select, report], [TASKS["part of speech"]], Settings(), most=999, seed=0)
     (posed,) = found.posed
-    unseen = posed.report.labels[0] == probing_module.UNSEEN
+    unseen = posed.report.labels[0] == UNSEEN
     assert unseen.sum() == 30
     assert not found.judge_heads(1, lambda: None)["part of speech"][0].hits[0][unseen].any()
     assert posed.majority() < 0.5

@@ -1,0 +1,67 @@
+"""How short labels can be coded, drawn anew: other examples, another order of coding, another control task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from mha.models import Model
+from probes.aligned import Aligned, Dropped
+from probes.codelength import block_ends, compression, online_codelength
+from probes.head_vectors import HeadVectors
+from probes.probing import Given, Labelled, features, labels_of
+from probes.probing_tasks import ProbingTask, sample_examples
+from probes.results import named_heads
+from probes.scoring import Settings
+from probes.side_by_side import side_by_side
+
+CODED = ("compression", "control_compression")
+"What a code says of a head, in the task and in its control task."
+
+
+def code_draws(
+    model: Model,
+    texts: Aligned,
+    tasks: Sequence[ProbingTask],
+    settings: Settings,
+    *,
+    most: int,
+    draws: int,
+    seed: int,
+    workers: int,
+    step: Callable[[], None],
+) -> pd.DataFrame:
+    """Code the labels of at most `most` examples a task, `draws` times, from what every head gives to their words.
+
+    Each draw has examples, an order of coding and a control task of its own, and reads `texts`, the selection split,
+    once. Returns a row a task, draw and head, in the columns of codes.parquet without those of the run. `step` is
+    called after each of them.
+    """
+    frames = [pd.DataFrame()]
+    counted = replace(texts, dropped=Dropped())  # what cannot be asked about was told when the tasks were posed
+    for draw in range(draws):
+        drawn = seed * draws + draw
+        samples = sample_examples(counted, tasks, most=most, seed=drawn)
+        asked = {task.name: samples[task.name].examples for task in tasks}
+        sides = {name: Labelled.of(some, some, texts, drawn).ordered(drawn) for name, some in asked.items()}
+        cells = np.concatenate([side.cells.reshape(-1, 2) for side in sides.values()])
+        read = HeadVectors.of(model, texts, cells, settings)
+        for name, side in sides.items():
+            n, classes, place = len(side.clusters), len(labels_of(asked[name])), read.rows(side.cells)
+            calls = ((read.outputs[:, head][place], side, classes) for head in range(read.outputs.shape[1]))
+            short = []
+            for bits in side_by_side(code, calls, workers):
+                short.append([compression(n, classes, value) for value in bits])
+                step()
+            rows = {"task": name, "draw": draw} | named_heads((model.layers, model.heads))
+            frames.append(pd.DataFrame(rows | dict(zip(CODED, zip(*short, strict=True), strict=True))))
+    return pd.concat(frames, ignore_index=True)
+
+
+def code(given: Given, side: Labelled, classes: int) -> list[float]:
+    """Return the online codelengths of the labels of `side`, in the task and in its control task."""
+    x, ends = features(given), block_ends(side.clusters)
+    return [online_codelength(x, y, classes, ends) for y in side.labels]
