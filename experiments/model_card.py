@@ -22,8 +22,9 @@ USE = """## How to open it
     texts = tokenizer("a sentence", return_tensors="pt")
     maps = model(**texts, output_attentions=True).attentions
 
-`maps` are what bertviz draws (`bertviz.head_view(maps, tokens)`). headscope opens the folder as `load(folder)`, or as
-the model of a run: `headscope run CONFIG --set model.name=FOLDER`.
+`maps` are what bertviz draws (`bertviz.head_view(maps, tokens)`). TransformerLens 4 opens the folder with
+`TransformerBridge.boot_transformers(folder)`. headscope opens it as `load(folder)`, or as the model of a run:
+`headscope run CONFIG --set model.name=FOLDER`.
 """
 
 PRE_NORM = """## How to open it

@@ -104,3 +104,18 @@ def test_bertviz_draws_the_maps_that_we_record_of_an_encoder_that_we_saved(train
     assert view["left_text"] == view["right_text"]
     ours = torch.cat([pattern for pattern in maps["pattern"]])
     np.testing.assert_allclose(np.array(view["attn"]), ours.numpy(), atol=1e-5)
+
+
+def test_transformer_lens_caches_the_maps_that_we_record_of_an_encoder_that_we_saved(training: Path) -> None:
+    bridge = pytest.importorskip(
+        "transformer_lens.model_bridge", reason="pip install transformer-lens, which is not ours"
+    )
+    folder = str(list_checkpoints(training)[2])
+    theirs, model = bridge.TransformerBridge.boot_transformers(folder, device="cpu"), load(folder)
+    pieces = theirs.to_tokens("the keys are here .")
+    _, cache = theirs.run_with_cache(pieces)
+    with torch.inference_mode(), record(model.module, ["pattern"]) as maps:
+        model.run(pieces, None)
+    assert len(maps["pattern"]) == 2
+    for layer, ours in enumerate(maps["pattern"]):
+        np.testing.assert_allclose(cache["pattern", layer].detach().numpy(), ours.numpy(), atol=1e-5)
