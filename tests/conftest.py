@@ -10,6 +10,20 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from jaxtyping import install_import_hook
+
+ROOT = Path(__file__).parents[1]
+
+
+def with_shapes() -> list[str]:
+    """Return the modules whose signatures have shapes; to check every call of the others takes longer than they do."""
+    every = sorted(path for room in ("mha", "probes") for path in (ROOT / room).rglob("*.py"))
+    found = [path.relative_to(ROOT).with_suffix("") for path in every if "from jaxtyping" in path.read_text("utf-8")]
+    return [".".join(path.parts) for path in found]
+
+
+# Shapes and types in signatures are checked at every call.
+install_import_hook(with_shapes(), "beartype.beartype")
 
 collect_ignore = ["kill_training.py"]  # a script beside its test
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from jaxtyping import TypeCheckError
 
 from probes.codelength import (
     FRACTIONS,
@@ -104,3 +105,8 @@ def test_the_order_of_coding_keeps_documents_whole_and_does_not_follow_their_num
     assert found.tolist() != sorted(found)
     assert [i for i in order.tolist() if clusters[i] == 7] == [7, 37, 67, 97]
     assert coding_order(clusters, 1).tolist() != order.tolist()
+
+
+def test_while_tests_run_shapes_in_signatures_are_checked_at_every_call() -> None:
+    with pytest.raises(TypeCheckError, match="online_codelength"):
+        online_codelength(np.zeros((3, 2)), np.zeros(4, np.int64), 2, [1, 3])
