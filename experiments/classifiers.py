@@ -66,20 +66,8 @@ class ClassifierStudy(Study):
         with run.journal.stage("classifiers: heads"):
             words = probing.judge_embeddings(workers)
             heads = probing.judge_heads(workers, run.counter(f"classifiers of heads ({scope}s)", fits))
-        rivals, codes, layers = None, pd.DataFrame(), pd.DataFrame()
-        if section.codes:
-            with run.journal.stage("classifiers: codes"):
-                codes = code_draws(
-                    run.model,
-                    probing.aligned[0],
-                    [one.task for one in probing.posed],
-                    run.settings,
-                    most=section.examples,
-                    draws=section.codes,
-                    seed=seed,
-                    workers=workers,
-                    step=run.counter(f"codes of heads ({scope}s)", section.codes * fits),
-                )
+        codes = self._codes(probing, scope)
+        rivals, layers = None, pd.DataFrame()
         if section.random:
             with run.journal.stage("classifiers: random weights"):
                 step = run.counter(f"classifiers of random heads ({scope}s)", fits)
@@ -90,6 +78,26 @@ class ClassifierStudy(Study):
                 layers = layer_table(probing, run.model, workers=workers, step=step, **effort)
         found = head_table(probing, heads, words, rivals, model=run.model, **effort)
         return found.rename(columns=NAMES), codes, layers.rename(columns=NAMES)
+
+    def _codes(self, probing: Probing, scope: str) -> pd.DataFrame:
+        """Return the codes of tasks, drawn anew; nothing where none were asked for."""
+        run, section = self.run, self.run.config.classifiers
+        tasks = [one.task for one in probing.posed if not section.coded or one.task.name in section.coded]
+        if not tasks or not section.codes:
+            return pd.DataFrame()
+        every = section.codes * len(tasks) * run.model.layers * run.model.heads
+        with run.journal.stage("classifiers: codes"):
+            return code_draws(
+                run.model,
+                probing.aligned[0],
+                tasks,
+                run.settings,
+                most=section.examples,
+                draws=section.codes,
+                seed=run.config.seed,
+                workers=section.workers or os.cpu_count() or 1,
+                step=run.counter(f"codes of heads ({scope}s)", every),
+            )
 
     def _note(self, probing: Probing, tasks: Sequence[ProbingTask], scope: str) -> None:
         """Note how many examples each task had, of how many, and which tasks could not be asked."""

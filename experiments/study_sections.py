@@ -84,6 +84,8 @@ class ClassifiersSection(Section):
     "Whether the tasks are also learned from whole layers, to say which layer solves what."
     codes: int = Field(default=0, ge=0)
     "How often other examples are coded, in another order and beside another control task, to say what is chance."
+    coded: tuple[str, ...] = ()
+    "Those of the tasks about words that are coded anew; all of them where none is named."
     parser: bool = False
     "Whether parsers are trained on the attention of all heads at once."
     sentences: int = Field(default=500, ge=1)
@@ -98,6 +100,9 @@ class ClassifiersSection(Section):
                 get_task(name)
             if self.tasks.count(name) > 1:
                 raise ValueError(f"task {name!r} is named twice")
+        asked = [task.name for task in self.asked]
+        if asked and (other := sorted({*self.coded}.difference(asked))):
+            raise ValueError(f"coded has {other[0]!r}, which is not among the tasks about words: {', '.join(asked)}")
         return self
 
     @property

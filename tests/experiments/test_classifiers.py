@@ -19,6 +19,7 @@ ASKED = (
     "classifiers.sentences=12",
     "classifiers.parser=true",
     "classifiers.codes=2",
+    'classifiers.coded=["part of speech", "coreference"]',
     "classifiers.workers=1",
 )
 ALL = (
@@ -102,8 +103,9 @@ def test_arcs_are_those_of_the_trained_probes_with_their_codelength(asked: Path)
     assert arcs.n_select.max() == 40
 
 
-def test_codes_are_drawn_as_often_as_asked(asked: Path) -> None:
+def test_codes_are_drawn_as_often_as_asked_of_the_tasks_that_are_named(asked: Path) -> None:
     codes = Run.open(asked).studies["codes"]
+    assert {*codes.task} == {"part of speech", "coreference"}
     assert (codes.groupby(["task", "name"]).draw.agg(list).map(tuple) == (0, 1)).all()
     assert codes[["compression", "control_compression"]].notna().all().all()
 
@@ -158,6 +160,10 @@ def test_a_task_without_examples_is_noted(
     [
         ('classifiers.tasks=["part-of-speech"]', "unknown task 'part-of-speech'; did you mean 'part of speech'"),
         ('classifiers.tasks=["coreference", "coreference"]', "task 'coreference' is named twice"),
+        (
+            'classifiers={tasks = ["subject number"], coded = ["coreference"]}',
+            "coded has 'coreference', which is not among the tasks about words: ",
+        ),
         ('classifiers.tasks=["arc"]', "it needs probes.trained = true"),
         ("classifiers.examples=5", "greater than or equal to 20"),
         ("classifiers.task=1", "unknown key 'classifiers.task'; did you mean 'tasks'"),

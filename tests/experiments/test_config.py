@@ -95,6 +95,7 @@ CHANGED: dict[str, Any] = {
     "classifiers.random": False,
     "classifiers.layers": False,
     "classifiers.codes": 2,
+    "classifiers.coded": ["coreference"],
     "classifiers.parser": True,
     "classifiers.sentences": 30,
     "classifiers.workers": 3,
