@@ -36,6 +36,7 @@ from reports.patching import PATCHING, patched_heads
 from reports.patching_figure import save_patching
 from reports.relatedness import relations
 from reports.run import Run
+from reports.run_findings import run_findings
 from reports.shape_charts import save_shapes, shape_charts
 from reports.shape_terms import SHAPES
 from reports.shapes import head_shapes
@@ -85,6 +86,7 @@ SECTIONS: Final = (
     PageSection("link", "Looking and mattering", linked_heads, LINK, save=save_link),
     PageSection("answers", "What was learned to be answered", answers, ANSWERS),
     PageSection("drift", "What training moved", drift, DRIFT),
+    PageSection("run_findings", "Published findings", run_findings),
 )
 "In the order of the page."
 

@@ -9,11 +9,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-import reports
 from reports.findings_record import VERDICTS, read_findings
-
-PUBLISHED = Path(reports.__file__).parent / "published" / "findings"
-"The record of the runs that are published with headscope."
+from reports.run_findings import PUBLISHED
 
 
 def published_verdicts() -> dict[str, dict[str, dict[str, Any]]]:

@@ -1,14 +1,20 @@
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 import pytest
 
+import reports.run_findings as run_findings_module
+from reports.environment import environment
 from reports.findings import beside, common, deciding, exceptions, facts, with_network, write_findings_page
 from reports.findings_charts import curves, finding_chart, scale_of
 from reports.findings_record import RECORD, VERDICTS, published_words, read_findings
+from reports.formats import escaped
+from reports.run_findings import Verdict, run_findings
+from reports.sections import SECTIONS, Told
 
 HOSTILE = "<script>alert('1')</script> | *a* ‮ 🙂"
 
@@ -223,3 +229,39 @@ def test_random_weights_reproduce_no_finding_about_learned_roles():
     assert not [finding["id"] for finding in found.by_control if finding["learned"]]
     assert all(finding["untrained"] for finding in found.by_control)
     assert found.measured >= 30
+
+
+def of_weights(weights: str) -> Any:
+    return SimpleNamespace(record={"model": {"sha256": weights}})
+
+
+def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(run_findings_module, "PUBLISHED", folder)
+    assert run_findings(of_weights("d" * 64)) is None, "the record does not know weights"
+    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    record["runs"] = [record["runs"][0] | {"weights": "d" * 64}]
+    (folder / RECORD).write_text(json.dumps(record), encoding="utf-8")
+    assert run_findings(of_weights("e" * 64)) is None
+    assert run_findings(SimpleNamespace(record={})) is None
+    found = run_findings(of_weights("d" * 64))
+    assert found is not None
+    assert found.said.startswith("These weights (minilm) were held against 2 findings of 1 papers")
+    assert "0 reproduced, 1 differs, 0 not reproduced, 1 not testable here" in found.said
+    assert found.verdicts == [Verdict("Somebody 2020", HOSTILE, "differs", "")]
+    told = Told(next(one for one in SECTIONS if one.name == "run_findings"), found)
+    html = environment().get_template("run_findings.html.j2").render(told=told)
+    assert "<td>differs</td>" in html
+    assert "<script>" not in html
+    made = environment(html=False)
+    made.filters["md"] = escaped
+    rows = [
+        line for line in made.get_template("run_findings.md.j2").render(told=told).splitlines() if "Somebody" in line
+    ]
+    assert [line.replace("\\|", "").count("|") for line in rows] == [4]
+
+
+def test_without_a_published_record_the_page_of_a_run_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(run_findings_module, "PUBLISHED", tmp_path)
+    assert run_findings(of_weights("d" * 64)) is None
