@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from reports.environment import asset, environment
+from reports.charts import Chart, vega
+from reports.environment import asset, assets, environment
 from reports.formats import count, day, duration, escaped, percent
 from reports.sandbox_charts import coverage_charts, false_charts, power_charts
 from reports.sandbox_claims import BESIDE, COVERAGE_GOAL, PROMISED, ROUGH, SLACK, Claim, claims, lead, needed_text
@@ -192,13 +193,19 @@ def _rendered(template: str, page: Page, figures: Sequence[str] = ()) -> str:
     html = template.endswith(".html.j2")
     made = environment(html=html)
     made.filters["md"] = escaped
-    style = asset("page.css") + asset("charts.css") + asset("sandbox.css") if html else ""
-    charts = {
+    charts = _charts(page) if html else {}
+    drawn = any(charts.values())
+    return made.get_template(template).render(
+        page=page, charts=charts, style=assets(("page", "charts", "sandbox"), ".css"), rate_names=rate_names,
+        script=asset("charts.js") if drawn else "", vega=vega() if drawn else "", goal=page.level + SLACK,
+        coverage_goal=COVERAGE_GOAL, figures={name: FIGURES[name] for name in figures}, percents=percent, **WORDS,
+    )  # fmt: skip
+
+
+def _charts(page: Page) -> dict[str, list[Chart]]:
+    """Return the charts of each section that has any."""
+    return {
         "power": power_charts(page.power, page.threshold),
         "nulls": false_charts(page.nulls, page.level),
         "coverage": coverage_charts(page.coverage),
     }
-    return made.get_template(template).render(
-        page=page, charts=charts, style=style, rate_names=rate_names, goal=page.level + SLACK,
-        coverage_goal=COVERAGE_GOAL, figures={name: FIGURES[name] for name in figures}, percents=percent, **WORDS,
-    )  # fmt: skip
