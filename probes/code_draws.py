@@ -18,6 +18,9 @@ from probes.results import named_heads
 from probes.scoring import Settings
 from probes.side_by_side import side_by_side
 
+WORDS = 20_000
+"Words whose vectors are kept at a time: 4 bytes x words x heads x head_dim, 737 MB of BERT base."
+
 CODED = ("compression", "control_compression")
 "What a code says of a head, in the task and in its control task."
 
@@ -36,29 +39,38 @@ def code_draws(
 ) -> pd.DataFrame:
     """Code the labels of at most `most` examples a task, `draws` times, from what every head gives to their words.
 
-    Each draw has examples, an order of coding and a control task of its own, and reads `texts`, the selection split,
-    once. Returns a row a task, draw and head, in the columns of codes.parquet without those of the run. `step` is
-    called after each of them.
+    Each draw has examples, an order of coding and a control task of its own. `texts`, the selection split, are read for
+    as many draws at once as ask about WORDS words. Returns a row a task, draw and head, in the columns of codes.parquet
+    without those of the run. `step` is called after each of them.
     """
     frames = [pd.DataFrame()]
-    counted = replace(texts, dropped=Dropped())  # what cannot be asked about was told when the tasks were posed
-    for draw in range(draws):
-        drawn = seed * draws + draw
-        samples = sample_examples(counted, tasks, most=most, seed=drawn)
-        asked = {task.name: samples[task.name].examples for task in tasks}
-        sides = {name: Labelled.of(some, some, texts, drawn).ordered(drawn) for name, some in asked.items()}
-        cells = np.concatenate([side.cells.reshape(-1, 2) for side in sides.values()])
-        read = HeadVectors.of(model, texts, cells, settings)
-        for name, side in sides.items():
-            n, classes, place = len(side.clusters), len(labels_of(asked[name])), read.rows(side.cells)
-            calls = ((read.outputs[:, head][place], side, classes) for head in range(read.outputs.shape[1]))
-            short = []
-            for bits in side_by_side(code, calls, workers):
-                short.append([compression(n, classes, value) for value in bits])
-                step()
-            rows = {"task": name, "draw": draw} | named_heads((model.layers, model.heads))
-            frames.append(pd.DataFrame(rows | dict(zip(CODED, zip(*short, strict=True), strict=True))))
+    together = max(1, WORDS // (2 * most * max(1, len(tasks))))
+    for first in range(0, draws, together):
+        numbers = range(first, min(first + together, draws))
+        drawn = [_examples(texts, tasks, most, seed * draws + draw) for draw in numbers]
+        cells = [side.cells.reshape(-1, 2) for sides in drawn for side, _ in sides.values()]
+        read = HeadVectors.of(model, texts, np.concatenate(cells), settings)
+        for draw, sides in zip(numbers, drawn, strict=True):
+            for name, (side, classes) in sides.items():
+                n, place = len(side.clusters), read.rows(side.cells)
+                calls = ((read.outputs[:, head][place], side, classes) for head in range(read.outputs.shape[1]))
+                short = []
+                for bits in side_by_side(code, calls, workers):
+                    short.append([compression(n, classes, value) for value in bits])
+                    step()
+                rows = {"task": name, "draw": draw} | named_heads((model.layers, model.heads))
+                frames.append(pd.DataFrame(rows | dict(zip(CODED, zip(*short, strict=True), strict=True))))
     return pd.concat(frames, ignore_index=True)
+
+
+def _examples(texts: Aligned, tasks: Sequence[ProbingTask], most: int, seed: int) -> dict[str, tuple[Labelled, int]]:
+    """Draw the examples of every task, in an order of coding, with the number of their classes."""
+    counted = replace(texts, dropped=Dropped())  # what cannot be asked about was told when the tasks were posed
+    samples = sample_examples(counted, tasks, most=most, seed=seed)
+    asked = {name: sample.examples for name, sample in samples.items()}
+    return {
+        name: (Labelled.of(some, some, texts, seed).ordered(seed), len(labels_of(some))) for name, some in asked.items()
+    }
 
 
 def code(given: Given, side: Labelled, classes: int) -> list[float]:

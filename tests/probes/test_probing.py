@@ -44,7 +44,8 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def of(model: Model, aligned: Aligned, cells: IntArray, settings: Settings) -> HeadVectors:
         part = read(model, aligned, cells, settings)
-        outputs = np.random.default_rng(len(cells)).normal(size=part.outputs.shape).astype(np.float32)
+        noise = np.random.default_rng(5).normal(size=(40, 40, *part.outputs.shape[1:]))
+        outputs = noise[tuple(part.cells.T)].astype(np.float32)
         tags = [aligned.texts.take([aligned.kept[text]])[0].upos[word] for text, word in part.cells.tolist()]
         outputs[:, PLANTED, :3] += 8 * np.eye(3, dtype=np.float32)[[TAGS.index(tag) for tag in tags]]
         return replace(part, outputs=outputs)
@@ -110,6 +111,8 @@ def test_codes_are_drawn_anew_in_examples_order_and_control_task(
     assert all(first[word] == second[word] for word in shared)
     assert any(control[word] != another[word] for word in shared)
     pd.testing.assert_frame_equal(codes[codes.draw == 1].reset_index(drop=True), draw(1, 3).assign(draw=1))
+    monkeypatch.setattr(code_draws_module, "WORDS", 1)
+    pd.testing.assert_frame_equal(draw(2, 1), codes)  # one draw at a time
 
 
 def _labels(side: Labelled) -> tuple[dict[tuple[int, ...], int], ...]:
