@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
+from reports.charts import vega
 from reports.claims_charts import claim_charts
 from reports.claims_figures import save_claim_figure
 from reports.claims_record import FAILS as FAILS
 from reports.claims_record import HOLDS, OPEN, ClaimRecord, ordered, read_claims
 from reports.claims_record import RECORD as RECORD
-from reports.environment import asset, environment
+from reports.environment import asset, assets, environment
 from reports.formats import count, day, duration, escaped
 
 ORDER = ("heads", "compute", "loop", "scaling", "emergence", "averaging", "mixing", "recurrence")
@@ -109,10 +110,14 @@ def _rendered(template: str, page: Page) -> str:
     html = template.endswith(".html.j2")
     made = environment(html=html)
     made.filters["md"] = escaped
-    styles = "".join(asset(name) for name in ("page.css", "charts.css", "sandbox.css", "claims.css")) if html else ""
     charts = {claim.name: claim_charts(claim.measures) for claim in page.claims} if html else {}
-    if html:
-        from markupsafe import Markup
-
-        styles = Markup(styles)  # ours, joined from our own files
-    return made.get_template(template).render(page=page, charts=charts, style=styles, facts=facts, looks=LOOKS)
+    parts = ("page", "charts", "sandbox", "claims")
+    return made.get_template(template).render(
+        page=page,
+        charts=charts,
+        style=assets(parts, ".css"),
+        script=asset("charts.js"),
+        vega=vega() if any(charts.values()) else "",
+        facts=facts,
+        looks=LOOKS,
+    )

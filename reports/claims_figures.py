@@ -10,7 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reports.claims_charts import Axis, colours, marked, values_of
+from reports.axes import Axis
+from reports.charts import looks
+from reports.claims_charts import places_of, values_of
 from reports.claims_record import Measure
 from reports.figures import HEAD_BLUE, INK, LINE, MUTED, _axes, _bare, _save, _styled
 from reports.formats import count
@@ -55,7 +57,7 @@ def _scaled(axes: Axes, measure: Measure, *, upward: bool) -> None:
     """Give the axis of values its range, its scale and its marks."""
     axis = Axis.over(values_of(measure))
     marks = axis.marks()
-    labels = [marked(mark, measure.unit) for mark in marks]
+    labels = [_marked(mark, measure.unit) for mark in marks]
     if upward:
         axes.set_yscale("log" if axis.log else "linear")
         axes.set_ylim(axis.low, axis.high)
@@ -73,16 +75,16 @@ def _scaled(axes: Axes, measure: Measure, *, upward: bool) -> None:
 
 
 def _lines(axes: Axes, measure: Measure) -> None:
-    places = sorted({cell.at for cell in measure.cells if cell.at is not None})
-    for condition, (colour, dashed) in colours(measure).items():
+    places, along = places_of(measure)
+    for condition, look in looks(measure.conditions).items():
         cells = [cell for cell in measure.cells if cell.condition == condition and cell.at is not None]
         at = [float(cell.at or 0) for cell in cells]
         low, value, high = (np.array([getattr(cell.number, end) for cell in cells]) for end in ("low", "value", "high"))
         if len(cells) == 1:
-            axes.vlines(at, low, high, color=colour, lw=1.2)
-        axes.fill_between(at, low, high, color=colour, alpha=0.13, lw=0)
-        axes.plot(at, value, "--" if dashed else "-", marker="o", ms=2.8, lw=1.4, color=colour, label=condition)
-    along = Axis.over(places, log=places[0] > 0 and places[-1] / places[0] >= 8)
+            axes.vlines(at, low, high, color=look.colour, lw=1.2)
+        axes.fill_between(at, low, high, color=look.colour, alpha=0.13, lw=0)
+        line = "--" if look.dashed else "-"
+        axes.plot(at, value, line, marker="o", ms=2.8, lw=1.4, color=look.colour, label=condition)
     axes.set_xscale("log" if along.log else "linear")
     axes.set_xlim(along.low, along.high)
     axes.set_xticks(places, [count(int(one) if one == int(one) else f"{one:g}") for one in places], fontsize=7)
@@ -106,3 +108,10 @@ def _rows(axes: Axes, measure: Measure) -> None:
     axes.set_yticks([])
     axes.set_ylim(len(measure.cells) - 0.6, -0.6)
     _scaled(axes, measure, upward=False)
+
+
+def _marked(value: float, unit: str) -> str:
+    """Write a round number on an axis; of fractions the percentage."""
+    shown = 100 * value if unit in ("%", "points") else value
+    text = f"{shown:,.0f}" if abs(shown) >= 1000 and shown == round(shown) else f"{shown:.4g}"
+    return text.replace("-", "−")

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from reports.charts import vega
 from reports.claims_record import Number, written
-from reports.environment import asset, environment
+from reports.environment import assets, environment
 from reports.findings_charts import finding_chart
 from reports.findings_figure import save_finding_figure
 from reports.findings_record import (
@@ -175,15 +176,13 @@ def _rendered(template: str, page: Page) -> str:
     html = template.endswith(".html.j2")
     made = environment(html=html)
     made.filters["md"] = escaped
-    styles = "".join(asset(name) for name in ("page.css", "charts.css", "claims.css", "findings.css")) if html else ""
     charts = {
         finding["id"]: [finding_chart(figure, model) for model, figure in panels_of(finding)]
         for finding in (page.found.findings if html else ())
     }
-    if html:
-        from markupsafe import Markup
-
-        styles = Markup(styles)  # ours, joined from our own files
+    styles, scripts = ("page", "charts", "claims", "findings"), ("fold", "charts")
+    drawing: dict[str, object] = {"style": assets(styles, ".css"), "script": assets(scripts, ".js")}
+    drawing |= {"charts": charts, "vega": vega() if any(charts.values()) else ""}
     told: dict[str, object] = {
         "published": published_words,
         "beside": beside,
@@ -200,6 +199,4 @@ def _rendered(template: str, page: Page) -> str:
     }
     told |= {"tally": tally}
     words = {"verdicts": VERDICTS, "looks": LOOKS, "held": HELD, "count": count}
-    return made.get_template(template).render(
-        page=page, found=page.found, charts=charts, style=styles, script=asset("fold.js"), **told, **words
-    )
+    return made.get_template(template).render(page=page, found=page.found, **drawing, **told, **words)

@@ -1,22 +1,31 @@
-"""Figures of findings as shapes for inline SVG, one panel a model, in the colours of the page."""
+"""Figures of findings as charts of a page, one panel a model."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import Any
 
-from reports.charts import COLOURS
-from reports.claims_charts import Axis, Scale, marked
-from reports.formats import decimal
-from reports.sandbox_charts import Chart, Key, Shape
+import altair as alt
 
-WIDTH, LEFT, RIGHT, TOP, TALL = 420, 52, 16, 10, 200
+from reports.axes import Axis, scaled
+from reports.charts import COLOURS, Chart, Look, Rows, curves, layered, legend, over
+from reports.formats import count, decimal
+
+HEIGHT, CELL = 200, 28
+"Of a panel and of a row of a matrix, in pixels."
+
+ROOM = 44
+"Letters of all names that stand level beside each other; where there are more, they are slanted."
+
+LINE = 18
+"Letters of a line of a slanted name."
 
 
 @dataclass(frozen=True)
-class Curve:
+class Series:
     """One series of a figure."""
 
     name: str
@@ -25,7 +34,7 @@ class Curve:
     colour: str
 
 
-def curves(figure: Mapping[str, Any]) -> list[Curve]:
+def series_of(figure: Mapping[str, Any]) -> list[Series]:
     """Return the series of a figure with their colours; points without a value are left out."""
     found = []
     for place, (name, points) in enumerate(figure["series"].items()):
@@ -38,13 +47,13 @@ def curves(figure: Mapping[str, Any]) -> list[Curve]:
             )
             for point in known
         )
-        found.append(Curve(name, full, COLOURS[place % len(COLOURS)]))
+        found.append(Series(name, full, COLOURS[place % len(COLOURS)]))
     return found
 
 
 def axes_of(figure: Mapping[str, Any]) -> tuple[Axis, Axis]:
     """Return the axes over x and y; the level that a figure is compared with is among y."""
-    points = [point for curve in curves(figure) for point in curve.points]
+    points = [point for one in series_of(figure) for point in one.points]
     level = [] if figure["level"] is None else [figure["level"]]
     across = [point[0] for point in points] or [0.0, 1.0]
     bars = [0.0] if figure["kind"] == "bars" else []
@@ -60,94 +69,118 @@ def finding_chart(figure: Mapping[str, Any], model: str) -> Chart:
 
 
 def _plot(figure: Mapping[str, Any], model: str) -> Chart:
-    along, upward = axes_of(figure)
-    bottom = TOP + TALL
-
-    def across(value: float) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * along.part(value)
-
-    def up(value: float) -> float:
-        return bottom - TALL * upward.part(value)
-
-    shapes = []
-    for mark in upward.marks():
-        shapes.append(Shape("path", "axis", d=f"M{LEFT} {up(mark):.1f}H{WIDTH - RIGHT}"))
-        shapes.append(Shape("text", "tick end", LEFT - 6, up(mark) + 3.5, text=marked(mark, "")))
-    named: list[tuple[float, str]] = [(place, str(name)) for place, name in enumerate(figure["names"])]
-    places = named or [(mark, marked(mark, "")) for mark in along.marks()]
-    for place, name in places:
-        shapes.append(Shape("text", "tick middle", across(place), bottom + 16, text=name))
-    shapes.append(Shape("text", "name middle", (LEFT + WIDTH - RIGHT) / 2, bottom + 33, text=figure["across"]))
-    if figure["level"] is not None:
-        shapes.append(Shape("path", "goal", d=f"M{LEFT} {up(figure['level']):.1f}H{WIDTH - RIGHT}"))
-    several = curves(figure)
-    for number, curve in enumerate(several):
-        aside = (number - (len(several) - 1) / 2) * 7 if figure["kind"] == "bars" else 0.0
-        shapes += _drawn(curve, figure, across, up, aside)
-    keys = [Key(curve.name, "found", curve.colour) for curve in several]
+    several, (along, upward) = series_of(figure), axes_of(figure)
+    x = scaled(alt.X("x:Q", title=figure["across"] or None), along)
+    x = _named(figure["names"], figure["across"]) if figure["names"] else x
+    y = scaled(alt.Y("value:Q", title=None), upward, minExtent=_aside(figure["names"]))
+    rows = [row for one in several for row in _rows(one, figure)]
+    shown = {one.name: Look(one.colour) for one in several}
     if figure["level"] is not None and figure["level_name"]:
-        keys.append(Key(figure["level_name"], "unfound", "var(--wrong)"))
-    said = f"{figure['up']} over {figure['across']}, {model}; the table beside has the numbers that decide."
+        shown[figure["level_name"]] = Look("var(--wrong)", dashed=True)
+    make = {"lines": curves, "dots": _dots, "bars": _bars}[figure["kind"]]
+    drawn = make(rows, shown, x, y)
+    if figure["level"] is not None:
+        level = over([{"value": figure["level"], "series": figure["level_name"]}]).encode(y)
+        level = level.encode(_keyed(shown, "stroke")[0]) if figure["level_name"] else level
+        drawn = layered(drawn, level.mark_rule(color="var(--wrong)", strokeDash=[4, 3]))
+    said = f"{figure['up']} over {figure['across']}, {model}; the table above has the numbers that decide."
     title = f"{figure['title']}: {model} ({figure['up']})"
-    return Chart(title, said, bottom + 40, tuple(shapes), tuple(keys), WIDTH, "series")
+    return Chart(title, said, drawn.properties(height=HEIGHT))
 
 
-def _drawn(curve: Curve, figure: Mapping[str, Any], along: Scale, up: Scale, aside: float) -> list[Shape]:
-    """Return the shapes of a series; bars of several series stand `aside` of each other."""
-    shapes = []
-
-    def across(x: float) -> float:
-        return along(x) + aside
-
-    for x, y, low, high in curve.points:
-        if low < high:
-            shapes.append(
-                Shape("path", "reach", d=f"M{across(x):.1f} {up(high):.1f}V{up(low):.1f}", colour=curve.colour)
-            )
-        if figure["kind"] == "bars":
-            shapes.append(Shape("path", "reach", d=f"M{across(x):.1f} {up(0):.1f}V{up(y):.1f}", colour=curve.colour))
-    if figure["kind"] == "lines" and len(curve.points) > 1:
-        line = "L".join(f"{across(x):.1f} {up(y):.1f}" for x, y, _, _ in curve.points)
-        shapes.append(Shape("path", "curve", d=f"M{line}", colour=curve.colour))
-    for x, y, low, high in curve.points:
-        said = f"{curve.name}: {y:.3g}" + (f" [{low:.3g}, {high:.3g}]" if low < high else "")
-        shapes.append(Shape("dot", "point", across(x), up(y), text=said, colour=curve.colour))
-    return shapes
+def _lines(names: Sequence[object]) -> list[list[str]]:
+    """Return the lines of every name: one where all stand level."""
+    return [[str(name)] if _level(names) else wrap(str(name), LINE) or [""] for name in names]
 
 
-def scale_of(matrix: Sequence[Sequence[float | None]]) -> tuple[float, float]:
-    """Return the least and the largest number of a matrix."""
-    known = [value for row in matrix for value in row if value is not None]
-    return (min(known), max(known)) if known else (0.0, 1.0)
+def _level(names: Sequence[object]) -> bool:
+    return len(names) * max((len(str(name)) for name in names), default=0) <= ROOM
+
+
+def _named(names: Sequence[object], across: str) -> alt.X:
+    """Return the axis of names, which are slanted where they have no room beside each other."""
+    lines, angle = f"{json.dumps(_lines(names))}[datum.value]", 0 if _level(names) else -40
+    axis = alt.Axis(labelExpr=lines, labelAngle=angle, labelOverlap=False, labelLimit=230)
+    return alt.X("x:O", title=across or None, axis=axis).scale(domain=list(range(len(names))))
+
+
+def _aside(names: Sequence[object]) -> float:
+    """Return how far slanted names reach beyond the left end of their axis, in pixels."""
+    if _level(names):
+        return 0
+    ends = (240 * (place + 0.5) / len(names) for place in range(len(names)))
+    longest = (4.6 * max(map(len, lines)) + 8 * len(lines) for lines in _lines(names))
+    return max(0, *(length - end for length, end in zip(longest, ends, strict=True)))
+
+
+def _rows(series: Series, figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the points of a series, with the ends of their intervals where these have a width."""
+    for x, y, low, high in series.points:
+        where = figure["names"][int(x)] if figure["names"] else f"{figure['across']} {x:.4g}"
+        ends = f" [{low:.3g}, {high:.3g}]" if low < high else ""
+        said = f"{series.name}, {where}: " + f"{y:.3g}{ends}".replace("-", "−")
+        row = {"series": series.name, "x": x, "value": y, "said": said}
+        yield row | ({"low": low, "high": high} if low < high else {})
+
+
+def _dots(rows: Rows, shown: Mapping[str, Look], x: alt.X, y: alt.Y) -> alt.LayerChart:
+    """Return a dot a row, with a bar where there are bounds."""
+    keys = _keyed(shown, "circle")
+    dots = over(rows).encode(x, y, *keys, tooltip="said:N")
+    return layered(_reach(rows, y).encode(x, keys[0]).mark_rule(strokeWidth=2), dots.mark_circle(size=28, opacity=1))
+
+
+def _bars(rows: Rows, shown: Mapping[str, Look], x: alt.X, y: alt.Y) -> alt.LayerChart:
+    """Return a bar a row on 0, those of one place beside each other, with a stroke where there are bounds."""
+    beside = alt.XOffset("series:N").scale(domain=[name for name, look in shown.items() if not look.dashed])
+    bars = over(rows).encode(x, y.stack(None), *_keyed(shown, "square"), xOffset=beside, tooltip="said:N")
+    return layered(bars.mark_bar(), _reach(rows, y).encode(x, xOffset=beside).mark_rule(color="var(--ink)"))
+
+
+def _reach(rows: Rows, y: alt.Y) -> alt.Chart:
+    low = y.copy()
+    low.shorthand = "low:Q"
+    return over([row for row in rows if "low" in row]).encode(low, alt.Y2("high:Q"))
+
+
+def _keyed(shown: Mapping[str, Look], symbol: str) -> tuple[alt.Color, alt.StrokeDash]:
+    """Return the colours and dashes of series; where a level is among them, all are strokes in the legend."""
+    names = list(shown)
+    entries = legend(names, "stroke" if any(look.dashed for look in shown.values()) else symbol)
+    colour = alt.Color("series:N", legend=entries).scale(domain=names, range=[look.colour for look in shown.values()])
+    dashes = [[4, 3] if look.dashed else [1, 0] for look in shown.values()]
+    return colour, alt.StrokeDash("series:N", legend=entries).scale(domain=names, range=dashes)
 
 
 def _matrix(figure: Mapping[str, Any], model: str) -> Chart:
-    rows, columns = len(figure["matrix"]), max((len(row) for row in figure["matrix"]), default=0)
-    cell = min(34.0, (WIDTH - LEFT - RIGHT) / max(columns, 1))
-    low, high = scale_of(figure["matrix"])
-    shapes = []
-    for y, row in enumerate(figure["matrix"]):
-        shapes.append(Shape("text", "tick end", LEFT - 6, TOP + cell * (y + 0.62), text=str(y + 1)))
-        for x, value in enumerate(row):
-            if value is None:
-                continue
-            share = 0 if high == low else (value - low) / (high - low)
-            colour = f"color-mix(in oklab,var(--ramp2) {round(100 * share)}%,var(--ramp1))"
-            at, top = LEFT + cell * x, TOP + cell * y
-            shapes.append(
-                Shape(
-                    "path",
-                    "block",
-                    d=f"M{at:.1f} {top:.1f}h{cell - 1:.1f}v{cell - 1:.1f}h{1 - cell:.1f}z",
-                    colour=colour,
-                )
-            )
-            if cell > 22 and math.isfinite(value):
-                shapes.append(Shape("text", "tick middle", at + cell / 2, top + cell * 0.62, text=decimal(value)))
-    for x in range(columns):
-        name = figure["names"][x] if x < len(figure["names"]) else str(x + 1)
-        shapes.append(Shape("text", "tick middle", LEFT + cell * (x + 0.5), TOP + cell * rows + 15, text=name))
-    bottom = TOP + cell * rows + 33
-    shapes.append(Shape("text", "name middle", LEFT + cell * columns / 2, bottom, text=figure["across"]))
+    wide, tall = max(map(len, figure["matrix"]), default=0), len(figure["matrix"])
+    columns = [str(name) for name in (*figure["names"], *range(len(figure["names"]) + 1, wide + 1))]
+    named = alt.Axis(labelExpr=f"{json.dumps(columns)}[datum.value]", labelAngle=0)
+    x = alt.X("column:O", title=figure["across"] or None, axis=named).scale(domain=list(range(wide)))
+    y = alt.Y("row:O", title=figure["up"] or None, axis=alt.Axis(grid=False)).scale(domain=list(range(1, tall + 1)))
+    base = over(list(_cells(figure["matrix"], columns))).encode(x, y, tooltip="said:N")
+    blocks = base.mark_rect(stroke="var(--bg)").encode(alt.Color("colour:N", scale=None))
+    room = alt.expr(f"width < {24 * wide} ? 0 : 1")
+    numbers = base.mark_text(opacity=room, fontSize=11).encode(alt.Color("ink:N", scale=None), text="shown:N")
     said = f"{figure['title']}: rows are {figure['up']}, columns {figure['across']}."
-    return Chart(f"{figure['title']}: {model}", said, bottom + 8, tuple(shapes), (), WIDTH)
+    drawn = layered(blocks, numbers).properties(height=CELL * tall)
+    return Chart(f"{figure['title']}: {model}", said, drawn)
+
+
+def _cells(matrix: Sequence[Sequence[float | None]], columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield the cells that have a number, coloured from the least of all to the largest."""
+    known = [value for row in matrix for value in row if value is not None]
+    low, high, whole = min(known, default=0), max(known, default=1), all(value == int(value) for value in known)
+    for row, values in enumerate(matrix, 1):
+        for column, value in enumerate(values):
+            if value is not None:
+                share, shown = (value - low) / ((high - low) or 1), count(int(value)) if whole else decimal(value)
+                look = {"colour": _ramp(share), "ink": "var(--on-high)" if share > 0.55 else "var(--on-low)"}
+                said = f"{row}, {columns[column]}: {shown}"
+                yield {"row": row, "column": column, "value": value, "shown": shown, "said": said} | look
+
+
+def _ramp(share: float) -> str:
+    """Return the colour of a heat map's cell, as in the heat maps of a run (page.js)."""
+    low = 0 if share < 0.5 else 1
+    return f"color-mix(in oklab,var(--ramp{low + 1}) {200 * share - 100 * low:.1f}%,var(--ramp{low}))"

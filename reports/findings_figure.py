@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reports.figures import BASELINE_ORANGE, INK, LINE, RAMP, _axes, _bare, _save, _styled
-from reports.findings_charts import axes_of, curves
+from reports.findings_charts import axes_of, series_of
 
 WIDTH, HEIGHT, GAP = 2.7, 1.75, 0.75
 "Of a panel and between panels, in inches."
@@ -38,17 +38,17 @@ def save_finding_figure(panels: Sequence[tuple[str, Mapping[str, Any]]], path: P
 
 def _plot(axes: Axes, figure: Mapping[str, Any]) -> None:
     along, upward = axes_of(figure)
-    several = curves(figure)
-    for number, curve in enumerate(several):
+    several = series_of(figure)
+    for number, one in enumerate(several):
         aside = 0.16 * (number - (len(several) - 1) / 2) if figure["kind"] == "bars" else 0.0
-        x, y, low, high = (np.array([point[end] for point in curve.points]) for end in range(4))
+        x, y, low, high = (np.array([point[end] for point in one.points]) for end in range(4))
         if figure["kind"] == "bars":
-            axes.bar(x + aside, y, width=0.14, color=curve.colour, label=curve.name)
+            axes.bar(x + aside, y, width=0.14, color=one.colour, label=one.name)
             axes.vlines(x + aside, low, high, color=INK, lw=0.8)
             continue
-        axes.vlines(x, low, high, color=curve.colour, lw=0.8)
+        axes.vlines(x, low, high, color=one.colour, lw=0.8)
         line = "-" if figure["kind"] == "lines" else ""
-        axes.plot(x, y, line, marker="o", ms=2.8, lw=1.4, color=curve.colour, label=curve.name)
+        axes.plot(x, y, line, marker="o", ms=2.8, lw=1.4, color=one.colour, label=one.name)
     if figure["level"] is not None:
         axes.axhline(figure["level"], color=BASELINE_ORANGE, lw=1, ls="--", label=figure["level_name"] or None)
     if figure["names"]:

@@ -32,6 +32,8 @@ function drawChart(root) {
         document.addEventListener(was, ({ detail }) => follow(detail));
       }
     }
+    /* the window may have become narrower or wider while the chart was folded and had no width */
+    new ResizeObserver(() => { if (view.container().clientWidth && view.width() <= 0) dispatchEvent(new Event("resize")); }).observe(view.container());
     root.dataset.chart = "drawn";
   });
 }

@@ -1,5 +1,6 @@
 import json
 import math
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +11,6 @@ import pytest
 import reports.run_findings as run_findings_module
 from reports.environment import environment
 from reports.findings import beside, common, deciding, exceptions, facts, with_network, write_findings_page
-from reports.findings_charts import curves, finding_chart, scale_of
 from reports.findings_record import RECORD, VERDICTS, published_words, read_findings
 from reports.formats import escaped
 from reports.run_findings import Verdict, run_findings
@@ -140,8 +140,9 @@ def test_the_page_escapes_and_loads_nothing(folder: Path):
         "<summary>2 findings; <b>minilm</b>: 1 differs, 1 not testable here; <b>random</b>: 1 reproduced</summary>"
         in page
     )
-    assert page.count("<script") == page.count("</script>") == 1
-    assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
+    assert re.findall(r"<script[^>]*>", page) == ['<script type="application/json">', "<script>", "<script>"]
+    assert page.count("</script>") == 3
+    assert "http" not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
     assert "private data" in page
     assert "not explained" in page  # the control reproduces a finding about learned roles
     assert 'class="unverified"' in page
@@ -190,28 +191,44 @@ def test_what_is_known_of_a_run_is_told(folder: Path):
     assert facts({**run, "corpora": None, "git_commit": None}).startswith("22 November 2026")
 
 
-def test_points_without_a_value_are_left_out_and_intervals_kept():
-    (curve,) = curves(LINES)
-    assert curve.points == ((1, 2.0, 1.9, 2.1), (2, 1.5, 1.4, 1.6))
-    chart = finding_chart(LINES, "minilm")
-    assert [shape.text for shape in chart.shapes if shape.kind == "dot"] == ["all: 2 [1.9, 2.1]", "all: 1.5 [1.4, 1.6]"]
-    assert [key.text for key in chart.keys] == ["all", "uniform"]
-    heights = [shape.y for shape in chart.shapes if shape.kind == "dot"]
-    assert heights[0] < heights[1]  # more nats lie higher
+def test_a_chart_in_a_closed_paper_is_drawn_when_it_is_opened_and_keeps_its_width(folder: Path, opened: Any):
+    page = opened(write_findings_page(folder))
+    chart = page.locator("[data-chart]")
+    page.locator("#some-2020").scroll_into_view_if_needed()
+    page.wait_for_function("typeof vegaEmbed === 'function'")
+    assert chart.get_attribute("data-chart") == "", "closed, it waits"
+    page.locator("#some-2020 summary").click()
+    chart.scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('[data-chart]').dataset.chart === 'drawn'")
+    assert chart.locator(".mark-area path").count() == 1
+    assert chart.locator(".mark-symbol.role-mark path").count() == 2
+    assert chart.locator(".role-legend-label text").all_text_contents() == ["all", "uniform"]
+    assert chart.get_by_role("img", name="Entropy: minilm (nats). nats over layer, minilm").count() == 1
+    paper = page.locator("#some-2020")
+    paper.evaluate("(section) => fold(section, true)")
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.wait_for_function("document.querySelector('[data-chart] svg').viewBox.baseVal.width === 0")
+    paper.evaluate("(section) => fold(section, false)")
+    fits = "([svg, box]) => svg.viewBox.baseVal.width === box.clientWidth"
+    page.wait_for_function(fits, arg=[chart.locator(part).element_handle() for part in ("svg", ".drawing")])
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_bars_stand_beside_each_other_on_zero():
-    bars = LINES | {"kind": "bars", "names": ["a", "b"], "series": {"x": [[0, 1.0], [1, 2.0]], "y": [[0, 3.0]]}}
-    chart = finding_chart(bars | {"level": None}, "minilm")
-    dots = [shape for shape in chart.shapes if shape.kind == "dot"]
-    assert dots[0].x != dots[2].x
-    assert abs(dots[0].x - dots[2].x) < 10
+def test_print_draws_what_lies_in_closed_papers(folder: Path, opened: Any):
+    page = opened(write_findings_page(folder))
+    page.pdf()
+    assert page.locator("[data-chart]").get_attribute("data-chart") == "drawn"
+    assert page.locator("[data-chart] svg").count() == 1
 
 
-def test_a_matrix_leaves_empty_cells_empty():
-    chart = finding_chart(LINES | {"kind": "matrix", "series": {}, "matrix": [[0.0, 1.0], [None, 0.5]]}, "minilm")
-    assert len([shape for shape in chart.shapes if shape.look == "block"]) == 3
-    assert scale_of([[0.0, 1.0], [None, 0.5]]) == (0.0, 1.0)
+def test_a_page_without_a_figure_carries_no_vega(folder: Path):
+    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    for one in record["results"]:
+        one["figure"] = None
+    (folder / RECORD).write_text(json.dumps(record), encoding="utf-8")
+    page = write_findings_page(folder)
+    assert page.stat().st_size < 100_000
+    assert "vegaEmbed = vegaEmbed" not in page.read_text(encoding="utf-8")
 
 
 def test_the_readme_shows_the_verdicts_that_are_published():
