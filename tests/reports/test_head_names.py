@@ -10,6 +10,6 @@ def test_two_numbers_written_otherwise_mean_the_head_of_these_numbers(name: str)
     assert head_hint(name, KNOWN) == "did you mean '3-5'? heads are named layer-head from 1: 1-1 to 3-12"
 
 
-@pytest.mark.parametrize("name", ["", "0-0", "x", None])
-def test_a_name_that_is_near_to_none_gets_the_range_of_names(name: object) -> None:
+@pytest.mark.parametrize("name", ["", "0-0", "x", "3-13", "4-1", "3", "3-5-1", None])
+def test_a_name_with_other_numbers_gets_the_range_of_names(name: object) -> None:
     assert head_hint(name, KNOWN) == "heads are named layer-head from 1: 1-1 to 3-12"
