@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Container, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from experiments.section import NAMED_BEHAVIOURS, ConfigError, Section
 from mha.models import NAMED
+from mha.nearest_name import nearest_name
 from probes.named_corpora import NAMED_RATINGS
 from probes.pair_corpora import GENERATED_PAIRS, NAMED_PAIRS
 
@@ -121,8 +121,7 @@ def _one_line(error: ValidationError, kind: type[BaseModel]) -> str:
     place = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         known = _known_keys(first["loc"][:-1], kind)
-        near = difflib.get_close_matches(str(first["loc"][-1]), known, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known here are {', '.join(known)}"
+        hint = nearest_name(str(first["loc"][-1]), known, f"known here are {', '.join(known)}")
         return f"unknown key {place!r}; {hint}"
     if first["type"] == "missing":
         return f"{place!r} is missing"

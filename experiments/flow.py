@@ -13,6 +13,7 @@ from scipy.stats import spearmanr
 
 from experiments.corpora import open_corpus
 from experiments.progress import Progress, silent
+from experiments.typed import cut
 from mha import Model, align, collate, load_model
 from mha.flow import flow_maps
 from probes import Document
@@ -77,12 +78,14 @@ def write_flow(
 ) -> Path:
     """Write COLUMNS of a sentence, or of the first sentences of a corpus, as CSV, and print how far flow agrees.
 
-    Words are divided at white space. Raises FlowError where there is no text, or nothing that is short enough.
+    Words are divided at white space. Raises TypedError for a sentence that the model cannot read, FlowError where
+    there is no text, or nothing that is short enough.
     """
     if bool(text.split()) == bool(corpus):
         raise FlowError("give either a sentence or --corpus NAME")
-    texts = [("your sentence", text.split())] if text.split() else _of_corpus(corpus, first)
-    table, dropped = flow_table(load_model(model_name), texts, progress)
+    model = load_model(model_name)
+    texts = _of_corpus(corpus, first) if corpus else [("your sentence", cut(model, text)[0])]
+    table, dropped = flow_table(model, texts, progress)
     told = "; ".join(f"{count} left out, {reason}" for reason, count in dropped.counts.items())
     if table.empty:
         raise FlowError(f"no text to show: {told or 'the corpus is empty'}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
+
+from mha.nearest_name import nearest_name
 
 Rows = list[dict[str, Any]]
 
@@ -123,9 +124,7 @@ LISTS: dict[str, Callable[[], Rows]] = {"probes": probes, "corpora": corpora, "m
 def print_list(what: str, *, as_json: bool) -> None:
     """Print one of LISTS as a table or as JSON; raises ListError for anything else."""
     if what not in LISTS:
-        near = difflib.get_close_matches(what, LISTS, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(LISTS)}"
-        raise ListError(f"no list of {what!r}; {hint}")
+        raise ListError(f"no list of {what!r}; {nearest_name(what, LISTS)}")
     rows, console = LISTS[what](), Console(highlight=False, emoji=False)
     if as_json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +13,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from experiments.typed import TypedError, check_maps, cut, find_head
 from mha import Ablate, MaskedLM, Model, ModelError, collate, intervene
 from mha.interventions import WAYS
-from mha.maps import MAPS
-from mha.pieces import Pieces, align
+from mha.pieces import Pieces
 from probes.examples import word_level
 from probes.scoring import Settings
 from reports.formats import MISSING, decimal3, percent
@@ -25,10 +24,6 @@ from reports.shown_table import ShownTable
 
 FIRST, LAST = "[CLS]", "[SEP]"
 "What the special tokens before and after the words are called."
-
-
-class SentenceError(ValueError):
-    """A sentence, or a head, that a model does not have."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,15 +40,13 @@ class Attention:
 
     def head(self, name: str) -> pd.DataFrame:
         """Return the map of the head called `name` ("3-5"): a row a word, a column a word that it attends to."""
-        layer, head = find_head(name, *self.maps.shape[:2])
-        return pd.DataFrame(self.maps[layer, head], index=[*self.words], columns=[FIRST, *self.words, LAST])
+        return pd.DataFrame(self._map(name), index=[*self.words], columns=[FIRST, *self.words, LAST])
 
     def plot(self, name: str) -> Any:
         """Return the map of one head as an Altair chart: words as rows, what they attend to as columns."""
         from reports.map_chart import map_chart
 
-        layer, head = find_head(name, *self.maps.shape[:2])
-        return map_chart(self.maps[layer, head], self.words, (FIRST, *self.words, LAST), f"{self.model}, head {name}")
+        return map_chart(self._map(name), self.words, (FIRST, *self.words, LAST), f"{self.model}, head {name}")
 
     def strongest(self, name: str) -> ShownTable:
         """Return what every word attends to most in one head, and how much of its attention that is."""
@@ -64,6 +57,10 @@ class Attention:
         frame = pd.DataFrame({"word": self.words, "attends_to": keys, "weight": weights})
         return ShownTable(f"Head {name} of {self.model}", ("word", "attends to", "weight, %"), rows, frame)
 
+    def _map(self, name: str) -> npt.NDArray[np.float32]:
+        layers, heads = self.maps.shape[:2]
+        return np.asarray(self.maps[find_head(name, self.model, layers, heads)])
+
     def __repr__(self) -> str:
         """What there is, in one line."""
         layers, heads = self.maps.shape[:2]
@@ -73,12 +70,11 @@ class Attention:
 def attention(model: Model, text: str, maps: str = "weights") -> Attention:
     """Return the maps of all heads on a sentence, whose words are divided at white space.
 
-    `maps` is one of `mha.maps.MAPS`; rows of norms are shown as shares. Raises SentenceError for a text that the model
-    cannot read.
+    `maps` is one of `mha.maps.MAPS`; rows of norms are shown as shares. Raises TypedError for a text that the model
+    cannot read, and for other maps.
     """
-    if maps not in MAPS:
-        raise SentenceError(f"unknown maps {maps!r}; known are {', '.join(MAPS)}")
-    words, pieces = _cut(model, text)
+    check_maps(maps)
+    words, pieces = cut(model, text)
     found = word_level(model, pieces, Settings(maps=maps))
     return Attention(model.name, tuple(words), np.roll(found, 1, axis=3))  # [SEP] and [CLS] stand at the end
 
@@ -90,13 +86,13 @@ def ablate(model: Model, heads: str | Sequence[str], text: str, how: str = "zero
     `moved` is 1 minus the cosine of the word's vector (the mean of its pieces) in the last layer with and without the
     heads, in [0, 2]. Of a model with a masked-LM head `known` is the log-probability, in nats, of the word where all
     its pieces are masked, and `lost` how much lower it is without the heads; else both are NaN. `seed` is that of a
-    model with fresh weights. Raises SentenceError for a head that the model does not have or a text it cannot read.
+    model with fresh weights. Raises TypedError for a head that the model does not have or a text it cannot read.
     """
     if how not in WAYS or how == "resample":
-        raise SentenceError(f"unknown ablation {how!r}; the ways are zero, uniform and mean")
+        raise TypedError(f"unknown ablation {how!r}; the ways are zero, uniform and mean")
     names = [heads] if isinstance(heads, str) else [*heads]
-    changes = [Ablate(*find_head(name, model.layers, model.heads), how) for name in names]
-    words, pieces = _cut(model, text)
+    changes = [Ablate(*find_head(name, model.name, model.layers, model.heads), how) for name in names]
+    words, pieces = cut(model, text)
     own, without = _vectors(model, pieces, []), _vectors(model, pieces, changes)
     moved = 1 - torch.cosine_similarity(own, without, dim=1).numpy()
     known, unknown = _known(model, seed, pieces, [], changes)
@@ -114,26 +110,6 @@ def ablate(model: Model, heads: str | Sequence[str], text: str, how: str = "zero
     )
     title = f"{model.name} without {', '.join(names) or MISSING} ({how})"
     return ShownTable(title, tuple(shown), rows, frame, note)
-
-
-def find_head(name: str, layers: int, heads: int) -> tuple[int, int]:
-    """Return layer and head from 0 of a name such as "3-5"; raises SentenceError for a head that is not there."""
-    found = re.fullmatch(r"(\d+)-(\d+)", str(name))
-    if found is None or not (1 <= int(found[1]) <= layers and 1 <= int(found[2]) <= heads):
-        raise SentenceError(f"no head {name!r}; heads are named layer-head from 1: 1-1 to {layers}-{heads}")
-    return int(found[1]) - 1, int(found[2]) - 1
-
-
-def _cut(model: Model, text: str) -> tuple[list[str], Pieces]:
-    words = text.split()
-    if not words:
-        raise SentenceError("the text has no words")
-    pieces = align(model.tokenizer, [words])[0]
-    if len(pieces) > model.max_pieces:
-        raise SentenceError(f"the text has {len(pieces)} pieces, more than {model.name} reads ({model.max_pieces})")
-    if gone := pieces.missing():
-        raise SentenceError(f"the tokenizer of {model.name} turns {words[gone[0]]!r} into nothing; leave it out")
-    return words, pieces
 
 
 @torch.inference_mode()

@@ -13,10 +13,11 @@ import numpy.typing as npt
 from torch import Tensor
 
 from experiments.opened import open_model_of
+from experiments.typed import check_maps, cut
 from mha import CLS, HookError, Model, collate, load_model, merge
-from mha.cross import cross_maps, decoder_input, has_decoder
-from mha.maps import MAPS, stream_maps
-from mha.pieces import Pieces, align
+from mha.cross import cross_maps, has_decoder
+from mha.maps import stream_maps
+from mha.pieces import Pieces
 from probes.scorer import TINY
 from reports import Run, write_view
 from reports.view import Attention, Level, Panel, Side
@@ -42,7 +43,7 @@ KINDS: Final = {
 
 
 class ViewError(ValueError):
-    """Texts or models that cannot be shown."""
+    """Models, runs and texts that no page can show together."""
 
 
 def write_text_view(
@@ -58,11 +59,10 @@ def write_text_view(
 
     Words are divided at white space, special tokens are shown as words. Without `models`, those of `runs` are shown, or
     minilm. Roles of heads are those that a run of the same weights found. `target` is what the decoder of an
-    encoder-decoder is told. `maps` is one of `mha.maps.MAPS`; rows of norms are shown as shares. Raises ViewError for a
-    text without words or one that is too long, more than MOST panels, and what does not go together.
+    encoder-decoder is told. `maps` is one of `mha.maps.MAPS`; rows of norms are shown as shares. Raises
+    TypedError for a text that a model cannot read, ViewError for more than MOST panels and what does not go together.
     """
-    if maps not in MAPS:
-        raise ViewError(f"unknown maps {maps!r}; known are {', '.join(MAPS)}")
+    check_maps(maps)
     if target and (len(texts) != 1 or (runs and not models)):
         raise ViewError("a target goes with one TEXT and a --model, whose encoder reads the text")
     sources = max(len(models) or len(runs), 1)
@@ -163,15 +163,7 @@ def _views(model: Model, texts: Sequence[tuple[str, str]], target: str, maps: st
 
 def _read(model: Model, text: str, *, told: bool = False) -> _Read:
     """Cut a text into pieces; `told` says that it is what a decoder is told."""
-    words, name = text.split(), "target" if told else "text"
-    if not words:
-        raise ViewError(f"the {name} has no words")
-    pieces = align(model.tokenizer, [words])[0]
-    if gone := pieces.missing():
-        raise ViewError(f"the tokenizer of {model.name} turns {words[gone[0]]!r} into nothing; leave it out")
-    pieces = decoder_input(model, pieces) if told else pieces
-    if len(pieces) > model.max_pieces:
-        raise ViewError(f"the {name} has {len(pieces)} pieces, more than {model.name} reads ({model.max_pieces})")
+    words, pieces = cut(model, text, told=told)
     raw = Side([_name(model, piece) for piece in pieces.ids.tolist()], np.flatnonzero(pieces.word <= CLS).tolist())
     return _Read(pieces, *_numbered(pieces, words, raw), raw)
 

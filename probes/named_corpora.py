@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from mha.nearest_name import nearest_name
 from probes.conllu_reader import CorpusError
 
 
@@ -105,9 +105,7 @@ def cache_folder() -> Path:
 def corpus_path(name: str) -> Path:
     """Return the file of a named corpus; raises CorpusError for unknown names and missing files, with what to do."""
     if name not in NAMED:
-        known = [*NAMED, "grammar", "senses"]
-        near = difflib.get_close_matches(name, known, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+        hint = nearest_name(name, [*NAMED, "grammar", "senses"])
         raise CorpusError(f'unknown corpus {name!r}; {hint} (a file is given by its path, in a config as path = "...")')
     path = data_folder() / NAMED[name].path
     if not path.exists():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
+from mha.nearest_name import nearest_name
 from probes.conllu_reader import CorpusError
 from probes.corpora import Named, data_folder
 from probes.grammar_anaphors import pronoun_corpus, reflexive_corpus
@@ -107,9 +107,7 @@ def pairs_path(name: str) -> Path:
     path = Path(name).expanduser()
     if path.exists():
         return path
-    known = [*GENERATED_PAIRS, *NAMED_PAIRS]
-    near = difflib.get_close_matches(name, known, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+    hint = nearest_name(name, [*GENERATED_PAIRS, *NAMED_PAIRS])
     raise CorpusError(f"unknown minimal pairs {name!r}; {hint} (or a file or folder, which this is not)")
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from mha.nearest_name import nearest_name
 from probes.agreement import morphology, shows_number
 from probes.aligned import CHUNK, Aligned, name_of
 from probes.arcs import content_of, pick
@@ -160,9 +160,7 @@ TASKS = {
 def get_task(name: str) -> ProbingTask:
     """Return the task of that name; raises ValueError with the nearest one."""
     if name not in TASKS:
-        near = difflib.get_close_matches(name, TASKS, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the tasks are {', '.join(TASKS)}"
-        raise ValueError(f"unknown task {name!r}; {hint}")
+        raise ValueError(f"unknown task {name!r}; {nearest_name(name, TASKS)}")
     return TASKS[name]
 
 

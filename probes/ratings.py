@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mha.nearest_name import nearest_name
 from probes.conllu_reader import CorpusError
 from probes.lines import numbered_lines
 from probes.named_corpora import NAMED_RATINGS, data_folder
@@ -88,9 +88,7 @@ def ratings_path(name: str) -> Path:
         raise CorpusError(
             f"ratings {name!r} are not at {path}; set HEADSCOPE_DATA to the folder that holds {named.path}"
         )
-    near = difflib.get_close_matches(name, NAMED_RATINGS, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(NAMED_RATINGS)}"
-    raise CorpusError(f"unknown ratings {name!r}; {hint} (or a file, which this is not)")
+    raise CorpusError(f"unknown ratings {name!r}; {nearest_name(name, NAMED_RATINGS)} (or a file, which this is not)")
 
 
 def read_frames(path: Path, *, first: int | None = None) -> Iterator[Document]:

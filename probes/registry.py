@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 
+from mha.nearest_name import nearest_name
 from probes.records import Document
 from probes.targets import Targets
 
@@ -80,7 +80,5 @@ def probe_names() -> list[str]:
 def get_probe(name: str) -> Probe:
     """Return the probe of that name; raises UnknownProbeError with the nearest one."""
     if name not in _registry:
-        near = difflib.get_close_matches(name, _registry, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the probes are {', '.join(_registry)}"
-        raise UnknownProbeError(f"unknown probe {name!r}; {hint}")
+        raise UnknownProbeError(f"unknown probe {name!r}; {nearest_name(name, _registry)}")
     return _registry[name]()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from mha.nearest_name import nearest_name
 from probes.conllu_reader import CorpusError
 from probes.corpora import Corpus, Named, data_folder
 from probes.verb_number import verb_questions
@@ -37,8 +37,7 @@ NO_TEXT = "SOURCE.txt"
 def texts_path(name: str) -> Path:
     """Return the folder of named texts; raises CorpusError for unknown names and missing folders, with what to do."""
     if name not in NAMED_TEXTS:
-        near = difflib.get_close_matches(name, NAMED_TEXTS, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(NAMED_TEXTS)}"
+        hint = nearest_name(name, NAMED_TEXTS)
         raise CorpusError(f'unknown texts {name!r}; {hint} (files are given as path = "...")')
     path = data_folder() / NAMED_TEXTS[name].path
     if not path.is_dir():

@@ -14,6 +14,7 @@ import pandas as pd
 
 from reports.arcs import diagram
 from reports.formats import MISSING, decimal, interval, names, percent, signed, signed_interval
+from reports.role_marks import RoleName
 from reports.tables import CLASSIFIER, page_scores
 
 if TYPE_CHECKING:
@@ -63,13 +64,19 @@ class CardSource:
     @cached_property
     def main_roles(self) -> Mapping[str, str]:
         """The label in which each head is most surely above its rivals, of heads that are specialised in any."""
-        first = self.surest[self.surest["specialised"]]
-        return dict(zip(first["name"], first["label"], strict=True))
+        return {name: label for name, (_, label) in main_roles(self.rows).items()}
 
     def of_head(self, table: str, name: str) -> list[dict[Any, Any]]:
         """Return the rows of a head in a table of the run's studies; none where the run has no such table."""
         found = self.run.studies.get(table)
         return [] if found is None else found[found["name"] == name].to_dict("records")
+
+
+def main_roles(rows: pd.DataFrame) -> dict[str, RoleName]:
+    """Return the main role of each head that has one, by name, from rows in the order of `CardSource.rows`."""
+    surest = rows.drop_duplicates("name")
+    first = surest[surest["specialised"]]
+    return dict(zip(first["name"], zip(first["probe"], first["label"], strict=True), strict=True))
 
 
 Part = Callable[[CardSource, str], CardPart | None]

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from reports.arcs import Diagram, diagrams
 from reports.behaviour import Behaviour, behaviour
 from reports.biographies import HeadBiographies, head_biographies
 from reports.controls import Rival, rivals
-from reports.formats import MISSING, count, day, duration
-from reports.glossary import MAPS, MAPS_SAID
+from reports.glossary import MAPS_SAID
 from reports.heatmaps import heat_map_data
 from reports.methods import Paragraph, methods
 from reports.opening import Opening, opening
+from reports.provenance import Provenance, part_of, provenance
 from reports.rankings import Rankings, rankings
 from reports.run import Run
 from reports.sections import Told, sections
@@ -64,9 +66,7 @@ class Contents:
     "What was read of the heads, a key of `reports.glossary.MAPS`."
     layers: int
     heads: int
-    date: str
-    corpora: Mapping[str, str]
-    "Split -> name of its corpus."
+    provenance: Provenance
     opening: Opening
     summary: Summary
     verdicts: Verdicts
@@ -82,18 +82,11 @@ class Contents:
     sections: tuple[Told, ...]
     "What was measured beside scores."
     examples_total: int
-    dropped: tuple[Mapping[str, Any], ...]
-    scored: tuple[tuple[str, str, Mapping[str, Any]], ...]
-    "(split, scope, counts) of everything that was scored."
     unscored: tuple[BestHead, ...]
     "Label-variant pairs with nothing to score or no head to choose."
     notes: tuple[str, ...]
     methods: tuple[Paragraph, ...]
     "What was done, in words."
-    command: str
-    "The command that was typed; empty where the run does not know one."
-    facts: tuple[tuple[str, str], ...]
-    versions: tuple[tuple[str, str], ...]
 
     @property
     def maps_said(self) -> str:
@@ -103,7 +96,7 @@ class Contents:
     @property
     def about(self) -> str:
         """The model and the corpus of the report split, for titles of figures."""
-        return f"{self.model} on {self.corpora.get('report', 'the report split')}"
+        return f"{self.model} on {self.provenance.corpora.get('report', 'the report split')}"
 
     @property
     def controls(self) -> tuple[Rival, ...]:
@@ -138,59 +131,60 @@ class Contents:
 def gather(folder: Path) -> Contents:
     """Read the run folder and collect what its report says."""
     run = Run.open(folder)
-    scores, left_out = page_scores(run.scores)
-    if scores.empty:
-        raise ValueError(
-            f"{run.folder / 'scores.parquet'}: no rows, so there is nothing to report; check run.json's notes"
-        )
-    best = {probe: best_heads(scores, probe) for probe in probes(scores)}
-    best = {probe: rows for probe, rows in best.items() if rows}
-    record, config = run.record, _config(run)
-    against = rivals(scores, record, config)
-    verdicts = Verdicts.of(scores, record, config, controlled=any(rival.is_control for rival in against))
-    layers, heads = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1
-    summary, told = summarise(best, record, verdicts, layers, heads), tuple(sections(run))
+    scores, left_out = _shown_scores(run)
+    best, config, told = _best(scores), _config(run), tuple(sections(run))
+    against = rivals(scores, run.record, config)
+    verdicts = Verdicts.of(scores, run.record, config, controlled=any(rival.is_control for rival in against))
+    layers, heads, maps = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1, str(scores["maps"].iloc[0])
+    summary = summarise(best, run.record, verdicts, layers, heads)
     found = {one.name: one.found for one in told}
-    untrained = {probe: rows for probe, rows in best.items() if probe != CLASSIFIER}
     return Contents(
         run=run,
-        model=str(_section(record, "model").get("name") or scores["model"].iloc[0]),
-        maps=str(scores["maps"].iloc[0]),
+        model=str(part_of(run.record, "model").get("name") or scores["model"].iloc[0]),
+        maps=maps,
         layers=layers,
         heads=heads,
-        date=day(record.get("started")),
-        corpora={split: str(corpus.get("name", MISSING)) for split, corpus in _section(record, "corpora").items()},
-        opening=opening(best, record, summary, verdicts, layers * heads, found),
+        provenance=provenance(run, maps),
+        opening=opening(best, run.record, summary, verdicts, layers * heads, found),
         summary=summary,
         verdicts=verdicts,
         rivals=against,
-        probes=tuple(
-            ProbePart(
-                probe,
-                rows,
-                heat_map_data(scores, probe, rows),
-                tuple(diagrams(run.examples, rows, HEADS_WITH_EXAMPLES)),
-            )
-            for probe, rows in best.items()
-        ),
+        probes=tuple(_probe_part(run, scores, probe, rows) for probe, rows in best.items()),
         rankings=rankings(run),
         behaviour=behaviour(run),
         biographies=head_biographies(run, verdicts.rule),
         sections=told,
         examples_total=int(run.examples.groupby(["example"]).ngroups),
-        dropped=tuple(record.get("dropped") or ()),
-        scored=tuple(
-            (split, scope, counts)
-            for split, scopes in _section(record, "scored").items()
-            for scope, counts in scopes.items()
-        ),
         unscored=tuple(row for rows in best.values() for row in rows if row.n == 0),
-        notes=(*left_out, *(str(note) for note in record.get("notes") or ())),
-        methods=methods(run, config, [row for rows in untrained.values() for row in rows], against, verdicts),
-        command=str(record.get("command") or ""),
-        facts=(*_facts(run), ("maps", MAPS.get(str(scores["maps"].iloc[0]), str(scores["maps"].iloc[0])))),
-        versions=tuple((package, str(version)) for package, version in sorted(_section(record, "versions").items())),
+        notes=(*left_out, *(str(note) for note in run.record.get("notes") or ())),
+        methods=methods(run, config, _of_untrained(best), against, verdicts),
     )
+
+
+def _shown_scores(run: Run) -> tuple[pd.DataFrame, list[str]]:
+    """Return the scores that the page shows, at least one, and what it therefore leaves out."""
+    scores, left_out = page_scores(run.scores)
+    if scores.empty:
+        raise ValueError(
+            f"{run.folder / 'scores.parquet'}: no rows, so there is nothing to report; check run.json's notes"
+        )
+    return scores, left_out
+
+
+def _best(scores: pd.DataFrame) -> dict[str, tuple[BestHead, ...]]:
+    """Return the best heads of each probe that has any."""
+    best = {probe: best_heads(scores, probe) for probe in probes(scores)}
+    return {probe: rows for probe, rows in best.items() if rows}
+
+
+def _of_untrained(best: Mapping[str, Sequence[BestHead]]) -> list[BestHead]:
+    """Return the rows of all probes but the trained classifiers."""
+    return [row for probe, rows in best.items() if probe != CLASSIFIER for row in rows]
+
+
+def _probe_part(run: Run, scores: pd.DataFrame, probe: str, rows: tuple[BestHead, ...]) -> ProbePart:
+    drawn = tuple(diagrams(run.examples, rows, HEADS_WITH_EXAMPLES))
+    return ProbePart(probe, rows, heat_map_data(scores, probe, rows), drawn)
 
 
 def _config(run: Run) -> Mapping[str, Any]:
@@ -199,41 +193,3 @@ def _config(run: Run) -> Mapping[str, Any]:
         return tomllib.loads(run.config)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{run.folder / 'config.toml'}: not TOML ({error}); run again to make a new one") from error
-
-
-def _section(record: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """One object of run.json; empty where an older run did not write it."""
-    section = record.get(key)
-    return section if isinstance(section, dict) else {}
-
-
-def _facts(run: Run) -> tuple[tuple[str, str], ...]:
-    """Where the numbers come from, as (term, value) pairs; only what run.json says."""
-    record, model = run.record, _section(run.record, "model")
-    memory, stages = record.get("peak_memory_mb"), _section(record, "stages")
-    corpora = [
-        (
-            f"corpus ({split})",
-            f"{corpus.get('name', MISSING)}: {count(corpus.get('sentences'))} sentences, "
-            f"{count(corpus.get('documents'))} documents, {count(corpus.get('words'))} words; "
-            f"fingerprint {corpus.get('fingerprint', MISSING)}",
-        )
-        for split, corpus in _section(record, "corpora").items()
-    ]
-    facts = [
-        ("run", run.name),
-        ("headscope", record.get("headscope")),
-        ("started", record.get("started")),
-        (
-            "model",
-            f"{model.get('name', MISSING)} ({model.get('source', MISSING)}, {model.get('architecture', MISSING)})",
-        ),
-        ("model sha256", model.get("sha256")),
-        ("longest input", f"{count(model['max_pieces'])} pieces" if "max_pieces" in model else None),
-        *corpora,
-        ("wall time", duration(record.get("wall_seconds"))),
-        ("stages", ", ".join(f"{stage} {duration(seconds)}" for stage, seconds in stages.items())),
-        ("peak memory", f"{memory:,.0f} MB" if isinstance(memory, int | float) else None),
-        *((key, record.get(key)) for key in ("seed", "device", "threads", "python", "platform", "git_commit")),
-    ]
-    return tuple((term.replace("_", " "), str(value)) for term, value in facts if value not in (None, ""))

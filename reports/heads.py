@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from string import ascii_letters, ascii_uppercase
 from typing import Any, Final
 
 import pandas as pd
 
 from reports.card import HeadCards, head_cards
-from reports.card_parts import CardSource
+from reports.card_parts import CardSource, main_roles
 from reports.formats import count, interval, percent, signed, signed_interval
+from reports.role_marks import RoleName, role_marks
 from reports.run import Run
 
 ANY: Final = "any probe"
 "Stands for all probes together."
-
-COLOURS: Final = 7
-"Roles that have a colour of their own, the most frequent ones; all have a letter."
 
 
 @dataclass(frozen=True)
@@ -30,7 +26,7 @@ class Role:
     label: str
     letter: str
     colour: int
-    "From 1 to COLOURS; 0 for that of all other roles."
+    "As in `RoleMark`."
     heads: tuple[str, ...]
     "Names of the heads whose main role it is."
 
@@ -85,34 +81,15 @@ def head_grid(run: Run) -> HeadGrid | None:
 def _view(probe: str, rows: pd.DataFrame, names: Sequence[str]) -> Roles:
     """Return the roles that heads have in `rows`, each head's surest row first."""
     told = {str(row["name"]): row for row in rows.drop_duplicates("name").to_dict("records")}
-    return Roles(probe, _roles(told.values()), {name: _said(name, told.get(name)) for name in names})
+    return Roles(probe, _roles(main_roles(rows)), {name: _said(name, told.get(name)) for name in names})
 
 
-def _roles(rows: Iterable[Mapping[Any, Any]]) -> tuple[Role, ...]:
-    """Count the main roles and give each a letter, one of its own label if that is free."""
-    main = {str(row["name"]): (str(row["probe"]), str(row["label"])) for row in rows if row["specialised"]}
-    ranked = sorted(Counter(main.values()).items(), key=lambda role: (-role[1], role[0]))
-    letters = _letters([label for (_, label), _ in ranked])
+def _roles(main: Mapping[str, RoleName]) -> tuple[Role, ...]:
+    """Return the roles of heads, given by name, with their marks."""
     return tuple(
-        Role(
-            *(*role, letter, place if place <= COLOURS else 0),
-            heads=tuple(name for name, one in main.items() if one == role),
-        )
-        for place, ((role, _), letter) in enumerate(zip(ranked, letters, strict=True), start=1)
+        Role(*role, mark.letter, mark.colour, heads=tuple(name for name, one in main.items() if one == role))
+        for role, mark in role_marks(main.values()).items()
     )
-
-
-def _letters(labels: Sequence[str]) -> list[str]:
-    """Return a letter for each label.
-
-    >>> _letters(["det", "dobj", "42", "d"])
-    ['D', 'O', 'A', 'B']
-    """
-    given: list[str] = []
-    for label in labels:
-        wanted = [*(sign for sign in label.upper() if sign in ascii_uppercase), *ascii_uppercase, *ascii_letters]
-        given.append(next((letter for letter in wanted if letter not in given), "•"))
-    return given
 
 
 def _said(name: str, row: Mapping[Any, Any] | None) -> str:

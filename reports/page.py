@@ -91,7 +91,7 @@ def html_page(contents: Contents) -> str:
     charts = biography_charts(contents.biographies) if contents.biographies is not None else []
     drawn = bool(charts) or any(told.charts for told in contents.sections)
     parts = ["page", "fold", "opening", *["charts"] * drawn, *["biographies"] * (contents.biographies is not None)]
-    parts += [told.name for told in contents.sections]
+    parts += ["role_marks", *(told.name for told in contents.sections)]
     return template.render(
         page=contents,
         leader=leader_sentence,

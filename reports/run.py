@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import html
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +15,7 @@ from reports.attention_tables import SentenceAttention
 from reports.best_table import best_table
 from reports.biography_tables import read_biographies
 from reports.card import HeadCard, head_card
+from reports.head_names import head_hint
 from reports.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
 from reports.shown_table import ShownTable
 from reports.study_tables import read_studies
@@ -148,12 +147,7 @@ class Run:
     def _hint(self, name: str) -> str:
         """Say which heads there are, and which one `name` probably meant."""
         known = list(dict.fromkeys(self.scores["name"]))
-        if not known:
-            return "this run scored no heads"
-        numbers = re.findall(r"\d+", str(name))
-        meant = ["-".join(numbers)] if "-".join(numbers) in known else difflib.get_close_matches(str(name), known, 1)
-        there = f"heads are named layer-head from 1: 1-1 to {self.layers}-{self.heads}"
-        return f"did you mean {meant[0]!r}? {there}" if meant else there
+        return head_hint(name, known) if known else "this run scored no heads"
 
 
 def _read_record(path: Path) -> dict[str, Any]:

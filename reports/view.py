@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reports.card_parts import ROLE_COLUMNS
-from reports.environment import asset, assets, environment, write_page
+from reports.environment import assets, environment, write_page
+from reports.role_marks import RoleName, role_marks
 from reports.view_roles import KnownRole
 
 LONG: Final = 128
@@ -74,22 +75,20 @@ def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = ()) -
     """Write one self-contained HTML page that shows `panels` side by side, head by head, and return its path.
 
     Weights are kept in 255 steps, so the page shows whole percents; those under 1 % are left out of LONG texts, which
-    the page says. Where a head's attention goes is summed before.
-    Raises ValueError where maps and tokens do not fit each other, or panels have different choices; an older page at
-    `path` then stays as it was.
+    the page says. Where a head's attention goes is summed before. A main role has one letter and one colour in all
+    panels; where the roles are those of one run, they are those of its report. Raises ValueError where maps and tokens
+    do not fit each other, or panels have different choices; an older page at `path` then stays as it was.
     """
     path = Path(path)
     titles = [[view.title for view in panel.views] for panel in panels]
     if not titles or not titles[0] or any(other != titles[0] for other in titles):
         raise ValueError(f"{path}: expected panels with the same views, got {titles}")
-    told = [
-        {
-            "model": panel.model,
-            "views": [_view(view, path) for view in panel.views],
-            "roles": {name: [role.main, role.said, role.rows] for name, role in panel.roles.items()},
-        }
-        for panel in panels
-    ]
+    marks = role_marks(role.main for panel in panels for role in panel.roles.values() if role.main)
+    data = {
+        "panels": [_panel(panel, [*marks], path) for panel in panels],
+        "marks": [{"probe": probe, "label": label} | asdict(mark) for (probe, label), mark in marks.items()],
+        "columns": ROLE_COLUMNS,
+    }
     models = list(dict.fromkeys(panel.model for panel in panels))
     left_out = any(_long(level.maps) for panel in panels for view in panel.views for level in (view.words, view.pieces))
     page = (
@@ -99,12 +98,21 @@ def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = ()) -
             models=models,
             titles=titles[0],
             notes=[*notes, LEFT_OUT] if left_out else notes,
-            data={"panels": told, "columns": ROLE_COLUMNS},
-            style=asset("view.css"),
+            data=data,
+            style=assets(("role_marks", "view"), ".css"),
             script=assets(SCRIPTS, ".js"),
         )
     )
     return write_page(path, page)
+
+
+def _panel(panel: Panel, marked: Sequence[RoleName], path: Path) -> dict[str, Any]:
+    """Return what the script reads of a panel; a head's main role is its place in `marked`."""
+    roles = {
+        name: [marked.index(role.main) if role.main else None, role.said, role.rows]
+        for name, role in panel.roles.items()
+    }
+    return {"model": panel.model, "views": [_view(view, path) for view in panel.views], "roles": roles}
 
 
 def _view(view: Attention, path: Path) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reports.card_parts import CardSource, roles
+from reports.card_parts import CardSource, main_roles, roles
+from reports.role_marks import RoleName
 from reports.run import Run
 
 
@@ -12,8 +13,8 @@ from reports.run import Run
 class KnownRole:
     """What a run says of one head."""
 
-    main: str
-    "The label in which it is most surely above its rivals; empty where it is specialised in none."
+    main: RoleName | None
+    "In which it is most surely above its rivals; None where it is specialised in nothing."
     said: str
     "Its surest numbers, in one sentence."
     rows: tuple[tuple[str, ...], ...]
@@ -23,10 +24,11 @@ class KnownRole:
 def known_roles(run: Run) -> dict[str, KnownRole]:
     """Return what a run says of every head that it scored, by name."""
     source = CardSource(run)
+    main = main_roles(source.rows)
     found = {}
     for name in source.rows["name"].unique():
         if (part := roles(source, name)) is not None:
-            found[name] = KnownRole(source.main_roles.get(name, ""), _said(part.rows[0]), part.rows)
+            found[name] = KnownRole(main.get(name), _said(part.rows[0]), part.rows)
     return found
 
 

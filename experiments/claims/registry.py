@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from experiments.claims import averaging, compute, emergence, heads, loop, mixin
 from experiments.claims.claim import Claim, ClaimSection
 from experiments.config_file import read_toml, validated
 from experiments.section import ConfigError
+from mha.nearest_name import nearest_name
 
 CLAIMS: Mapping[str, Claim] = {
     module.CLAIM.name: module.CLAIM
@@ -37,13 +37,11 @@ def load_claim(path: Path, changes: Sequence[str] = ()) -> Loaded:
     Raises ConfigError with one line that names the file, the key, and what was expected.
     """
     found = read_toml(path, changes)
-    known = ", ".join(CLAIMS)
     if "claim" not in found:
+        known = ", ".join(CLAIMS)
         raise ConfigError(f"{path}: 'claim' is missing, so this is no config of a claim; the claims are {known}")
     name = str(found["claim"])
     if name not in CLAIMS:
-        near = difflib.get_close_matches(name, CLAIMS, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {known}"
-        raise ConfigError(f"{path}: unknown claim {name!r}; {hint}")
+        raise ConfigError(f"{path}: unknown claim {name!r}; {nearest_name(name, CLAIMS)}")
     claim = CLAIMS[name]
     return Loaded(claim, validated(claim.section, found, path), path.name, tuple(changes))

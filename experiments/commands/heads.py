@@ -45,11 +45,12 @@ def view(
     from experiments.view import read_text, write_text_view
 
     given = [*(texts or ()), *([read_text(file)] if file else ())]
-    walked = bool(explain or word)
-    if walked and (len(given) != 1 or len(models or ()) > 1 or runs or target or maps != "weights"):
+    if word and not explain:
+        raise typer.BadParameter("--word goes with --explain LAYER-HEAD, such as --explain 3-5")
+    if explain and (len(given) != 1 or len(models or ()) > 1 or runs or target or maps != "weights"):
         raise typer.BadParameter("--explain walks through one text and one --model: leave out --run, --target, --maps")
     with working("reading the sentences"):
-        if walked:
+        if explain:
             page = explain_head(given[0], (models or ["minilm"])[0], explain, out, word=word)
         else:
             page = write_text_view(out, given, models=models or (), runs=runs or (), target=target, maps=maps)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import pkgutil
 from collections.abc import Mapping, Sequence
@@ -10,6 +9,7 @@ from functools import cache
 
 from experiments import findings
 from experiments.reproduce.finding import Finding, FindingError, Told
+from mha.nearest_name import nearest_name
 
 
 @cache
@@ -46,8 +46,7 @@ def chosen(names: Sequence[str]) -> list[Finding]:
     found: dict[str, Finding] = {}
     for name in names or every:
         if name not in every and name not in by_paper:
-            near = difflib.get_close_matches(name, [*every, *by_paper], 1)
-            hint = f"did you mean {near[0]!r}?" if near else "'headscope list findings' names them"
+            hint = nearest_name(name, [*every, *by_paper], "'headscope list findings' names them")
             raise FindingError(f"no finding or paper {name!r}; {hint}")
         for finding in by_paper.get(name) or [every[name]]:
             found[finding.id] = finding

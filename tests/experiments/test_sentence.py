@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from experiments import ablate, attention, load
-from experiments.sentence import SentenceError, find_head
+from experiments.typed import TypedError
 from mha import Ablate, MaskedLM, Model, align, collate, intervene, record
 
 TEXT = "The king saw the dogs ."
@@ -101,24 +101,20 @@ def test_without_any_head_switched_off_nothing_moves(masked: Model) -> None:
 
 @pytest.mark.parametrize("name", ["0-1", "3-1", "1-3", "2.1", ""])
 def test_a_head_that_is_not_there_is_told_with_those_that_are(name: str, model: Model) -> None:
-    with pytest.raises(SentenceError, match="heads are named layer-head from 1: 1-1 to 2-2"):
+    with pytest.raises(TypedError, match="heads are named layer-head from 1: 1-1 to 2-2"):
         attention(model, TEXT).head(name)
-    with pytest.raises(SentenceError, match="no head"):
+    with pytest.raises(TypedError, match="no head"):
         ablate(model, name, TEXT)
 
 
-def test_the_name_of_a_head_counts_from_one() -> None:
-    assert find_head("3-5", 6, 12) == (2, 4)
-
-
 def test_a_text_or_a_way_that_is_not_known_is_told(model: Model) -> None:
-    with pytest.raises(SentenceError, match="no words"):
+    with pytest.raises(TypedError, match="no words"):
         attention(model, " ")
-    with pytest.raises(SentenceError, match=r"pieces, more than .* reads"):
+    with pytest.raises(TypedError, match=r"pieces, more than .* reads"):
         attention(model, "dog " * 60)
-    with pytest.raises(SentenceError, match="into nothing; leave it out"):
+    with pytest.raises(TypedError, match="into nothing; leave it out"):
         attention(model, "a \u200b dog")
-    with pytest.raises(SentenceError, match="unknown maps 'norm'; known are weights"):
+    with pytest.raises(TypedError, match="unknown maps 'norm'; did you mean 'norms'"):
         attention(model, TEXT, "norm")
-    with pytest.raises(SentenceError, match="unknown ablation 'resample'; the ways are zero"):
+    with pytest.raises(TypedError, match="unknown ablation 'resample'; the ways are zero"):
         ablate(model, "1-1", TEXT, "resample")

@@ -12,6 +12,7 @@ import torch
 import transformers as hub
 
 from experiments import view
+from experiments.typed import TypedError
 from experiments.view import KINDS, MOST, TEXTBOOK, ViewError, read_text, write_text_view
 from mha import Encoder, align, export_encoder, load_encoder, load_model, record
 from mha.cross import cross_maps, decoder_input
@@ -137,7 +138,7 @@ def test_other_maps_are_shown_as_shares_and_named(page: Callable[..., Path], sho
     assert np.abs(found["norms"] - found["weights"]).max() > 0.01
     np.testing.assert_allclose(found["rollout"][0], found["weights"][0], atol=1e-6)
     assert np.abs(found["rollout"][1] - found["weights"][1]).max() > 0.01
-    with pytest.raises(ViewError, match="unknown maps 'norm'; known are weights, norms, rollout"):
+    with pytest.raises(TypedError, match="unknown maps 'norm'; did you mean 'norms'"):
         page("the dog", maps="norm")
 
 
@@ -179,7 +180,7 @@ def test_a_word_that_is_said_twice_stays_two_words(page: Callable[..., Path], sh
 def test_a_text_that_cannot_be_shown_is_refused_and_no_page_written(
     text: str, message: str, page: Callable[..., Path], tmp_path: Path
 ) -> None:
-    with pytest.raises(ViewError, match=message):
+    with pytest.raises(TypedError, match=message):
         page(text)
     assert list(tmp_path.iterdir()) == []
 

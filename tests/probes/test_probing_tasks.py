@@ -91,7 +91,7 @@ def test_each_anaphor_comes_with_an_antecedent_and_with_another_mention() -> Non
 def test_an_unknown_task_is_told_with_the_nearest() -> None:
     with pytest.raises(ValueError, match="unknown task 'part-of-speech'; did you mean 'part of speech'"):
         get_task("part-of-speech")
-    with pytest.raises(ValueError, match="the tasks are part of speech, dependency label"):
+    with pytest.raises(ValueError, match="known are part of speech, dependency label"):
         get_task("xyz")
 
 

@@ -27,7 +27,7 @@ def test_a_near_miss_is_told_what_was_meant(wrong: str, right: str) -> None:
 
 
 def test_a_name_like_no_other_is_told_all_names() -> None:
-    with pytest.raises(UnknownProbeError, match=r"^unknown probe 'xyz'; the probes are .*coreference.*position"):
+    with pytest.raises(UnknownProbeError, match=r"^unknown probe 'xyz'; known are .*coreference.*position"):
         get_probe("xyz")
 
 

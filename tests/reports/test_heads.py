@@ -7,7 +7,8 @@ import pytest
 
 from reports import Run
 from reports.formats import percent, signed
-from reports.heads import ANY, COLOURS, HeadGrid, head_grid
+from reports.heads import ANY, HeadGrid, head_grid
+from reports.role_marks import COLOURS
 from reports.tables import CLASSIFIER
 
 

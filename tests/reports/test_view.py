@@ -11,6 +11,7 @@ import pytest
 
 from reports import Run, write_view
 from reports.card_parts import CardSource
+from reports.heads import head_grid
 from reports.view import LEFT_OUT, LONG, Attention, Panel
 from reports.view_roles import KnownRole, known_roles
 from tests.reports.views import attention, level, random_maps
@@ -27,14 +28,20 @@ def shown() -> Attention:
 
 @pytest.fixture
 def view(tmp_path: Path, shown: Attention) -> Path:
-    roles = {"1-2": KnownRole("<i>", "a & b", (("<i>",) * 8,))}
+    roles = {"1-2": KnownRole(("<i>", "<i>"), "a & b", (("<i>",) * 8,))}
     return write_view(tmp_path / "deep" / "view.html", [Panel("mini & lm", [shown], roles)], ["a <note>"])
+
+
+def data(page: Path) -> dict[str, Any]:
+    """Return what a page holds."""
+    held = page.read_text(encoding="utf-8").split('<script type="application/json" id="data">')[1]
+    found: dict[str, Any] = json.loads(held.split("</script>")[0])
+    return found
 
 
 def told(page: Path) -> dict[str, Any]:
     """Return what a page holds of its first view."""
-    held = page.read_text(encoding="utf-8").split('<script type="application/json" id="data">')[1]
-    found: dict[str, Any] = json.loads(held.split("</script>")[0])["panels"][0]["views"][0]
+    found: dict[str, Any] = data(page)["panels"][0]["views"][0]
     return found
 
 
@@ -126,10 +133,44 @@ def test_panels_offer_the_same_views(tmp_path: Path, shown: Attention):
 def test_roles_are_those_of_the_cards(report: Path):
     run = Run.open(report.parent)
     source, found = CardSource(run), known_roles(run)
-    assert {name: role.main for name, role in found.items() if role.main} == dict(source.main_roles)
+    assert {name: role.main[1] for name, role in found.items() if role.main} == dict(source.main_roles)
     name = next(iter(source.main_roles))
     label, variant, accuracy, interval, rival, margin, margin_interval, verdict = found[name].rows[0]
     said = f"{label}, {variant}: accuracy {accuracy} % {interval}; strongest rival {rival}; "
     assert found[name].said == f"{said}margin {margin} {margin_interval}; {verdict}"
-    assert label.endswith(source.main_roles[name])
+    assert label == "{}: {}".format(*(found[name].main or ()))
     assert any(not role.main for role in found.values())
+
+
+@pytest.mark.parametrize("texts", [1, 3])
+def test_a_role_has_the_letter_and_the_colour_of_the_runs_report(
+    texts: int, written_run: Path, tmp_path: Path, shown: Attention
+):
+    run = Run.open(written_run)
+    grid = head_grid(run)
+    assert grid is not None
+    reported = {
+        name: (role.probe, role.label, role.letter, role.colour) for role in grid.views[0].roles for name in role.heads
+    }
+    kept = data(write_view(tmp_path / "view.html", [Panel("m", [shown], known_roles(run))] * texts))
+    marks = [(one["probe"], one["label"], one["letter"], one["colour"]) for one in kept["marks"]]
+    for panel in kept["panels"]:
+        viewed = {name: marks[main] for name, (main, *_) in panel["roles"].items() if main is not None}
+        assert viewed == reported
+    assert len({mark[0] for mark in reported.values()}) > 1, "roles of several probes"
+
+
+def test_panels_of_several_runs_share_letters_and_colours_and_labels_of_two_probes_differ(
+    tmp_path: Path, shown: Attention
+):
+    def heads(*mains: tuple[str, str]) -> dict[str, KnownRole]:
+        return {f"1-{i}": KnownRole(main, "", ()) for i, main in enumerate(mains, start=1)}
+
+    first, second = heads(("a", "det"), ("a", "obj")), heads(("b", "obj"), ("b", "obj"), ("a", "obj"))
+    kept = data(write_view(tmp_path / "view.html", [Panel("m", [shown], first), Panel("n", [shown], second)]))
+    assert kept["marks"] == [
+        {"probe": "a", "label": "obj", "letter": "O", "colour": 1},
+        {"probe": "b", "label": "obj", "letter": "B", "colour": 2},
+        {"probe": "a", "label": "det", "letter": "D", "colour": 3},
+    ]
+    assert [[main for main, *_ in panel["roles"].values()] for panel in kept["panels"]] == [[2, 0], [1, 1, 0]]

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from reports import write_view
+from reports import Run, write_view
 from reports.card_parts import ROLE_COLUMNS
 from reports.view import Attention, Panel
-from reports.view_roles import KnownRole
+from reports.view_roles import KnownRole, known_roles
 from tests.reports.views import attention, level, random_maps
 
 WORDS = ["[CLS]", "Mira", "gave", "her", "brother", "a", "book", ".", "[SEP]"]
@@ -16,8 +16,10 @@ HOSTILE = ["[CLS]", "<script>alert(1)</script>", "\"'&amp;", "שלום!", "عا�
 PIECES = [*WORDS[:4], "bro", "##ther", *WORDS[5:]]
 
 
-def role(main: str, said: str) -> KnownRole:
-    return KnownRole(main, said, (tuple(f"{said} {name}" for name in ROLE_COLUMNS),))
+def role(label: str, said: str) -> KnownRole:
+    return KnownRole(
+        ("dependency", label) if label else None, said, (tuple(f"{said} {name}" for name in ROLE_COLUMNS),)
+    )
 
 
 ROLES = {name: role("obj", f"says {name}") for name in ("1-1", "3-5")} | {
@@ -162,8 +164,8 @@ def test_the_chooser_shows_another_text_and_hostile_words_are_text(opened: Any, 
 def test_roles_are_lettered_in_the_grid_and_told_beside_the_head(opened: Any, view: Path):
     page = opened(view)
     page.locator(".frame").wait_for(state="attached")
-    assert texts(page, ".grid .badge") == ["A", "B", "A"]
-    assert texts(page, ".legend li") == ["Aobj 2 heads", "B<b>det 1 head"]
+    assert texts(page, ".grid .badge") == ["O", "B", "O"]
+    assert texts(page, ".legend li") == ["Oobj dependency, 2 heads", "B<b>det dependency, 1 head"]
     assert "says 3-5" in page.locator(".grid button").nth(28).get_attribute("title")
     colours = [
         page.evaluate(f"getComputedStyle(document.querySelectorAll('.badge')[{i}]).backgroundColor") for i in (0, 1)
@@ -227,3 +229,25 @@ def test_maps_are_repainted_for_the_dark_and_are_light_on_paper(opened: Any, vie
     page.wait_for_function(f"light => {picture}.every((dark, i) => dark !== light[i])", arg=light)
     page.emulate_media(media="print", color_scheme="dark")
     page.wait_for_function(f"light => {picture}.every((printed, i) => printed === light[i])", arg=light)
+
+
+def test_a_head_has_the_letter_and_the_colours_that_it_has_in_the_report_of_the_run(
+    opened: Any, report: Path, tmp_path: Path
+):
+    run = Run.open(report.parent)
+    attended = attention(WORDS, shape=(run.layers, run.heads))
+    viewed = opened(write_view(tmp_path / "view.html", [Panel("m", [attended], known_roles(run))]))
+    viewed.locator(".frame").wait_for(state="attached")
+    look = "one => [one.textContent, getComputedStyle(one).backgroundColor, getComputedStyle(one).color]"
+    badges = viewed.locator(".grid button").evaluate_all(
+        f"all => all.map(one => one.querySelector('.badge')).map(one => one && ({look})(one))"
+    )
+    reported = opened(report / "index.html")
+    cells = reported.locator("[data-heads] td[data-head]").evaluate_all(
+        f"all => all.map(one => one.className ? ({look})(one) : null)"
+    )
+    assert len(cells) == run.layers * run.heads
+    assert badges == cells
+    assert len({tuple(cell) for cell in cells if cell}) > 2
+    legend = viewed.locator(".legend .badge").evaluate_all(f"all => all.map({look})")
+    assert legend == reported.locator(".rolekeys i[class|=role]").evaluate_all(f"all => all.map({look})")
