@@ -10,11 +10,7 @@ from typing import Any
 
 import altair as alt
 
-from reports import charts
-from reports.charts import Look, curves, layered, over
-from reports.drawn_shapes import Chart as Chart
-from reports.drawn_shapes import Key as Key
-from reports.drawn_shapes import Shape as Shape
+from reports.charts import Chart, Look, curves, layered, over
 from reports.formats import count, percent, points, signed
 from reports.sandbox_claims import COVERAGE_GOAL, SLACK
 from reports.sandbox_record import Coverage, FalseFinds, Power, Rate, rate_names, sizes
@@ -46,7 +42,7 @@ def margin_looks(margins: Sequence[float], threshold: float) -> dict[float, Look
     }
 
 
-def power_charts(power: Sequence[Power], threshold: float) -> list[charts.Chart]:
+def power_charts(power: Sequence[Power], threshold: float) -> list[Chart]:
     """Return one panel a role: the share of runs that call its head specialised, by size."""
     looks = margin_looks(sorted({row.margin for row in power}), threshold)
     known = [row for row in power if row.specialised.known]
@@ -56,7 +52,7 @@ def power_charts(power: Sequence[Power], threshold: float) -> list[charts.Chart]
     ]
 
 
-def _power_chart(role: str, rows: Sequence[Power], looks: Mapping[float, Look]) -> charts.Chart:
+def _power_chart(role: str, rows: Sequence[Power], looks: Mapping[float, Look]) -> Chart:
     names = _margin_names(rows)
     items = {size: [row.items for row in rows if row.documents == size] for size in sizes(rows)}
     words = {size: count(round(sum(several) / len(several))) for size, several in items.items()}
@@ -70,7 +66,7 @@ def _power_chart(role: str, rows: Sequence[Power], looks: Mapping[float, Look]) 
         f"Share of runs that call the head for “{role}” specialised, by documents; a line a true margin, in points. "
         "The table below has all numbers."
     )
-    return charts.Chart(role, said, drawn.properties(height=180))
+    return Chart(role, said, drawn.properties(height=180))
 
 
 def _margin_names(rows: Sequence[Power]) -> dict[float, str]:
@@ -85,7 +81,7 @@ def _power_said(row: Power) -> str:
     return f"true margin {signed(row.true_margin)}, {size}: specialised in {row.specialised} % of runs"
 
 
-def false_charts(nulls: Sequence[FalseFinds], level: float) -> list[charts.Chart]:
+def false_charts(nulls: Sequence[FalseFinds], level: float) -> list[Chart]:
     """Return one panel a null hypothesis: every rate at every size beside the nominal level and the goal."""
     highs = [rate.high for row in nulls for rate in row.rates.values() if rate.known]
     right = max(2 * level, math.ceil(20 * max(highs, default=0)) / 20)
@@ -95,7 +91,7 @@ def false_charts(nulls: Sequence[FalseFinds], level: float) -> list[charts.Chart
     ]
 
 
-def _false_chart(name: str, rows: Sequence[FalseFinds], level: float, right: float) -> charts.Chart:
+def _false_chart(name: str, rows: Sequence[FalseFinds], level: float, right: float) -> Chart:
     """Return a line of text a rate, below it a row a size, and a free line; places are lines, from 0 at the top."""
     shown, names, step = sizes(rows), rate_names(rows), len(rows) + 2
     lines = step * len(names) - 1
@@ -123,7 +119,7 @@ def _false_chart(name: str, rows: Sequence[FalseFinds], level: float, right: flo
     said = (
         f"Rates of false positives under the null hypothesis “{name}”, by documents; the table below has all numbers."
     )
-    return charts.Chart(name, said, drawn.properties(height=LINE * lines))
+    return Chart(name, said, drawn.properties(height=LINE * lines))
 
 
 def _rates(key: str, rows: Sequence[FalseFinds], first: int) -> Iterator[dict[str, Any]]:
@@ -144,7 +140,7 @@ def _marks(level: float, at: alt.X) -> Iterator[alt.Chart]:
     yield wanted.mark_rule(color="var(--wrong)", strokeWidth=1.2, strokeDash=[4, 3]).encode(at, tooltip="said:N")
 
 
-def coverage_charts(coverage: Sequence[Coverage]) -> list[charts.Chart]:
+def coverage_charts(coverage: Sequence[Coverage]) -> list[Chart]:
     """Return one panel a quantity: how often its 95 % intervals hold the true value, by size."""
     values = [rate.value for row in coverage for _, rate in row.cells]
     least = min(0.9, math.floor(20 * min(values, default=1)) / 20)
@@ -154,7 +150,7 @@ def coverage_charts(coverage: Sequence[Coverage]) -> list[charts.Chart]:
     ]
 
 
-def _coverage_chart(quantity: str, rows: Sequence[Coverage], least: float) -> charts.Chart:
+def _coverage_chart(quantity: str, rows: Sequence[Coverage], least: float) -> Chart:
     x = _by_size(sorted({row.documents for row in rows}), "documents")
     y = alt.Y("value:Q", title="intervals that hold, %").scale(domain=[100 * least, 100], nice=False, zero=False)
     y = y.axis(values=_steps(least), format=".0f")
@@ -173,7 +169,7 @@ def _coverage_chart(quantity: str, rows: Sequence[Coverage], least: float) -> ch
     said = (
         f"Share of 95 % intervals of the {quantity} that hold the true value, by documents; numbers are in the table."
     )
-    return charts.Chart(quantity, said, drawn.properties(height=170))
+    return Chart(quantity, said, drawn.properties(height=170))
 
 
 def _cells(row: Coverage) -> Iterator[dict[str, Any]]:
