@@ -282,7 +282,7 @@ def test_a_view_on_the_place_of_a_folder_is_told(mistake: Callable[..., str], ti
     ("words", "message"),
     [
         (("-q", "-v", "list", "probes"), "Invalid value: --quiet and --verbose are opposites"),
-        (("list", "nonsense"), "no list of 'nonsense'; there are probes, corpora, models, findings"),
+        (("list", "nonsense"), "no list of 'nonsense'; known are probes, corpora, models, findings"),
         (("list", "probe"), "no list of 'probe'; did you mean 'probes'?"),
         (("rnu",), "No such command 'rnu'."),
         (("run",), "Missing argument"),

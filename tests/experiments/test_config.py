@@ -316,7 +316,7 @@ def test_a_change_that_cannot_be_made_is_quoted(change: str, message: str, write
         ("probes.names=[]", "probes.names: Tuple should have at least 1 item"),
         ("probes.names=['position', 'position']", "probes.names: probe 'position' is named twice"),
         ("probes.names=['dependancy']", "probes.names: unknown probe 'dependancy'; did you mean 'dependency'?"),
-        ("probes.names=['zebra']", "probes.names: unknown probe 'zebra'; the probes are "),
+        ("probes.names=['zebra']", "probes.names: unknown probe 'zebra'; known are "),
         ("corpus.select.name=ewt-dv", "corpus.select: unknown corpus 'ewt-dv'; did you mean 'ewt-dev'?"),
         ("corpus.select.name=gramar", "corpus.select: unknown corpus 'gramar'; did you mean 'grammar'?"),
         ("corpus.select.path=x.conllu", "corpus.select: a corpus has either a name or a path"),

@@ -110,7 +110,7 @@ def test_verdicts_are_one_line_of_the_table(
     assert "minilm: differs; random: not reproduced" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize(("what", "hint"), [("probe", "did you mean 'probes'"), ("heads", "there are probes, corpora")])
+@pytest.mark.parametrize(("what", "hint"), [("probe", "did you mean 'probes'"), ("heads", "known are probes, corpora")])
 def test_another_list_is_refused_with_those_that_exist(what: str, hint: str) -> None:
     with pytest.raises(ListError, match=f"no list of '{what}'; {hint}"):
         print_list(what, as_json=False)

@@ -42,7 +42,7 @@ def test_a_claim_says_what_it_is_after() -> None:
     [
         ("rounds = 3", r"mine.toml: 'claim' is missing, .* the claims are heads, compute"),
         ('claim = "lop"', r"mine.toml: unknown claim 'lop'; did you mean 'loop'\?"),
-        ('claim = "gravity"', r"unknown claim 'gravity'; there are heads, compute"),
+        ('claim = "gravity"', r"unknown claim 'gravity'; known are heads, compute"),
         ('claim = "loop"\nrouns = 3', r"unknown key 'rouns'; did you mean 'rounds'\?"),
         ('claim = "loop"\nrounds = 0', r"mine.toml: rounds: Input should be greater than or equal to 1"),
         ('claim = "loop"\nname = "../up"', r"mine.toml: name: String should match pattern"),
