@@ -20,6 +20,7 @@ from reports.opening import Opening, opening
 from reports.rankings import Rankings, rankings
 from reports.run import Run
 from reports.sections import Told, sections
+from reports.steps import Step, each, silent
 from reports.summary import Summary, summarise
 from reports.tables import CLASSIFIER, BestHead, best_heads, page_scores, probes
 from reports.verdicts import Verdicts
@@ -135,7 +136,7 @@ class Contents:
         return sum(len(part.examples) for part in self.probes)
 
 
-def gather(folder: Path) -> Contents:
+def gather(folder: Path, step: Step = silent) -> Contents:
     """Read the run folder and collect what its report says."""
     run = Run.open(folder)
     scores, left_out = page_scores(run.scores)
@@ -149,7 +150,7 @@ def gather(folder: Path) -> Contents:
     against = rivals(scores, record, config)
     verdicts = Verdicts.of(scores, record, config, controlled=any(rival.is_control for rival in against))
     layers, heads = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1
-    summary, told = summarise(best, record, verdicts, layers, heads), tuple(sections(run))
+    summary, told = summarise(best, record, verdicts, layers, heads), tuple(sections(run, step))
     found = {one.name: one.found for one in told}
     untrained = {probe: rows for probe, rows in best.items() if probe != CLASSIFIER}
     return Contents(
@@ -171,7 +172,7 @@ def gather(folder: Path) -> Contents:
                 heat_map_data(scores, probe, rows),
                 tuple(diagrams(run.examples, rows, HEADS_WITH_EXAMPLES)),
             )
-            for probe, rows in best.items()
+            for probe, rows in each("page: probes", tuple(best.items()), step)
         ),
         rankings=rankings(run),
         behaviour=behaviour(run),

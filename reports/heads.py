@@ -14,6 +14,7 @@ from reports.card import HeadCards, head_cards
 from reports.card_parts import CardSource
 from reports.formats import count, interval, percent, signed, signed_interval
 from reports.run import Run
+from reports.steps import Step, silent
 
 ANY: Final = "any probe"
 "Stands for all probes together."
@@ -71,9 +72,9 @@ class HeadGrid:
         return {"layers": self.layers, "heads": self.heads, "views": views, "cards": self.cards.data}
 
 
-def head_grid(run: Run) -> HeadGrid | None:
-    """Return the grid of a run; None where it scored no heads."""
-    cards = head_cards(run)
+def head_grid(run: Run, step: Step = silent) -> HeadGrid | None:
+    """Return the grid of a run, telling `step` of every head; None where it scored no heads."""
+    cards = head_cards(run, step)
     if cards is None:
         return None
     source, names = CardSource(run), [card.name for card in cards.cards]

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from reports.card_parts import ROLE_COLUMNS
 from reports.environment import asset, assets, environment, write_page
+from reports.steps import Step, each, silent
 from reports.view_roles import KnownRole
 
 LONG: Final = 128
@@ -70,11 +71,11 @@ class Panel:
     "By name of a head; empty where no run is known of the model."
 
 
-def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = ()) -> Path:
+def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = (), step: Step = silent) -> Path:
     """Write one self-contained HTML page that shows `panels` side by side, head by head, and return its path.
 
     Weights are kept in 255 steps, so the page shows whole percents; those under 1 % are left out of LONG texts, which
-    the page says. Where a head's attention goes is summed before.
+    the page says. Where a head's attention goes is summed before. `step` is told of every text that is packed.
     Raises ValueError where maps and tokens do not fit each other, or panels have different choices; an older page at
     `path` then stays as it was.
     """
@@ -82,13 +83,15 @@ def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = ()) -
     titles = [[view.title for view in panel.views] for panel in panels]
     if not titles or not titles[0] or any(other != titles[0] for other in titles):
         raise ValueError(f"{path}: expected panels with the same views, got {titles}")
+    every = [view for panel in panels for view in panel.views]
+    packed = [_view(view, path) for view in each("texts packed", every, step)]
     told = [
         {
             "model": panel.model,
-            "views": [_view(view, path) for view in panel.views],
+            "views": packed[place * len(titles[0]) : (place + 1) * len(titles[0])],
             "roles": {name: [role.main, role.said, role.rows] for name, role in panel.roles.items()},
         }
-        for panel in panels
+        for place, panel in enumerate(panels)
     ]
     models = list(dict.fromkeys(panel.model for panel in panels))
     left_out = any(_long(level.maps) for panel in panels for view in panel.views for level in (view.words, view.pieces))
