@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 
 from experiments.config import Config
 from experiments.journal import Journal
+from experiments.progress import Progress, counter
 from mha import MaskedLM, Model
 from probes.aligned import Dropped
 from probes.minimal_pairs import LeftOut
@@ -42,7 +43,7 @@ class Examination:
         corpora = [open_pairs(name, first=section.first, seed=section.seed) for name in section.corpora]
         return cls(lm, corpora, config)
 
-    def hold(self, journal: Journal, progress: Callable[[str, int, int], None]) -> pd.DataFrame:
+    def hold(self, journal: Journal, progress: Progress) -> pd.DataFrame:
         """Return the accuracy on all pairs, without columns of the run; note what was asked and left out."""
         decided = {}
         for corpus in self.corpora:
@@ -63,15 +64,9 @@ class Examination:
         attracted = [one for one in made if one.kind.attractors]
         return float(np.mean([one.credit for one in attracted or made])) if made else float("nan")
 
-    def _decide(self, corpus: PairCorpus, journal: Journal, progress: Callable[[str, int, int], None]) -> Decisions:
+    def _decide(self, corpus: PairCorpus, journal: Journal, progress: Progress) -> Decisions:
         items, fingerprint = corpus.count()
-        done = 0
-
-        def step(more: int) -> None:
-            nonlocal done
-            done += more
-            progress(f"minimal pairs, {corpus.name}", done, items)
-
+        step = counter(progress, f"minimal pairs, {corpus.name}", items)
         section, scoring = self.config.behaviour, self.config.scoring
         batch_pieces = scoring.batch_pieces
         decisions = decide(self.lm, corpus.stream(), method=section.method, batch_pieces=batch_pieces, step=step)

@@ -8,21 +8,28 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from experiments.progress import Progress, silent
 from reports import Run
+from reports.card import HeadCard
 from reports.profile import profile_page
 from reports.shown_table import rich_rows
+from reports.steps import each
 
 
 class CardError(ValueError):
     """A run folder, or a name of a head, that no card or profile can be made from."""
 
 
-def print_card(folder: Path, name: str) -> None:
-    """Print the card of the head called `name` ("3-5") of a run; raises CardError for what the run does not have."""
+def read_card(folder: Path, name: str) -> HeadCard:
+    """Return the card of the head called `name` ("3-5") of a run; raises CardError for what the run does not have."""
     try:
-        card = Run.open(folder).head(name)
+        return Run.open(folder).head(name)
     except ValueError as error:
         raise CardError(str(error)) from error
+
+
+def print_card(card: HeadCard) -> None:
+    """Print the card of a head."""
     console = Console(highlight=False)
     console.print(Text(card.title, style="bold"))
     for part in card.parts:
@@ -34,10 +41,10 @@ def print_card(folder: Path, name: str) -> None:
             console.print(rich_rows(part.columns, part.rows, console.width))
 
 
-def write_profile(folders: Sequence[Path], out: Path) -> Path:
+def write_profile(folders: Sequence[Path], out: Path, progress: Progress = silent) -> Path:
     """Write the profile of all heads over the runs in `folders` as Markdown to `out`, and return it."""
     try:
-        page = profile_page([Run.open(folder) for folder in folders])
+        page = profile_page([Run.open(folder) for folder in each("runs opened", folders, progress)], progress)
     except ValueError as error:
         raise CardError(str(error)) from error
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,9 @@ import pandas as pd
 from experiments.compare_changes import head_changes, role_changes
 from experiments.compare_differences import differences
 from experiments.compare_sides import CompareError, Side, open_side
+from experiments.progress import Progress, silent
 from reports.compare_table import COMPARE_COLUMNS, Pair
+from reports.steps import each
 
 READ_ALIKE = ("maps", "reduce", "window_words")
 "Keys of [scoring] in which runs must agree: else they asked their heads something else."
@@ -28,27 +30,29 @@ class Partners:
     said: str
 
 
-def open_sides(names: Sequence[str]) -> list[Side]:
+def open_sides(names: Sequence[str], progress: Progress = silent) -> list[Side]:
     """Open runs, each a folder, or a checkpoint of one that has biographies: RUN@seed-2@step-500.
 
     Raises CompareError for fewer than two, and for runs that were not asked the same as the first.
     """
     if len(names) < 2:
         raise CompareError(f"a comparison takes two runs or more, got {len(names)}")
-    sides = [open_side(name) for name in names]
+    sides = [open_side(name) for name in each("runs opened", names, progress)]
     for other in sides[1:]:
         refuse_unlike(sides[0], other)
     return sides
 
 
-def compare(sides: Sequence[Side], titles: Sequence[str], *, match: bool = False) -> list[Pair]:
+def compare(
+    sides: Sequence[Side], titles: Sequence[str], *, match: bool = False, progress: Progress = silent
+) -> list[Pair]:
     """Hold the first of several sides against each of the others; `titles` are their names on a page.
 
     Heads are those of the same name, or with `match` those with the nearest maps. Raises CompareError where names
     cannot be those of the same heads.
     """
-    partners = [_matched(sides[0], other) if match else _by_name(sides[0], other) for other in sides[1:]]
-    tables = differences(sides, [found.of for found in partners])
+    partners = [_matched(sides[0], other, progress) if match else _by_name(sides[0], other) for other in sides[1:]]
+    tables = differences(sides, [found.of for found in partners], progress)
     return [
         _pair((sides[0], other), (titles[0], title), found, rows)
         for other, title, found, rows in zip(sides[1:], titles[1:], partners, tables, strict=True)
@@ -109,10 +113,10 @@ def _by_name(one: Side, other: Side) -> Partners:
     return Partners(dict(zip(names[0], names[1], strict=True)), {}, said)
 
 
-def _matched(one: Side, other: Side) -> Partners:
+def _matched(one: Side, other: Side, progress: Progress) -> Partners:
     from experiments.match import match_heads_of
 
-    found = match_heads_of(one.model, other.model)
+    found = match_heads_of(one.model, other.model, progress=progress)
     table = found.table[found.table["partner"] != ""]
     said = (
         f"Heads are paired by their maps of {found.sentences} sentences of the embedded grammar, so that the distance "

@@ -11,11 +11,15 @@ import numpy as np
 import pandas as pd
 
 from experiments.compare_sides import QUESTION, Question, Row, Side
+from experiments.progress import Progress, silent
 from probes.differences import Difference, Interval, independent_difference, paired_difference
 from probes.evidence import Draws, Effort
+from reports.steps import each
 
 
-def differences(sides: Sequence[Side], partners: Sequence[Mapping[str, str]]) -> list[pd.DataFrame]:
+def differences(
+    sides: Sequence[Side], partners: Sequence[Mapping[str, str]], progress: Progress = silent
+) -> list[pd.DataFrame]:
     """Return one row a question that the first side and another both tell, a table each of the others.
 
     `partners` say, for each of the others, which of its heads a head of the first is held to be. p-values are corrected
@@ -29,11 +33,15 @@ def differences(sides: Sequence[Side], partners: Sequence[Mapping[str, str]]) ->
     flips = max(Effort.flips, math.ceil(8 * sum(map(len, asked)) / alpha))  # so that one alone can be found
     groups = sorted({int(group) for part in first.counts.values() for group in part.index})
     draws = Draws.of(groups, Effort(flips=flips), 1)
-    tables = [
-        pd.DataFrame([_row(question, first, other, of, draws) for question in questions])
+    pairs = [
+        (question, other, of)
         for questions, other, of in zip(asked, sides[1:], partners, strict=True)
+        for question in questions
     ]
-    every = pd.concat(tables, ignore_index=True)
+    told = [
+        _row(question, first, other, of, draws) for question, other, of in each("questions compared", pairs, progress)
+    ]
+    every = pd.DataFrame(told)
     p = every[["p", "partner_p"]].to_numpy(np.float64)
     adjusted, tested = np.full(p.shape, np.nan), ~np.isnan(p)
     if tested.any():
@@ -42,7 +50,7 @@ def differences(sides: Sequence[Side], partners: Sequence[Mapping[str, str]]) ->
     again = every["partner"].eq(every["other_head"]) & np.isnan(adjusted[:, 1])  # the same difference, tested once
     every["partner_p_adjusted"] = np.where(again, adjusted[:, 0], adjusted[:, 1])
     every["sure"] = every["p_adjusted"] < alpha
-    ends = [0, *np.cumsum([len(table) for table in tables]).tolist()]
+    ends = [0, *np.cumsum([*map(len, asked)]).tolist()]
     return [every.iloc[start:end].reset_index(drop=True) for start, end in pairwise(ends)]
 
 

@@ -8,17 +8,20 @@ from pathlib import Path
 
 from experiments.compare import compare, open_sides, shortened
 from experiments.compare_sides import CompareError, Side
+from experiments.progress import Progress, silent
 from reports.compare import Compared, write_comparison
 from reports.compare_table import SAME, Pair
 from reports.formats import count, day, interval, percent, signed, signed_interval
 
 
-def write_compared(names: Sequence[str], out: Path, *, match: bool = False) -> tuple[Path, list[Pair]]:
+def write_compared(
+    names: Sequence[str], out: Path, *, match: bool = False, progress: Progress = silent
+) -> tuple[Path, list[Pair]]:
     """Compare runs and write the page and its tables into `out`; raises CompareError where `out` holds a run."""
     if (out / "scores.parquet").is_file():
         raise CompareError(f"{out} is a run folder; choose another --out")
-    sides = open_sides(names)
-    pairs = compare(sides, shortened(names), match=match)
+    sides = open_sides(names, progress)
+    pairs = compare(sides, shortened(names), match=match, progress=progress)
     runs = [_compared(title, side) for title, side in zip(shortened(names), sides, strict=True)]
     version = ", ".join(sorted({str(side.run.record.get("headscope", "")) for side in sides}))
     return write_comparison(out, runs, pairs, version), pairs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from enum import Enum
 
 from rich.console import Console
@@ -62,30 +62,41 @@ def working(what: str) -> Iterator[None]:
             yield
 
 
+def loading() -> AbstractContextManager[None]:
+    """Show that Python loads what a command needs, torch among it: seconds in which nothing can be counted."""
+    return working("loading the program")
+
+
 @contextmanager
 def _bars() -> Iterator[Step]:
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeLeft())
     note_column = TextColumn("{task.fields[note]}", markup=False)
     with Progress(*columns, note_column, console=errors, speed_estimate_period=PACE_SECONDS) as bar:
         tasks: dict[str, TaskID] = {}
+        last: dict[str, int] = {}
 
         def step(what: str, done: int, of: int, note: str = "") -> None:
             if what not in tasks:
                 tasks[what] = bar.add_task(what, total=of, note=note)
+            elif done < last[what]:  # the stage is done once more, such as a page that is made after every model
+                bar.reset(tasks[what], total=of)
+            last[what] = done
             bar.update(tasks[what], completed=done, note=note)
 
         yield step
 
 
 class _Lines:
-    """Progress as lines: the begin and the end of every stage."""
+    """Progress as lines: the begin and the end of every stage, each time that it is done."""
 
     def __init__(self) -> None:
         self._begun: dict[str, float] = {}
+        self._last: dict[str, int] = {}
 
     def __call__(self, what: str, done: int, of: int, note: str = "") -> None:
         """Print a line where a stage begins or ends."""
-        if what not in self._begun:
+        again, self._last[what] = done < self._last.get(what, 0), done
+        if again or what not in self._begun:
             self._begun[what] = time.monotonic()
             errors.print(f"{what}: {of:,} to do", markup=False)
         if done >= of and self._begun[what] >= 0:

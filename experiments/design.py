@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,8 +17,8 @@ from rich.markup import escape
 from rich.table import Table
 
 import reports
-from experiments.console import working
 from experiments.corpora import open_corpus
+from experiments.progress import Progress, counter, silent
 from probes import Probe, get_probe
 from probes.corpora import Texts
 from probes.results import told_questions
@@ -29,6 +29,10 @@ RECORD = Path(reports.__file__).parent / "published" / "sandbox" / "sandbox.json
 
 WARN_MARGIN, WARN_POWER = 0.2, 0.8
 "A label with fewer items or documents than this margin needs for this power is marked on the page of a run."
+
+
+CHUNK = 64
+"Texts that are read at a time."
 
 
 class DesignError(ValueError):
@@ -96,15 +100,21 @@ class Demand:
     "That it takes, at the corpus's rates of items and of documents a sentence."
 
 
-def demands(texts: Texts, probes: Sequence[Probe], sentences: int, needed: Needed) -> list[Demand]:
+def demands(
+    texts: Texts,
+    probes: Sequence[Probe],
+    sentences: int,
+    needed: Needed,
+    step: Callable[[int], None] = lambda texts: None,
+) -> list[Demand]:
     """Return what each label of `texts`, which are of that many sentences, takes.
 
     Labels are those of a run: "det:*" is left out where it is no more than "det", and so are heads that are asked to be
-    broad, which nothing is held against.
+    broad, which nothing is held against. `step` is told how many texts more were read.
     """
     counts: Counter[Question] = Counter()
     documents: dict[Question, set[str]] = {}
-    for chunk in texts.chunks(512):
+    for chunk in texts.chunks(CHUNK):
         for text in chunk:
             for probe in probes:
                 for variant, targets in probe.targets(text).items():
@@ -112,6 +122,7 @@ def demands(texts: Texts, probes: Sequence[Probe], sentences: int, needed: Neede
                     for question in ((probe.name, variant, name) for label in asked for name in probe.pool(label)):
                         counts[question] += 1
                         documents.setdefault(question, set()).add(text.id)
+        step(len(chunk))
     found = []
     for question in told_questions(counts):
         share = max(needed.items / counts[question], needed.documents / len(documents[question]))
@@ -135,29 +146,51 @@ def smallest_n() -> dict[str, Any] | None:
     return {"margin": WARN_MARGIN, "power": WARN_POWER, **sizes, "source": source}
 
 
-def print_design(name: str, asked: Sequence[str], margin: float, power: float, rows: int = 40) -> None:
-    """Print what each label of a corpus (a name or a CoNLL-U file) takes; rare labels beyond `rows` are counted."""
-    console, needed = Console(highlight=False), needed_for(published_record()["needed"], margin, power)
+@dataclass(frozen=True)
+class Design:
+    """What all labels of a corpus need for a head of one margin to be found."""
+
+    margin: float
+    power: float
+    needed: Needed
+    sentences: int
+    "That the corpus has."
+    demands: Sequence[Demand]
+    "Those that take the fewest sentences first."
+
+
+def design(name: str, asked: Sequence[str], margin: float, power: float, progress: Progress = silent) -> Design:
+    """Return what each label of a corpus (a name or a file) takes in the questions of the probes that are `asked`.
+
+    Raises DesignError where the study does not reach margin or power, and where the corpus has no question.
+    """
+    needed = needed_for(published_record()["needed"], margin, power)
     corpus = open_corpus(name)
     size = corpus.size()["sentences"]
     found: list[Demand] = []
-    with working(f"counting questions in {name}"):
-        for scope in ("sentence", "window"):
-            probes = [probe for probe in map(get_probe, asked) if probe.scope == scope]
-            if probes:
-                texts = corpus.sentences() if scope == "sentence" else corpus.windows(100)
-                found += demands(texts, probes, size, needed)
+    for scope in ("sentence", "window"):
+        probes = [probe for probe in map(get_probe, asked) if probe.scope == scope]
+        if probes:
+            texts = corpus.sentences() if scope == "sentence" else corpus.windows(100)
+            step = counter(progress, f"counting questions in {name} ({scope}s)", len(texts))
+            found += demands(texts, probes, size, needed, step)
     if not found:
         raise DesignError(f"{name}: no question for {', '.join(asked)} in it")
+    found.sort(key=lambda one: (one.sentences, one.probe, one.variant, one.label))
+    return Design(margin, power, needed, size, found)
+
+
+def print_design(told: Design, rows: int = 40) -> None:
+    """Print what each label takes; rare labels beyond `rows` are counted."""
+    console, needed, size, found = Console(highlight=False), told.needed, told.sentences, told.demands
     console.print(
-        f"A head whose accuracy is {100 * margin:g} points above its strongest baseline is called specialised in "
-        f"{100 * power:g} % of runs when a label has {'at most ' if needed.at_most else ''}{needed.items:,} scored "
-        f"words in {needed.documents:,} documents of the report split (headscope sandbox)."
+        f"A head whose accuracy is {100 * told.margin:g} points above its strongest baseline is called specialised in "
+        f"{100 * told.power:g} % of runs when a label has {'at most ' if needed.at_most else ''}{needed.items:,} "
+        f"scored words in {needed.documents:,} documents of the report split (headscope sandbox)."
     )
     table = Table(
         "probe", "variant", "label", "items", "documents", "sentences needed", f"enough of {size:,}?", box=None
     )
-    found.sort(key=lambda one: (one.sentences, one.probe, one.variant, one.label))
     for one in found[:rows]:
         row = (one.probe, one.variant, one.label, f"{one.items:,}", f"{one.documents:,}", f"{one.sentences:,}")
         table.add_row(*map(escape, row), "yes" if one.sentences <= size else "no")

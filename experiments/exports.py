@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.progress import Progress, silent
 from reports import Run
 from reports.columns import SPLITS
 from reports.dataset_card import dataset_card
@@ -33,7 +34,13 @@ class ExportError(ValueError):
 
 
 def export(
-    run: Run | str | Path, to: str, out: str | Path | None = None, *, table: str = "", probes: Sequence[str] = ()
+    run: Run | str | Path,
+    to: str,
+    out: str | Path | None = None,
+    *,
+    table: str = "",
+    probes: Sequence[str] = (),
+    progress: Progress = silent,
 ) -> Path:
     """Write a table of a run, or its figures, and return the file or folder.
 
@@ -46,7 +53,7 @@ def export(
     try:
         if to in FIGURES:
             folder = _free(Path(out or f"{opened.name}-figures"))
-            save_paper_figures(opened, folder, f".{to}", probes)
+            save_paper_figures(opened, folder, f".{to}", probes, progress)
             return folder
         if to not in SUFFIXES:
             raise ExportError(f"unknown form {to!r}; known are {', '.join((*SUFFIXES, *FIGURES))}")

@@ -75,8 +75,8 @@ def agreement(table: pd.DataFrame) -> pd.DataFrame:
 
 def write_flow(
     model_name: str, out: Path, *, text: str = "", corpus: str = "", first: int = 20, progress: Progress = silent
-) -> Path:
-    """Write COLUMNS of a sentence, or of the first sentences of a corpus, as CSV, and print how far flow agrees.
+) -> tuple[pd.DataFrame, Dropped]:
+    """Write COLUMNS of a sentence, or of the first sentences of a corpus, as CSV; return them and what was left out.
 
     Words are divided at white space. Raises TypedError for a sentence that the model cannot read, FlowError where
     there is no text, or nothing that is short enough.
@@ -86,10 +86,18 @@ def write_flow(
     model = load_model(model_name)
     texts = _of_corpus(corpus, first) if corpus else [("your sentence", cut(model, text)[0])]
     table, dropped = flow_table(model, texts, progress)
-    told = "; ".join(f"{count} left out, {reason}" for reason, count in dropped.counts.items())
     if table.empty:
-        raise FlowError(f"no text to show: {told or 'the corpus is empty'}")
+        raise FlowError(f"no text to show: {_left_out(dropped) or 'the corpus is empty'}")
     table.to_csv(out, index=False)
+    return table, dropped
+
+
+def _left_out(dropped: Dropped) -> str:
+    return "; ".join(f"{count} left out, {reason}" for reason, count in dropped.counts.items())
+
+
+def print_flow(table: pd.DataFrame, dropped: Dropped) -> None:
+    """Print how far flow agrees with attention and with rollout, and what was left out."""
     shown = Table("layer", "texts", "rho with attention", "rho with rollout", box=None)
     texts_shown = str(table["text"].nunique())
     for layer, *rhos in agreement(table).to_numpy().tolist():
@@ -97,9 +105,8 @@ def write_flow(
     console = Console(highlight=False)
     console.print("Attention flow beside attention and rollout: Spearman's rho over pairs of words, mean of the texts")
     console.print(shown)
-    if told:
+    if told := _left_out(dropped):
         console.print(told)
-    return out
 
 
 def _of_corpus(name: str, first: int) -> list[tuple[str, Sequence[str]]]:

@@ -121,11 +121,16 @@ def findings() -> Rows:
 LISTS: dict[str, Callable[[], Rows]] = {"probes": probes, "corpora": corpora, "models": models, "findings": findings}
 
 
-def print_list(what: str, *, as_json: bool) -> None:
-    """Print one of LISTS as a table or as JSON; raises ListError for anything else."""
+def listed(what: str) -> Rows:
+    """Return the rows of one of LISTS; raises ListError for anything else."""
     if what not in LISTS:
         raise ListError(f"no list of {what!r}; {nearest_name(what, LISTS)}")
-    rows, console = LISTS[what](), Console(highlight=False, emoji=False)
+    return LISTS[what]()
+
+
+def print_list(rows: Rows, *, as_json: bool) -> None:
+    """Print a list as a table or as JSON."""
+    console = Console(highlight=False, emoji=False)
     if as_json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
         return

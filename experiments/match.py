@@ -11,11 +11,13 @@ import pandas as pd
 
 from experiments.corpora import open_corpus
 from experiments.opened import open_model_of
+from experiments.progress import Progress, counter, silent
 from mha import Model, load_model
 from probes.aligned import sample_texts
-from probes.matching import Match, match_models, readable, same_roles, see_maps
+from probes.matching import Match, compared_rows, match_models, readable, same_roles, see_maps
 from reports import Run
 from reports.card_parts import CardSource
+from reports.steps import each
 
 COLUMNS = ("layer", "head", "name", "partner", "distance", "role", "partner_role")
 "One row a head of the first model; `partner` is empty, and the distance NaN, where the other has too few heads."
@@ -47,23 +49,31 @@ class HeadMatch:
 
 
 def match_heads_of(
-    one: str, other: str, *, corpus: str = "grammar", sentences: int = 100, within_layers: bool = False
+    one: str,
+    other: str,
+    *,
+    corpus: str = "grammar",
+    sentences: int = 100,
+    within_layers: bool = False,
+    progress: Progress = silent,
 ) -> HeadMatch:
     """Match the heads of two models, each a run folder, a short name, a model folder or a hub id.
 
     They read the same `sentences` of `corpus`. Roles are compared where both are runs. Raises MatchError for models of
     different depth `within_layers`, and where there is no sentence that both can read.
     """
-    (first, roles), (second, other_roles) = _opened(one), _opened(other)
+    (first, roles), (second, other_roles) = map(_opened, each("models opened", (one, other), progress))
     if within_layers and first.layers != second.layers:
         raise MatchError(f"{one} has {first.layers} layers and {other} {second.layers}: match over all layers instead")
     words = [text.words for text in sample_texts(open_corpus(corpus).sentences(), sentences)]
     both = set(readable(first, words)) & set(readable(second, words))
     chosen = [words[place] for place in sorted(both)]
-    mine, theirs = see_maps(first, chosen), see_maps(second, chosen)
+    read = counter(progress, "layers read", first.layers + second.layers)
+    mine, theirs = see_maps(first, chosen, read), see_maps(second, chosen, read)
     if mine is None or theirs is None:
         raise MatchError(f"there is no sentence of {corpus} that both {one} and {other} can read")
-    found = match_models(mine, theirs, within_layers=within_layers)
+    compared = counter(progress, "rows of maps compared", compared_rows(mine))
+    found = match_models(mine, theirs, within_layers=within_layers, step=compared)
     table = _table(found.match, first, second, roles or {}, other_roles or {})
     same, chance = float("nan"), float("nan")
     if roles is not None and other_roles is not None:

@@ -10,7 +10,7 @@ import pandas as pd
 from experiments.config import Config
 from experiments.controls import ModelControl, add_control, chosen_shuffles, model_controls, of_model, on_arcs
 from experiments.journal import Journal
-from experiments.progress import Progress
+from experiments.progress import Progress, counter
 from experiments.study import Scored, Study
 from experiments.study_sections import ARC
 from mha import Model
@@ -113,14 +113,7 @@ class Part:
         return compare_metrics(self.model, texts, self.probes, self.settings, trained[0] if trained else None, step)
 
     def _counter(self, progress: Progress, what: str, of: int) -> Callable[[int], None]:
-        done = 0
-
-        def step(texts: int) -> None:
-            nonlocal done
-            done += texts
-            progress(f"{what} ({self.scope}s)", done, of)
-
-        return step
+        return counter(progress, f"{what} ({self.scope}s)", of)
 
     def _add_control(
         self, control: ModelControl, probes: Sequence[Probe], splits: Sequence[Split], progress: Progress

@@ -85,7 +85,7 @@ def run(
             found = biographies(config, opened.trainings, corpora, behaviour=grade, progress=progress)
             add_biographies(found, unfinished)
         if page:
-            write_report(unfinished)
+            write_report(unfinished, progress)
         _put(unfinished, folder, Path(temporary) / "replaced")
     return folder
 

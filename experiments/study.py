@@ -13,7 +13,7 @@ from experiments.config import Config
 from experiments.controls import first_seed
 from experiments.journal import Journal
 from experiments.opened import Opened
-from experiments.progress import Progress
+from experiments.progress import Progress, counter
 from mha import MaskedLM, Model, load_model
 from probes import Corpus
 from probes.aligned import Dropped
@@ -58,14 +58,7 @@ class Surroundings:
 
     def counter(self, what: str, of: int) -> Callable[..., None]:
         """Return what shows one step of `what` more, or as many as it is told, each time it is called."""
-        done = 0
-
-        def step(more: int = 1) -> None:
-            nonlocal done
-            done += more
-            self.progress(what, done, of)
-
-        return step
+        return counter(self.progress, what, of)
 
     def note(self, said: str) -> None:
         """Note something that a reader of the run should know, once."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from torch import Tensor
 
 from experiments.opened import open_model_of
+from experiments.progress import Progress, counter, silent
 from experiments.typed import check_maps, cut
 from mha import CLS, HookError, Model, collate, load_model, merge
 from mha.cross import cross_maps, has_decoder
@@ -20,6 +21,7 @@ from mha.maps import stream_maps
 from mha.pieces import Pieces
 from probes.scorer import TINY
 from reports import Run, write_view
+from reports.steps import each
 from reports.view import Attention, Level, Panel, Side
 from reports.view_roles import KnownRole, known_roles
 
@@ -54,6 +56,7 @@ def write_text_view(
     runs: Sequence[Path] = (),
     target: str = "",
     maps: str = "weights",
+    progress: Progress = silent,
 ) -> Path:
     """Write the interactive page of every head on `texts` to `path`, a panel a model and text; TEXTBOOK without texts.
 
@@ -71,15 +74,17 @@ def write_text_view(
             f"{sources} models on {max(len(texts), 1)} texts are {count} panels, and at most {MOST} stand side by side"
         )
     panels, notes = [], []
-    for model, roles, told in _models(models, [Run.open(folder) for folder in runs], whole=bool(target)):
-        shown = [[("", text)] for text in texts] or [list(TEXTBOOK)]
-        of_model = [Panel(model.name, [*_views(model, named, target, maps)], roles) for named in shown]
+    opened = _models(models, [Run.open(folder) for folder in runs], progress, whole=bool(target))
+    shown = [[("", text)] for text in texts] or [list(TEXTBOOK)]
+    read = counter(progress, "texts read", len(opened) * sum(map(len, shown)))
+    for model, roles, told in opened:
+        of_model = [Panel(model.name, [*_views(model, named, target, maps, read)], roles) for named in shown]
         panels += of_model
         notes += [*_notes(model, of_model[0].views, target), *told]
     notes.append("Words of several pieces: attention to them is summed, attention from them averaged.")
     if maps != "weights":
         notes.append(f"maps: {maps}, each row as shares")
-    return write_view(path, panels, list(dict.fromkeys(notes)))
+    return write_view(path, panels, list(dict.fromkeys(notes)), progress)
 
 
 def read_text(path: str) -> str:
@@ -91,13 +96,13 @@ def read_text(path: str) -> str:
 
 
 def _models(
-    names: Sequence[str], runs: Sequence[Run], *, whole: bool
-) -> Iterator[tuple[Model, Mapping[str, KnownRole], list[str]]]:
-    """Yield each model with the roles of its heads, and where these come from."""
+    names: Sequence[str], runs: Sequence[Run], progress: Progress, *, whole: bool
+) -> list[tuple[Model, Mapping[str, KnownRole], list[str]]]:
+    """Return each model with the roles of its heads, and where these come from."""
     if runs and not names:
-        yield from ((open_model_of(run), known_roles(run), [_source(run)]) for run in runs)
-        return
-    loaded = [load_model(name, whole=whole) for name in names or ["minilm"]]
+        opened = each("models opened", runs, progress)
+        return [(open_model_of(run), known_roles(run), [_source(run)]) for run in opened]
+    loaded = [load_model(name, whole=whole) for name in each("models opened", names or ["minilm"], progress)]
     weights = [(model.sha256, model.source) for model in loaded]
     for run in runs:
         if _weights(run) not in weights:
@@ -105,9 +110,11 @@ def _models(
                 f"{run.folder} is a run of {run.record['model']['name']}, not of {' or '.join(names)}; "
                 "without --model its own is shown"
             )
-    for model, own in zip(loaded, weights, strict=True):
-        known = next((run for run in runs if _weights(run) == own), None)
-        yield (model, known_roles(known), [_source(known)]) if known else (model, {}, [])
+    found = [next((run for run in runs if _weights(run) == own), None) for own in weights]
+    return [
+        (model, known_roles(known), [_source(known)]) if known else (model, {}, [])
+        for model, known in zip(loaded, found, strict=True)
+    ]
 
 
 def _weights(run: Run) -> tuple[str, str]:
@@ -142,13 +149,19 @@ class _Read:
     "The pieces, as the vocabulary writes them."
 
 
-def _views(model: Model, texts: Sequence[tuple[str, str]], target: str, maps: str) -> Iterator[Attention]:
-    """Yield what the chooser of a panel offers: the texts, or the three kinds of attention of an encoder-decoder."""
+def _views(
+    model: Model, texts: Sequence[tuple[str, str]], target: str, maps: str, step: Callable[[], None]
+) -> Iterator[Attention]:
+    """Yield what the chooser of a panel offers: the texts, or the three kinds of attention of an encoder-decoder.
+
+    `step` is told of every text that was read.
+    """
     try:
         for title, text in texts:
             read = _read(model, text)
             if not target:
                 yield Attention(title, text, *_levels(_piece_maps(model, read, maps), read, read, maps))
+                step()
                 continue
             told = _read(model, target, told=True)
             found = cross_maps(model, read.pieces, told.pieces, maps=maps)
@@ -157,6 +170,7 @@ def _views(model: Model, texts: Sequence[tuple[str, str]], target: str, maps: st
             for kind, (queries, keys, shown) in ends.items():
                 levels = _levels(found[kind], queries, keys, maps)
                 yield Attention(KINDS[kind], shown, *levels, crossed=kind == "cross", known=kind == "encoder")
+            step()
     except HookError as error:
         raise ViewError(f"{model.name}: {error}") from error
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,14 +43,19 @@ class SeenMaps:
         return self.maps.shape[3] // self.layers
 
 
-def see_maps(model: Model, sentences: Sequence[Sequence[str]]) -> SeenMaps | None:
-    """Return the word-level maps of `sentences`, given as words; None where the model can read none of them."""
+def see_maps(
+    model: Model, sentences: Sequence[Sequence[str]], step: Callable[[int], None] = lambda layers: None
+) -> SeenMaps | None:
+    """Return the word-level maps of `sentences`, given as words; None where the model can read none of them.
+
+    `step` is told of every layer that was read.
+    """
     kept = readable(model, sentences)
     if not kept:
         return None
     cut = align(model.tokenizer, [sentences[number] for number in kept])
     batch = collate(cut, padding=model.padding)
-    return SeenMaps(model.layers, kept, head_maps(model, batch), batch.words.numpy())
+    return SeenMaps(model.layers, kept, head_maps(model, batch, step), batch.words.numpy())
 
 
 def readable(model: Model, sentences: Sequence[Sequence[str]]) -> list[int]:
@@ -59,10 +64,17 @@ def readable(model: Model, sentences: Sequence[Sequence[str]]) -> list[int]:
     return [i for i, one in enumerate(cut) if one.words and len(one) <= model.max_pieces and not one.missing()]
 
 
-def head_maps(model: Model, batch: Batch) -> Float[Tensor, "text query key head"]:
+def head_maps(
+    model: Model, batch: Batch, step: Callable[[int], None] = lambda layers: None
+) -> Float[Tensor, "text query key head"]:
     """Return the word-level maps of all heads, layer by layer."""
     layers: list[Tensor] = []
-    stream_maps(model, batch, lambda _, maps: layers.append(maps.permute(0, 2, 3, 1)))
+
+    def keep(_: int, maps: Tensor) -> None:
+        layers.append(maps.permute(0, 2, 3, 1))
+        step(1)
+
+    stream_maps(model, batch, keep)
     return torch.cat(layers, 3)
 
 
@@ -95,23 +107,35 @@ def mates(words: IntArray) -> IntArray:
     return found
 
 
-def map_distance(one: Float[Tensor, "row key head"], other: Float[Tensor, "row key other"]) -> Numbers:
+def map_distance(
+    one: Float[Tensor, "row key head"],
+    other: Float[Tensor, "row key other"],
+    step: Callable[[int], None] = lambda rows: None,
+) -> Numbers:
     """Return [head, other head], the mean Jensen-Shannon divergence in nats between rows that belong together.
 
     In [0, ln 2]; 0 for heads with the same maps. The head distance of Clark et al. 2019, section 6, as a mean over
     words instead of a sum.
     """
-    return divergence(one, other) / len(one)
+    return divergence(one, other, step) / len(one)
 
 
-def divergence(one: Float[Tensor, "row key head"], other: Float[Tensor, "row key other"]) -> Numbers:
-    """Return [head, other head], the Jensen-Shannon divergence in nats, summed over rows in double precision."""
+def divergence(
+    one: Float[Tensor, "row key head"],
+    other: Float[Tensor, "row key other"],
+    step: Callable[[int], None] = lambda rows: None,
+) -> Numbers:
+    """Return [head, other head], the Jensen-Shannon divergence in nats, summed over rows in double precision.
+
+    `step` is told how many rows more were compared.
+    """
     total = np.zeros((one.shape[2], other.shape[2]))
     rows = max(CELLS // (other.shape[1] * other.shape[2]), 1)
     for left, right in zip(torch.split(one, rows), torch.split(other, rows), strict=True):
         own = _entropy(left)[:, None] + _entropy(right)[None]
         mixed = torch.stack([_entropy((left[:, :, head, None] + right).mul_(0.5)) for head in range(left.shape[2])])
         total += (mixed - own / 2).numpy()
+        step(len(left))
     return np.maximum(total, 0)
 
 
@@ -160,19 +184,37 @@ class Matched:
     what they do with positions; NaN where no two sentences are equally long."""
 
 
-def match_models(one: SeenMaps, other: SeenMaps, *, within_layers: bool) -> Matched:
-    """Match the heads of two models by their maps of the same sentences (`kept` of both is the same)."""
+def compared_rows(seen: SeenMaps) -> int:
+    """Return how many rows of a head `match_models` compares: those of all sentences, and of those that have mates."""
+    return int(seen.words.sum() + seen.words[mates(seen.words) >= 0].sum())
+
+
+def match_models(
+    one: SeenMaps, other: SeenMaps, *, within_layers: bool, step: Callable[[int], None] = lambda rows: None
+) -> Matched:
+    """Match the heads of two models by their maps of the same sentences (`kept` of both is the same).
+
+    `step` is told how many rows more were compared, of `compared_rows`.
+    """
     texts, mate = np.arange(len(one.words)), mates(one.words)
     paired = np.flatnonzero(mate >= 0)
     null = float("nan")
     if len(paired):
-        null = float(np.nanmean(_match(one, other, paired, mate[paired], within_layers).distance))
-    return Matched(_match(one, other, texts, texts, within_layers), null)
+        null = float(np.nanmean(_match(one, other, paired, mate[paired], within_layers, step).distance))
+    return Matched(_match(one, other, texts, texts, within_layers, step), null)
 
 
-def _match(one: SeenMaps, other: SeenMaps, mine: IntArray, theirs: IntArray, within_layers: bool) -> Match:
+def _match(
+    one: SeenMaps,
+    other: SeenMaps,
+    mine: IntArray,
+    theirs: IntArray,
+    within_layers: bool,
+    step: Callable[[int], None],
+) -> Match:
     """Match heads by their maps of the texts `mine` of one model and `theirs`, as long, of the other."""
-    distance = map_distance(map_rows(one.maps, one.words, mine), map_rows(other.maps, other.words, theirs))
+    rows, others = map_rows(one.maps, one.words, mine), map_rows(other.maps, other.words, theirs)
+    distance = map_distance(rows, others, step)
     return match_heads(distance, one.layers, within_layers=within_layers)
 
 

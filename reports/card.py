@@ -13,6 +13,7 @@ from reports.card_measures import biography, circuits, classifiers, shape
 from reports.card_parts import NEAREST, CardPart, CardSource, Part, ensembles, examples, nearest, roles, subspaces
 from reports.formats import escaped, signed
 from reports.shown_table import html_rows, markdown_rows, plain_rows
+from reports.steps import Step, each, silent
 
 if TYPE_CHECKING:
     from reports.run import Run
@@ -88,10 +89,11 @@ class HeadCards:
         return [{"name": card.name, "parts": [asdict(part) for part in card.parts]} for card in self.cards]
 
 
-def head_cards(run: Run) -> HeadCards | None:
-    """Return the cards of a run; None where it scored no heads."""
+def head_cards(run: Run, step: Step = silent) -> HeadCards | None:
+    """Return the cards of a run, telling `step` of each; None where it scored no heads."""
     source, names = CardSource(run), run.scores.drop_duplicates("name").sort_values(["layer", "head"])["name"]
-    cards = tuple(_card(source, name, [part for part in PARTS if part is not examples]) for name in names)
+    makers = [part for part in PARTS if part is not examples]
+    cards = tuple(_card(source, name, makers) for name in each("page: cards of heads", names.tolist(), step))
     return HeadCards(run.folder.name, cards, profiles(source)) if cards else None
 
 

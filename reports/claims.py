@@ -17,6 +17,7 @@ from reports.claims_record import HOLDS, OPEN, ClaimRecord, ordered, read_claims
 from reports.claims_record import RECORD as RECORD
 from reports.environment import asset, assets, environment
 from reports.formats import count, day, duration, escaped
+from reports.steps import Step, each, silent
 
 ORDER = ("heads", "compute", "loop", "scaling", "emergence", "averaging", "mixing", "recurrence")
 "Of the sections on the page."
@@ -58,11 +59,11 @@ def _listed(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else "none"
 
 
-def write_claims_page(folder: Path) -> Path:
+def write_claims_page(folder: Path, step: Step = silent) -> Path:
     """Write index.html, report.md and figures/ into `folder` from the claims in its folders; return the page's path.
 
-    Everything is built beside its place: where anything fails, an older page stays as it was. Raises
-    FileNotFoundError where there is no claim, ValueError where one cannot be understood.
+    `step` is told how far it is. Everything is built beside its place: where anything fails, an older page stays as it
+    was. Raises FileNotFoundError where there is no claim, ValueError where one cannot be understood.
     """
     folder = Path(folder)
     claims = ordered(read_claims(folder), ORDER)
@@ -71,7 +72,7 @@ def write_claims_page(folder: Path) -> Path:
     page, unfinished = Page(claims), folder / f".page-{uuid4().hex}"
     try:
         unfinished.mkdir(parents=True)
-        for claim in claims:
+        for claim in each("page: figures of claims", claims, step):
             if any(one.cells for one in claim.measures):
                 save_claim_figure(claim.measures, claim.title, unfinished / claim.name)
         html, markdown = _rendered("claims.html.j2", page), _rendered("claims.md.j2", page)

@@ -22,6 +22,7 @@ from reports.provenance import Provenance, part_of, provenance
 from reports.rankings import Rankings, rankings
 from reports.run import Run
 from reports.sections import Told, sections
+from reports.steps import Step, each, silent
 from reports.summary import Summary, summarise
 from reports.tables import CLASSIFIER, BestHead, best_heads, page_scores, probes
 from reports.verdicts import Verdicts
@@ -128,11 +129,11 @@ class Contents:
         return sum(len(part.examples) for part in self.probes)
 
 
-def gather(folder: Path) -> Contents:
+def gather(folder: Path, step: Step = silent) -> Contents:
     """Read the run folder and collect what its report says."""
     run = Run.open(folder)
     scores, left_out = _shown_scores(run)
-    best, config, told = _best(scores), _config(run), tuple(sections(run))
+    best, config, told = _best(scores), _config(run), tuple(sections(run, step))
     against = rivals(scores, run.record, config)
     verdicts = Verdicts.of(scores, run.record, config, controlled=any(rival.is_control for rival in against))
     layers, heads, maps = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1, str(scores["maps"].iloc[0])
@@ -149,7 +150,9 @@ def gather(folder: Path) -> Contents:
         summary=summary,
         verdicts=verdicts,
         rivals=against,
-        probes=tuple(_probe_part(run, scores, probe, rows) for probe, rows in best.items()),
+        probes=tuple(
+            _probe_part(run, scores, probe, rows) for probe, rows in each("page: probes", tuple(best.items()), step)
+        ),
         rankings=rankings(run),
         behaviour=behaviour(run),
         biographies=head_biographies(run, verdicts.rule),

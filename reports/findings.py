@@ -30,6 +30,7 @@ from reports.findings_record import (
 from reports.findings_record import RECORD as RECORD
 from reports.formats import count, day, duration, escaped
 from reports.schema import replace_file
+from reports.steps import Step, each, silent
 
 TABLE = "findings.csv"
 "One row a statement and model."
@@ -63,18 +64,18 @@ class Page:
         return f"{of}, {found.measured} measured on at least one model."
 
 
-def write_findings_page(folder: Path) -> Path:
+def write_findings_page(folder: Path, step: Step = silent) -> Path:
     """Write index.html, report.md, findings.csv and figures/ into `folder` from its record; return the page's path.
 
-    Everything is built beside its place: where anything fails, an older page stays as it was. Raises
-    FileNotFoundError where there is no record, ValueError where it cannot be understood.
+    `step` is told how far it is. Everything is built beside its place: where anything fails, an older page stays as it
+    was. Raises FileNotFoundError where there is no record, ValueError where it cannot be understood.
     """
     folder = Path(folder)
     found = read_findings(folder)
     page, unfinished = Page(found), folder / f".page-{uuid4().hex}"
     try:
         unfinished.mkdir(parents=True)
-        for finding in found.findings:
+        for finding in each("page: figures of findings", found.findings, step):
             if panels := panels_of(finding):
                 save_finding_figure(panels, unfinished / finding["id"])
         html, markdown = _rendered("findings.html.j2", page), _rendered("findings.md.j2", page)

@@ -13,6 +13,7 @@ from reports.card_parts import CardSource, main_roles
 from reports.formats import count, interval, percent, signed, signed_interval
 from reports.role_marks import RoleName, role_marks
 from reports.run import Run
+from reports.steps import Step, silent
 
 ANY: Final = "any probe"
 "Stands for all probes together."
@@ -67,9 +68,9 @@ class HeadGrid:
         return {"layers": self.layers, "heads": self.heads, "views": views, "cards": self.cards.data}
 
 
-def head_grid(run: Run) -> HeadGrid | None:
-    """Return the grid of a run; None where it scored no heads."""
-    cards = head_cards(run)
+def head_grid(run: Run, step: Step = silent) -> HeadGrid | None:
+    """Return the grid of a run, telling `step` of every head; None where it scored no heads."""
+    cards = head_cards(run, step)
     if cards is None:
         return None
     source, names = CardSource(run), [card.name for card in cards.cards]

@@ -17,6 +17,7 @@ from reports.environment import assets, environment
 from reports.figures import save_best_heads, save_heat_maps
 from reports.glossary import BIOGRAPHIES, LIMITS, MEANING
 from reports.markdown import markdown_page
+from reports.steps import Step, each, silent
 from reports.summary import leader_sentence
 from reports.tables import FEW_CLUSTERS
 
@@ -24,24 +25,27 @@ BEST_IN_FIGURE = 15
 "How many rows a static figure of best heads has."
 
 
-def write_report(run_folder: Path) -> Path:
+def write_report(run_folder: Path, step: Step = silent) -> Path:
     """Write report/index.html, report/report.md and report/figures/ from the numbers in `run_folder`.
 
-    Returns the path of index.html. Everything is built beside its place and renamed: where anything fails, an older
-    report stays as it was. Raises FileNotFoundError or ValueError where the folder is no run folder (`Run.open`).
+    Returns the path of index.html; `step` is told how far it is. Everything is built beside its place and renamed:
+    where anything fails, an older report stays as it was. Raises FileNotFoundError or ValueError where the folder is no
+    run folder (`Run.open`).
     """
-    contents = gather(Path(run_folder))
+    contents = gather(Path(run_folder), step)
     target = contents.run.folder / "report"
     unfinished = target.with_name(f".report-{uuid4().hex}")
     try:
         figures = unfinished / "figures"
         figures.mkdir(parents=True)
-        drawn = _save_figures(contents, figures)
+        drawn = _save_figures(contents, figures, step)
         if contents.biographies is not None:
             save_biographies(contents.biographies, f"{contents.model}: heads in training", figures / "biographies")
-        contents = replace(contents, sections=tuple(told.drawn(contents.about, figures) for told in contents.sections))
-        (unfinished / "report.md").write_text(markdown_page(contents, drawn), encoding="utf-8")
-        (unfinished / "index.html").write_text(html_page(contents), encoding="utf-8")
+        told = each("page: figures of sections", contents.sections, step)
+        contents = replace(contents, sections=tuple(one.drawn(contents.about, figures) for one in told))
+        for name in each("page: texts", ("report.md", "index.html"), step):
+            text = html_page(contents) if name == "index.html" else markdown_page(contents, drawn)
+            (unfinished / name).write_text(text, encoding="utf-8")
         _swap(unfinished, target)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -62,11 +66,12 @@ def _swap(new: Path, target: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _save_figures(contents: Contents, folder: Path) -> dict[str, list[str]]:
+def _save_figures(contents: Contents, folder: Path, step: Step) -> dict[str, list[str]]:
     """Save the figures of every probe and of the behaviour; return probe -> file names without suffix."""
     if contents.behaviour is not None:
         save_behaviour(contents.behaviour.drawn, f"What {contents.model} does", folder / "behaviour")
-    return {part.name: _save_probe_figures(contents, part, index, folder) for index, part in enumerate(contents.probes)}
+    parts = enumerate(each("page: figures of probes", contents.probes, step))
+    return {part.name: _save_probe_figures(contents, part, index, folder) for index, part in parts}
 
 
 def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder: Path) -> list[str]:

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from reports.best_table import asked_probes
 from reports.figures import draw_best_heads, draw_heat_maps, save_figure
 from reports.heatmaps import heat_map_data
+from reports.steps import Step, each, silent
 from reports.tables import CLASSIFIER, best_heads, page_scores
 
 if TYPE_CHECKING:
@@ -62,11 +63,13 @@ FIGURES: Final[Mapping[str, Callable[..., Figure]]] = {"best-heads": best_heads_
 "The figures that every probe of a run has, by name."
 
 
-def save_paper_figures(run: Run, folder: Path, ending: str, probes: Sequence[str] = ()) -> list[Path]:
+def save_paper_figures(
+    run: Run, folder: Path, ending: str, probes: Sequence[str] = (), step: Step = silent
+) -> list[Path]:
     """Write both figures of every probe, or of those named, into `folder` and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     saved = []
-    for place, probe in enumerate(probes or asked_probes(run), 1):
+    for place, probe in enumerate(each("figures of probes", probes or asked_probes(run), step), 1):
         stem = probe if probe.replace("-", "").isalnum() and probe.isascii() else f"probe{place}"
         for name, draw in FIGURES.items():
             if any(row.n for row in best_heads(page_scores(run.scores)[0], asked_probes(run, probe)[0])):

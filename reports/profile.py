@@ -12,6 +12,7 @@ from reports.card_parts import CardSource
 from reports.environment import environment
 from reports.formats import MISSING, decimal, escaped, percent, signed, signed_whole
 from reports.run import Run
+from reports.steps import Step, each, silent
 
 MOST: Final = 5
 "Roles that a line tells."
@@ -46,7 +47,7 @@ class Profile:
         return tuple(line.name for line in self.lines if not line.roles)
 
 
-def profile_page(runs: Sequence[Run]) -> str:
+def profile_page(runs: Sequence[Run], step: Step = silent) -> str:
     """Return the profile of all heads over `runs` in Markdown.
 
     What is measured beside scores is told from the first run that has it. Raises ValueError for runs of different
@@ -54,11 +55,11 @@ def profile_page(runs: Sequence[Run]) -> str:
     """
     made = environment(html=False)
     made.filters["md"] = escaped
-    return made.get_template("profile.md.j2").render(profile=head_profile(runs))
+    return made.get_template("profile.md.j2").render(profile=head_profile(runs, step))
 
 
-def head_profile(runs: Sequence[Run]) -> Profile:
-    """Return what is told of all heads over `runs`."""
+def head_profile(runs: Sequence[Run], step: Step = silent) -> Profile:
+    """Return what is told of all heads over `runs`, telling `step` of each head."""
     models = {run.folder: tuple(run.scores["model"].unique()) for run in runs}
     if not models:
         raise ValueError("a profile takes one run or more")
@@ -71,7 +72,8 @@ def head_profile(runs: Sequence[Run]) -> Profile:
     heads = pd.concat([run.scores for run in runs]).drop_duplicates("name").sort_values(["layer", "head"])["name"]
     columns = [(title, found) for title, make in MEASURES.items() if (found := _first(make, sources))]
     lines = [
-        _line(name, roles[roles["name"] == name], [found.get(name, MISSING) for _, found in columns]) for name in heads
+        _line(name, roles[roles["name"] == name], [found.get(name, MISSING) for _, found in columns])
+        for name in each("heads told", heads.tolist(), step)
     ]
     about = tuple((run.name, *_corpora(run)) for run in runs)
     return Profile(", ".join(named[0]), about, tuple(title for title, _ in columns), tuple(lines))

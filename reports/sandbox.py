@@ -30,6 +30,7 @@ from reports.sandbox_record import (
 )
 from reports.sandbox_shortcut import Comparison, comparisons
 from reports.sandbox_words import ABOUT, DIFFERENT, NULLS, RATES, conservative
+from reports.steps import Step, silent
 
 WORDS: Mapping[str, Any] = {"about": ABOUT, "different": DIFFERENT, "rates": RATES, "promised": PROMISED}
 FIGURES = {"power": "Power", "false-positives": "Rates of false positives", "coverage": "Coverage of intervals"}
@@ -161,18 +162,18 @@ def _plain(value: object) -> str:
     return "/".join(map(str, value)) if isinstance(value, list) else count(value)
 
 
-def write_sandbox_page(folder: Path) -> Path:
+def write_sandbox_page(folder: Path, step: Step = silent) -> Path:
     """Write index.html, report.md and figures/ into `folder` from its sandbox.json; return the path of the page.
 
-    Everything is built beside its place: where anything fails, an older page stays as it was. Raises
-    FileNotFoundError where there is no record, ValueError where it cannot be understood.
+    `step` is told how far it is. Everything is built beside its place: where anything fails, an older page stays as it
+    was. Raises FileNotFoundError where there is no record, ValueError where it cannot be understood.
     """
     folder = Path(folder)
     record = read_record(folder)
     unfinished = folder / f".page-{uuid4().hex}"
     try:
         page = Page.of(record)
-        figures = save_figures(page.power, page.nulls, page.coverage, page.level, page.threshold, unfinished)
+        figures = save_figures(page.power, page.nulls, page.coverage, page.level, page.threshold, unfinished, step)
         html, markdown = _rendered("sandbox.html.j2", page), _rendered("sandbox.md.j2", page, figures)
         shutil.rmtree(folder / "figures", ignore_errors=True)
         unfinished.rename(folder / "figures")

@@ -14,6 +14,7 @@ from reports.figures import BASELINE_ORANGE, HEAD_BLUE, INK, LINE, MUTED, RAMP, 
 from reports.formats import count, signed
 from reports.sandbox_claims import COVERAGE_GOAL, SLACK
 from reports.sandbox_record import Coverage, FalseFinds, Power, Rate, rate_names, sizes
+from reports.steps import Step, each, silent
 
 WIDTH, HEIGHT = 2.5, 1.75
 "Of a panel, in inches."
@@ -26,6 +27,7 @@ def save_figures(
     level: float,
     threshold: float,
     folder: Path,
+    step: Step = silent,
 ) -> list[str]:
     """Save what can be drawn to `folder`; return the names of the files without suffix."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -37,7 +39,7 @@ def save_figures(
     if coverage:
         drawings["coverage"] = lambda: _coverage_figure(coverage)
     with _styled():
-        for name, draw in drawings.items():
+        for name, draw in each("page: figures", tuple(drawings.items()), step):
             _save(draw(), folder / name)
     return list(drawings)
 

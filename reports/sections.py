@@ -41,6 +41,7 @@ from reports.shape_charts import save_shapes, shape_charts
 from reports.shape_terms import SHAPES
 from reports.shapes import head_shapes
 from reports.slopes import SLOPES, slopes
+from reports.steps import Step, each, silent
 
 
 def _no_charts(found: Any) -> Sequence[Chart]:
@@ -58,8 +59,8 @@ class PageSection:
     name: str
     "Of the templates NAME.html.j2 and NAME.md.j2, of NAME.css and NAME.js where there are such, and of the anchor."
     title: str
-    gather: Callable[[Run], Any | None]
-    "Returns what is told, as the templates lay it out; None where the run measured nothing of the kind."
+    gather: Callable[..., Any | None]
+    "Takes a run; returns what is told, as the templates lay it out, or None where it measured nothing of the kind."
     terms: Sequence[tuple[str, str]] = ()
     "What the words and numbers of the section mean."
     charts: Callable[[Any], Sequence[Chart]] = _no_charts
@@ -68,10 +69,12 @@ class PageSection:
     "Called with what is told, the model and corpus it is about, and a folder; returns the figures' names there."
     first: bool = False
     "Whether the HTML page has it before the tables."
+    by_head: bool = False
+    "Whether `gather` goes through all heads, and takes whom to tell how far it is."
 
 
 SECTIONS: Final = (
-    PageSection("heads", "Every head", head_grid, first=True),
+    PageSection("heads", "Every head", head_grid, first=True, by_head=True),
     PageSection("attention", "Heads at work", attention_view, first=True),
     PageSection("shapes", "The shape of maps", head_shapes, SHAPES, shape_charts, save_shapes),
     PageSection("confusion", "Agreement among distractors", confusions),
@@ -131,9 +134,9 @@ class Told:
         return replace(self, figures=tuple(self.section.save(self.found, about, folder)))
 
 
-def sections(run: Run) -> Iterator[Told]:
+def sections(run: Run, step: Step = silent) -> Iterator[Told]:
     """Yield what a page tells of a run beside scores."""
-    for section in SECTIONS:
-        found = section.gather(run)
+    for section in each("page: sections", SECTIONS, step):
+        found = section.gather(run, step) if section.by_head else section.gather(run)
         if found is not None:
             yield Told(section, found)

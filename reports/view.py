@@ -15,6 +15,7 @@ import numpy.typing as npt
 from reports.card_parts import ROLE_COLUMNS
 from reports.environment import assets, environment, write_page
 from reports.role_marks import RoleName, role_marks
+from reports.steps import Step, each, silent
 from reports.view_roles import KnownRole
 
 LONG: Final = 128
@@ -71,21 +72,25 @@ class Panel:
     "By name of a head; empty where no run is known of the model."
 
 
-def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = ()) -> Path:
+def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = (), step: Step = silent) -> Path:
     """Write one self-contained HTML page that shows `panels` side by side, head by head, and return its path.
 
     Weights are kept in 255 steps, so the page shows whole percents; those under 1 % are left out of LONG texts, which
     the page says. Where a head's attention goes is summed before. A main role has one letter and one colour in all
-    panels; where the roles are those of one run, they are those of its report. Raises ValueError where maps and tokens
-    do not fit each other, or panels have different choices; an older page at `path` then stays as it was.
+    panels; where the roles are those of one run, they are those of its report. `step` is told of every text that is
+    packed. Raises ValueError where maps and tokens do not fit each other, or panels have different choices; an older
+    page at `path` then stays as it was.
     """
     path = Path(path)
     titles = [[view.title for view in panel.views] for panel in panels]
     if not titles or not titles[0] or any(other != titles[0] for other in titles):
         raise ValueError(f"{path}: expected panels with the same views, got {titles}")
     marks = role_marks(role.main for panel in panels for role in panel.roles.values() if role.main)
+    every = [view for panel in panels for view in panel.views]
+    packed = [_view(view, path) for view in each("texts packed", every, step)]
+    of_panels = [packed[start : start + len(titles[0])] for start in range(0, len(packed), len(titles[0]))]
     data = {
-        "panels": [_panel(panel, [*marks], path) for panel in panels],
+        "panels": [_panel(panel, views, [*marks]) for panel, views in zip(panels, of_panels, strict=True)],
         "marks": [{"probe": probe, "label": label} | asdict(mark) for (probe, label), mark in marks.items()],
         "columns": ROLE_COLUMNS,
     }
@@ -106,13 +111,13 @@ def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = ()) -
     return write_page(path, page)
 
 
-def _panel(panel: Panel, marked: Sequence[RoleName], path: Path) -> dict[str, Any]:
-    """Return what the script reads of a panel; a head's main role is its place in `marked`."""
+def _panel(panel: Panel, views: Sequence[Any], marked: Sequence[RoleName]) -> dict[str, Any]:
+    """Return what the script reads of a panel with its packed views; a head's main role is its place in `marked`."""
     roles = {
         name: [marked.index(role.main) if role.main else None, role.said, role.rows]
         for name, role in panel.roles.items()
     }
-    return {"model": panel.model, "views": [_view(view, path) for view in panel.views], "roles": roles}
+    return {"model": panel.model, "views": views, "roles": roles}
 
 
 def _view(view: Attention, path: Path) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def run_claims(claims: Sequence[Loaded], out: Path, *, resume: bool = False, pro
     page = out / "index.html"
     for loaded in claims:
         run_claim(loaded, out, resume=resume, progress=progress)
-        page = write_claims_page(out)
+        page = write_claims_page(out, progress)
     return page
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.commands.options import ModelName, corpus_names, model_names
-from experiments.console import shown, working
+from experiments.console import loading, shown, working
 
 
 def view(
@@ -41,19 +41,23 @@ def view(
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Write an interactive page of every head on your own sentences, or of one head's computation on one."""
-    from experiments.explain import explain_head
-    from experiments.view import read_text, write_text_view
+    with loading():
+        from experiments.explain import explain_head
+        from experiments.view import read_text, write_text_view
 
     given = [*(texts or ()), *([read_text(file)] if file else ())]
     if word and not explain:
         raise typer.BadParameter("--word goes with --explain LAYER-HEAD, such as --explain 3-5")
     if explain and (len(given) != 1 or len(models or ()) > 1 or runs or target or maps != "weights"):
         raise typer.BadParameter("--explain walks through one text and one --model: leave out --run, --target, --maps")
-    with working("reading the sentences"):
-        if explain:
+    if explain:
+        with working("following the head"):
             page = explain_head(given[0], (models or ["minilm"])[0], explain, out, word=word)
-        else:
-            page = write_text_view(out, given, models=models or (), runs=runs or (), target=target, maps=maps)
+    else:
+        with shown() as progress:
+            page = write_text_view(
+                out, given, models=models or (), runs=runs or (), target=target, maps=maps, progress=progress
+            )
     typer.echo(f"page: {page}")
     if show:
         typer.launch(str(page))
@@ -70,11 +74,13 @@ def flow(
     out: Annotated[Path, typer.Option("--out", help="The table to write.")] = Path("flow.csv"),
 ) -> None:
     """Write how much can flow from word to word through all layers, beside attention and rollout."""
-    from experiments.flow import write_flow
+    with loading():
+        from experiments.flow import print_flow, write_flow
 
     with shown() as progress:
-        table = write_flow(model, out, text=text, corpus=corpus, first=first, progress=progress)
-    typer.echo(f"table: {table}")
+        found = write_flow(model, out, text=text, corpus=corpus, first=first, progress=progress)
+    print_flow(*found)
+    typer.echo(f"table: {out}")
 
 
 def head(
@@ -82,9 +88,12 @@ def head(
     name: Annotated[str, typer.Argument(help="A head by layer and head, counted from 1: 3-5.")],
 ) -> None:
     """Print all that a run says of one head: its roles, its nearest heads, what it does on sentences."""
-    from experiments.cards import print_card
+    with loading():
+        from experiments.cards import print_card, read_card
 
-    print_card(folder, name)
+    with working("reading the run"):
+        card = read_card(folder, name)
+    print_card(card)
 
 
 def profile(
@@ -92,8 +101,9 @@ def profile(
     out: Annotated[Path, typer.Option("--out", help="The page to write, in Markdown.")] = Path("profile.md"),
 ) -> None:
     """Write one line a head: its roles in all of these runs, and what else they measured of it."""
-    from experiments.cards import write_profile
+    with loading():
+        from experiments.cards import write_profile
 
-    with working("reading the runs"):
-        page = write_profile(folders, out)
+    with shown() as progress:
+        page = write_profile(folders, out, progress)
     typer.echo(f"page: {page}")

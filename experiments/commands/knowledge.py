@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from experiments.commands.options import list_names
+from experiments.console import loading, working
 
 
 def list_(
@@ -14,16 +15,20 @@ def list_(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """List what headscope knows by name."""
-    from experiments.listing import print_list
+    from experiments.listing import listed, print_list
 
-    print_list(what, as_json=as_json)
+    with loading():
+        rows = listed(what)
+    print_list(rows, as_json=as_json)
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False) -> None:
     """Say what this installation has: versions, device, threads, data, models, and what to do about what it lacks."""
-    from experiments.doctor import examine, print_findings
+    with loading():
+        from experiments.doctor import examine, print_findings
 
-    found = examine()
+    with working("looking at what is installed"):
+        found = examine()
     print_findings(found, as_json=as_json)
     if any(one.state == "broken" for one in found):
         raise typer.Exit(1)

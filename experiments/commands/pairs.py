@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.commands.options import corpus_names
-from experiments.console import working
+from experiments.console import loading, shown
 
 
 def match(
@@ -22,10 +22,13 @@ def match(
     out: Annotated[Path | None, typer.Option("--out", help="A CSV file to write the matched heads to.")] = None,
 ) -> None:
     """Say which head of one model is which of another, by their maps of the same sentences."""
-    from experiments.match import match_heads_of, print_match
+    with loading():
+        from experiments.match import match_heads_of, print_match
 
-    with working("matching heads"):
-        found = match_heads_of(one, other, corpus=corpus, sentences=sentences, within_layers=within_layers)
+    with shown() as progress:
+        found = match_heads_of(
+            one, other, corpus=corpus, sentences=sentences, within_layers=within_layers, progress=progress
+        )
     print_match(found, one, other)
     if out is not None:
         found.table.to_csv(out, index=False)
@@ -40,10 +43,11 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of sentences and a table.")] = False,
 ) -> None:
     """Hold the first run against each of the others: roles kept, moved, lost and gained, head by head."""
-    from experiments.compare_page import as_record, print_pairs, write_compared
+    with loading():
+        from experiments.compare_page import as_record, print_pairs, write_compared
 
-    with working("comparing runs"):
-        page, pairs = write_compared(folders, out, match=matched)
+    with shown() as progress:
+        page, pairs = write_compared(folders, out, match=matched, progress=progress)
     if as_json:
         typer.echo(as_record(page, pairs))
         return

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.commands.options import Out
-from experiments.console import shown, working
+from experiments.console import loading, shown, working
 
 
 class ReportError(ValueError):
@@ -22,9 +22,10 @@ def run(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run of another config.")] = False,
 ) -> None:
     """Load a model, score every head, and write a run folder with its page."""
-    from experiments.config import load_config
-    from experiments.provenance import typed
-    from experiments.run import run as do_run
+    with loading():
+        from experiments.config import load_config
+        from experiments.provenance import typed
+        from experiments.run import run as do_run
 
     loaded = load_config(config, changes or ())
     with shown() as progress:
@@ -39,8 +40,9 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a training that was cut off.")] = False,
 ) -> None:
     """Train an encoder, one training a seed; a run can then look at its checkpoints."""
-    from experiments.config import load_training
-    from experiments.training import noted, train_seeds
+    with loading():
+        from experiments.config import load_training
+        from experiments.training import noted, train_seeds
 
     loaded = load_training(config, changes or ())
     with shown() as progress:
@@ -54,11 +56,12 @@ def report(
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Make the page of a run folder, of a sandbox, of claims or of findings, anew from its numbers."""
-    from reports import write_report
-    from reports.claims import RECORD, write_claims_page
-    from reports.findings import RECORD as FINDINGS
-    from reports.findings import write_findings_page
-    from reports.sandbox import write_sandbox_page
+    with loading():
+        from reports import write_report
+        from reports.claims import RECORD, write_claims_page
+        from reports.findings import RECORD as FINDINGS
+        from reports.findings import write_findings_page
+        from reports.sandbox import write_sandbox_page
 
     make = write_sandbox_page if (folder / "sandbox.json").is_file() else write_report
     if next(folder.glob(f"*/{RECORD}"), None):
@@ -66,8 +69,8 @@ def report(
     if (folder / FINDINGS).is_file():
         make = write_findings_page
     try:
-        with working("making the page"):
-            page = make(folder)
+        with shown() as progress:
+            page = make(folder, progress)
     except ValueError as error:
         if str(error).startswith(str(folder)):  # the folder's fault, not ours
             raise ReportError(str(error)) from error
@@ -85,8 +88,11 @@ def export(
     out: Annotated[Path | None, typer.Option("--out", help="The file or folder to write.")] = None,
 ) -> None:
     """Write a table of a run, or its figures, in a form that papers and other tools take."""
-    from experiments.exports import export as do_export
+    with loading():
+        from experiments.exports import FIGURES
+        from experiments.exports import export as do_export
+        from experiments.progress import silent
 
-    with working("writing"):
-        written = do_export(folder, to, out, table=table, probes=probes or ())
+    with shown() if to in FIGURES else working("writing the table") as progress:
+        written = do_export(folder, to, out, table=table, probes=probes or (), progress=progress or silent)
     typer.echo(f"written: {written}")

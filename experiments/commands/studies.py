@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.commands.options import corpus_names, finding_names, probe_names
-from experiments.console import shown
+from experiments.console import loading, shown
 
 
 def sandbox(
@@ -19,7 +19,8 @@ def sandbox(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a study that was cut off.")] = False,
 ) -> None:
     """Measure power and false positives of the statistics where the truth is known (one to two hours)."""
-    from experiments.sandbox import FULL, QUICK, run_study
+    with loading():
+        from experiments.sandbox import FULL, QUICK, run_study
 
     with shown() as progress:
         folder = out or Path("runs/sandbox-quick" if quick else "runs/sandbox")
@@ -36,8 +37,9 @@ def claim(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with claims that were cut off.")] = False,
 ) -> None:
     """Measure what textbooks say of attention, and say of each claim whether it holds."""
-    from experiments.claims.registry import load_claim
-    from experiments.claims.study import run_claims
+    with loading():
+        from experiments.claims.registry import load_claim
+        from experiments.claims.study import run_claims
 
     loaded = [load_claim(config, changes or ()) for config in configs]
     with shown() as progress:
@@ -66,10 +68,11 @@ def reproduce(
     fresh: Annotated[bool, typer.Option("--fresh", help="Read all anew, also what is done.")] = False,
 ) -> None:
     """Hold published findings against models: published number, ours with interval, verdict."""
-    from experiments.reproduce.registry import chosen
-    from experiments.reproduce.reproduce import reproduce as do_reproduce
-    from experiments.reproduce.subject import Subject
-    from experiments.reproduce.summary import print_summary
+    with loading():
+        from experiments.reproduce.registry import chosen
+        from experiments.reproduce.reproduce import reproduce as do_reproduce
+        from experiments.reproduce.subject import Subject
+        from experiments.reproduce.summary import print_summary
 
     subjects = [Subject.of(name) for name in models or ["minilm"]]
     with shown() as progress:
@@ -92,6 +95,10 @@ def design(
     ] = None,
 ) -> None:
     """Say how many sentences each label of a corpus takes for a head to be found."""
-    from experiments.design import print_design
+    with loading():
+        from experiments.design import design as do_design
+        from experiments.design import print_design
 
-    print_design(corpus, probes or ["dependency", "agreement", "coreference"], margin, power)
+    with shown() as progress:
+        found = do_design(corpus, probes or ["dependency", "agreement", "coreference"], margin, power, progress)
+    print_design(found)

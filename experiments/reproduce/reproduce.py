@@ -48,7 +48,7 @@ def reproduce(
         results = [result_of(one, subject, reads, evidence) for one in judged]
         runs = [run_of(name, read, subject) for name, read in reads.items()]
         write_record(updated(read_record(out), subject, results, runs), out)
-        page = write_findings_page(out)
+        page = write_findings_page(out, progress)
     return page
 
 

@@ -39,19 +39,19 @@ def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Pro
         record[name] = parts.made(name, title, partial(make, partial(progress, title)))
     record["needed"] = needed_items(record["power"])
     record = machine(started) | {"workers": workers} | parts.told() | record
-    page = _write(record, out)
+    page = _write(record, out, progress)
     parts.clear()
     return page
 
 
-def _write(record: dict[str, Any], out: Path) -> Path:
+def _write(record: dict[str, Any], out: Path, progress: Progress) -> Path:
     """Write the folder under another name, then give it its own; an older study in its place is replaced."""
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as temporary:
         unfinished, replaced = Path(temporary) / "new", Path(temporary) / "old"
         unfinished.mkdir()
         (unfinished / "sandbox.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        write_sandbox_page(unfinished)
+        write_sandbox_page(unfinished, progress)
         if out.exists():
             out.rename(replaced)
         try:

@@ -52,7 +52,7 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = load_config(ROOT / "experiments" / "configs" / "quickstart.toml", QUICK)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADSCOPE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
-        patch.setattr("experiments.run.write_report", lambda folder: folder)
+        patch.setattr("experiments.run.write_report", lambda folder, step: folder)
         return run(config, tmp_path_factory.mktemp("runs"))
 
 

@@ -35,7 +35,7 @@ def ablate(base: Path, tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def without_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.run.write_report", lambda folder: folder)
+    monkeypatch.setattr("experiments.run.write_report", lambda folder, step: folder)
 
 
 def tables(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:

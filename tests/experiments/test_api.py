@@ -52,7 +52,7 @@ def test_with_a_folder_the_run_and_its_page_are_made_and_not_replaced_unasked(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages: list[str] = []
-    monkeypatch.setattr("experiments.run.write_report", lambda folder: pages.append(folder.name))
+    monkeypatch.setattr("experiments.run.write_report", lambda folder, step: pages.append(folder.name))
     run = score(str(tiny), SPLITS[0], "position", out=tmp_path, name="mine", **SMALL)
     assert (run.folder, pages) == (tmp_path / "mine", ["mine"])
     pd.testing.assert_frame_equal(open_run(tmp_path / "mine").scores, run.scores)

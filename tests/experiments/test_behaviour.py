@@ -90,7 +90,7 @@ def test_a_run_writes_what_the_model_prefers_and_its_page_says_so(ask: Callable[
 def test_the_method_of_the_config_is_used_and_what_is_left_out_is_counted(
     ask: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("experiments.run.write_report", lambda folder: folder)
+    monkeypatch.setattr("experiments.run.write_report", lambda folder, step: folder)
     (tmp_path / "longer.txt").write_text("True\tthe king sleeps\nFalse\tthe the king sleeps\n" + PAIRS, "utf-8")
     corpora = f'behaviour.corpora=["{tmp_path}/longer.txt"]'
     scored = {}
@@ -109,7 +109,7 @@ def test_the_method_of_the_config_is_used_and_what_is_left_out_is_counted(
 
 
 def test_the_seed_of_the_grammar_s_pairs_is_heard(ask: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.run.write_report", lambda folder: folder)
+    monkeypatch.setattr("experiments.run.write_report", lambda folder, step: folder)
     prints = []
     for seed in (71, 72):
         folder = ask('behaviour.corpora=["grammar"]', "behaviour.first=15", f"behaviour.seed={seed}")

@@ -202,7 +202,7 @@ def test_settings_choose_probes_labels_steps_texts_and_matching(trainings: dict[
 def test_a_run_tells_biographies_on_its_page(
     trainings: dict[int, Path], path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_module, "write_report", lambda folder: folder)
+    monkeypatch.setattr(run_module, "write_report", lambda folder, step: folder)
     config = load_config(
         path, [f"model.name='{trainings[1]}'", "biographies.match_texts=0", "biographies.first=20", "page.examples=0"]
     )

@@ -131,7 +131,7 @@ def test_layers_and_parsers_have_tables_and_the_page_shows_all(asked: Path) -> N
 
 
 def test_a_part_can_be_asked_alone(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.run.write_report", lambda folder: folder)
+    monkeypatch.setattr("experiments.run.write_report", lambda folder, step: folder)
     few = ['classifiers.tasks=["relative position"]', "classifiers.random=false", "classifiers.layers=false"]
     found = Run.open(run(load_config(base, [*ASKED[3:4], *few]), tmp_path / "a"))
     assert TABLES & set(found.studies) == {"classifiers"}
@@ -145,7 +145,7 @@ def test_a_part_can_be_asked_alone(base: Path, tmp_path: Path, monkeypatch: pyte
 def test_a_task_without_examples_is_noted(
     base: Path, write_corpus: Callable[..., Path], sentences: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("experiments.run.write_report", lambda folder: folder)
+    monkeypatch.setattr("experiments.run.write_report", lambda folder, step: folder)
     path = write_corpus(tmp_path / "forty.conllu", sentences[:40])
     copy = write_corpus(tmp_path / "copy.conllu", sentences[:40])
     parts = [f"corpus.{split}={{ path = '{file}' }}" for split, file in (("select", path), ("report", copy))]

@@ -70,7 +70,9 @@ def test_the_page_of_a_sandbox_is_made_anew_from_its_record(
     headscope: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[Path] = []
-    monkeypatch.setattr("reports.sandbox.write_sandbox_page", lambda folder: made.append(folder) or folder / "x.html")
+    monkeypatch.setattr(
+        "reports.sandbox.write_sandbox_page", lambda folder, step: made.append(folder) or folder / "x.html"
+    )
     (tmp_path / "sandbox.json").write_text("{}", encoding="utf-8")
     said = headscope("report", tmp_path)
     assert (said.code, said.out, made) == (0, f"page: {tmp_path / 'x.html'}\n", [tmp_path])

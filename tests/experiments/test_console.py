@@ -48,6 +48,26 @@ def test_verbose_says_each_begin_and_end_once(terminal: io.StringIO, monkeypatch
     assert lines == ["page ...", "score: 2 to do", "score: done", "page"]
 
 
+def test_a_stage_that_is_done_once_more_is_told_once_more(
+    terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with shown() as step:
+        for of in (2, 3):
+            for done in range(of + 1):
+                step("page", done, of)
+    assert "3/3" in terminal.getvalue()
+    assert "3/2" not in terminal.getvalue()
+    terminal.seek(0)
+    terminal.truncate()
+    monkeypatch.setattr(Voice, "talk", Talk.VERBOSE)
+    with shown() as step:
+        for of in (2, 3):
+            for done in range(of + 1):
+                step("page", done, of)
+    told = [line.partition(" in ")[0] for line in terminal.getvalue().splitlines()]
+    assert told == ["page: 2 to do", "page: done", "page: 3 to do", "page: done"]
+
+
 def test_elsewhere_nothing_is_shown(terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(console, "errors", Console(file=terminal, width=100))
     with working("page"), shown() as step:

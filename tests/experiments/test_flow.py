@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.flow import COLUMNS, MOST_PIECES, FlowError, agreement, flow_table, write_flow
+from experiments.flow import COLUMNS, MOST_PIECES, FlowError, agreement, flow_table, print_flow, write_flow
 from mha import load_model
 
 
@@ -38,13 +38,15 @@ def test_a_sentence_or_a_corpus_is_written_and_nothing_else(
     tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "flow.csv"
-    assert write_flow(str(tiny), out, text="the dog sleeps") == out
-    assert pd.read_csv(out)["text"].unique().tolist() == ["your sentence"]
+    table, dropped = write_flow(str(tiny), out, text="the dog sleeps")
+    pd.testing.assert_frame_equal(pd.read_csv(out), table)
+    assert (table["text"].unique().tolist(), dropped.counts) == (["your sentence"], {})
     write_flow(str(tiny), out, corpus="grammar", first=3)
     assert pd.read_csv(out)["text"].nunique() == 3
-    capsys.readouterr()
-    write_flow(str(tiny), out, text="dog")
-    assert "nan" not in capsys.readouterr().out, "one word has no pairs to rank"
+    print_flow(*write_flow(str(tiny), out, text="dog"))
+    said = capsys.readouterr().out
+    assert "rho with rollout" in said
+    assert "nan" not in said, "one word has no pairs to rank"
     for given in ({}, {"text": "a b", "corpus": "grammar"}):
         with pytest.raises(FlowError, match="either a sentence or --corpus"):
             write_flow(str(tiny), out, **given)

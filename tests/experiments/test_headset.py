@@ -130,7 +130,7 @@ def test_the_page_tells_it_in_both_forms_with_its_figures(together: Path) -> Non
 def test_the_same_config_gives_the_same_tables(
     together: Path, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("experiments.run.write_report", lambda folder: folder)
+    monkeypatch.setattr("experiments.run.write_report", lambda folder, step: folder)
     again = Run.open(run(load_config(base, (*ON, *MANY)), tmp_path))
     for name, table in Run.open(together).studies.items():
         pd.testing.assert_frame_equal(again.studies[name], table, check_exact=True)

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.listing import EMBEDDED, LISTS, ListError, print_list
+from experiments.listing import EMBEDDED, LISTS, ListError, listed, print_list
 from mha.models import NAMED as MODELS
 from probes import get_probe, probe_names
 from probes.corpora import NAMED as CORPORA
@@ -14,9 +14,9 @@ from probes.texts import NAMED_TEXTS
 
 @pytest.mark.parametrize("what", LISTS)
 def test_json_and_table_tell_the_same_names(what: str, capsys: pytest.CaptureFixture[str]) -> None:
-    print_list(what, as_json=True)
+    print_list(listed(what), as_json=True)
     rows = json.loads(capsys.readouterr().out)
-    print_list(what, as_json=False)
+    print_list(listed(what), as_json=False)
     lines = capsys.readouterr().out.splitlines()
     assert rows
     assert [next(iter(row.values())) for row in rows] == [line for line in lines if line and not line.startswith(" ")]
@@ -106,18 +106,18 @@ def test_verdicts_are_one_line_of_the_table(
 ) -> None:
     found = {"id": "x", "verdicts": {"minilm": {"verdict": "differs"}, "random": {"verdict": "not reproduced"}}}
     monkeypatch.setitem(LISTS, "findings", lambda: [found])
-    print_list("findings", as_json=False)
+    print_list(listed("findings"), as_json=False)
     assert "minilm: differs; random: not reproduced" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(("what", "hint"), [("probe", "did you mean 'probes'"), ("heads", "known are probes, corpora")])
 def test_another_list_is_refused_with_those_that_exist(what: str, hint: str) -> None:
     with pytest.raises(ListError, match=f"no list of '{what}'; {hint}"):
-        print_list(what, as_json=False)
+        listed(what)
 
 
 def test_the_table_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     row = {"name": "[odd] name", "at": "file:100: [red] :smile:"}
     monkeypatch.setitem(LISTS, "probes", lambda: [row])
-    print_list("probes", as_json=False)
+    print_list(listed("probes"), as_json=False)
     assert " ".join(capsys.readouterr().out.split()) == "[odd] name at file:100: [red] :smile:"

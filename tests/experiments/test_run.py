@@ -138,7 +138,7 @@ def test_one_head_a_question_is_selected_and_it_is_the_best_of_the_selection_spl
 def test_the_written_config_gives_the_same_scores_again(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("experiments.run.write_report", lambda folder: folder)
+    monkeypatch.setattr("experiments.run.write_report", lambda folder, step: folder)
     monkeypatch.chdir(tmp_path)
     again = run(load_config(whole / "config.toml"), tmp_path / "again")
     assert (again / "config.toml").read_text() == (whole / "config.toml").read_text()
@@ -147,7 +147,7 @@ def test_the_written_config_gives_the_same_scores_again(
 
 
 def test_progress_of_every_part_ends_where_it_said(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.run.write_report", lambda folder: folder)
+    monkeypatch.setattr("experiments.run.write_report", lambda folder, step: folder)
     steps: dict[str, list[tuple[int, int]]] = {}
     changes = ["probes.trained=true", "probes.trained_pairs=20", "controls.random=true", "scoring.batch_pieces=200"]
     config = load_config(base, changes)
@@ -521,7 +521,7 @@ def test_a_failure_leaves_no_folder_and_nothing_temporary(
 @pytest.fixture
 def quick(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
     """Return the function that runs `base` without a page into the same folder again and again."""
-    monkeypatch.setattr("experiments.run.write_report", lambda folder: folder)
+    monkeypatch.setattr("experiments.run.write_report", lambda folder, step: folder)
 
     def quick(*changes: str, overwrite: bool = False) -> Path:
         return run(load_config(base, [POSITION, *changes]), tmp_path / "out", overwrite=overwrite)
@@ -550,7 +550,7 @@ def test_a_run_of_the_same_config_is_replaced_and_one_of_another_is_not(quick: C
 def test_a_failure_leaves_the_older_run_as_it_was(quick: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     folder = quick()
     before = contents(folder)
-    monkeypatch.setattr("experiments.run.write_report", lambda folder: 1 / 0)
+    monkeypatch.setattr("experiments.run.write_report", lambda folder, step: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         quick("seed=1", overwrite=True)
     assert contents(folder) == before

@@ -128,7 +128,7 @@ def test_where_right_answers_are_random_nobody_knows_them(box: Sandbox) -> None:
 # --- the study
 
 
-def no_page(folder: Path) -> Path:
+def no_page(folder: Path, step: object) -> Path:
     page = folder / "index.html"
     page.write_text((folder / "sandbox.json").read_text(encoding="utf-8")[:10], encoding="utf-8")
     return page
@@ -274,7 +274,7 @@ def test_an_older_study_is_replaced_as_a_whole(older: Path, monkeypatch: pytest.
 
 
 def test_an_older_study_stays_where_the_new_one_cannot_be_written(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(folder: Path) -> Path:
+    def fail(folder: Path, step: object) -> Path:
         raise OSError("no space left")
 
     monkeypatch.setattr(study_folder, "write_sandbox_page", fail)

@@ -62,6 +62,6 @@ def test_the_threshold_decides_the_tests_of_sieves_and_nothing_else(scored: Call
 def test_the_same_run_gives_the_same_shapes(
     base: Path, tmp_path: Path, scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("experiments.run.write_report", lambda folder: folder)
+    monkeypatch.setattr("experiments.run.write_report", lambda folder, step: folder)
     again = Run.open(run(load_config(base), tmp_path))
     pd.testing.assert_frame_equal(shapes_of(again), shapes_of(scored()), check_exact=True)

@@ -98,6 +98,15 @@ def write(tmp_path: Path) -> Written:
     return write
 
 
+def test_figures_of_the_page_are_counted_to_their_end(
+    records: list[dict[str, Any]], write: Written, tmp_path: Path
+) -> None:
+    write(records)
+    steps: list[tuple[str, int, int]] = []
+    write_claims_page(tmp_path, lambda *now: steps.append(now))
+    assert steps == [("page: figures of claims", done, 2) for done in range(3)]
+
+
 def shown(html: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", html[html.index("<body>") :]).split())
 

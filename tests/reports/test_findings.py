@@ -108,6 +108,12 @@ def test_the_table_has_published_numbers_and_ours_beside_each_other(folder: Path
     assert math.isnan(table.iloc[2 if table.iloc[2].finding == "some-private" else 4].ours)
 
 
+def test_figures_of_the_page_are_counted_to_their_end(folder: Path):
+    steps = []
+    write_findings_page(folder, lambda *now: steps.append(now))
+    assert steps == [("page: figures of findings", done, 2) for done in range(3)]
+
+
 def test_numbers_are_written_as_papers_do():
     assert published_words(statement("obj")) == "86.8 % (baseline 40.0) 8-10"
     assert beside(told("obj"), statement("obj")) == "74.0 % [71.0, 77.0] (baseline 40.0) head 3-1"

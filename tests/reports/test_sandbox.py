@@ -37,6 +37,13 @@ def written(tmp_path: Path) -> Callable[[Any], tuple[str, str]]:
 Written = Callable[[Any], tuple[str, str]]
 
 
+def test_figures_of_the_page_are_counted_to_their_end(record: dict[str, Any], written: Written, tmp_path: Path) -> None:
+    written(record)
+    steps: list[tuple[str, int, int]] = []
+    write_sandbox_page(tmp_path, lambda *now: steps.append(now))
+    assert steps == [("page: figures", done, 3) for done in range(4)]
+
+
 def shown(html: str) -> str:
     """Return the text of a page, without what charts are drawn from."""
     body = re.sub(r"<script.*?</script>", " ", html[html.index("<body>") :], flags=re.DOTALL)
