@@ -149,8 +149,9 @@ def test_more_is_said_where_one_asks_and_nothing_where_one_does_not(
 ) -> None:
     words = ("flow", "a dog", "--model", tiny, "--out", tmp_path / "flow.csv")
     said = headscope("--verbose", *words)
-    assert said.err.splitlines()[0] == "attention flow: 1 to do"
-    assert re.fullmatch(r"attention flow: done in \d+\.\d s", said.err.splitlines()[1])
+    assert said.err.splitlines()[0] == "loading the program ..."
+    assert said.err.splitlines()[2] == "attention flow: 1 to do"
+    assert re.fullmatch(r"attention flow: done in \d+\.\d s", said.err.splitlines()[3])
     quiet = headscope("-q", *words)
     assert (quiet.err, quiet.out) == ("", said.out)
 

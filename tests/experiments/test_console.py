@@ -59,6 +59,7 @@ def test_a_stage_that_is_done_once_more_is_told_once_more(
     assert "3/2" not in terminal.getvalue()
     terminal.seek(0)
     terminal.truncate()
+    monkeypatch.setattr(console, "errors", Console(file=terminal, width=100))
     monkeypatch.setattr(Voice, "talk", Talk.VERBOSE)
     with shown() as step:
         for of in (2, 3):
