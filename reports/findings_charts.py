@@ -155,10 +155,12 @@ def _keyed(shown: Mapping[str, Look], symbol: str) -> tuple[alt.Color, alt.Strok
 def _matrix(figure: Mapping[str, Any], model: str) -> Chart:
     wide, tall = max(map(len, figure["matrix"]), default=0), len(figure["matrix"])
     columns = [str(name) for name in (*figure["names"], *range(len(figure["names"]) + 1, wide + 1))]
+    rows = row_names(figure)
     named = alt.Axis(labelExpr=f"{json.dumps(columns)}[datum.value]", labelAngle=0)
+    called = alt.Axis(labelExpr=f"{json.dumps(rows)}[datum.value]", grid=False)
     x = alt.X("column:O", title=figure["across"] or None, axis=named).scale(domain=list(range(wide)))
-    y = alt.Y("row:O", title=figure["up"] or None, axis=alt.Axis(grid=False)).scale(domain=list(range(1, tall + 1)))
-    base = over(list(_cells(figure["matrix"], columns))).encode(x, y, tooltip="said:N")
+    y = alt.Y("row:O", title=figure["up"] or None, axis=called).scale(domain=list(range(tall)))
+    base = over(list(_cells(figure["matrix"], rows, columns))).encode(x, y, tooltip="said:N")
     blocks = base.mark_rect(stroke="var(--bg)").encode(alt.Color("colour:N", scale=None))
     room = alt.expr(f"width < {24 * wide} ? 0 : 1")
     numbers = base.mark_text(opacity=room, fontSize=11).encode(alt.Color("ink:N", scale=None), text="shown:N")
@@ -167,16 +169,23 @@ def _matrix(figure: Mapping[str, Any], model: str) -> Chart:
     return Chart(f"{figure['title']}: {model}", said, drawn)
 
 
-def _cells(matrix: Sequence[Sequence[float | None]], columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+def row_names(figure: Mapping[str, Any]) -> list[str]:
+    """Return the names of the rows of a matrix from the top; records that were made before have none."""
+    return list(figure.get("rows") or map(str, range(1, len(figure["matrix"]) + 1)))
+
+
+def _cells(
+    matrix: Sequence[Sequence[float | None]], rows: Sequence[str], columns: Sequence[str]
+) -> Iterator[dict[str, Any]]:
     """Yield the cells that have a number, coloured from the least of all to the largest."""
     known = [value for row in matrix for value in row if value is not None]
     low, high, whole = min(known, default=0), max(known, default=1), all(value == int(value) for value in known)
-    for row, values in enumerate(matrix, 1):
+    for row, values in enumerate(matrix):
         for column, value in enumerate(values):
             if value is not None:
                 share, shown = (value - low) / ((high - low) or 1), count(int(value)) if whole else decimal(value)
                 look = {"colour": _ramp(share), "ink": "var(--on-high)" if share > 0.55 else "var(--on-low)"}
-                said = f"{row}, {columns[column]}: {shown}"
+                said = f"{rows[row]}, {columns[column]}: {shown}"
                 yield {"row": row, "column": column, "value": value, "shown": shown, "said": said} | look
 
 

@@ -45,9 +45,10 @@ def _last_layers(evidence: Evidence) -> Numbers:
 def _drawn(evidence: Evidence) -> Figure:
     """Draw the cosine of each head, layer by layer from the last, as the paper's matrices do."""
     drift = evidence[TUNED].studies["drift"]
-    cells = drift.groupby(["layer", "head"]).cosine.mean().unstack().to_numpy()[::-1]
+    cells = drift.groupby(["layer", "head"]).cosine.mean().unstack().iloc[::-1]
+    matrix, rows = [list(map(float, row)) for row in cells.to_numpy()], [str(layer + 1) for layer in cells.index]
     title = "Cosine of the maps of each head before and after fine-tuning"
-    return Figure("matrix", title, "head", "layer, the last above", matrix=[list(map(float, row)) for row in cells])
+    return Figure("matrix", title, "head", "layer", matrix=matrix, rows=rows)
 
 
 def _right(evidence: Evidence, reading: str) -> pd.Series | None:

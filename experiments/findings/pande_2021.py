@@ -69,7 +69,8 @@ def _local(evidence: Evidence) -> Numbers:
 def _roles(evidence: Evidence) -> Figure:
     """Return how many heads have each two roles."""
     has = (_sieves(evidence) < ALPHA).to_numpy(np.float64)
-    return Figure("matrix", "Heads with two roles", "sieve", "sieve", names=SIEVES, matrix=(has.T @ has).tolist())
+    both = (has.T @ has).tolist()
+    return Figure("matrix", "Heads with two roles", "sieve", "sieve", names=SIEVES, matrix=both, rows=SIEVES)
 
 
 FINDINGS = (

@@ -26,6 +26,8 @@ class Figure:
     "Names of the places on x, of bars and where x is no number."
     matrix: Sequence[Sequence[float]] = ()
     "Rows of a matrix from the top; NaN for an empty cell."
+    rows: Sequence[str] = ()
+    "Names of the rows of a matrix from the top; without them they are counted from 1."
     level: float | None = None
     "A horizontal line to compare with, such as chance."
     level_name: str = ""
@@ -38,4 +40,4 @@ class Figure:
             for name, points in self.series.items()
         }
         about = {name: getattr(self, name) for name in ("kind", "title", "across", "up", "level", "level_name")}
-        return about | {"names": list(self.names), "series": series, "matrix": cells}
+        return about | {"names": list(self.names), "series": series, "matrix": cells, "rows": list(self.rows)}

@@ -136,8 +136,8 @@ def test_a_matrix_is_a_heat_map_with_numbers_whose_empty_cells_are_empty() -> No
     assert [mark for mark, *_ in marks(chart)] == ["rect", "text"]
     cells, encoding = of(chart, "rect")
     assert [(row["row"], row["column"], row["shown"]) for row in cells] == [
-        *((1, 0, "0.00"), (1, 1, "1.00")),
-        (2, 1, "0.25"),
+        *((0, 0, "0.00"), (0, 1, "1.00")),
+        (1, 1, "0.25"),
     ]
     assert [row["colour"] for row in cells] == [
         f"color-mix(in oklab,var(--ramp{high}) {share}%,var(--ramp{high - 1}))"
@@ -147,7 +147,11 @@ def test_a_matrix_is_a_heat_map_with_numbers_whose_empty_cells_are_empty() -> No
     assert cells[1]["said"] == "1, 2: 1.00"
     assert encoding["color"]["scale"] is None
     assert encoding["x"]["axis"]["labelExpr"] == '["left", "2"][datum.value]'
+    assert encoding["y"]["axis"]["labelExpr"] == '["1", "2"][datum.value]'
     assert (encoding["x"]["title"], encoding["y"]["title"], chart.height) == ("layer", "nats", 56)
+    cells, encoding = of(finding_chart(figure | {"rows": ["12", "11"]}, "minilm"), "rect")
+    assert [row["said"] for row in cells] == ["12, left: 0.00", "12, 2: 1.00", "11, 2: 0.25"]
+    assert encoding["y"]["axis"]["labelExpr"] == '["12", "11"][datum.value]'
 
 
 def test_a_matrix_of_counts_has_whole_numbers_and_one_of_equal_numbers_a_colour() -> None:

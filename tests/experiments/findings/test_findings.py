@@ -36,6 +36,7 @@ def test_a_planted_finding_is_found_and_its_opposite_is_not(finding):
 def test_a_finding_is_drawn_from_planted_tables(finding):
     drawn = finding.figure(PLANTED[finding.id][0]).recorded()
     assert drawn["series"] or drawn["matrix"]
+    assert len(drawn["rows"]) == len(drawn["matrix"]), "every row has its name"
 
 
 @pytest.mark.parametrize("finding", MEASURED, ids=lambda finding: finding.id)
