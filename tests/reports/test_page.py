@@ -223,7 +223,7 @@ def test_the_same_run_gives_the_same_report(report: Path, run_folder: Path):
 
 @pytest.fixture
 def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_module, "_save_figures", lambda contents, _: {part.name: [] for part in contents.probes})
+    monkeypatch.setattr(page_module, "_save_figures", lambda contents, *_: {part.name: [] for part in contents.probes})
 
 
 @pytest.mark.usefixtures("without_figures")
