@@ -147,7 +147,7 @@ def test_matched_heads_are_the_same_head_under_another_name(
     matched = pd.DataFrame({"name": NAMES[:3], "partner": ["2-2", "1-2", ""], "distance": [0.1, 0.2, np.nan]})
     found = SimpleNamespace(table=matched, sentences=9, distance=0.15, chance=0.5, null=0.4)
     asked: list[str] = []
-    monkeypatch.setattr("experiments.match.match_heads_of", lambda *models: asked.extend(models) or found)
+    monkeypatch.setattr("experiments.match.match_heads_of", lambda *models, progress: asked.extend(models) or found)
     one, other = plant("one", {("obj", ""): {"1-1": 0.9}}), plant("other", {("obj", ""): {"2-2": 0.9}})
     (pair,) = compared(one, other, match=True)
     assert asked == [one, other]

@@ -50,9 +50,9 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
     seen = Shown()
     write = view.write_view
 
-    def keep(path: Path, panels: list[Panel], notes: list[str]) -> Path:
+    def keep(path: Path, panels: list[Panel], notes: list[str], step: Any) -> Path:
         seen.panels, seen.notes = panels, notes
-        return write(path, panels, notes)
+        return write(path, panels, notes, step)
 
     monkeypatch.setattr(view, "write_view", keep)
     return seen
