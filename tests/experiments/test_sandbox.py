@@ -267,7 +267,7 @@ def older(tmp_path: Path) -> Path:
 def test_an_older_study_is_replaced_as_a_whole(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(study_folder, "write_sandbox_page", no_page)
     (older / "report.md").write_text("older")
-    study_folder._write({"seed": 1}, older)
+    study_folder._write({"seed": 1}, older, quiet)
     assert sorted(path.name for path in older.iterdir()) == ["index.html", "sandbox.json"]
     assert json.loads((older / "sandbox.json").read_text()) == {"seed": 1}
     assert [path.name for path in older.parent.iterdir()] == ["sandbox"]
@@ -279,7 +279,7 @@ def test_an_older_study_stays_where_the_new_one_cannot_be_written(older: Path, m
 
     monkeypatch.setattr(study_folder, "write_sandbox_page", fail)
     with pytest.raises(OSError, match="no space left"):
-        study_folder._write({"seed": 1}, older)
+        study_folder._write({"seed": 1}, older, quiet)
     assert (older / "sandbox.json").read_text() == "older"
     assert (older / "index.html").read_text() == "older page"
     assert [path.name for path in older.parent.iterdir()] == ["sandbox"]
@@ -298,7 +298,7 @@ def test_an_older_study_is_put_back_where_the_new_one_cannot_be_moved(
     monkeypatch.setattr(study_folder, "write_sandbox_page", no_page)
     monkeypatch.setattr(Path, "rename", fail)
     with pytest.raises(OSError, match="cannot be moved"):
-        study_folder._write({"seed": 1}, older)
+        study_folder._write({"seed": 1}, older, quiet)
     assert (older / "sandbox.json").read_text() == "older"
 
 
