@@ -60,7 +60,17 @@ def run_findings(run: Run) -> RunFindings | None:
 
 
 def _model(found: Findings, run: Run) -> str:
-    """Return what the record calls the weights of a run; empty where it has not seen them."""
-    weights = (run.record.get("model") or {}).get("sha256")
-    named = [one["model"] for one in found.record["runs"] if weights and one.get("weights") == weights]
+    """Return what the record calls the weights of a run; empty where it has not seen them.
+
+    Fresh and shuffled weights have the hash of those that they were made from, and others for every seed.
+    """
+    model = run.record.get("model") or {}
+    alike = [
+        one["model"]
+        for one in found.record["models"]
+        if not one["control"] and one["source"] == model.get("source") and model.get("sha256")
+    ]
+    named = [
+        one["model"] for one in found.record["runs"] if one["model"] in alike and one.get("weights") == model["sha256"]
+    ]
     return str(named[0]) if named else ""

@@ -254,8 +254,8 @@ def test_random_weights_reproduce_no_finding_about_learned_roles():
     assert found.measured >= 30
 
 
-def of_weights(weights: str) -> Any:
-    return SimpleNamespace(record={"model": {"sha256": weights}})
+def of_weights(weights: str, source: str = "pretrained") -> Any:
+    return SimpleNamespace(record={"model": {"sha256": weights, "source": source}})
 
 
 def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights(
@@ -264,10 +264,12 @@ def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights
     monkeypatch.setattr(run_findings_module, "PUBLISHED", folder)
     assert run_findings(of_weights("d" * 64)) is None, "the record does not know weights"
     record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    record["runs"] = [record["runs"][0] | {"weights": "d" * 64}]
+    record["runs"] = [record["runs"][0] | {"weights": "d" * 64, "model": model} for model in ("random", "minilm")]
     (folder / RECORD).write_text(json.dumps(record), encoding="utf-8")
     assert run_findings(of_weights("e" * 64)) is None
     assert run_findings(SimpleNamespace(record={})) is None
+    for source in ("shuffled", "random"):
+        assert run_findings(of_weights("d" * 64, source)) is None, "made from these weights, and others"
     found = run_findings(of_weights("d" * 64))
     assert found is not None
     assert found.said.startswith("These weights (minilm) were held against 2 findings of 1 papers")
