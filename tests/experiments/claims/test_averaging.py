@@ -52,6 +52,7 @@ def test_examples_have_one_first_and_one_second_key_and_the_answer_of_the_table(
 
 
 def test_a_head_with_equal_weights_cannot_tell_the_order() -> None:
+    torch.manual_seed(0)
     model = TwoKeys(4, 8, 1, 16)
     symbols, marks = torch.tensor([[1, 3, 0], [3, 1, 0]]), torch.tensor([[FIRST, SECOND, PLAIN]] * 2)
     with equal_weights(model, marks):
