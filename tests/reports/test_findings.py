@@ -277,7 +277,7 @@ def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights
     assert found.verdicts == [Verdict("Somebody 2020", HOSTILE, "differs", "")]
     told = Told(next(one for one in SECTIONS if one.name == "run_findings"), found)
     html = environment().get_template("run_findings.html.j2").render(told=told)
-    assert "<td>differs</td>" in html
+    assert "<td><b>differs</b></td>" in html
     assert "<script>" not in html
     made = environment(html=False)
     made.filters["md"] = escaped
