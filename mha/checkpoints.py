@@ -81,7 +81,8 @@ def find_checkpoint(training: Path, step: int | None = None) -> Path:
         return found[max(found)]
     if step in found:
         return found[step]
-    there = f"there are steps {', '.join(map(str, found))}" if found else "there is none"
+    expected = "expected the folder of one seed of a training that has been run, such as runs/scratch/seed-1"
+    there = f"there are steps {', '.join(map(str, found))}" if found else expected
     raise CheckpointError(f"{training}: no whole checkpoint{'' if step is None else f' of step {step}'}; {there}")
 
 

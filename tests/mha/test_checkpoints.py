@@ -125,7 +125,7 @@ def test_going_on_takes_the_last_checkpoint_with_its_state(tmp_path: Path) -> No
 
 
 def test_a_step_without_checkpoint_says_which_there_are(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="no whole checkpoint; there is none"):
+    with pytest.raises(CheckpointError, match="no whole checkpoint; expected the folder of one seed of a training"):
         find_checkpoint(tmp_path)
     write(tmp_path, 1, 2)
     with pytest.raises(CheckpointError, match="no whole checkpoint of step 3; there are steps 1, 2"):
