@@ -19,7 +19,8 @@ from probes.scoring import Settings
 from probes.side_by_side import side_by_side
 
 WORDS = 20_000
-"Words whose vectors are kept at a time: 4 bytes x words x heads x head_dim, 737 MB of BERT base."
+"""Words whose vectors are kept at a time, or those of one draw where they are more: 4 bytes x words x heads x
+head_dim, 737 MB of BERT base."""
 
 CODED = ("compression", "control_compression")
 "What a code says of a head, in the task and in its control task."

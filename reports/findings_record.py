@@ -16,6 +16,9 @@ from reports.claims_record import Number, written
 RECORD = "findings.json"
 "The file of all findings in their folder."
 
+PUBLISHED = Path(__file__).parent / "published" / "findings"
+"The folder of the record that is published with headscope."
+
 REPRODUCED, DIFFERS, NOT_REPRODUCED, UNTESTABLE = "reproduced", "differs", "not reproduced", "not testable here"
 
 VERDICTS = (REPRODUCED, DIFFERS, NOT_REPRODUCED, UNTESTABLE)

@@ -43,8 +43,8 @@ STUDIES: Final[Mapping[str, tuple[str, str, str]]] = {
     "codes": (
         "Codes, drawn anew",
         "classifiers",
-        "Labels of the selection split were coded {codes} times more, each time of other examples, in another order of "
-        "documents and beside another control task, to say what of a compression is chance.",
+        "Labels of the selection split (tasks: {coded}) were coded {codes} times more, each time of other examples, in "
+        "another order of documents and beside another control task, to say what of a compression is chance.",
     ),
     "parser": (
         "Parsers",

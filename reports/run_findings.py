@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from reports.findings_record import UNTESTABLE, VERDICTS, Findings, read_findings
+from reports.findings_record import PUBLISHED, UNTESTABLE, VERDICTS, Findings, read_findings
 from reports.formats import count
 from reports.run import Run
-
-PUBLISHED = Path(__file__).parent / "published" / "findings"
-"The record of the runs that are published with headscope."
 
 
 @dataclass(frozen=True)

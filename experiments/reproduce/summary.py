@@ -9,8 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from reports.findings_record import VERDICTS, read_findings
-from reports.run_findings import PUBLISHED
+from reports.findings_record import PUBLISHED, VERDICTS, read_findings
 
 
 def published_verdicts() -> dict[str, dict[str, dict[str, Any]]]:
