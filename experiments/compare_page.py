@@ -9,7 +9,8 @@ from pathlib import Path
 from experiments.compare import compare, open_sides, shortened
 from experiments.compare_sides import CompareError, Side
 from experiments.progress import Progress, silent
-from reports.compare import Compared, write_comparison
+from reports.compare import write_comparison
+from reports.compare_record import Compared
 from reports.compare_table import SAME, Pair
 from reports.formats import count, day, interval, percent, signed, signed_interval
 

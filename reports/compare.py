@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
 
-from reports.compare_table import ALONE, CHANGES, COMPARE_COLUMNS, HEAD_CHANGES, HEAD_COLUMNS, Pair
+from reports.compare_record import Compared, Comparison, read_compared, write_compared
+from reports.compare_table import ALONE, CHANGES, HEAD_CHANGES, Pair
 from reports.environment import assets, environment
 from reports.formats import escaped, percent
-from reports.schema import replace_file, typed
-
-ROWS, HEADS = "compare.csv", "heads.csv"
+from reports.steps import Step, each, silent
 
 METHOD: Final = (
     (
@@ -62,48 +60,22 @@ METHOD: Final = (
 "Terms and what they mean."
 
 
-@dataclass(frozen=True)
-class Compared:
-    """One of the runs, as the page names it."""
-
-    name: str
-    model: str
-    texts: str
-    "What its heads were told on."
-    made: str
-    "When, with which version, from which weights."
-
-
-@dataclass(frozen=True)
-class Page:
-    """Everything that the page shows."""
-
-    runs: tuple[Compared, ...]
-    pairs: tuple[Pair, ...]
-    version: str
-
-    @property
-    def title(self) -> str:
-        """The names of all runs in one line."""
-        return " · ".join(run.name for run in self.runs)
-
-
 def write_comparison(folder: Path, runs: Sequence[Compared], pairs: Sequence[Pair], version: str) -> Path:
-    """Write index.html, report.md, compare.csv and heads.csv into `folder`; return the path of the page."""
-    page = Page(tuple(runs), tuple(pairs), version)
-    html, markdown = _rendered("compare.html.j2", page), _rendered("compare.md.j2", page)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, columns, frames in (
-        (ROWS, COMPARE_COLUMNS, [pair.rows for pair in pairs]),
-        (HEADS, HEAD_COLUMNS, [pair.heads for pair in pairs]),
-    ):
-        replace_file(typed(pd.concat(frames, ignore_index=True), columns, folder / name), folder / name)
+    """Write compare.json, compare.csv, heads.csv and the page made of them into `folder`; return the page's path."""
+    write_compared(folder, Comparison(tuple(runs), tuple(pairs), version))
+    return write_comparison_page(folder)
+
+
+def write_comparison_page(folder: Path, step: Step = silent) -> Path:
+    """Make index.html and report.md of a comparison from its record; ValueError says what is wrong with that."""
+    page = read_compared(folder)
+    html, markdown = (_rendered(name, page) for name in each("page", ("compare.html.j2", "compare.md.j2"), step))
     (folder / "report.md").write_text(re.sub(r"\n{3,}", "\n\n", markdown), encoding="utf-8")
     (folder / "index.html").write_text(html, encoding="utf-8")
     return folder / "index.html"
 
 
-def _rendered(template: str, page: Page) -> str:
+def _rendered(template: str, page: Comparison) -> str:
     """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
     html = template.endswith(".html.j2")
     made = environment(html=html)

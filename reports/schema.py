@@ -167,11 +167,7 @@ def replace_file(frame: pd.DataFrame, path: Path) -> Path:
 
 def read_scores(path: Path) -> pd.DataFrame:
     """Read scores.parquet, or scores.csv with the same result; ValueError says what is wrong with the file."""
-    if path.suffix != ".csv":
-        return validate(read_parquet(path), SCORE_COLUMNS, path)
-    text = {column: "str" for column, dtype in SCORE_COLUMNS.items() if dtype == "str"}
-    gaps = {column: [""] for column, dtype in SCORE_COLUMNS.items() if dtype in {"float64", "Int64"}}
-    frame = pd.read_csv(path, dtype=text, keep_default_na=False, na_values=gaps)
+    frame = read_csv(path, SCORE_COLUMNS) if path.suffix == ".csv" else read_parquet(path)
     return validate(frame, SCORE_COLUMNS, path)
 
 
@@ -193,6 +189,16 @@ def read_agreement(path: Path) -> pd.DataFrame:
 def read_behaviour(path: Path) -> pd.DataFrame:
     """Read behaviour.parquet; ValueError says what is wrong with the file."""
     return validate(read_parquet(path), BEHAVIOUR_COLUMNS, path)
+
+
+def read_csv(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Read a CSV file as `replace_file` wrote it: words such as NA stay words."""
+    text = {column: "str" for column, dtype in columns.items() if dtype == "str"}
+    gaps = {column: [""] for column, dtype in columns.items() if dtype in {"float64", "Int64"}}
+    try:
+        return pd.read_csv(path, dtype=text, keep_default_na=False, na_values=gaps)
+    except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
+        raise ValueError(f"{path}: not a readable CSV file ({str(error).strip()}); run again") from error
 
 
 def read_parquet(path: Path) -> pd.DataFrame:

@@ -52,22 +52,24 @@ def train(
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="A run folder, or the folder of a sandbox, of claims or findings.")],
+    folder: Annotated[Path, typer.Argument(help="A run folder, or one of a comparison, sandbox, claims or findings.")],
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Make the page of a run folder, of a sandbox, of claims or of findings, anew from its numbers."""
+    """Make the page of a run, of a comparison, of a sandbox, of claims or of findings anew from its numbers."""
     with loading():
         from reports import write_report
         from reports.claims import RECORD, write_claims_page
+        from reports.compare import write_comparison_page
+        from reports.compare_record import RECORD as COMPARISON
         from reports.findings import RECORD as FINDINGS
         from reports.findings import write_findings_page
         from reports.sandbox import write_sandbox_page
 
-    make = write_sandbox_page if (folder / "sandbox.json").is_file() else write_report
-    if next(folder.glob(f"*/{RECORD}"), None):
-        make = write_claims_page
-    if (folder / FINDINGS).is_file():
-        make = write_findings_page
+    makers = {
+        **{"sandbox.json": write_sandbox_page, f"*/{RECORD}": write_claims_page},
+        **{FINDINGS: write_findings_page, COMPARISON: write_comparison_page},
+    }
+    make = next((make for record, make in makers.items() if any(folder.glob(record))), write_report)
     try:
         with shown() as progress:
             page = make(folder, progress)

@@ -326,9 +326,14 @@ def test_the_command_writes_page_and_tables(
     assert (code, err) == (0, "")
     assert said.startswith("before → after\nOf 6 roles that before or after has, 1 stays")
     assert said.splitlines()[-1] == f"page: {out / 'index.html'}"
-    assert {path.name for path in out.iterdir()} == {"index.html", "report.md", "compare.csv", "heads.csv"}
+    files = {"index.html", "report.md", "compare.json", "compare.csv", "heads.csv"}
+    assert {path.name for path in out.iterdir()} == files
     assert len(pd.read_csv(out / "compare.csv")) == 7
     assert pd.read_csv(out / "heads.csv")["head"].tolist() == [*NAMES]
+    before = (out / "index.html").read_text(encoding="utf-8")
+    (out / "index.html").unlink()
+    assert headscope("report", out) == (0, f"page: {out / 'index.html'}\n", "")
+    assert (out / "index.html").read_text(encoding="utf-8") == before
     code, said, err = headscope("compare", one, other, "--out", out, "--json")
     record = json.loads(said)
     assert (code, err, record["page"]) == (0, "", str(out / "index.html"))

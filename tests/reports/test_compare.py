@@ -1,12 +1,16 @@
 """The page of a comparison: its words, its tables, and both grids in a real browser."""
 
+import re
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from reports.compare import Compared, grids, write_comparison
+from reports.compare import grids, write_comparison, write_comparison_page
+from reports.compare_record import Compared, read_compared
 from reports.compare_table import (
     ALONE,
     GAINED,
@@ -121,6 +125,55 @@ def test_markdown_and_tables_hold_the_numbers(folder: Path, pair: Pair) -> None:
     assert "| another main role | 1 |" in text
     assert pd.read_csv(folder / "compare.csv")["difference"].tolist() == pytest.approx(pair.rows["difference"].tolist())
     assert pd.read_csv(folder / "heads.csv")["change"].tolist() == pair.heads["change"].tolist()
+
+
+def test_the_record_comes_back_bit_by_bit(folder: Path, pair: Pair, hostile: str) -> None:
+    found = read_compared(folder)
+    assert [(run.name, run.made) for run in found.runs] == [("before", hostile), ("after", hostile)]
+    (again,) = found.pairs
+    assert (again.shapes, again.matched, again.notes) == (pair.shapes, pair.matched, pair.notes)
+    for table in ("rows", "heads"):
+        columns = [*getattr(again, table).columns]
+        pd.testing.assert_frame_equal(getattr(again, table), getattr(pair, table)[columns], check_exact=True)
+
+
+def test_pages_are_made_anew_from_the_record(folder: Path) -> None:
+    before = {name: (folder / name).read_bytes() for name in ("index.html", "report.md")}
+    for name in before:
+        (folder / name).unlink()
+    told: list[tuple[str, int, int]] = []
+    assert write_comparison_page(folder, lambda *step: told.append(step)) == folder / "index.html"
+    assert {name: (folder / name).read_bytes() for name in before} == before
+    assert told == [("page", 0, 2), ("page", 1, 2), ("page", 2, 2)]
+
+
+def test_a_record_keeps_its_pairs_apart(pair: Pair, tmp_path: Path) -> None:
+    third = replace(pair, other="NA", rows=pair.rows.assign(other="NA")[:2], heads=pair.heads.assign(other="NA"))
+    runs = [Compared(name, "m", "t", "") for name in ("before", "after", "NA")]
+    write_comparison(tmp_path, runs, [pair, third], "0.1.0")
+    assert [(one.other, len(one.rows), len(one.heads)) for one in read_compared(tmp_path).pairs] == [
+        *(("after", 6, 5), ("NA", 2, 5)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("compare.json", "{", "not the record of a comparison (JSONDecodeError"),
+        (
+            "compare.json",
+            '{"runs": [], "pairs": [{}], "headscope": "0"}',
+            "not the record of a comparison (KeyError: 'one'",
+        ),
+        ("compare.csv", "one,other\n", "column(s) probe, label"),
+        ("heads.csv", "", "not a readable CSV file"),
+    ],
+)
+def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, name: str, text: str, said: str) -> None:
+    broken = shutil.copytree(folder, tmp_path / "copy")
+    (broken / name).write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=re.escape(f"{broken / name}: {said}")):
+        write_comparison_page(broken)
 
 
 def test_the_page_works_in_a_browser(browser: Any, folder: Path, hostile: str) -> None:
