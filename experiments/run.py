@@ -15,13 +15,14 @@ import tomli_w
 
 from experiments.behaviour import Examination
 from experiments.biographies import add_biographies, biographies
-from experiments.config import Config, ConfigError, VerdictSection, resolved
+from experiments.config import Config, VerdictSection, resolved
 from experiments.corpora import open_corpora
 from experiments.journal import Journal
 from experiments.opened import Opened, open_model
 from experiments.part import Part
 from experiments.progress import Progress, silent
 from experiments.provenance import machine_record
+from experiments.run_folder import CONFIG, check_free, put
 from experiments.studies import studies_of, write_tables
 from experiments.study import Study, Surroundings
 from mha import Model
@@ -41,8 +42,6 @@ from reports import (
     write_scores,
 )
 
-CONFIG = "config.toml"
-
 
 class RunError(ValueError):
     """A run that cannot give any number."""
@@ -60,10 +59,10 @@ def run(
 ) -> Path:
     """Do what `config` says and return the run folder `out`/<name>, which appears only when it is whole.
 
-    A folder that holds a run of the same config is replaced; one of another config only with `overwrite`. `command` is
-    what was typed, for run.json; `model` is the one that the config names, where it is loaded already. Without `page`
-    the folder has no report. Raises RunError where the probes find no question in the corpora, so that there is no
-    number to report.
+    A folder that holds a run of the same config, but for `[page]`, is replaced; one of another config only with
+    `overwrite`. `command` is what was typed, for run.json; `model` is the one that the config names, where it is loaded
+    already. Without `page` the folder has no report. Raises RunError where the probes find no question in the corpora,
+    so that there is no number to report.
     """
     folder = out / config.name
     check_free(folder, config, overwrite)
@@ -86,44 +85,8 @@ def run(
             add_biographies(found, unfinished)
         if page:
             write_report(unfinished, progress)
-        _put(unfinished, folder, Path(temporary) / "replaced")
+        put(unfinished, folder, Path(temporary) / "replaced")
     return folder
-
-
-def _put(unfinished: Path, folder: Path, replaced: Path) -> None:
-    """Give a finished run its name, in the place of an earlier one; trainings that lie there stay where they are."""
-    if any(map(_is_training, folder.glob("*"))):
-        replaced.mkdir()
-        for path in [path for path in folder.iterdir() if not _is_training(path)]:
-            path.rename(replaced / path.name)
-        for path in sorted(unfinished.iterdir(), key=lambda path: path.name == CONFIG):  # it says that a run is whole
-            path.rename(folder / path.name)
-        return
-    if folder.exists():
-        folder.rename(replaced)
-    try:
-        unfinished.rename(folder)
-    except OSError:
-        if replaced.exists():
-            replaced.rename(folder)
-        raise
-
-
-def _is_training(path: Path) -> bool:
-    return path.name.startswith("seed-") and path.is_dir()
-
-
-def check_free(folder: Path, config: Config, overwrite: bool) -> None:
-    """Raise ConfigError where `folder` holds something that this run must not replace."""
-    if not folder.exists():
-        return
-    before = folder / CONFIG
-    if not before.is_file() and any(map(_is_training, folder.glob("*"))):
-        return
-    if not (before.is_file() and (folder / "scores.parquet").is_file()):
-        raise ConfigError(f"{folder} exists and is not a run folder; choose another --out or name")
-    if not overwrite and before.read_text(encoding="utf-8") != tomli_w.dumps(resolved(config)):
-        raise ConfigError(f"{folder} holds a run of another config; choose another --out or name, or add --overwrite")
 
 
 def _work(

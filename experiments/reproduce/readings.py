@@ -16,8 +16,8 @@ from experiments.config_file import read_toml
 from experiments.progress import Progress, silent
 from experiments.reproduce.finding import FindingError
 from experiments.reproduce.subject import Subject
-from experiments.run import CONFIG
 from experiments.run import run as do_run
+from experiments.run_folder import CONFIG
 from reports import Run
 from reports.claims_record import read_claim
 

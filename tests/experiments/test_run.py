@@ -539,12 +539,36 @@ def test_a_run_of_the_same_config_is_replaced_and_one_of_another_is_not(quick: C
     assert quick() == folder
     assert not (folder / "left over").exists()
     before = contents(folder)
-    with pytest.raises(ConfigError, match=r"holds a run of another config; .*--overwrite"):
+    with pytest.raises(ConfigError, match=r"another config \(seed: 0 there, 1 here\); .*--overwrite"):
         quick("seed=1")
     assert contents(folder) == before
     quick("seed=1", overwrite=True)
     assert Run.open(folder).record["seed"] == 1
     assert [path.name for path in folder.parent.iterdir()] == ["quick"]
+
+
+def test_a_run_that_shows_other_examples_replaces_the_one_before(quick: Callable[..., Path]) -> None:
+    folder = quick("page.examples=3")
+    scores, shown = Run.open(folder).scores, len(Run.open(folder).examples)
+    assert quick("page.examples=0") == folder
+    pd.testing.assert_frame_equal(Run.open(folder).scores, scores)
+    assert len(Run.open(folder).examples) == 0 < shown
+
+
+def test_keys_in_which_configs_differ_are_named(quick: Callable[..., Path]) -> None:
+    config = quick() / "config.toml"
+    text = config.read_text(encoding="utf-8").replace("[verdict]", "[old]\nlist = [1, 2]\n\n[verdict]")
+    config.write_text(text, encoding="utf-8")
+    changes = ["verdict.alpha=0.01", "scoring.maps=norms", "seed=1", "verdict.margin=0.2", "page.examples=1"]
+    with pytest.raises(ConfigError) as error:
+        quick(*changes)
+    assert "(seed: 0 there, 1 here; " in str(error.value)
+    assert "scoring.maps: 'weights' there, 'norms' here; " in str(error.value)
+    assert "; and 1 more)" in str(error.value)
+    assert "page" not in str(error.value)
+    config.write_text("[", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"another config \(its config.toml cannot be read\)"):
+        quick()
 
 
 def test_a_failure_leaves_the_older_run_as_it_was(quick: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
