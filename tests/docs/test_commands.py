@@ -5,15 +5,18 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import tomli_w
 import typer
 
 from experiments.cli import UsageError, app, main
-from experiments.config import load_config, load_training
+from experiments.config import load_config, load_training, resolved
 from experiments.run import run
+from experiments.run_folder import CONFIG, check_free
 
 ROOT = Path(__file__).parents[2]
 QUICK = (
@@ -152,6 +155,19 @@ def test_every_config_that_is_shown_is_right(commands: ModuleType, tmp_path: Pat
 def test_the_list_has_nothing_that_no_page_shows(commands: ModuleType, typed: Typed) -> None:
     shown = {command for _, command in typed}
     assert not [command for command in commands.listed() if command not in shown]
+
+
+def test_listed_runs_do_not_stand_in_the_way_of_those_after_them(commands: ModuleType, tmp_path: Path) -> None:
+    runs = [shlex.split(command)[2:] for command in commands.listed() if command.startswith("headscope run ")]
+    assert len(runs) > 10
+    for file, *options in runs:
+        changes = [value for option, value in pairwise(options) if option == "--set"]
+        config = load_config(ROOT / file, changes)
+        folder = tmp_path / config.name
+        check_free(folder, config, "--overwrite" in options)
+        folder.mkdir(exist_ok=True)
+        (folder / CONFIG).write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
+        (folder / "scores.parquet").touch()
 
 
 def test_every_target_that_is_shown_is_in_the_makefile(typed: Typed) -> None:
