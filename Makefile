@@ -44,19 +44,19 @@ sandbox: $(INSTALLED)  ## do the sandbox study with one percent of its runs, und
 	@$(BIN)/headscope sandbox --quick --out runs/sandbox-quick --workers $(WORKERS)
 
 bench: $(INSTALLED)  ## time scoring against a plain forward pass
-	@$(BIN)/python -m experiments.bench_scoring
+	@$(BIN)/python -m experiments.bench.scoring
 
 bench-train: $(INSTALLED)  ## time training against the Trainer of transformers
-	@$(BIN)/python -m experiments.bench_train
+	@$(BIN)/python -m experiments.bench.train
 
 bench-prune: $(INSTALLED)  ## time encoders without some of their heads against the whole one
-	@$(BIN)/python -m experiments.bench_prune
+	@$(BIN)/python -m experiments.bench.prune
 
 bench-ablate: $(INSTALLED)  ## time the ablation of every head against as many plain forward passes
-	@$(BIN)/python -m experiments.bench_ablate
+	@$(BIN)/python -m experiments.bench.ablate
 
 bench-page: $(INSTALLED)  ## time how soon a large page can be used, in chromium
-	@$(BIN)/python -m experiments.bench_page
+	@$(BIN)/python -m experiments.bench.page
 
 docs: $(INSTALLED)  ## write the documentation to site/, which opens from disk
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from experiments.claims.registry import CLAIMS
-from experiments.config import Config
+from experiments.config.config import Config
 
 WORDS = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path"}
 SIGNS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}

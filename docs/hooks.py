@@ -15,7 +15,7 @@ from mkdocs.structure.files import File, Files
 from notebook import notebook_page
 from reference import commands_page, probe_page, probes_page, python_page, tables_page, terms_page, verdicts
 
-from experiments.listing import probes
+from experiments.commands.listing import probes
 from probes import probe_names
 
 PUBLISHED = ROOT / "reports" / "published"

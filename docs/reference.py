@@ -13,12 +13,13 @@ import typer
 from markdown_text import docstring, escaped, prose, table
 
 from experiments.cli import app
-from experiments.listing import Rows
+from experiments.commands.listing import Rows
 from probes import get_probe
-from reports import biography_tables, columns
-from reports.findings_record import VERDICTS, read_findings
-from reports.glossary import MEANING
-from reports.study_tables import STUDY_TABLES
+from reports.findings.record import VERDICTS, read_findings
+from reports.run import biography_tables
+from reports.scores.glossary import MEANING
+from reports.studies.tables import STUDY_TABLES
+from reports.tables import columns
 
 ROOMS = ("mha", "probes", "reports")
 "Packages whose exported names are the Python API."

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from experiments.api import load as load
     from experiments.api import open_run as open_run
     from experiments.api import score as score
-    from experiments.exports import export as export
-    from experiments.sentence import ablate as ablate
-    from experiments.sentence import attention as attention
+    from experiments.heads.exports import export as export
+    from experiments.heads.sentence import ablate as ablate
+    from experiments.heads.sentence import attention as attention
 
 _HOMES = {
     **dict.fromkeys(("load", "open_run", "score"), "experiments.api"),
-    **dict.fromkeys(("ablate", "attention"), "experiments.sentence"),
-    "export": "experiments.exports",
+    **dict.fromkeys(("ablate", "attention"), "experiments.heads.sentence"),
+    "export": "experiments.heads.exports",
 }
 
 __all__ = [*_HOMES]

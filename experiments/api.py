@@ -8,15 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from experiments.config import Config
-from experiments.config_file import resolve_paths, validated
-from experiments.progress import Progress, silent
-from experiments.run import run
-from experiments.sections import GENERATED
-from experiments.training import find_training
+from experiments.config.config import Config
+from experiments.config.file import resolve_paths, validated
+from experiments.config.sections import GENERATED
+from experiments.record.progress import Progress, silent
+from experiments.run.run import run
+from experiments.training.train import find_training
 from mha import Model, load_model
-from mha.checkpoints import find_checkpoint
-from probes.corpora import NAMED
+from mha.training.checkpoints import find_checkpoint
+from probes.corpora.corpus import NAMED
 from reports import Run
 
 CALLED = Path("score")

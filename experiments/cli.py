@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from experiments.commands import heads, knowledge, pairs, runs, studies
-from experiments.console import Talk, Voice, errors
+from experiments.commands.console import Talk, Voice, errors
 
 app = typer.Typer(
     name="headscope",

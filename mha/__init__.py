@@ -2,14 +2,14 @@
 
 from mha.attention import AttentionError, MultiHeadAttention, attend
 from mha.batches import Batch, collate, plan
-from mha.encoder import Encoder, EncoderConfig
+from mha.causal.interventions import Ablate, Attend, intervene
+from mha.encoder.encoder import Encoder, EncoderConfig
+from mha.encoder.weights import export_encoder, load_encoder
 from mha.hooks import SITES, HookError, Record, Seen, record, watch
-from mha.interventions import Ablate, Attend, intervene
-from mha.maps import merge, stream_maps
-from mha.masked_prediction import MaskedLM
-from mha.models import Model, ModelError, load_model
+from mha.models.maps import merge, stream_maps
+from mha.models.masked_prediction import MaskedLM
+from mha.models.model import Model, ModelError, load_model
 from mha.pieces import CLS, SEP, Pieces, align
-from mha.weights import export_encoder, load_encoder
 
 __all__ = [
     "CLS",

@@ -171,7 +171,7 @@ class MultiHeadAttention(nn.Module):
         if not self._whole:
             raise AttentionError(
                 f"of {self.heads} heads {self.heads - len(self.left)} were taken out, and views of weights have no "
-                "place for them: read those of the full-size model (mha.pruning.zeroed)"
+                "place for them: read those of the full-size model (mha.causal.pruning.zeroed)"
             )
 
     @property

@@ -36,7 +36,7 @@ class Probe(Protocol):
     scope: ClassVar[str]
     '"sentence" if the model reads one sentence at a time, "window" if it reads windows of a document.'
     baselines: ClassVar[tuple[str, ...]]
-    "Names of the baselines that make sense for it, in `probes.baselines.BASELINES`."
+    "Names of the baselines that make sense for it, in `probes.scoring.baselines.BASELINES`."
     controls: ClassVar[tuple[str, ...]]
     "Names of the controls that make sense for it, in CONTROLS."
     needs: ClassVar[str]

@@ -1,11 +1,12 @@
 """Run folders and what is made from them: tables, figures, pages. Reads numbers only; runs no model."""
 
-from reports.attention_tables import write_attention
-from reports.columns import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS
-from reports.page import write_report
-from reports.paper_figures import best_heads_figure, heat_map_figure
-from reports.run import Run
-from reports.schema import (
+from reports.notebook.paper_figures import best_heads_figure, heat_map_figure
+from reports.page.page import write_report
+from reports.run.folder import Run
+from reports.run.sentence_attention import write_attention
+from reports.studies.tables import write_studies
+from reports.tables.columns import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS
+from reports.tables.schema import (
     read_examples,
     read_scores,
     validate,
@@ -14,8 +15,7 @@ from reports.schema import (
     write_metrics,
     write_scores,
 )
-from reports.study_tables import write_studies
-from reports.view import write_view
+from reports.view.view import write_view
 
 __all__ = [
     "BEHAVIOUR_COLUMNS",

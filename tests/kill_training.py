@@ -27,8 +27,8 @@ from small_training import SETTINGS as SMALL
 from small_training import make_task
 from torch import nn
 
-from mha.checkpoints import Schedule, find_resumable, list_checkpoints
-from mha.training import train
+from mha.training.checkpoints import Schedule, find_resumable, list_checkpoints
+from mha.training.train import train
 
 STEPS, SCHEDULE = 120, Schedule(per_doubling=1, every=0, safety=4)
 SETTINGS = replace(

@@ -9,14 +9,14 @@ import random
 import sys
 from pathlib import Path
 
-from mha.checkpoints import Schedule
-from mha.encoder import EncoderConfig
-from mha.masking import Masking
-from mha.rows import store_rows
-from mha.training import train
-from mha.training_settings import TrainingSettings
-from mha.training_task import Task
-from mha.vocabulary import Vocabulary, VocabularySettings, train_tokenizer
+from mha.encoder.encoder import EncoderConfig
+from mha.training.checkpoints import Schedule
+from mha.training.masking import Masking
+from mha.training.packed_rows import store_rows
+from mha.training.settings import TrainingSettings
+from mha.training.task import Task
+from mha.training.train import train
+from mha.training.vocabulary import Vocabulary, VocabularySettings, train_tokenizer
 
 SETTINGS = TrainingSettings(
     steps=12,

@@ -25,8 +25,8 @@ from experiments.claims.two_keys import (
     every_pair,
     random_table,
 )
-from experiments.estimates import difference
-from experiments.rules import Rule
+from experiments.statements.estimates import difference
+from experiments.statements.rule import Rule
 from mha import record
 
 ONE, TWO, EQUAL, CEILING = "one head", "two heads", "one head, held to equal weights", "ceiling of an equal average"

@@ -10,10 +10,10 @@ from typing import Any
 from pydantic import Field
 
 from experiments.claims.record import Found
-from experiments.config import NAME
-from experiments.progress import Progress
+from experiments.config.config import NAME
+from experiments.config.section import Section
+from experiments.record.progress import Progress
 from experiments.sandbox.parts import Parts
-from experiments.section import Section
 
 
 class ClaimSection(Section):

@@ -14,8 +14,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from experiments.claims.claim import Claim, Work
 from experiments.claims.record import Found, Measure, Row, Statement, rounds_of
 from experiments.claims.timing import FORWARD, TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
-from experiments.estimates import exact, ratio
-from experiments.rules import Rule
+from experiments.statements.estimates import exact, ratio
+from experiments.statements.rule import Rule
 from mha import MultiHeadAttention, record
 
 SAME = Rule(above=0.999, below=1.001)

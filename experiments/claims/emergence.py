@@ -8,13 +8,13 @@ from typing import Any
 
 from pydantic import Field
 
-from experiments.checkpoints import read_checkpoints
 from experiments.claims.claim import Claim, Work
 from experiments.claims.heads import folder_of
 from experiments.claims.record import Found, Measure, Statement, rows_of
 from experiments.claims.trained import ScoredSection, by_seed, heads_of, specialised, trainings
-from experiments.estimates import difference, mean_of
-from experiments.rules import Rule
+from experiments.statements.estimates import difference, mean_of
+from experiments.statements.rule import Rule
+from experiments.training.checkpoints import read_checkpoints
 from mha import load_model
 
 START, END = "before training", "after training"

@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from experiments.checkpoints import read_checkpoints
 from experiments.claims.claim import Claim, Work
 from experiments.claims.record import ClaimError, Found, Measure, Statement, rows_of
 from experiments.claims.trained import (
@@ -23,8 +22,9 @@ from experiments.claims.trained import (
     specialised,
     trainings,
 )
-from experiments.estimates import difference, mean_of
-from experiments.rules import Rule
+from experiments.statements.estimates import difference, mean_of
+from experiments.statements.rule import Rule
+from experiments.training.checkpoints import read_checkpoints
 from mha import load_model
 
 Seeds = Mapping[int, Mapping[str, float]]

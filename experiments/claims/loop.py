@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from experiments.claims.claim import Claim, Work
 from experiments.claims.record import ClaimError, Found, Measure, Row, Statement, rounds_of
 from experiments.claims.timing import TRAINING, TimedSection, inputs, passes, take_turns, threads, tokens_of
-from experiments.estimates import geometric_mean
-from experiments.rules import Rule
+from experiments.statements.estimates import geometric_mean
+from experiments.statements.rule import Rule
 from mha import MultiHeadAttention, attend
 
 EQUAL = 1e-5

@@ -15,13 +15,13 @@ import torch
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from experiments.checkpoints import read_checkpoints
 from experiments.claims.claim import Claim, Work
 from experiments.claims.heads import folder_of
 from experiments.claims.record import Found, Measure, Statement, rows_of
 from experiments.claims.trained import TrainedSection, by_seed, trainings
-from experiments.estimates import mean_of
-from experiments.rules import Rule
+from experiments.statements.estimates import mean_of
+from experiments.statements.rule import Rule
+from experiments.training.checkpoints import read_checkpoints
 from mha import Ablate, Batch, Encoder, Model, align, collate, intervene, load_model, record
 from probes import Corpus
 

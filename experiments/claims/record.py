@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from experiments.estimates import Estimate, geometric_mean, mean_of
-from experiments.rules import Rule
+from experiments.statements.estimates import Estimate, geometric_mean, mean_of
+from experiments.statements.rule import Rule
 
 
 class ClaimError(ValueError):

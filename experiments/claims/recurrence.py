@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from experiments.claims.claim import Claim, Work
 from experiments.claims.record import Found, Measure, Row, Statement, rounds_of
 from experiments.claims.timing import TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
-from experiments.estimates import ratio
-from experiments.rules import Rule
+from experiments.statements.estimates import ratio
+from experiments.statements.rule import Rule
 from mha import MultiHeadAttention
 
 ATTENTION, LSTM = "self-attention", "LSTM"

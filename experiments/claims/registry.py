@@ -8,8 +8,8 @@ from pathlib import Path
 
 from experiments.claims import averaging, compute, emergence, heads, loop, mixing, recurrence, scaling
 from experiments.claims.claim import Claim, ClaimSection
-from experiments.config_file import read_toml, validated
-from experiments.section import ConfigError
+from experiments.config.file import read_toml, validated
+from experiments.config.section import ConfigError
 from mha.nearest_name import nearest_name
 
 CLAIMS: Mapping[str, Claim] = {

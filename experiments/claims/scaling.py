@@ -11,19 +11,19 @@ from typing import Any
 import torch.nn.functional as F
 from pydantic import Field
 
-from experiments.checkpoints import read_checkpoints
 from experiments.claims.claim import Claim, Work
 from experiments.claims.heads import folder_of
 from experiments.claims.record import Found, Measure, Row, Statement, rounds_of, rows_of
-from experiments.claims.sharpness import entropy, random_scores, score_gradient, sharpness
 from experiments.claims.trained import TrainedSection, by_seed, trainings
-from experiments.estimates import difference, mean_of, ratio
-from experiments.rules import Rule
-from experiments.texts import open_material, open_rows, open_vocabulary
-from experiments.training import encoder_config, training_settings
+from experiments.statements.estimates import difference, mean_of, ratio
+from experiments.statements.rule import Rule
+from experiments.training.checkpoints import read_checkpoints
+from experiments.training.texts import open_material, open_rows, open_vocabulary
+from experiments.training.train import encoder_config, training_settings
 from mha import Encoder, load_model
-from mha.masked_lm import MaskedBatch
-from mha.training_task import Task, evaluation_batches
+from mha.encoder.masked_lm import MaskedBatch
+from mha.reading.sharpness import entropy, random_scores, score_gradient, sharpness
+from mha.training.task import Task, evaluation_batches
 
 WITH, WITHOUT = "divided by √d_k", "not divided"
 START, END = "before training", "after training"

@@ -17,10 +17,10 @@ from pydantic import ValidationError
 from experiments.claims.claim import Work
 from experiments.claims.record import ClaimError
 from experiments.claims.registry import Loaded
-from experiments.progress import Progress, silent
-from experiments.provenance import machine
+from experiments.record.progress import Progress, silent
+from experiments.record.provenance import machine
 from experiments.sandbox.parts import Parts
-from reports.claims import RECORD, write_claims_page
+from reports.claims.page import RECORD, write_claims_page
 
 
 def run_claims(claims: Sequence[Loaded], out: Path, *, resume: bool = False, progress: Progress = silent) -> Path:

@@ -12,7 +12,7 @@ import pandas as pd
 from pydantic import Field, model_validator
 
 from experiments.claims.claim import ClaimSection, Work
-from experiments.config import (
+from experiments.config.config import (
     NAME,
     Config,
     ControlsSection,
@@ -22,18 +22,18 @@ from experiments.config import (
     TrainingConfig,
     VerdictSection,
 )
-from experiments.corpora import open_corpora
-from experiments.journal import Journal
-from experiments.part import Part
-from experiments.progress import silent
-from experiments.train_config import TrainSection
-from experiments.training import noted, train_seeds
+from experiments.config.train_config import TrainSection
+from experiments.inputs.corpora import open_corpora
+from experiments.record.progress import silent
+from experiments.record.run_record import Journal
+from experiments.studies.scope import Part
+from experiments.training.train import noted, train_seeds
 from mha import MaskedLM, Model
 from probes import get_probe
-from probes.grammar_pairs import grammar_pairs
-from probes.pair_scores import MASKED, decide
-from probes.results import add_verdicts
-from probes.statistics import Rule
+from probes.evidence.results import add_verdicts
+from probes.evidence.statistics import Rule
+from probes.pairs.grammar_pairs import grammar_pairs
+from probes.pairs.scores import MASKED, decide
 
 TRAININGS = "trainings"
 "Folder of a claim's trainings."

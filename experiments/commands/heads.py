@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from experiments.commands.console import loading, shown, working
 from experiments.commands.options import ModelName, corpus_names, model_names
-from experiments.console import loading, shown, working
 
 
 def view(
@@ -42,8 +42,8 @@ def view(
 ) -> None:
     """Write an interactive page of every head on your own sentences, or of one head's computation on one."""
     with loading():
-        from experiments.explain import explain_head
-        from experiments.view import read_text, write_text_view
+        from experiments.heads.explain import explain_head
+        from experiments.heads.view import read_text, write_text_view
 
     given = [*(texts or ()), *([read_text(file)] if file else ())]
     if word and not explain:
@@ -75,7 +75,7 @@ def flow(
 ) -> None:
     """Write how much can flow from word to word through all layers, beside attention and rollout."""
     with loading():
-        from experiments.flow import print_flow, write_flow
+        from experiments.heads.flow import print_flow, write_flow
 
     with shown() as progress:
         found = write_flow(model, out, text=text, corpus=corpus, first=first, progress=progress)
@@ -89,7 +89,7 @@ def head(
 ) -> None:
     """Print all that a run says of one head: its roles, its nearest heads, what it does on sentences."""
     with loading():
-        from experiments.cards import print_card, read_card
+        from experiments.heads.cards import print_card, read_card
 
     with working("reading the run"):
         card = read_card(folder, name)
@@ -102,7 +102,7 @@ def profile(
 ) -> None:
     """Write one line a head: its roles in all of these runs, and what else they measured of it."""
     with loading():
-        from experiments.cards import write_profile
+        from experiments.heads.cards import write_profile
 
     with shown() as progress:
         page = write_profile(folders, out, progress)

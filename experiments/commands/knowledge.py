@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from experiments.commands.console import loading, working
 from experiments.commands.options import list_names
-from experiments.console import loading, working
 
 
 def list_(
@@ -15,7 +15,7 @@ def list_(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """List what headscope knows by name."""
-    from experiments.listing import listed, print_list
+    from experiments.commands.listing import listed, print_list
 
     with loading():
         rows = listed(what)
@@ -25,7 +25,7 @@ def list_(
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False) -> None:
     """Say what this installation has: versions, device, threads, data, models, and what to do about what it lacks."""
     with loading():
-        from experiments.doctor import examine, print_findings
+        from experiments.commands.doctor import examine, print_findings
 
     with working("looking at what is installed"):
         found = examine()

@@ -10,14 +10,14 @@ import typer
 
 def model_names(incomplete: str) -> list[str]:
     """Return the models with short names that begin so."""
-    from experiments.listing import models
+    from experiments.commands.listing import models
 
     return [row["name"] for row in models() if row["name"].startswith(incomplete)]
 
 
 def corpus_names(incomplete: str) -> list[str]:
     """Return the named corpora that begin so."""
-    from experiments.listing import corpora
+    from experiments.commands.listing import corpora
 
     return [row["name"] for row in corpora() if row["name"].startswith(incomplete)]
 
@@ -31,14 +31,14 @@ def probe_names(incomplete: str) -> list[str]:
 
 def finding_names(incomplete: str) -> list[str]:
     """Return the published findings that begin so."""
-    from experiments.listing import findings
+    from experiments.commands.listing import findings
 
     return [row["id"] for row in findings() if row["id"].startswith(incomplete)]
 
 
 def list_names(incomplete: str) -> list[str]:
     """Return the lists that begin so."""
-    from experiments.listing import LISTS
+    from experiments.commands.listing import LISTS
 
     return [name for name in LISTS if name.startswith(incomplete)]
 

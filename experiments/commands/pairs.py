@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from experiments.commands.console import loading, shown
 from experiments.commands.options import corpus_names
-from experiments.console import loading, shown
 
 
 def match(
@@ -23,7 +23,7 @@ def match(
 ) -> None:
     """Say which head of one model is which of another, by their maps of the same sentences."""
     with loading():
-        from experiments.match import match_heads_of, print_match
+        from experiments.heads.match import match_heads_of, print_match
 
     with shown() as progress:
         found = match_heads_of(
@@ -44,7 +44,7 @@ def compare(
 ) -> None:
     """Hold the first run against each of the others: roles kept, moved, lost and gained, head by head."""
     with loading():
-        from experiments.compare_page import as_record, print_pairs, write_compared
+        from experiments.compare.page import as_record, print_pairs, write_compared
 
     with shown() as progress:
         page, pairs = write_compared(folders, out, match=matched, progress=progress)

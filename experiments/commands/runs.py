@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from experiments.commands.console import loading, shown, working
 from experiments.commands.options import Out
-from experiments.console import loading, shown, working
 
 
 class ReportError(ValueError):
@@ -23,9 +23,9 @@ def run(
 ) -> None:
     """Load a model, score every head, and write a run folder with its page."""
     with loading():
-        from experiments.config import load_config
-        from experiments.provenance import typed
-        from experiments.run import run as do_run
+        from experiments.config.config import load_config
+        from experiments.record.provenance import typed
+        from experiments.run.run import run as do_run
 
     loaded = load_config(config, changes or ())
     with shown() as progress:
@@ -41,8 +41,8 @@ def train(
 ) -> None:
     """Train an encoder, one training a seed; a run can then look at its checkpoints."""
     with loading():
-        from experiments.config import load_training
-        from experiments.training import noted, train_seeds
+        from experiments.config.config import load_training
+        from experiments.training.train import noted, train_seeds
 
     loaded = load_training(config, changes or ())
     with shown() as progress:
@@ -58,12 +58,12 @@ def report(
     """Make the page of a run, of a comparison, of a sandbox, of claims or of findings anew from its numbers."""
     with loading():
         from reports import write_report
-        from reports.claims import RECORD, write_claims_page
-        from reports.compare import write_comparison_page
-        from reports.compare_record import RECORD as COMPARISON
-        from reports.findings import RECORD as FINDINGS
-        from reports.findings import write_findings_page
-        from reports.sandbox import write_sandbox_page
+        from reports.claims.page import RECORD, write_claims_page
+        from reports.compare.page import write_comparison_page
+        from reports.compare.record import RECORD as COMPARISON
+        from reports.findings.page import RECORD as FINDINGS
+        from reports.findings.page import write_findings_page
+        from reports.sandbox.page import write_sandbox_page
 
     makers = {
         **{"sandbox.json": write_sandbox_page, f"*/{RECORD}": write_claims_page},
@@ -91,9 +91,9 @@ def export(
 ) -> None:
     """Write a table of a run, or its figures, in a form that papers and other tools take."""
     with loading():
-        from experiments.exports import FIGURES
-        from experiments.exports import export as do_export
-        from experiments.progress import silent
+        from experiments.heads.exports import FIGURES
+        from experiments.heads.exports import export as do_export
+        from experiments.record.progress import silent
 
     with shown() if to in FIGURES else working("writing the table") as progress:
         written = do_export(folder, to, out, table=table, probes=probes or (), progress=progress or silent)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from experiments.commands.console import loading, shown
 from experiments.commands.options import corpus_names, finding_names, probe_names
-from experiments.console import loading, shown
 
 
 def sandbox(
@@ -71,8 +71,8 @@ def reproduce(
     with loading():
         from experiments.reproduce.registry import chosen
         from experiments.reproduce.reproduce import reproduce as do_reproduce
-        from experiments.reproduce.subject import Subject
         from experiments.reproduce.summary import print_summary
+        from experiments.statements.subject import Subject
 
     subjects = [Subject.of(name) for name in models or ["minilm"]]
     with shown() as progress:
@@ -96,8 +96,8 @@ def design(
 ) -> None:
     """Say how many sentences each label of a corpus takes for a head to be found."""
     with loading():
-        from experiments.design import design as do_design
-        from experiments.design import print_design
+        from experiments.run.design import design as do_design
+        from experiments.run.design import print_design
 
     with shown() as progress:
         found = do_design(corpus, probes or ["dependency", "agreement", "coreference"], margin, power, progress)

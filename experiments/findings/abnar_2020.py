@@ -7,10 +7,10 @@ from functools import partial
 
 import pandas as pd
 
-from experiments.estimates import Estimate, mean_of
-from experiments.reproduce.figure import Figure
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.rules import Rule
+from experiments.statements.estimates import Estimate, mean_of
+from experiments.statements.figure import Figure
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.rule import Rule
 
 PAPER = Paper("abnar-2020", "Abnar and Zuidema 2020", "Quantifying Attention Flow in Transformers")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.reproduce.figure import Figure, Point
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import preferred, together
-from experiments.reproduce.subject import ORIGINALS
-from experiments.rules import Rule
+from experiments.statements.figure import Figure, Point
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.numbers import preferred, together
+from experiments.statements.rule import Rule
+from experiments.statements.subject import ORIGINALS
 from reports import Run
 
 PAPER = Paper("goldberg-2019", "Goldberg 2019", "Assessing BERT's Syntactic Abilities")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from experiments.reproduce.finding import Finding, Paper, Published, Statement
-from experiments.rules import Rule
+from experiments.statements.finding import Finding, Paper, Published, Statement
+from experiments.statements.rule import Rule
 
 PAPER = Paper("gu-2025", "Gu et al. 2025", "When Attention Sink Emerges in Language Models: An Empirical View")
 

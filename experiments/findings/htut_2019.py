@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from experiments.reproduce.finding import Evidence, Finding, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import margin
-from experiments.rules import Rule
+from experiments.statements.finding import Evidence, Finding, Numbers, Paper, Published, Statement
+from experiments.statements.numbers import margin
+from experiments.statements.rule import Rule
 
 PAPER = Paper(
     "htut-2019",

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pandas as pd
 
-from experiments.reproduce.figure import Figure, Point
-from experiments.reproduce.finding import Evidence, Finding, Measured, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import Pairs, over_units
-from experiments.rules import Rule
+from experiments.statements.figure import Figure, Point
+from experiments.statements.finding import Evidence, Finding, Measured, Numbers, Paper, Published, Statement
+from experiments.statements.numbers import Pairs, over_units
+from experiments.statements.rule import Rule
 
 PAPER = Paper(
     "kobayashi-2020",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.estimates import exact
-from experiments.reproduce.figure import Figure, Point
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import average, by_depth, minus, shape
-from experiments.rules import Rule
+from experiments.statements.estimates import exact
+from experiments.statements.figure import Figure, Point
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.numbers import average, by_depth, minus, shape
+from experiments.statements.rule import Rule
 
 PAPER = Paper("kovaleva-2019", "Kovaleva, Romanov, Rogers and Rumshisky 2019", "Revealing the Dark Secrets of BERT")
 
@@ -78,7 +78,7 @@ FINDINGS = (
         where="section 4.1",
         model=MODEL,
         data="GLUE; about 400 maps labelled by hand, by which a network with an F1 of 0.86 told all others",
-        metric="Share of maps of a class. We tell classes by rules (`probes.map_classes`), not by a network.",
+        metric="Share of maps of a class. We tell classes by rules (`probes.maps.classes`), not by a network.",
         stands_in=STANDS_IN,
         differs="Single sentences of one segment; the model is not fine-tuned; maps of fewer than 8 pieces are left "
         "out.",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from experiments.estimates import Estimate
-from experiments.reproduce.figure import Figure
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import preferred, together
-from experiments.rules import Rule
+from experiments.statements.estimates import Estimate
+from experiments.statements.figure import Figure
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.numbers import preferred, together
+from experiments.statements.rule import Rule
 
 PAPER = Paper(
     "linzen-2016",

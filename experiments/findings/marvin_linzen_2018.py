@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from experiments.findings.goldberg_2019 import CONSTRUCTIONS, across
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import together
-from experiments.rules import Rule
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.numbers import together
+from experiments.statements.rule import Rule
 
 PAPER = Paper("marvin-2018", "Marvin and Linzen 2018", "Targeted Syntactic Evaluation of Language Models")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.estimates import Estimate
-from experiments.reproduce.figure import Figure
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import Pairs, estimate_of, floats, over_units, rows
-from experiments.rules import Rule
+from experiments.statements.estimates import Estimate
+from experiments.statements.figure import Figure
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.numbers import Pairs, estimate_of, floats, over_units, rows
+from experiments.statements.rule import Rule
 from reports import Run
 
 PAPER = Paper("michel-2019", "Michel, Levy and Neubig 2019", "Are Sixteen Heads Really Better than One?")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.estimates import mean_of
 from experiments.findings.michel_2019 import PAPER as PAPER
-from experiments.reproduce.figure import Figure
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
-from experiments.rules import Rule
+from experiments.statements.estimates import mean_of
+from experiments.statements.figure import Figure
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
+from experiments.statements.rule import Rule
 
 READING = "fine-tuned"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.estimates import Estimate
 from experiments.findings.michel_2019 import ENCODERS, GRAMMAR, TASKS
 from experiments.findings.michel_2019 import PAPER as PAPER
-from experiments.reproduce.figure import Figure
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
-from experiments.reproduce.numbers import estimate_of, rows, together
-from experiments.rules import Rule
+from experiments.statements.estimates import Estimate
+from experiments.statements.figure import Figure
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
+from experiments.statements.numbers import estimate_of, rows, together
+from experiments.statements.rule import Rule
 from reports import Run
 
 NOTABLE = 0.02

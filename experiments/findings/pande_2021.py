@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from experiments.estimates import Estimate
-from experiments.reproduce.figure import Figure
-from experiments.reproduce.finding import Evidence, Finding, Measured, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import heads_above, over_units, shape
-from experiments.rules import Rule
+from experiments.statements.estimates import Estimate
+from experiments.statements.figure import Figure
+from experiments.statements.finding import Evidence, Finding, Measured, Numbers, Paper, Published, Statement
+from experiments.statements.numbers import heads_above, over_units, shape
+from experiments.statements.rule import Rule
 
 PAPER = Paper(
     "pande-2021",

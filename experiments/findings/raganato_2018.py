@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import by_depth, chosen_among, estimate_of, margin, minus, rows
-from experiments.rules import Rule
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.numbers import by_depth, chosen_among, estimate_of, margin, minus, rows
+from experiments.statements.rule import Rule
 
 PAPER = Paper(
     "raganato-2018",

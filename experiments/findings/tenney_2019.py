@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from experiments.estimates import Estimate
-from experiments.reproduce.figure import Figure, Point
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import estimate_of, together
-from experiments.rules import Rule
+from experiments.statements.estimates import Estimate
+from experiments.statements.figure import Figure, Point
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.numbers import estimate_of, together
+from experiments.statements.rule import Rule
 
 PAPER = Paper("tenney-2019", "Tenney, Das and Pavlick 2019", "BERT Rediscovers the Classical NLP Pipeline")
 

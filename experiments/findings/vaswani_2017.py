@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import pandas as pd
 
 from experiments.claims.averaging import LEEWAY
-from experiments.estimates import Estimate
-from experiments.reproduce.figure import Figure
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import over_units
-from experiments.rules import Rule
-from reports.claims_record import ClaimRecord
+from experiments.statements.estimates import Estimate
+from experiments.statements.figure import Figure
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.numbers import over_units
+from experiments.statements.rule import Rule
+from reports.claims.record import ClaimRecord
 
 PAPER = Paper("vaswani-2017", "Vaswani et al. 2017", "Attention Is All You Need")
 

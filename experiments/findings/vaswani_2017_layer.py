@@ -5,7 +5,7 @@ from __future__ import annotations
 from experiments.claims.compute import SAME
 from experiments.findings.vaswani_2017 import PAPER as PAPER
 from experiments.findings.vaswani_2017 import Told, of_claim
-from experiments.rules import Rule
+from experiments.statements.rule import Rule
 
 SIMILAR = Rule(above=0.8, below=1.25)
 

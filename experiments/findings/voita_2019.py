@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.reproduce.figure import Figure, Point
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import (
+from experiments.statements.figure import Figure, Point
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.numbers import (
     bars,
     best_head,
     chosen_among,
@@ -17,7 +17,7 @@ from experiments.reproduce.numbers import (
     rows,
     shape,
 )
-from experiments.rules import Rule
+from experiments.statements.rule import Rule
 
 PAPER = Paper(
     "voita-2019",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.estimates import Estimate
 from experiments.findings.voita_2019 import PAPER as PAPER
-from experiments.reproduce.figure import Figure
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
-from experiments.reproduce.numbers import floats, over_units, rows
-from experiments.rules import Rule
+from experiments.statements.estimates import Estimate
+from experiments.statements.figure import Figure
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
+from experiments.statements.numbers import floats, over_units, rows
+from experiments.statements.rule import Rule
 from reports import Run
 
 NOTABLE = 0.02

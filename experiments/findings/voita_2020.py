@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.estimates import mean_of
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import rows
-from experiments.rules import Rule
+from experiments.statements.estimates import mean_of
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.numbers import rows
+from experiments.statements.rule import Rule
 
 PAPER = Paper("voita-2020", "Voita and Titov 2020", "Information-Theoretic Probing with Minimum Description Length")
 

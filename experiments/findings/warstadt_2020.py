@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from experiments.reproduce.figure import Figure
-from experiments.reproduce.finding import Evidence, Finding, Measured, Numbers, Paper, Published, Statement
-from experiments.reproduce.numbers import preferred
-from experiments.rules import Rule
+from experiments.statements.figure import Figure
+from experiments.statements.finding import Evidence, Finding, Measured, Numbers, Paper, Published, Statement
+from experiments.statements.numbers import preferred
+from experiments.statements.rule import Rule
 
 PAPER = Paper("warstadt-2020", "Warstadt et al. 2020", "BLiMP: The Benchmark of Linguistic Minimal Pairs for English")
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from experiments.estimates import Estimate
-from experiments.reproduce.finding import Finding, FindingError, Measured, Missing, Numbers, Statement
-from experiments.rules import FAILS, HOLDS, OPEN
+from experiments.statements.estimates import Estimate
+from experiments.statements.finding import Finding, FindingError, Measured, Missing, Numbers, Statement
+from experiments.statements.rule import FAILS, HOLDS, OPEN
 
 REPRODUCED, NOT_REPRODUCED, DIFFERS, UNTESTABLE = "reproduced", "not reproduced", "differs", "not testable here"
 
@@ -24,7 +24,7 @@ class Judged:
     statement: Statement
     measured: Measured | Missing
     verdict: str
-    "Of `experiments.rules`, or NO_NUMBER."
+    "Of `experiments.statements.rule`, or NO_NUMBER."
     near: str = ""
     "On the paper's own model: how far our value is from the published one."
 

@@ -11,15 +11,15 @@ from typing import Any
 
 from experiments.claims.registry import load_claim
 from experiments.claims.study import run_claim
-from experiments.config import Config, ConfigError, load_config
-from experiments.config_file import read_toml
-from experiments.progress import Progress, silent
-from experiments.reproduce.finding import FindingError
-from experiments.reproduce.subject import Subject
-from experiments.run import run as do_run
-from experiments.run_folder import CONFIG
+from experiments.config.config import Config, ConfigError, load_config
+from experiments.config.file import read_toml
+from experiments.record.progress import Progress, silent
+from experiments.run.folder import CONFIG
+from experiments.run.run import run as do_run
+from experiments.statements.finding import FindingError
+from experiments.statements.subject import Subject
 from reports import Run
-from reports.claims_record import read_claim
+from reports.claims.record import read_claim
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 

@@ -10,12 +10,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from experiments.reproduce.finding import PROVENANCE, Evidence, Finding, Missing, Statement, Told
 from experiments.reproduce.judge import Judged, Judgement, plain
 from experiments.reproduce.readings import Read
 from experiments.reproduce.registry import papers
-from experiments.reproduce.subject import Subject
-from reports.findings_record import RECORD
+from experiments.statements.finding import PROVENANCE, Evidence, Finding, Missing, Statement, Told
+from experiments.statements.subject import Subject
+from reports.findings.record import RECORD
 
 KEPT = ("headscope", "started", "wall_seconds", "git_commit", "platform", "cores", "threads", "python", "versions")
 "What is told of a run, of what its own record has."

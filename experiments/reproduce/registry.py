@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from experiments import findings
-from experiments.reproduce.finding import Finding, FindingError, Told
+from experiments.statements.finding import Finding, FindingError, Told
 from mha.nearest_name import nearest_name
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from experiments.config import ConfigError
-from experiments.progress import Progress, silent
-from experiments.reproduce.finding import Finding, FindingError
+from experiments.config.config import ConfigError
+from experiments.record.progress import Progress, silent
 from experiments.reproduce.judge import Judgement, judge, untestable
 from experiments.reproduce.readings import Read, Reading, get_reading
 from experiments.reproduce.record import read_record, result_of, run_of, updated, write_record
-from experiments.reproduce.subject import SCRATCH, Subject
-from experiments.run import RunError
-from mha.models import ModelError
-from probes.conllu_reader import CorpusError
-from reports.findings import write_findings_page
+from experiments.run.run import RunError
+from experiments.statements.finding import Finding, FindingError
+from experiments.statements.subject import SCRATCH, Subject
+from mha.models.model import ModelError
+from probes.corpora.conllu import CorpusError
+from reports.findings.page import write_findings_page
 
 UNREADABLE = (RunError, CorpusError, ModelError)
 "What a reading may raise where a model or a machine lacks something; findings that need it are then not testable."

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from reports.findings_record import PUBLISHED, VERDICTS, read_findings
+from reports.findings.record import PUBLISHED, VERDICTS, read_findings
 
 
 def published_verdicts() -> dict[str, dict[str, dict[str, Any]]]:

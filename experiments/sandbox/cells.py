@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from probes.evidence import Effort
-from probes.simulation import Judged, Pool, Truth, simulated_runs
-from probes.statistics import Rule
-from probes.tally import Question
+from probes.evidence.question import Effort
+from probes.evidence.simulation import Judged, Pool, Truth, simulated_runs
+from probes.evidence.statistics import Rule
+from probes.scoring.tally import Question
 
 ALPHA = 0.05
 "The nominal level of all rates of false positives."

@@ -10,19 +10,19 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.config import Config
-from experiments.controls import add_control, of_model, on_arcs
-from experiments.run import run
+from experiments.config.config import Config
+from experiments.inputs.controls import add_control, of_model, on_arcs
+from experiments.run.run import run
 from experiments.sandbox.population import LAYERS, ROLES, WIDTH, Sandbox
-from mha.planted import BY_WEIGHTS, plant_weights, word_model
+from mha.planted.heads import BY_WEIGHTS, plant_weights, word_model
 from probes import Corpus, Probe, get_probe
-from probes.control_arcs import ControlArcs
-from probes.evidence import Effort
-from probes.planted import Planted, planted_changes
+from probes.evidence.planted import Planted, planted_changes
+from probes.evidence.question import Effort
+from probes.evidence.results import Split, add_verdicts, pooled_sums, score_table
+from probes.evidence.statistics import Rule
 from probes.registry import CONTROL_ARCS, RANDOM
-from probes.results import Split, add_verdicts, pooled_sums, score_table
-from probes.scoring import Settings, learn_baselines, score_corpus
-from probes.statistics import Rule
+from probes.scoring.control_arcs import ControlArcs
+from probes.scoring.score import Settings, learn_baselines, score_corpus
 from reports import read_scores
 
 

@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from experiments.provenance import machine
+from experiments.record.provenance import machine
 from experiments.sandbox.needed import needed_items
 from experiments.sandbox.parts import Parts
 from experiments.sandbox.study import EFFORT, Progress, Scale, Study
-from probes.statistics import Rule
-from reports.sandbox import write_sandbox_page
+from probes.evidence.statistics import Rule
+from reports.sandbox.page import write_sandbox_page
 
 
 class StudyError(ValueError):

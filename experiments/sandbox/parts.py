@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.provenance import git_commit
+from experiments.record.provenance import git_commit
 
 
 @dataclass(frozen=True)

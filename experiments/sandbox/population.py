@@ -10,17 +10,17 @@ from itertools import product
 
 import numpy as np
 
-from experiments.controls import of_model, on_arcs
-from mha.models import Model
-from mha.planted import word_model
+from experiments.inputs.controls import of_model, on_arcs
+from mha.models.model import Model
+from mha.planted.heads import word_model
 from probes import Corpus, Probe, get_probe
-from probes.control_arcs import ControlArcs
-from probes.planted import Follows, Head, Knows, Planted, RandomGold, planted_changes
+from probes.evidence.planted import Follows, Head, Knows, Planted, RandomGold, planted_changes
+from probes.evidence.results import pooled_sums
+from probes.evidence.simulation import Pool, stacked
 from probes.registry import CONTROL_ARCS, RANDOM
-from probes.results import pooled_sums
-from probes.scoring import Settings, learn_baselines, score_corpus
-from probes.simulation import Pool, stacked
-from probes.tally import Pooled, Question
+from probes.scoring.control_arcs import ControlArcs
+from probes.scoring.score import Settings, learn_baselines, score_corpus
+from probes.scoring.tally import Pooled, Question
 
 ROLES: dict[str, Question] = {
     "previous word": ("position", "other words", "previous"),

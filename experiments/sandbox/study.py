@@ -13,10 +13,10 @@ import pandas as pd
 from experiments.sandbox.cells import Cell, Counts, count_false, count_power, simulate_all
 from experiments.sandbox.checks import null_run, planted_by_weights, whole_run, with_roles
 from experiments.sandbox.population import DECOYED, MARGINS, ROLES, Sandbox
-from probes.evidence import Effort
-from probes.planted import Knows
-from probes.simulation import Pool
-from probes.statistics import Rule
+from probes.evidence.planted import Knows
+from probes.evidence.question import Effort
+from probes.evidence.simulation import Pool
+from probes.evidence.statistics import Rule
 
 Progress = Callable[[str, int, int], None]
 Report = Callable[[int, int], None]

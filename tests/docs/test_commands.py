@@ -14,9 +14,9 @@ import tomli_w
 import typer
 
 from experiments.cli import UsageError, app, main
-from experiments.config import load_config, load_training, resolved
-from experiments.run import run
-from experiments.run_folder import CONFIG, check_free
+from experiments.config.config import load_config, load_training, resolved
+from experiments.run.folder import CONFIG, check_free
+from experiments.run.run import run
 
 ROOT = Path(__file__).parents[2]
 QUICK = (
@@ -55,7 +55,7 @@ def quickstart(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config = load_config(ROOT / "experiments" / "configs" / "quickstart.toml", QUICK)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADSCOPE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
-        patch.setattr("experiments.run.write_report", lambda folder, step: folder)
+        patch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
         return run(config, tmp_path_factory.mktemp("runs"))
 
 

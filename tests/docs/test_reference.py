@@ -12,18 +12,18 @@ from pydantic import Field
 
 from experiments.claims.registry import CLAIMS
 from experiments.cli import app
-from experiments.config import Config, ModelSection
-from experiments.section import Section
-from experiments.train_config import EncoderSection, TrainSection
+from experiments.config.config import Config, ModelSection
+from experiments.config.section import Section
+from experiments.config.train_config import EncoderSection, TrainSection
 from probes import probe_names
-from reports.columns import SCORE_COLUMNS
-from reports.study_tables import STUDY_TABLES
+from reports.studies.tables import STUDY_TABLES
+from reports.tables.columns import SCORE_COLUMNS
 
 Load = Callable[[str], ModuleType]
 
 
 class Invented(Section):
-    """Some table, see `mha.checkpoints.Schedule`."""
+    """Some table, see `mha.training.checkpoints.Schedule`."""
 
     count: int = Field(default=3, ge=1, lt=9)
     "How many | of [them]."
@@ -82,7 +82,7 @@ def test_every_command_has_its_arguments_and_options(module: Load) -> None:
 
 @pytest.mark.parametrize("name", probe_names())
 def test_the_page_of_a_probe_has_its_docstring_variants_and_source(module: Load, name: str) -> None:
-    from experiments.listing import probes
+    from experiments.commands.listing import probes
 
     row = next(row for row in probes() if row["name"] == name)
     page = module("reference").probe_page(row)

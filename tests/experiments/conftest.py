@@ -12,8 +12,8 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from experiments.cli import main
-from experiments.config import load_config
-from experiments.run import run
+from experiments.config.config import load_config
+from experiments.run.run import run
 from mha import Encoder, EncoderConfig, export_encoder, load_model
 from probes.grammar import generate
 from probes.records import Sentence
@@ -138,7 +138,7 @@ def scored(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[...
     @cache
     def score(*changes: str) -> Run:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("experiments.run.write_report", lambda folder, step: folder)
+            patch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
             return Run.open(run(load_config(base, changes), tmp_path_factory.mktemp("runs")))
 
     return score

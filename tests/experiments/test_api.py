@@ -9,9 +9,9 @@ import pytest
 
 import experiments
 from experiments import load, open_run, score
-from experiments.config import ConfigError
-from mha.checkpoints import FOLDER
-from mha.models import ModelError
+from experiments.config.config import ConfigError
+from mha.models.model import ModelError
+from mha.training.checkpoints import FOLDER
 from reports import Run
 
 SPLITS = (
@@ -52,7 +52,7 @@ def test_with_a_folder_the_run_and_its_page_are_made_and_not_replaced_unasked(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages: list[str] = []
-    monkeypatch.setattr("experiments.run.write_report", lambda folder, step: pages.append(folder.name))
+    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: pages.append(folder.name))
     run = score(str(tiny), SPLITS[0], "position", out=tmp_path, name="mine", **SMALL)
     assert (run.folder, pages) == (tmp_path / "mine", ["mine"])
     pd.testing.assert_frame_equal(open_run(tmp_path / "mine").scores, run.scores)

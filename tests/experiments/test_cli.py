@@ -71,7 +71,7 @@ def test_the_page_of_a_sandbox_is_made_anew_from_its_record(
 ) -> None:
     made: list[Path] = []
     monkeypatch.setattr(
-        "reports.sandbox.write_sandbox_page", lambda folder, step: made.append(folder) or folder / "x.html"
+        "reports.sandbox.page.write_sandbox_page", lambda folder, step: made.append(folder) or folder / "x.html"
     )
     (tmp_path / "sandbox.json").write_text("{}", encoding="utf-8")
     said = headscope("report", tmp_path)
@@ -126,7 +126,7 @@ def test_help_is_quick_because_it_loads_neither_torch_nor_transformers() -> None
 
 def test_lists_do_not_load_transformers() -> None:
     code = (
-        "import sys; from experiments.listing import LISTS\n"
+        "import sys; from experiments.commands.listing import LISTS\n"
         "[rows() for name, rows in LISTS.items() if name != 'findings']\n"
         "print('matplotlib' in sys.modules)\n"
         "LISTS['findings']()\n"
@@ -306,7 +306,7 @@ def test_a_model_whose_attention_cannot_be_seen_is_told(
     def unseen(name: str) -> None:
         raise HookError("attention of its own")
 
-    monkeypatch.setattr("experiments.flow.load_model", unseen)
+    monkeypatch.setattr("experiments.heads.flow.load_model", unseen)
     assert mistake("flow", "a dog", "--out", tmp_path / "flow.csv") == "attention of its own"
 
 
@@ -324,7 +324,7 @@ def test_messages_are_printed_as_they_are(
 
 
 def test_a_fault_of_our_own_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch, base: Path, tmp_path: Path) -> None:
-    monkeypatch.setattr("experiments.part.score_table", lambda *anything, **more: int("no number"))
+    monkeypatch.setattr("experiments.studies.scope.score_table", lambda *anything, **more: int("no number"))
     monkeypatch.setattr(sys, "argv", ["headscope", "run", str(base), "--out", str(tmp_path), *POSITION])
     with pytest.raises(ValueError, match="invalid literal"):
         cli.main()
@@ -337,7 +337,7 @@ def test_an_interrupted_run_leaves_nothing_and_ends_with_130(
     def interrupt(*anything: Any, **more: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("experiments.part.score_table", interrupt)
+    monkeypatch.setattr("experiments.studies.scope.score_table", interrupt)
     said = headscope("run", base, "--out", tmp_path, *POSITION)
     assert (said.code, said.out) == (130, "")
     assert "Traceback" not in said.err

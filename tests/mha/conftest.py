@@ -13,9 +13,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from mha.encoder import Encoder, EncoderConfig
-from mha.families import FAMILIES
-from mha.weights import export_encoder
+from mha.encoder.encoder import Encoder, EncoderConfig
+from mha.encoder.families import FAMILIES
+from mha.encoder.weights import export_encoder
 
 VOCAB = 40
 LENGTHS = (9, 6, 4)

@@ -7,9 +7,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mha.encoder import Encoder
+from mha.causal.interventions import Ablate, intervene
+from mha.encoder.encoder import Encoder
 from mha.hooks import SITES, HookError, Record, Seen, call_of, record, watch
-from mha.interventions import Ablate, intervene
 
 
 def test_recorded_rows_sum_to_one_and_padding_gets_nothing(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:

@@ -9,9 +9,9 @@ import torch.nn.functional as F
 import transformers as hub
 from torch import Tensor
 
+from mha.causal.interventions import Ablate, intervene
 from mha.hooks import SITES, HookError, Seen, call_of, record, watch
 from mha.hub import OUTPUT_PROJECTIONS, is_cross_attention, load_hub_model
-from mha.interventions import Ablate, intervene
 
 SIZES: dict[str, Any] = {
     "vocab_size": 40,

@@ -15,9 +15,9 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from torch import nn
 
 from mha import Encoder, EncoderConfig, MaskedLM, Model, export_encoder, load_model
-from probes.rare import LIST
 from probes.records import Document, Mention, Sentence, frozen_ints
 from probes.targets import Targets
+from probes.words.rare import LIST
 
 Item = tuple[int, list[int], str]
 "Query, gold keys and label."

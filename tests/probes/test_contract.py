@@ -9,13 +9,13 @@ import pytest
 
 from mha.pieces import CLS, SEP
 from probes import get_probe, probe_names
-from probes.baselines import BASELINES
-from probes.draws import shuffled_places
+from probes.corpora.windows import windows
 from probes.records import Document, Mention, Sentence
 from probes.registry import CONTROLS, NEEDS, Probe
-from probes.senses import sense_items
+from probes.scoring.baselines import BASELINES
+from probes.scoring.hashed_random import shuffled_places
 from probes.targets import OTHERS, TOKENS, WORDS, Keys, Targets, gather
-from probes.windows import windows
+from probes.words.senses import sense_items
 
 NAMED = (OTHERS, WORDS, TOKENS)
 

@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable, Sequence
 import pandas as pd
 import pytest
 
-from mha.planted import word_model
+from mha.planted.heads import word_model
 from probes import get_probe, probe_names
-from probes.corpora import Corpus, Texts
-from probes.evidence import Effort
-from probes.planted import Knows, Planted, planted_changes
+from probes.corpora.corpus import Corpus, Texts
+from probes.evidence.planted import Knows, Planted, planted_changes
+from probes.evidence.question import Effort
+from probes.evidence.results import Split, add_verdicts, pooled_sums, score_table
+from probes.evidence.statistics import Rule
 from probes.records import Document
 from probes.registry import Probe
-from probes.results import Split, add_verdicts, pooled_sums, score_table
-from probes.scoring import Settings, learn_baselines, score_corpus
-from probes.senses import sense_items
-from probes.statistics import Rule
+from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.targets import TOKENS
+from probes.words.senses import sense_items
 
 LAYERS, HEADS, WINDOW = 2, 6, 60
 STRENGTH = 0.95

@@ -8,12 +8,12 @@ import pytest
 
 from mha import Model, load_model
 from probes import get_probe
-from probes.baselines import BASELINES, LEXICAL
-from probes.corpora import Corpus, corpus_path
-from probes.results import Pooled, pooled_sums
-from probes.scorer import score_rows
-from probes.scoring import CHUNK, Settings, learn_baselines, score_corpus
-from probes.shown import Shown
+from probes.corpora.corpus import Corpus, corpus_path
+from probes.evidence.results import Pooled, pooled_sums
+from probes.scoring.baseline_texts import Shown
+from probes.scoring.baselines import BASELINES, LEXICAL
+from probes.scoring.score import CHUNK, Settings, learn_baselines, score_corpus
+from probes.scoring.scorer import score_rows
 from probes.targets import gather
 
 GOLDEN = Path(__file__).parents[1] / "golden"

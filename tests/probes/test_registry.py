@@ -4,8 +4,8 @@ from typing import ClassVar
 import pytest
 
 from probes import registry
-from probes.dependency import Dependency
 from probes.registry import Probe, UnknownProbeError, get_probe, probe_names, register
+from probes.syntax.dependency import Dependency
 
 
 def test_the_probes_of_the_first_version_are_there() -> None:

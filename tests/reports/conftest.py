@@ -24,7 +24,7 @@ from reports import (
     write_report,
     write_scores,
 )
-from reports.columns import AGREEMENT_COLUMNS, METRIC_COLUMNS
+from reports.tables.columns import AGREEMENT_COLUMNS, METRIC_COLUMNS
 
 LAYERS, HEADS = 6, 12
 HOSTILE = '<b>&"|</script>`'

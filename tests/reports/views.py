@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from reports.view import Attention, Level, Side
+from reports.view.view import Attention, Level, Side
 
 
 def random_maps(layers: int, heads: int, queries: int, keys: int, seed: int = 3) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from experiments.findings.clark_2019 import places, relations, separators, wholes
-from experiments.reproduce.finding import Paper
+from experiments.statements.finding import Paper
 
 PAPER = Paper(
     "clark-2019",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from experiments.estimates import Estimate
 from experiments.findings.clark_2019.relations import MODEL
-from experiments.reproduce.figure import Figure, Point
-from experiments.reproduce.finding import Evidence, Finding, Measured, Numbers, Published, Statement
-from experiments.reproduce.numbers import average, by_depth, heads_above, minus, shape
-from experiments.rules import Rule
+from experiments.statements.estimates import Estimate
+from experiments.statements.figure import Figure, Point
+from experiments.statements.finding import Evidence, Finding, Measured, Numbers, Published, Statement
+from experiments.statements.numbers import average, by_depth, heads_above, minus, shape
+from experiments.statements.rule import Rule
 
 DATA = "1,000 pairs of paragraphs of Wikipedia, up to 128 tokens"
 

@@ -9,13 +9,13 @@ from typing import Final
 
 from scipy.stats import binomtest
 
-from experiments.estimates import Estimate
 from experiments.findings.clark_2019.rows import DEPENDENCY, NOTEBOOK, STRANGERS, TABLE, Row
-from experiments.reproduce.figure import Figure, Point
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
-from experiments.reproduce.numbers import best_head, estimate_of, margin, minus
-from experiments.reproduce.subject import ORIGINALS
-from experiments.rules import Rule
+from experiments.statements.estimates import Estimate
+from experiments.statements.figure import Figure, Point
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
+from experiments.statements.numbers import best_head, estimate_of, margin, minus
+from experiments.statements.rule import Rule
+from experiments.statements.subject import ORIGINALS
 
 MODEL = "BERT base, uncased"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from experiments.reproduce.finding import Published
+from experiments.statements.finding import Published
 
 DEPENDENCY = ("dependent->head", "head<-dependent")
 "Both directions of the paper; which one is told is chosen on the selection split."

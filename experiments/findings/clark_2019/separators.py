@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from experiments.estimates import Estimate
 from experiments.findings.clark_2019.places import DATA, DIFFERS, STANDS_IN, by_layer
 from experiments.findings.clark_2019.relations import MODEL
-from experiments.reproduce.figure import Figure, Point
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
-from experiments.reproduce.numbers import average, by_depth, minus, shape, together
-from experiments.rules import Rule
+from experiments.statements.estimates import Estimate
+from experiments.statements.figure import Figure, Point
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
+from experiments.statements.numbers import average, by_depth, minus, shape, together
+from experiments.statements.rule import Rule
 
 MIDDLE, DEEP, FIRST_THIRD, LAST_THIRD = (5 / 12, 10 / 12), (4 / 12, 1.0), (0.0, 1 / 3), (2 / 3, 1.0)
 "Layers 6 to 10 of the paper's 12, those from 5 on, its first four and its last four."

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from experiments.estimates import exact
 from experiments.findings.clark_2019.relations import CHOSEN, DATA, MODEL, STANDS_IN
-from experiments.reproduce.figure import Figure, Point
-from experiments.reproduce.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
-from experiments.reproduce.numbers import best_head, estimate_of, margin, minus
-from experiments.rules import Rule
+from experiments.statements.estimates import exact
+from experiments.statements.figure import Figure, Point
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
+from experiments.statements.numbers import best_head, estimate_of, margin, minus
+from experiments.statements.rule import Rule
 
 PRECEDING, OTHER_CANDIDATES = "preceding mention heads", ("all mention heads", "all words")
 

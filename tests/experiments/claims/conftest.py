@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from experiments.claims.claim import Work
-from experiments.progress import silent
+from experiments.record.progress import silent
 from experiments.sandbox.parts import Parts
 
 

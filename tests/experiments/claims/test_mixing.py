@@ -4,7 +4,7 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from experiments.claims.mixing import MixingSection, Watched, interaction, stages
-from experiments.train_config import EncoderSection, TextsSection, TrainSection
+from experiments.config.train_config import EncoderSection, TextsSection, TrainSection
 from mha import Encoder, EncoderConfig
 
 HEADS, MODEL = 2, 8

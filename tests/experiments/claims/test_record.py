@@ -2,8 +2,8 @@ import json
 import math
 
 from experiments.claims.record import Found, Measure, Row, Statement, rounds_of, rows_of
-from experiments.estimates import mean_of
-from experiments.rules import Rule
+from experiments.statements.estimates import mean_of
+from experiments.statements.rule import Rule
 
 
 def test_cells_are_means_over_repeats_by_condition_and_place() -> None:

@@ -4,8 +4,8 @@ import pytest
 
 from experiments.claims.registry import CLAIMS, load_claim
 from experiments.claims.trained import TrainedSection
-from experiments.config import ConfigError
-from reports.claims import ORDER
+from experiments.config.config import ConfigError
+from reports.claims.page import ORDER
 
 SHIPPED = sorted((Path(__file__).parents[3] / "experiments" / "configs" / "claims").glob("*.toml"))
 

@@ -17,11 +17,11 @@ from experiments.claims.trained import (
     specialised,
     trainings,
 )
-from experiments.config import load_config
+from experiments.config.config import load_config
 from mha import MaskedLM, load_model
-from mha.checkpoints import find_checkpoint, read_record
-from probes.grammar_pairs import grammar_pairs
-from probes.pair_scores import decide
+from mha.training.checkpoints import find_checkpoint, read_record
+from probes.pairs.grammar_pairs import grammar_pairs
+from probes.pairs.scores import decide
 from reports import Run
 
 TRAIN: dict[str, Any] = {

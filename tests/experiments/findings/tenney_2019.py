@@ -1,7 +1,7 @@
 import math
 
 from experiments.findings.tenney_2019 import FINDINGS
-from experiments.rules import OPEN
+from experiments.statements.rule import OPEN
 from tests.experiments.findings.planted import planted_run
 
 

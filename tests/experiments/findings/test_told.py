@@ -5,13 +5,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from experiments.estimates import Estimate
 from experiments.findings import vaswani_2017, vaswani_2017_layer
 from experiments.findings.chen_2023 import attachment, halfway
 from experiments.findings.michel_2019_pruning import prunable
-from experiments.reproduce.finding import Measured, Missing
 from experiments.reproduce.registry import all_findings
-from reports.claims_record import ClaimRecord
+from experiments.statements.estimates import Estimate
+from experiments.statements.finding import Measured, Missing
+from reports.claims.record import ClaimRecord
 from tests.experiments.findings.planted import planted_run, scored
 from tests.experiments.findings.voita_2019_gates import PLANTED
 

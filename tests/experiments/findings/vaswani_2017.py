@@ -1,6 +1,6 @@
 import math
 
-from reports.claims_record import Cell, ClaimRecord, Measure, Number, Statement
+from reports.claims.record import Cell, ClaimRecord, Measure, Number, Statement
 from tests.experiments.findings.planted import planted_run, scored
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from experiments.reproduce import readings, record, registry, reproduce
-from experiments.reproduce.finding import Finding, Paper, Published, Statement, Told
-from experiments.reproduce.numbers import margin
-from experiments.rules import Rule
+from experiments.statements.finding import Finding, Paper, Published, Statement, Told
+from experiments.statements.numbers import margin
+from experiments.statements.rule import Rule
 
 READING = """
 name = "trees"

@@ -3,8 +3,8 @@ import math
 import pandas as pd
 import pytest
 
-from experiments.estimates import Estimate
-from experiments.reproduce.numbers import average, by_depth, minus
+from experiments.statements.estimates import Estimate
+from experiments.statements.numbers import average, by_depth, minus
 
 
 def _layers(count: int) -> pd.DataFrame:

@@ -2,10 +2,10 @@ import math
 
 import pytest
 
-from experiments.estimates import Estimate, exact
-from experiments.reproduce.finding import Finding, FindingError, Measured, Missing, Published, Statement
 from experiments.reproduce.judge import DIFFERS, NOT_REPRODUCED, REPRODUCED, UNTESTABLE, judge, plain, untestable
-from experiments.rules import Rule
+from experiments.statements.estimates import Estimate, exact
+from experiments.statements.finding import Finding, FindingError, Measured, Missing, Published, Statement
+from experiments.statements.rule import Rule
 
 ABOVE, BELOW, ACROSS = Estimate(0.2, 0.1, 0.3, 9), Estimate(-0.2, -0.3, -0.1, 9), Estimate(0.05, -0.1, 0.2, 9)
 

@@ -5,13 +5,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from experiments.config import ConfigError
+from experiments.config.config import ConfigError
 from experiments.reproduce import readings, record
-from experiments.reproduce.finding import FindingError, Paper, Told
-from experiments.reproduce.numbers import margin
 from experiments.reproduce.registry import chosen
 from experiments.reproduce.reproduce import reproduce
-from experiments.reproduce.subject import Subject
+from experiments.statements.finding import FindingError, Paper, Told
+from experiments.statements.numbers import margin
+from experiments.statements.subject import Subject
 from reports import Run
 from tests.experiments.reproduce.conftest import FINDINGS, OBJ
 

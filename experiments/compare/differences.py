@@ -1,0 +1,105 @@
+"""How far the chosen heads of runs differ, question by question, and what became of each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from experiments.compare.sides import QUESTION, Question, Row, Side
+from experiments.record.progress import Progress, silent
+from probes.evidence.contrast import Difference, Interval, independent_difference, paired_difference
+from probes.evidence.question import Draws, Effort
+from reports.progress import each
+
+
+def differences(
+    sides: Sequence[Side], partners: Sequence[Mapping[str, str]], progress: Progress = silent
+) -> list[pd.DataFrame]:
+    """Return one row a question that the first side and another both tell, a table each of the others.
+
+    `partners` say, for each of the others, which of its heads a head of the first is held to be. p-values are corrected
+    for all of them together (Benjamini and Hochberg 1995).
+    """
+    from scipy import stats
+
+    first = sides[0]
+    asked = [[question for question in first.best if question in other.best] for other in sides[1:]]
+    alpha = first.rule.alpha
+    flips = max(Effort.flips, math.ceil(8 * sum(map(len, asked)) / alpha))  # so that one alone can be found
+    groups = sorted({int(group) for part in first.counts.values() for group in part.index})
+    draws = Draws.of(groups, Effort(flips=flips), 1)
+    pairs = [
+        (question, other, of)
+        for questions, other, of in zip(asked, sides[1:], partners, strict=True)
+        for question in questions
+    ]
+    told = [
+        _row(question, first, other, of, draws) for question, other, of in each("questions compared", pairs, progress)
+    ]
+    every = pd.DataFrame(told)
+    p = every[["p", "partner_p"]].to_numpy(np.float64)
+    adjusted, tested = np.full(p.shape, np.nan), ~np.isnan(p)
+    if tested.any():
+        adjusted[tested] = stats.false_discovery_control(p[tested], method="bh")
+    every["p_adjusted"] = adjusted[:, 0]
+    again = every["partner"].eq(every["other_head"]) & np.isnan(adjusted[:, 1])  # the same difference, tested once
+    every["partner_p_adjusted"] = np.where(again, adjusted[:, 0], adjusted[:, 1])
+    every["sure"] = every["p_adjusted"] < alpha
+    ends = [0, *np.cumsum([*map(len, asked)]).tolist()]
+    return [every.iloc[start:end].reset_index(drop=True) for start, end in pairwise(ends)]
+
+
+def _row(question: Question, one: Side, other: Side, of: Mapping[str, str], draws: Draws) -> dict[str, Any]:
+    """Return what both sides say of a question: the chosen heads, and what became of the first one's."""
+    mine, theirs = one.best[question], other.best[question]
+    partner = of.get(mine["name"], "")
+    best = _difference(question, (one, mine), (other, theirs), draws)
+    row = dict(zip(QUESTION, question, strict=True)) | {
+        "n": int(mine["n"]),
+        **_told("one", mine),
+        **_told("other", theirs),
+    }
+    row |= {"difference": best.value, "difference_low": best.low, "difference_high": best.high, "p": best.p}
+    row |= {"paired": best.paired, "partner": partner, "partner_accuracy": math.nan, "partner_specialised": False}
+    row |= dict.fromkeys(("partner_difference", "partner_low", "partner_high", "partner_p"), math.nan)
+    now = other.every.get((question, partner))
+    if now is None:
+        return row
+    row |= {"partner_accuracy": float(now["accuracy"]), "partner_specialised": bool(now["specialised"])}
+    if partner == theirs["name"] and not one.checkpoint:
+        return row | dict(zip(_PARTNER, (best.value, best.low, best.high), strict=True))  # tested already
+    moved = _difference(question, (one, one.every[question, mine["name"]]), (other, now), draws)
+    return row | dict(zip(_PARTNER, (moved.value, moved.low, moved.high), strict=True)) | {"partner_p": moved.p}
+
+
+_PARTNER = ("partner_difference", "partner_low", "partner_high")
+
+
+def _told(side: str, row: Row) -> dict[str, Any]:
+    numbers = {"accuracy": "accuracy", "low": "ci_low", "high": "ci_high", "margin": "margin"}
+    return {
+        f"{side}_head": row["name"],
+        **{f"{side}_{name}": float(row[column]) for name, column in numbers.items()},
+        f"{side}_specialised": bool(row["specialised"]),
+    }
+
+
+def _difference(question: Question, mine: tuple[Side, Row], theirs: tuple[Side, Row], draws: Draws) -> Difference:
+    """Return the difference of two heads: paired where both runs kept counts of the same items, else independent."""
+    (one, before), (other, now) = mine, theirs
+    found, beside = one.counts.get(question), other.counts.get(question)
+    if found is not None and beside is not None and found["n"].equals(beside["n"]):
+        n, hits, others = (
+            column.to_numpy(np.float64) for column in (found["n"], found[before["name"]], beside[now["name"]])
+        )
+        return paired_difference(found.index.tolist(), n, hits, others, draws)
+    return independent_difference(_interval(before), _interval(now))
+
+
+def _interval(row: Row) -> Interval:
+    return float(row["accuracy"]), float(row["ci_low"]), float(row["ci_high"])

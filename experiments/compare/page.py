@@ -1,0 +1,81 @@
+"""A comparison as a page with its tables, on a terminal, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from experiments.compare.compare import compare, open_sides, shortened
+from experiments.compare.sides import CompareError, Side
+from experiments.record.progress import Progress, silent
+from reports.compare.page import write_comparison
+from reports.compare.record import Compared
+from reports.compare.table import SAME, Pair
+from reports.formats import count, day, interval, percent, signed, signed_interval
+
+
+def write_compared(
+    names: Sequence[str], out: Path, *, match: bool = False, progress: Progress = silent
+) -> tuple[Path, list[Pair]]:
+    """Compare runs and write the page and its tables into `out`; raises CompareError where `out` holds a run."""
+    if (out / "scores.parquet").is_file():
+        raise CompareError(f"{out} is a run folder; choose another --out")
+    sides = open_sides(names, progress)
+    pairs = compare(sides, shortened(names), match=match, progress=progress)
+    runs = [_compared(title, side) for title, side in zip(shortened(names), sides, strict=True)]
+    version = ", ".join(sorted({str(side.run.record.get("headscope", "")) for side in sides}))
+    return write_comparison(out, runs, pairs, version), pairs
+
+
+def _compared(title: str, side: Side) -> Compared:
+    record = side.run.record
+    model, corpus = record.get("model", {}), record.get("corpora", {}).get("report", {})
+    layers, heads = (int(side.heads[column].max()) + 1 for column in ("layer", "head"))
+    about = f"{model.get('name', '')} ({model.get('source', '')}), {layers} layers of {heads} heads"
+    # the hash is that of the weights of the run's model, as they are read
+    known = not side.checkpoint and model.get("source") not in ("random", "shuffled")
+    weights = f", weights {str(model.get('sha256', ''))[:12]}" if known else ""
+    size = f" ({count(corpus['sentences'])} sentences)" if "sentences" in corpus else ""
+    made = f"{day(record.get('started'))}, headscope {record.get('headscope', '')}{weights}"
+    return Compared(title, about, f"{corpus.get('name', '')}{size}", made)
+
+
+def print_pairs(pairs: Sequence[Pair]) -> None:
+    """Print what came out, and the roles that are no longer the same head's."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for pair in pairs:
+        console.print(Text(f"{pair.one} → {pair.other}", style="bold"))
+        for sentence in (*pair.sentences, *pair.notes):
+            console.print(Text(sentence))
+        table = Table(box=None, pad_edge=False)
+        for column in ("role", "change", f"in {pair.one}, %", f"in {pair.other}, %", "difference"):
+            table.add_column(Text(column), overflow="fold")
+        for row in pair.roles[pair.roles["change"] != SAME].to_dict("records"):
+            told = [
+                f"{row[f'{side}_head']} {percent(row[f'{side}_accuracy'])}\n"
+                f"{interval(row[f'{side}_low'], row[f'{side}_high'])}"
+                for side in ("one", "other")
+            ]
+            gap = f"{signed(row['difference'])}\n{signed_interval(row['difference_low'], row['difference_high'])}"
+            table.add_row(*map(Text, (f"{row['probe']}: {row['label']}\n{row['variant']}", row["change"], *told, gap)))
+        if table.row_count:
+            console.print(table)
+        console.print()
+
+
+def as_record(page: Path, pairs: Sequence[Pair]) -> str:
+    """Return page and pairs as JSON; a number that was not measured is null."""
+    told = [
+        {
+            **{"one": pair.one, "other": pair.other, "roles": pair.counts, "heads": pair.head_counts},
+            **{"sentences": pair.sentences, "matched": pair.matched, "notes": pair.notes},
+            "rows": json.loads(pair.rows.drop(columns=["one", "other"]).to_json(orient="records")),
+        }
+        for pair in pairs
+    ]
+    return json.dumps({"page": str(page), "pairs": told}, indent=2, ensure_ascii=False)

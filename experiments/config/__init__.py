@@ -1,0 +1,1 @@
+"""Configs: the sections of a TOML file, checked and resolved."""

@@ -1,0 +1,139 @@
+"""Reading a config file: TOML, changes from the command line, paths made absolute, and errors of one line."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Container, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from experiments.config.section import NAMED_BEHAVIOURS, ConfigError, Section
+from mha.models.model import NAMED
+from mha.nearest_name import nearest_name
+from probes.corpora.named import NAMED_RATINGS
+from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS
+
+PLACED: tuple[tuple[str, str, Container[str]], ...] = (
+    ("behaviour", "corpora", (*GENERATED_PAIRS, *NAMED_PAIRS)),
+    ("ablation", "behaviours", NAMED_BEHAVIOURS),
+    ("importance", "behaviours", NAMED_BEHAVIOURS),
+    ("pruning", "behaviours", NAMED_BEHAVIOURS),
+    ("gates", "behaviours", NAMED_BEHAVIOURS),
+    ("relatedness", "ratings", NAMED_RATINGS),
+)
+"Table, key, and what among its values is a name; all else is a file or folder."
+
+
+def read_toml(path: Path, changes: Sequence[str]) -> dict[str, Any]:
+    """Return what a config file says, with `changes` made and paths absolute, as plain values that nobody has checked.
+
+    Raises ConfigError where it cannot be read.
+    """
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        folder = Path(__file__).parents[1] / "configs"
+        shipped = ", ".join(sorted(file.name for file in folder.glob("*.toml")))
+        raise ConfigError(f"{path}: no such config; headscope comes with {shipped} in {folder}") from None
+    except (IsADirectoryError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not a text file ({type(error).__name__})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not TOML: {error}") from None
+    for change in changes:
+        _apply(found, change)
+    resolve_paths(found, path.parent)
+    return found
+
+
+Kind = TypeVar("Kind", bound=Section)
+
+
+def validated(kind: type[Kind], found: dict[str, Any], path: Path) -> Kind:
+    """Return the values of a config file, checked; raises ConfigError with the file and the first wrong key."""
+    try:
+        return kind.model_validate(found)
+    except ValidationError as error:
+        raise ConfigError(f"{path}: {_one_line(error, kind)}") from None
+
+
+def _apply(found: dict[str, Any], change: str) -> None:
+    key, equals, value = change.partition("=")
+    if not equals:
+        raise ConfigError(f"--set {change}: expected key=value")
+    try:
+        parsed = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value
+    *tables, last = key.strip().split(".")
+    for table in tables:
+        found = found.setdefault(table, {})
+        if not isinstance(found, dict):
+            raise ConfigError(f"--set {change}: {table} is not a table")
+    found[last] = parsed
+
+
+def resolve_paths(found: dict[str, Any], folder: Path) -> None:
+    """Make paths absolute: relative to the config; of models, minimal pairs and ratings, else to the current one."""
+    corpus = found.get("corpus")
+    for part in corpus.values() if isinstance(corpus, dict) else ():
+        if isinstance(part, dict) and isinstance(part.get("path"), str):
+            part["path"] = str((folder / Path(part["path"]).expanduser()).resolve())
+    train = found.get("train")
+    if isinstance(train, dict):
+        for table, key in (("data", "path"), ("held_out", "path"), ("tokenizer", "folder"), ("data", "dataset")):
+            _resolve_texts(train.get(table), key, folder)
+        _resolve_model(train.get("start"), folder)
+    _resolve_texts(found.get("circuits"), "relations", folder)
+    _resolve_model(found.get("model"), folder)
+    for table, key, known in PLACED:
+        part = found.get(table)
+        if isinstance(part, dict) and isinstance(names := part.get(key), list):
+            part[key] = [_place(name, folder, known) for name in names]
+
+
+def _resolve_model(part: Any, folder: Path) -> None:
+    if isinstance(part, dict) and isinstance(name := part.get("name"), str) and name not in NAMED:
+        places = [place for place in (folder / Path(name).expanduser(), Path(name)) if place.is_dir()]
+        part["name"] = str(places[0].resolve()) if places else name
+
+
+def _place(name: object, folder: Path, known: Container[str]) -> object:
+    if not isinstance(name, str) or name in known:
+        return name
+    places = [place for place in (folder / Path(name).expanduser(), Path(name)) if place.exists()]
+    return str(places[0].resolve()) if places else name
+
+
+def _resolve_texts(part: Any, key: str, folder: Path) -> None:
+    """Make a path, or each of several, absolute; the name of a data set only where it is such a folder."""
+    if not isinstance(part, dict) or not isinstance(named := part.get(key), str | list):
+        return
+    names = [named] if isinstance(named, str) else named
+    paths = [str((folder / Path(str(name)).expanduser()).resolve()) for name in names]
+    if key != "dataset" or Path(paths[0]).is_dir():
+        part[key] = paths[0] if isinstance(named, str) else paths
+
+
+def _one_line(error: ValidationError, kind: type[BaseModel]) -> str:
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        known = _known_keys(first["loc"][:-1], kind)
+        hint = nearest_name(str(first["loc"][-1]), known, f"known here are {', '.join(known)}")
+        return f"unknown key {place!r}; {hint}"
+    if first["type"] == "missing":
+        return f"{place!r} is missing"
+    if first["type"] == "model_type":
+        return f"{place}: expected a table with {', '.join(_known_keys(first['loc'], kind))}; got {first['input']!r}"
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
+
+
+def _known_keys(place: tuple[int | str, ...], section: type[BaseModel]) -> list[str]:
+    for part in place:
+        annotation: Any = section.model_fields[str(part)].annotation
+        options = getattr(annotation, "__args__", (annotation,))
+        section = next(option for option in options if isinstance(option, type) and issubclass(option, BaseModel))
+    return list(section.model_fields)

@@ -1,0 +1,51 @@
+"""What every table of a config file is: frozen, and closed to keys that it does not know."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from probes import get_probe
+from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS, pairs_path
+
+LOSS, EMBEDDING = "loss", "embedding"
+"Behaviours that are measured on the sentences of the report split: the masked-LM loss, and the sentence embedding."
+
+NAMED_BEHAVIOURS = (LOSS, EMBEDDING, *GENERATED_PAIRS, *NAMED_PAIRS)
+"Behaviours that are no file or folder."
+
+
+class ConfigError(ValueError):
+    """A config that cannot be used; the message is one line."""
+
+
+class Section(BaseModel):
+    """A table of a config file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _known(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        get_probe(name)
+        if names.count(name) > 1:
+            raise ValueError(f"probe {name!r} is named twice")
+    return names
+
+
+ProbeNames = Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_known)]
+"Names of probes, each once."
+
+
+def _there(names: tuple[str, ...]) -> tuple[str, ...]:
+    stems = [name if name in NAMED_BEHAVIOURS else pairs_path(name).stem for name in names]
+    for name in stems:
+        if stems.count(name) > 1:
+            raise ValueError(f"behaviour {name!r} is named twice")
+    return names
+
+
+BehaviourNames = Annotated[tuple[str, ...], AfterValidator(_there)]
+"""Names of behaviours, each once: "loss", "embedding", and minimal pairs as in [behaviour], by name, file or folder
+(relative to the config file)."""

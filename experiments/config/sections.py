@@ -1,0 +1,200 @@
+"""The tables of a run's config; those of studies, [train] and [biographies] have files of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from experiments.config.section import ProbeNames, Section
+from experiments.config.train_config import GRAMMAR
+from mha.batches import REDUCTIONS
+from mha.models.maps import MAPS
+from mha.models.model import SOURCES
+from probes.corpora.corpus import NAMED as CORPORA
+from probes.corpora.corpus import corpus_path
+from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS, pairs_path
+from probes.pairs.scores import METHODS
+
+
+class ModelSection(Section):
+    """Which model is looked at."""
+
+    name: str = "minilm"
+    "A short name, a folder (relative to the config file) or a hub id; of a checkpoint the folder of its training."
+    source: Literal["pretrained", "random", "shuffled", "checkpoint", "train"] = "pretrained"
+    """Weights as loaded, fresh, or shuffled within each matrix; those of a training's checkpoint; or trained as [train]
+    says, the last checkpoint of its first seed."""
+    step: int | None = Field(default=None, ge=0)
+    "Of a checkpoint: the step; the last one where nothing is said."
+
+    @model_validator(mode="after")
+    def _nothing_unheard(self) -> Self:
+        if self.step is not None and self.source not in ("checkpoint", "train"):
+            raise ValueError('\'step\' is for source = "checkpoint" or "train"')
+        if self.source == "train" and self.name != ModelSection.model_fields["name"].default:
+            raise ValueError("'name' is not for source = \"train\": the model is what [train] says")
+        return self
+
+
+SENSES = "senses"
+"The embedded corpus of ambiguous nouns (`probes.words.senses`)."
+
+GENERATED = (GRAMMAR, SENSES)
+"Embedded corpora, which are made and not read."
+
+
+class CorpusPart(Section):
+    """A corpus by name or by file."""
+
+    name: str | None = None
+    '"grammar", "senses", or a name of `headscope list corpora`.'
+    path: Path | None = None
+    "A file or folder of annotated text (`probes.corpora.readers` says in which formats), relative to the config file."
+    first: int | None = Field(default=None, ge=1)
+    "Take that many sentences of each file only."
+    documents: int = Field(default=400, ge=1)
+    "Number of documents of the grammar, or of sentences of senses."
+    seed: int = 0
+    "Seed of the grammar, or of senses."
+    wide: bool = False
+    "Whether the grammar has more constructions, those of `probes.grammar.wide`."
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if (self.name is None) == (self.path is None):
+            raise ValueError("a corpus has either a name or a path")
+        if self.name not in (None, *GENERATED, *CORPORA):
+            corpus_path(str(self.name))  # says which name was meant
+        return self
+
+    @model_validator(mode="after")
+    def _nothing_unheard(self) -> Self:
+        unheard = {GRAMMAR: ("first",), SENSES: ("first", "wide")}.get(str(self.name), ("documents", "seed", "wide"))
+        for key in unheard:
+            if getattr(self, key) != CorpusPart.model_fields[key].default:
+                kind = "a file; the grammar takes documents" if key == "first" else "the grammar; a file takes first"
+                raise ValueError(f"{key!r} is for {kind}")
+        return self
+
+
+class CorpusSection(Section):
+    """The two splits: the best heads are chosen on one and told on the other."""
+
+    select: CorpusPart
+    report: CorpusPart | None = None
+    """Without it the documents of `select` are divided between both splits by a hash of their ids: the one way for a
+    corpus of one file or folder, such as litbank or gap."""
+
+    @model_validator(mode="after")
+    def _two_splits(self) -> Self:
+        said = [part and part.model_dump(exclude={"first", "documents"}) for part in (self.select, self.report)]
+        if said[0] == said[1]:
+            raise ValueError(
+                "'select' and 'report' are the same corpus, so heads would be told on what they were chosen on; leave "
+                "out 'report', and its documents are divided between both by a hash of their ids"
+            )
+        return self
+
+
+class ProbesSection(Section):
+    """What is asked."""
+
+    names: ProbeNames = ("position", "dependency", "agreement", "coreference")
+    "Names of probes, each once."
+    trained: bool = False
+    "Whether a logistic regression is trained for each head and relation, beside a control task."
+    trained_pairs: int = Field(default=500, ge=20)
+    "Arcs a label and split that the trained probe is given at the most."
+
+
+class ScoringSection(Section):
+    """How maps are read and numbers are made."""
+
+    batch_pieces: int = Field(default=4096, ge=1)
+    "Pieces a batch, padding included."
+    reduce: Literal["mean", "first"] = "mean"
+    "How the pieces of a word are reduced as queries."
+    maps: Literal["weights", "norms", "rollout"] = "weights"
+    """What is read of the heads, their controls too: attention; attention times the length of the transformed value; or
+    attention to the input through the layers below, see `mha.models.maps.MAPS`. The shape of maps, parsers, what
+    weights alone say, and matches of heads of two checkpoints or seeds are of attention whatever stands here."""
+    window_words: int = Field(default=100, ge=2)
+    "Words a window for probes that look beyond the sentence."
+    replicates: int = Field(default=2000, ge=10)
+    "Resamples of the bootstrap."
+    flips: int = Field(default=9999, ge=19)
+    "Random signs of the tests; p cannot be below 1 / (flips + 1)."
+    metrics: bool = False
+    """Whether the heads are also ranked by mass, rank of gold and area under the curve, at the cost of a further pass
+    over the report split."""
+
+
+class ControlsSection(Section):
+    """What goes the same way without the knowledge in question, and counts as a baseline; 0 and false switch off."""
+
+    random: int = Field(default=2, ge=0)
+    "Number of models with fresh weights of the same architecture, one a seed."
+    shuffled: int = Field(default=3, ge=0)
+    "Number of models with the weights shuffled within each matrix, one a seed."
+    shuffles_tried: int = Field(default=20, ge=0)
+    "Number of such models of which these are the strongest together, on a sample of the selection split."
+    words: bool = True
+    "Whether the model also reads every sentence with its words in another order."
+    arcs: bool = True
+    "Whether heads are also scored on random right answers at the distances of gold."
+
+    @model_validator(mode="after")
+    def _enough_shuffles(self) -> Self:
+        if self.shuffles_tried < self.shuffled:
+            raise ValueError(
+                f"shuffled = {self.shuffled} of shuffles_tried = {self.shuffles_tried}: try at least as many"
+            )
+        return self
+
+
+class VerdictSection(Section):
+    """When a head is called specialised in a label, see `probes.evidence.statistics.Rule`."""
+
+    alpha: float = Field(default=0.05, gt=0, lt=1)
+    "The corrected p must be below this."
+    margin: float = Field(default=0.1, ge=0, le=1)
+    "The margin over the strongest of the baselines and controls must be at least this."
+
+
+class BehaviourSection(Section):
+    """Which of two sentences the model prefers; for models with a masked-LM head."""
+
+    corpora: tuple[str, ...] = ()
+    """Names of minimal pairs of `headscope list corpora` ("grammar", "grammar-pronouns", "blimp"), or files and folders
+    of such pairs, relative to the config file; none where behaviour is not asked for."""
+    first: int | None = Field(default=None, ge=1)
+    "Take that many pairs of each file (BLiMP: of each paradigm) and of the grammar, which else gives 2,000."
+    method: Literal["auto", "masked", "pll"] = "auto"
+    "How pairs are decided, see `probes.pairs.scores`."
+    seed: int = 71
+    "Seed of the grammar's pairs, which should be none of a grammar that the model was trained on."
+
+    @model_validator(mode="after")
+    def _there(self) -> Self:
+        names = [name if name in (*GENERATED_PAIRS, *NAMED_PAIRS) else pairs_path(name).stem for name in self.corpora]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"minimal pairs {name!r} are named twice")
+        return self
+
+
+class PageSection(Section):
+    """What the page shows."""
+
+    examples: int = Field(default=12, ge=0)
+    "Number of heads that are shown at work on sentences; with 0 no text of the corpora is kept."
+    sentences: int = Field(default=30, ge=0, le=30)
+    "Of how many of these sentences the attention of every head is kept and shown, at the most."
+
+
+assert set(SOURCES) == {"pretrained", "random", "shuffled"}
+assert set(REDUCTIONS) == {"mean", "first"}
+assert set(MAPS) == {"weights", "norms", "rollout"}
+assert set(METHODS) == {"auto", "masked", "pll"}

@@ -1,0 +1,1 @@
+"""Commands about single heads and texts: view, explain, flow, match, export."""

@@ -1,0 +1,53 @@
+"""The card of one head on a terminal, and the profile of all heads of a model over several runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from experiments.record.progress import Progress, silent
+from reports import Run
+from reports.heads.card import HeadCard
+from reports.heads.profile import profile_page
+from reports.progress import each
+from reports.tables.text_table import rich_rows
+
+
+class CardError(ValueError):
+    """A run folder, or a name of a head, that no card or profile can be made from."""
+
+
+def read_card(folder: Path, name: str) -> HeadCard:
+    """Return the card of the head called `name` ("3-5") of a run; raises CardError for what the run does not have."""
+    try:
+        return Run.open(folder).head(name)
+    except ValueError as error:
+        raise CardError(str(error)) from error
+
+
+def print_card(card: HeadCard) -> None:
+    """Print the card of a head."""
+    console = Console(highlight=False)
+    console.print(Text(card.title, style="bold"))
+    for part in card.parts:
+        console.print()
+        console.print(Text(part.title, style="bold cyan"))
+        for sentence in part.said:
+            console.print(Text(sentence))
+        if part.rows:
+            console.print(rich_rows(part.columns, part.rows, console.width))
+
+
+def write_profile(folders: Sequence[Path], out: Path, progress: Progress = silent) -> Path:
+    """Write the profile of all heads over the runs in `folders` as Markdown to `out`, and return it."""
+    try:
+        page = profile_page([Run.open(folder) for folder in each("runs opened", folders, progress)], progress)
+    except ValueError as error:
+        raise CardError(str(error)) from error
+    out.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = out.with_name(f".{out.name}.unfinished")
+    unfinished.write_text(page, encoding="utf-8")
+    return unfinished.replace(out)

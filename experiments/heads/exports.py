@@ -1,0 +1,138 @@
+"""A run's numbers and figures in the forms that other tools and papers take."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from experiments.record.progress import Progress, silent
+from reports import Run
+from reports.formats import MISSING
+from reports.notebook.paper_figures import save_paper_figures
+from reports.page.dataset_card import dataset_card
+from reports.tables.columns import SPLITS
+from reports.tables.schema import replace_file
+from reports.tables.text_table import ShownTable
+
+SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "latex": ".tex", "markdown": ".md", "dataset": ""}
+"What a table can be exported as -> the ending of its file; a data set is a folder."
+
+FIGURES = ("pdf", "png", "svg")
+"What figures can be exported as."
+
+BEST, SCORES = "best", "scores"
+"The table of best heads, and that of all heads; every other is named as the run's file is."
+
+
+class ExportError(ValueError):
+    """Something that a run does not have, or that cannot be written."""
+
+
+def export(
+    run: Run | str | Path,
+    to: str,
+    out: str | Path | None = None,
+    *,
+    table: str = "",
+    probes: Sequence[str] = (),
+    progress: Progress = silent,
+) -> Path:
+    """Write a table of a run, or its figures, and return the file or folder.
+
+    `to` is csv, parquet, latex (booktabs), markdown, dataset (a `datasets.DatasetDict` with a card), or, for the
+    figures of all probes, pdf, png or svg. `table` is "best" (as papers print it: the default of latex and markdown),
+    "scores" (of every head: the default of the others), or that of a study. `probes` keeps only theirs. Without `out`
+    it is named after the run, in the current folder. Raises ExportError with what there is; no folder is replaced.
+    """
+    opened = run if isinstance(run, Run) else _opened(Path(run))
+    try:
+        if to in FIGURES:
+            folder = _free(Path(out or f"{opened.name}-figures"))
+            save_paper_figures(opened, folder, f".{to}", probes, progress)
+            return folder
+        if to not in SUFFIXES:
+            raise ExportError(f"unknown form {to!r}; known are {', '.join((*SUFFIXES, *FIGURES))}")
+        name = table or (BEST if to in ("latex", "markdown") else SCORES)
+        found = _table(opened, name, probes)
+    except ValueError as error:
+        raise ExportError(str(error)) from error
+    path = Path(out or f"{opened.name}-{name}{SUFFIXES[to]}")
+    if to == "dataset":
+        return _save_dataset(opened, name, found.frame, path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if to in ("latex", "markdown"):
+        path.write_text(found.latex() if to == "latex" else found.markdown(), encoding="utf-8")
+        return path
+    if path.suffix != SUFFIXES[to]:
+        raise ExportError(f"{path}: a table as {to} is a file that ends in {SUFFIXES[to]}")
+    return replace_file(found.frame, path)
+
+
+def _opened(folder: Path) -> Run:
+    try:
+        return Run.open(folder)
+    except ValueError as error:
+        raise ExportError(str(error)) from error
+
+
+def _table(run: Run, name: str, probes: Sequence[str]) -> ShownTable:
+    """Return a table of the run, of these probes alone where any are named."""
+    if name == BEST:
+        best = run.best(probes[0] if len(probes) == 1 else None)
+        keep = [place for place, row in enumerate(best.frame["probe"]) if not probes or row in probes]
+        rows = tuple(best.rows[place] for place in keep)
+        return ShownTable(best.title, best.columns, rows, best.frame.iloc[keep], best.note)
+    tables = {SCORES: run.scores, **run.studies}
+    if run.behaviour is not None:
+        tables["behaviour"] = run.behaviour
+    if name not in tables:
+        raise ExportError(f"{run.folder}: no table {name!r}; there are {', '.join((BEST, *tables))}")
+    frame = tables[name]
+    if probes:
+        for probe in probes:
+            if "probe" not in frame or not (frame["probe"] == probe).any():
+                raise ExportError(f"{run.folder}: table {name!r} has no rows of probe {probe!r}")
+        frame = frame[frame["probe"].isin(probes)]
+    rows = tuple(tuple(map(_cell, row)) for row in frame.to_numpy(object))
+    return ShownTable(f"{run.name}: {name}", tuple(frame.columns), rows, frame)
+
+
+def _cell(value: Any) -> str:
+    """Write one value of any table; what is missing is a dash."""
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return MISSING
+    return f"{value:.4g}".replace("-", "−") if isinstance(value, float) else str(value)
+
+
+def _save_dataset(run: Run, name: str, frame: pd.DataFrame, path: Path) -> Path:
+    """Write a table as a data set on disk, a split a split, with its card."""
+    from datasets import Dataset, DatasetDict, disable_progress_bars, enable_progress_bars, is_progress_bar_enabled
+
+    parts = {split: frame[frame["split"] == split] for split in SPLITS} if "split" in frame else {"all": frame}
+    splits = {split: Dataset.from_pandas(rows, preserve_index=False) for split, rows in parts.items() if len(rows)}
+    target, shown = _free(path), is_progress_bar_enabled()
+    disable_progress_bars()
+    try:
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}-") as unfinished:
+            folder = Path(unfinished) / "dataset"
+            DatasetDict(splits).save_to_disk(str(folder))
+            sizes = {split: len(rows) for split, rows in parts.items() if len(rows)}
+            (folder / "README.md").write_text(dataset_card(run, name, [*frame.columns], sizes), encoding="utf-8")
+            shutil.move(folder, target)
+    finally:
+        if shown:
+            enable_progress_bars()
+    return target
+
+
+def _free(folder: Path) -> Path:
+    """Return a folder that is not there yet, in one that is; raises ExportError where it is there."""
+    if folder.exists():
+        raise ExportError(f"{folder} exists; name another with --out (out=)")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,154 @@
+"""Which head of one model is which of another: two models, or the models of two runs, over the same sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from experiments.inputs.corpora import open_corpus
+from experiments.inputs.open_model import open_model_of
+from experiments.record.progress import Progress, counter, silent
+from mha import Model, load_model
+from probes.maps.matching import Match, compared_rows, match_models, readable, same_roles, see_maps
+from probes.scoring.aligned import sample_texts
+from reports import Run
+from reports.heads.card_parts import CardSource
+from reports.progress import each
+
+COLUMNS = ("layer", "head", "name", "partner", "distance", "role", "partner_role")
+"One row a head of the first model; `partner` is empty, and the distance NaN, where the other has too few heads."
+
+
+class MatchError(ValueError):
+    """Two models whose heads cannot be matched."""
+
+
+@dataclass(frozen=True)
+class HeadMatch:
+    """The heads of two models, matched by the distance of their maps."""
+
+    table: pd.DataFrame
+    "In COLUMNS."
+    asked: int
+    "Sentences that were drawn."
+    sentences: int
+    "Of these, that both models can read whole."
+    distance: float
+    "Mean over matched heads, in nats."
+    null: float
+    "The same where the other model reads other sentences of the same lengths; NaN where none are equally long."
+    chance: float
+    "Mean of random pairs."
+    same_role: float
+    "Share of heads with a main role whose partner has the same; NaN where models, and not runs, are matched."
+    same_role_chance: float
+
+
+def match_heads_of(
+    one: str,
+    other: str,
+    *,
+    corpus: str = "grammar",
+    sentences: int = 100,
+    within_layers: bool = False,
+    progress: Progress = silent,
+) -> HeadMatch:
+    """Match the heads of two models, each a run folder, a short name, a model folder or a hub id.
+
+    They read the same `sentences` of `corpus`. Roles are compared where both are runs. Raises MatchError for models of
+    different depth `within_layers`, and where there is no sentence that both can read.
+    """
+    (first, roles), (second, other_roles) = map(_opened, each("models opened", (one, other), progress))
+    if within_layers and first.layers != second.layers:
+        raise MatchError(f"{one} has {first.layers} layers and {other} {second.layers}: match over all layers instead")
+    words = [text.words for text in sample_texts(open_corpus(corpus).sentences(), sentences)]
+    both = set(readable(first, words)) & set(readable(second, words))
+    chosen = [words[place] for place in sorted(both)]
+    read = counter(progress, "layers read", first.layers + second.layers)
+    mine, theirs = see_maps(first, chosen, read), see_maps(second, chosen, read)
+    if mine is None or theirs is None:
+        raise MatchError(f"there is no sentence of {corpus} that both {one} and {other} can read")
+    compared = counter(progress, "rows of maps compared", compared_rows(mine))
+    found = match_models(mine, theirs, within_layers=within_layers, step=compared)
+    table = _table(found.match, first, second, roles or {}, other_roles or {})
+    same, chance = float("nan"), float("nan")
+    if roles is not None and other_roles is not None:
+        same, chance = _same_roles(found.match, _names(first), roles, _names(second), other_roles)
+    distance = float(np.nanmean(found.match.distance))
+    return HeadMatch(table, len(words), len(chosen), distance, found.null, found.match.chance, same, chance)
+
+
+def _table(
+    match: Match, first: Model, second: Model, roles: Mapping[str, str], other_roles: Mapping[str, str]
+) -> pd.DataFrame:
+    """Return the rows of a match, in COLUMNS."""
+    names, others = _names(first), _names(second)
+    partner = [others[place] if place >= 0 else "" for place in match.partner]
+    layer, head = np.divmod(np.arange(len(names)), first.heads)
+    columns = (
+        *(layer, head, names, partner, match.distance),
+        *([roles.get(name, "") for name in names], [other_roles.get(name, "") for name in partner]),
+    )
+    return pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
+
+
+def _opened(name: str) -> tuple[Model, Mapping[str, str] | None]:
+    """Return a model and, of a run's, the main roles of its heads."""
+    folder = Path(name)
+    if not (folder / "scores.parquet").is_file():
+        return load_model(name), None
+    run = Run.open(folder)
+    return open_model_of(run), CardSource(run).main_roles
+
+
+def _names(model: Model) -> list[str]:
+    return [f"{layer + 1}-{head + 1}" for layer in range(model.layers) for head in range(model.heads)]
+
+
+def _same_roles(
+    match: Match, names: Sequence[str], roles: Mapping[str, str], others: Sequence[str], other_roles: Mapping[str, str]
+) -> tuple[float, float]:
+    known = sorted({*roles.values(), *other_roles.values()})
+    mine, theirs = (
+        [known.index(of[name]) if name in of else -1 for name in heads]
+        for heads, of in ((names, roles), (others, other_roles))
+    )
+    return same_roles(match.partner, mine, theirs)
+
+
+def print_match(found: HeadMatch, one: str, other: str) -> None:
+    """Print the matched heads, and how near they are beside what chance gives."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    table = Table(box=None, pad_edge=False)
+    for column in (one, other, "distance, nats", "role", "its role"):
+        table.add_column(Text(column))
+    for row in found.table.to_dict("records"):
+        cells = (row["name"], row["partner"] or "–", f"{row['distance']:.3f}", row["role"], row["partner_role"])
+        table.add_row(*(Text(str(cell)) for cell in cells))
+    console.print(table)
+    said = [
+        f"{int(found.table.partner.ne('').sum())} heads were matched on {found.sentences} of {found.asked} sentences, "
+        f"those that both models can read whole.",
+        f"Matched heads are {found.distance:.3f} nats apart on average, random pairs {found.chance:.3f}. Where {other} "
+        f"reads other sentences of the same lengths, so that heads can be alike only in what they do with positions, "
+        f"matched heads are {_number(found.null)} apart.",
+    ]
+    if found.same_role == found.same_role:
+        said.append(
+            f"{100 * found.same_role:.0f} % of the heads with a main role have a partner with the same one "
+            f"({100 * found.same_role_chance:.0f} % by chance)."
+        )
+    for sentence in said:
+        console.print(Text(sentence))
+
+
+def _number(value: float) -> str:
+    return "not measured" if value != value else f"{value:.3f}"

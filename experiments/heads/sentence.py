@@ -1,0 +1,139 @@
+"""What every head does on one sentence, and what the sentence loses without some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from experiments.heads.typed_text import TypedError, check_maps, cut, find_head
+from mha import Ablate, MaskedLM, Model, ModelError, collate, intervene
+from mha.causal.interventions import WAYS
+from mha.pieces import Pieces
+from probes.evidence.examples import word_level
+from probes.scoring.score import Settings
+from reports.formats import MISSING, decimal3, percent
+from reports.tables.text_table import ShownTable
+
+FIRST, LAST = "[CLS]", "[SEP]"
+"What the special tokens before and after the words are called."
+
+
+@dataclass(frozen=True, repr=False)
+class Attention:
+    """The maps of all heads on one sentence, at word level.
+
+    `print` and notebooks show, of every head, the word that its words look at most; `attention.head("3-5")` is one map.
+    """
+
+    model: str
+    words: tuple[str, ...]
+    maps: npt.NDArray[np.float32]
+    "[layer, head, query, key] in [0, 1]; queries are the words, keys [CLS], the words and [SEP]. Rows sum to 1."
+
+    def head(self, name: str) -> pd.DataFrame:
+        """Return the map of the head called `name` ("3-5"): a row a word, a column a word that it attends to."""
+        return pd.DataFrame(self._map(name), index=[*self.words], columns=[FIRST, *self.words, LAST])
+
+    def plot(self, name: str) -> Any:
+        """Return the map of one head as an Altair chart: words as rows, what they attend to as columns."""
+        from reports.notebook.map_chart import map_chart
+
+        return map_chart(self._map(name), self.words, (FIRST, *self.words, LAST), f"{self.model}, head {name}")
+
+    def strongest(self, name: str) -> ShownTable:
+        """Return what every word attends to most in one head, and how much of its attention that is."""
+        found = self.head(name)
+        place = found.to_numpy().argmax(1)
+        keys, weights = [str(found.columns[key]) for key in place], found.to_numpy().max(1)
+        rows = tuple((word, key, percent(float(w))) for word, key, w in zip(self.words, keys, weights, strict=True))
+        frame = pd.DataFrame({"word": self.words, "attends_to": keys, "weight": weights})
+        return ShownTable(f"Head {name} of {self.model}", ("word", "attends to", "weight, %"), rows, frame)
+
+    def _map(self, name: str) -> npt.NDArray[np.float32]:
+        layers, heads = self.maps.shape[:2]
+        return np.asarray(self.maps[find_head(name, self.model, layers, heads)])
+
+    def __repr__(self) -> str:
+        """What there is, in one line."""
+        layers, heads = self.maps.shape[:2]
+        return f"Attention of {self.model} ({layers} layers x {heads} heads) on {' '.join(self.words)!r}"
+
+
+def attention(model: Model, text: str, maps: str = "weights") -> Attention:
+    """Return the maps of all heads on a sentence, whose words are divided at white space.
+
+    `maps` is one of `mha.models.maps.MAPS`; rows of norms are shown as shares. Raises TypedError for a text that the
+    model cannot read, and for other maps.
+    """
+    check_maps(maps)
+    words, pieces = cut(model, text)
+    found = word_level(model, pieces, Settings(maps=maps))
+    return Attention(model.name, tuple(words), np.roll(found, 1, axis=3))  # [SEP] and [CLS] stand at the end
+
+
+def ablate(model: Model, heads: str | Sequence[str], text: str, how: str = "zero", seed: int = 0) -> ShownTable:
+    """Return what a sentence loses where heads are switched off: how far words' vectors move, and what is still known.
+
+    `heads` are names such as "3-5"; `how` is zero, uniform or mean (over the texts read at once), see `mha.Ablate`.
+    `moved` is 1 minus the cosine of the word's vector (the mean of its pieces) in the last layer with and without the
+    heads, in [0, 2]. Of a model with a masked-LM head `known` is the log-probability, in nats, of the word where all
+    its pieces are masked, and `lost` how much lower it is without the heads; else both are NaN. `seed` is that of a
+    model with fresh weights. Raises TypedError for a head that the model does not have or a text it cannot read.
+    """
+    if how not in WAYS or how == "resample":
+        raise TypedError(f"unknown ablation {how!r}; the ways are zero, uniform and mean")
+    names = [heads] if isinstance(heads, str) else [*heads]
+    changes = [Ablate(*find_head(name, model.name, model.layers, model.heads), how) for name in names]
+    words, pieces = cut(model, text)
+    own, without = _vectors(model, pieces, []), _vectors(model, pieces, changes)
+    moved = 1 - torch.cosine_similarity(own, without, dim=1).numpy()
+    known, unknown = _known(model, seed, pieces, [], changes)
+    frame = pd.DataFrame({"word": words, "moved": moved, "known": known, "lost": known - unknown})
+    shown, note = (
+        ["word", "moved"],
+        "moved: 1 minus the cosine of the word’s vectors in the last layer, with and without.",
+    )
+    if not np.isnan(known).all():
+        shown += ["known", "lost"]
+        note += " known: log-probability of the masked word, in nats; lost: how much lower it is without."
+    rows = tuple(
+        (str(word), *(decimal3(float(number)) for number in numbers))
+        for word, *numbers in frame[shown].itertuples(index=False)
+    )
+    title = f"{model.name} without {', '.join(names) or MISSING} ({how})"
+    return ShownTable(title, tuple(shown), rows, frame, note)
+
+
+@torch.inference_mode()
+def _vectors(model: Model, pieces: Pieces, changes: Sequence[Ablate]) -> Float[Tensor, "word model"]:
+    batch = collate([pieces], padding=model.padding)
+    with intervene(model.module, *changes):
+        return batch.from_words[0] @ model.run(batch.ids, batch.mask)[0]
+
+
+@torch.inference_mode()
+def _known(model: Model, seed: int, pieces: Pieces, *versions: Sequence[Ablate]) -> list[npt.NDArray[np.float64]]:
+    """Return, for each version of the model, the log-probability of every word where its pieces are masked."""
+    try:
+        lm = MaskedLM.of(model, seed)
+    except ModelError:
+        return [np.full(pieces.words, np.nan) for _ in versions]
+    owner, ids = torch.from_numpy(pieces.word).long(), torch.from_numpy(pieces.ids).long()
+    of_word = owner == torch.arange(pieces.words)[:, None]
+    masked = torch.where(of_word, lm.mask, ids)
+    word, place = of_word.nonzero(as_tuple=True)
+    found = []
+    for changes in versions:
+        with intervene(lm.module, *changes):
+            logits = lm.read(masked, None, word * len(ids) + place).log_softmax(-1)
+        gold = logits.gather(1, ids[place, None])[:, 0].double()
+        found.append(torch.zeros(pieces.words, dtype=torch.float64).index_add_(0, word, gold).numpy())
+    return found

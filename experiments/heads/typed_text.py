@@ -1,0 +1,67 @@
+"""What a person types about a model, a text and the names of heads and words, and what it means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from mha import Model, align
+from mha.models.maps import MAPS
+from mha.nearest_name import nearest_name
+from mha.pieces import Pieces
+from mha.reading.cross_attention import decoder_input
+from reports.head_names import head_hint
+
+
+class TypedError(ValueError):
+    """A text, or a name, that a model has no answer to."""
+
+
+def cut(model: Model, text: str, *, told: bool = False) -> tuple[list[str], Pieces]:
+    """Return the words of a text, which are divided at white space, and their pieces.
+
+    `told` says that it is the target that a decoder is told, whose pieces stand as
+    `mha.reading.cross_attention.decoder_input` says. Raises TypedError for a text without words, a word that the
+    tokenizer turns into nothing, and more pieces than the model reads.
+    """
+    words, name = text.split(), "target" if told else "text"
+    if not words:
+        raise TypedError(f"the {name} has no words: expected some, divided at white space, got {text!r}")
+    pieces = align(model.tokenizer, [words])[0]
+    if gone := pieces.missing():
+        raise TypedError(f"the tokenizer of {model.name} turns {words[gone[0]]!r} into nothing; leave it out")
+    pieces = decoder_input(model, pieces) if told else pieces
+    if len(pieces) > model.max_pieces:
+        most = f"more than {model.name} reads ({model.max_pieces})"
+        raise TypedError(f"the {name} has {len(pieces)} pieces, {most}: give a shorter one")
+    return words, pieces
+
+
+def find_head(name: str, model: str, layers: int, heads: int) -> tuple[int, int]:
+    """Return layer and head from 0 of a name such as "3-5"; raises TypedError where the model has no such head."""
+    found = re.fullmatch(r"(\d+)-(\d+)", str(name))
+    if found is None or not (1 <= int(found[1]) <= layers and 1 <= int(found[2]) <= heads):
+        known = [f"{layer + 1}-{head + 1}" for layer in range(layers) for head in range(heads)]
+        raise TypedError(f"{model} has no head {name!r}; {head_hint(name, known)}")
+    return int(found[1]) - 1, int(found[2]) - 1
+
+
+def find_word(words: Sequence[str], word: str) -> int:
+    """Return the index of the word that `word` means: a number from 1, or the word itself; raises TypedError."""
+    if word.isdecimal():
+        if not 1 <= int(word) <= len(words):
+            raise TypedError(f"there is no word {word}: the text has words 1 to {len(words)}")
+        return int(word) - 1
+    places = [i for i, one in enumerate(words) if one == word]
+    if not places:
+        hint = nearest_name(word, words, f"its words are {' '.join(words)}")
+        raise TypedError(f"{word!r} is no word of the text; {hint}")
+    if len(places) > 1:
+        raise TypedError(f"{word!r} stands at {', '.join(str(i + 1) for i in places)}: give the number of the word")
+    return places[0]
+
+
+def check_maps(maps: str) -> None:
+    """Raise TypedError for maps that are none of `mha.models.maps.MAPS`."""
+    if maps not in MAPS:
+        raise TypedError(f"unknown maps {maps!r}; {nearest_name(maps, MAPS)}")

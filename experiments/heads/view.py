@@ -1,0 +1,227 @@
+"""Every head on texts of one's own, of one model or several side by side."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from experiments.heads.typed_text import check_maps, cut
+from experiments.inputs.open_model import open_model_of
+from experiments.record.progress import Progress, counter, silent
+from mha import CLS, HookError, Model, collate, load_model, merge
+from mha.models.maps import stream_maps
+from mha.pieces import Pieces
+from mha.reading.cross_attention import cross_maps, has_decoder
+from probes.scoring.scorer import TINY
+from reports import Run, write_view
+from reports.progress import each
+from reports.view.roles import KnownRole, known_roles
+from reports.view.view import Attention, Level, Panel, Side
+
+MOST: Final = 4
+"Panels that stand side by side on a page."
+
+TEXTBOOK: Final = (
+    ("a pronoun with two candidates: the boat", "The boat could not pass under the bridge because it was too tall ."),
+    ("a pronoun with two candidates: the bridge", "The boat could not pass under the bridge because it was too low ."),
+    ("a bank with a loan", "The bank refused the loan because the farm had no income ."),
+    ("a bank of a river", "We tied the boat to a tree on the bank of the river ."),
+    ("a verb with attractors", "The list of the names on the old doors hangs in the hall ."),
+)
+"Titles and sentences that are shown where no text is given: what textbooks explain attention with, in our own words."
+
+KINDS: Final = {
+    "encoder": "encoder: the text attends to itself",
+    "decoder": "decoder: the target attends to itself",
+    "cross": "cross-attention: the target attends to the text",
+}
+
+
+class ViewError(ValueError):
+    """Models, runs and texts that no page can show together."""
+
+
+def write_text_view(
+    path: Path,
+    texts: Sequence[str] = (),
+    *,
+    models: Sequence[str] = (),
+    runs: Sequence[Path] = (),
+    target: str = "",
+    maps: str = "weights",
+    progress: Progress = silent,
+) -> Path:
+    """Write the interactive page of every head on `texts` to `path`, a panel a model and text; TEXTBOOK without texts.
+
+    Words are divided at white space, special tokens are shown as words. Without `models`, those of `runs` are shown, or
+    minilm. Roles of heads are those that a run of the same weights found. `target` is what the decoder of an
+    encoder-decoder is told. `maps` is one of `mha.models.maps.MAPS`; rows of norms are shown as shares. Raises
+    TypedError for a text that a model cannot read, ViewError for more than MOST panels and what does not go together.
+    """
+    check_maps(maps)
+    if target and (len(texts) != 1 or (runs and not models)):
+        raise ViewError("a target goes with one TEXT and a --model, whose encoder reads the text")
+    sources = max(len(models) or len(runs), 1)
+    if (count := sources * max(len(texts), 1)) > MOST:
+        raise ViewError(
+            f"{sources} models on {max(len(texts), 1)} texts are {count} panels, and at most {MOST} stand side by side"
+        )
+    panels, notes = [], []
+    opened = _models(models, [Run.open(folder) for folder in runs], progress, whole=bool(target))
+    shown = [[("", text)] for text in texts] or [list(TEXTBOOK)]
+    read = counter(progress, "texts read", len(opened) * sum(map(len, shown)))
+    for model, roles, told in opened:
+        of_model = [Panel(model.name, [*_views(model, named, target, maps, read)], roles) for named in shown]
+        panels += of_model
+        notes += [*_notes(model, of_model[0].views, target), *told]
+    notes.append("Words of several pieces: attention to them is summed, attention from them averaged.")
+    if maps != "weights":
+        notes.append(f"maps: {maps}, each row as shares")
+    return write_view(path, panels, list(dict.fromkeys(notes)), progress)
+
+
+def read_text(path: str) -> str:
+    """Return the text of a file in UTF-8, or of standard input for "-"."""
+    try:
+        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ViewError(f"{path}: not UTF-8 ({error.reason} at byte {error.start})") from error
+
+
+def _models(
+    names: Sequence[str], runs: Sequence[Run], progress: Progress, *, whole: bool
+) -> list[tuple[Model, Mapping[str, KnownRole], list[str]]]:
+    """Return each model with the roles of its heads, and where these come from."""
+    if runs and not names:
+        opened = each("models opened", runs, progress)
+        return [(open_model_of(run), known_roles(run), [_source(run)]) for run in opened]
+    loaded = [load_model(name, whole=whole) for name in each("models opened", names or ["minilm"], progress)]
+    weights = [(model.sha256, model.source) for model in loaded]
+    for run in runs:
+        if _weights(run) not in weights:
+            raise ViewError(
+                f"{run.folder} is a run of {run.record['model']['name']}, not of {' or '.join(names)}; "
+                "without --model its own is shown"
+            )
+    found = [next((run for run in runs if _weights(run) == own), None) for own in weights]
+    return [
+        (model, known_roles(known), [_source(known)]) if known else (model, {}, [])
+        for model, known in zip(loaded, found, strict=True)
+    ]
+
+
+def _weights(run: Run) -> tuple[str, str]:
+    return run.record["model"]["sha256"], run.record["model"]["source"]
+
+
+def _source(run: Run) -> str:
+    return f"Roles are those of the run {run.name}."
+
+
+def _notes(model: Model, views: Sequence[Attention], target: str) -> list[str]:
+    """Say what model is shown, and how its attention is bound."""
+    said = [f"{model.name}: {model.layers} layers x {model.heads} heads"]
+    if target:
+        said.append("The decoder reads its start token and then the target; in the row of a word it predicts the next.")
+    elif has_decoder(model):
+        said.append(f"Of {model.name} the encoder is shown; --target TEXT shows its decoder too.")
+    elif not any(np.triu(view.words.maps, 1).any() for view in views):
+        said.append(f"{model.name} is a decoder: no word attends to a later one.")
+    return said
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A text as a model reads it."""
+
+    pieces: Pieces
+    numbered: Pieces
+    "The same, special tokens numbered as words of their own, in their places."
+    words: Side
+    raw: Side
+    "The pieces, as the vocabulary writes them."
+
+
+def _views(
+    model: Model, texts: Sequence[tuple[str, str]], target: str, maps: str, step: Callable[[], None]
+) -> Iterator[Attention]:
+    """Yield what the chooser of a panel offers: the texts, or the three kinds of attention of an encoder-decoder.
+
+    `step` is told of every text that was read.
+    """
+    try:
+        for title, text in texts:
+            read = _read(model, text)
+            if not target:
+                yield Attention(title, text, *_levels(_piece_maps(model, read, maps), read, read, maps))
+                step()
+                continue
+            told = _read(model, target, told=True)
+            found = cross_maps(model, read.pieces, told.pieces, maps=maps)
+            ends = {"encoder": (read, read, text), "decoder": (told, told, target)}
+            ends["cross"] = (told, read, f"{target} → {text}")
+            for kind, (queries, keys, shown) in ends.items():
+                levels = _levels(found[kind], queries, keys, maps)
+                yield Attention(KINDS[kind], shown, *levels, crossed=kind == "cross", known=kind == "encoder")
+            step()
+    except HookError as error:
+        raise ViewError(f"{model.name}: {error}") from error
+
+
+def _read(model: Model, text: str, *, told: bool = False) -> _Read:
+    """Cut a text into pieces; `told` says that it is what a decoder is told."""
+    words, pieces = cut(model, text, told=told)
+    raw = Side([_name(model, piece) for piece in pieces.ids.tolist()], np.flatnonzero(pieces.word <= CLS).tolist())
+    return _Read(pieces, *_numbered(pieces, words, raw), raw)
+
+
+def _name(model: Model, piece: int) -> str:
+    tokenizer: Any = model.tokenizer
+    return str(tokenizer.id_to_token(piece))
+
+
+def _numbered(pieces: Pieces, words: Sequence[str], raw: Side) -> tuple[Pieces, Side]:
+    """Number special tokens as words of their own, in their places."""
+    tokens: list[str] = []
+    special: list[int] = []
+    word = np.empty_like(pieces.word)
+    before = None
+    for place, owner in enumerate(pieces.word.tolist()):
+        if owner <= CLS:
+            special.append(len(tokens))
+            tokens.append(raw.tokens[place])
+        elif owner != before:
+            tokens.append(words[owner])
+        word[place] = len(tokens) - 1
+        before = owner
+    return replace(pieces, word=word, words=len(tokens)), Side(tokens, special)
+
+
+def _piece_maps(model: Model, read: _Read, maps: str) -> list[Tensor]:
+    """Return the maps of pieces, a layer each: [1, head, query, key]."""
+    count = len(read.pieces)
+    each = collate([Pieces(read.pieces.ids, np.arange(count, dtype=np.int32), count)], padding=model.padding)
+    layers: list[Tensor] = []
+    stream_maps(model, each, lambda _, layer: layers.append(layer[..., :count]), maps=maps)
+    return layers
+
+
+def _levels(layers: Sequence[Tensor], queries: _Read, keys: _Read, maps: str) -> tuple[Level, Level]:
+    """Return maps of words and of pieces."""
+    from_words, to_words = collate([queries.numbered]), collate([keys.numbered])
+    merged = [merge(layer, from_words, to_words)[..., : keys.numbered.words] for layer in layers]
+    words = Level(_shares(merged, maps), queries.words, keys.words)
+    return words, Level(_shares(layers, maps), queries.raw, keys.raw)
+
+
+def _shares(layers: Sequence[Tensor], maps: str) -> npt.NDArray[np.float32]:
+    """Return [layer, head, query, key]; rows of norms are divided by their sums."""
+    whole: npt.NDArray[np.float32] = np.concatenate([layer.numpy() for layer in layers])
+    return whole / np.maximum(whole.sum(-1, keepdims=True), TINY) if maps == "norms" else whole

@@ -1,0 +1,137 @@
+"""The controls of a run: what the best heads achieve without trained weights, order of words or right answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from experiments.config.config import Config
+from mha import Model, load_model
+from mha.models.model import shuffle_weights
+from probes import Document, Probe
+from probes.corpora.corpus import MemoryTexts, Texts
+from probes.evidence.results import Split, control_sums
+from probes.registry import RANDOM, SHUFFLED, WORDS
+from probes.scoring.aligned import Places, sample_texts
+from probes.scoring.hashed_random import shuffled_places
+from probes.scoring.score import Settings, score_corpus
+from probes.scoring.tally import Numbers, Pooled, Question, Tally
+
+SAMPLE = 32
+"Texts of the selection split on which shuffles are tried."
+
+
+@dataclass(frozen=True)
+class ModelControl:
+    """A control for which a model reads both splits once more."""
+
+    name: str
+    "Its name among the baselines: that of the control, with a number from the second seed on."
+    control: str
+    "One of `probes.registry.CONTROLS`."
+    load: Callable[[], Model]
+    places: Places | None = None
+
+    def probes(self, probes: Sequence[Probe]) -> list[Probe]:
+        """Return the probes for which it makes sense."""
+        return [probe for probe in probes if self.control in probe.controls]
+
+
+def model_controls(config: Config, model: Model, shuffles: Sequence[int]) -> list[ModelControl]:
+    """Return the controls of a run in which a model reads; `model` is the run's own, `shuffles` are seeds.
+
+    Fresh weights have the seeds from the run's on. A model that has such weights itself is not its own control: the
+    seeds begin after its own.
+    """
+    first = first_seed(config, model, "random")
+    controls = []
+    for control, source, seeds in (
+        (RANDOM, "random", range(first, first + config.controls.random)),
+        (SHUFFLED, "shuffled", shuffles),
+    ):
+        for nth, seed in enumerate(seeds):
+            name = f"{control} {nth + 1}" if nth else control
+            controls.append(ModelControl(name, control, partial(load_model, config.model.name, source, seed)))
+    if config.controls.words:
+        places = partial(shuffled_places, seed=config.seed)
+        controls.append(ModelControl(WORDS, WORDS, lambda: model, places))
+    return controls
+
+
+def first_seed(config: Config, model: Model, source: str) -> int:
+    """Return the seed of the first control with weights of that source; a model is not its own control."""
+    return config.seed + (model.source == source)
+
+
+def chosen_shuffles(
+    config: Config, model: Model, texts: Texts, probes: Sequence[Probe], settings: Settings
+) -> list[int]:
+    """Return the seeds of the shuffled weights that a run reads in full, the strongest first.
+
+    Shuffles differ widely in what their best heads attend to: one may have a head with nine tenths of its words on
+    [CLS] and the next none with half. A few taken at random are therefore no yardstick; these are the strongest
+    together of `controls.shuffles_tried`, on a sample of the selection split.
+    """
+    first, keep = first_seed(config, model, "shuffled"), config.controls.shuffled
+    seeds = range(first, first + config.controls.shuffles_tried)
+    asked = [probe for probe in probes if SHUFFLED in probe.controls]
+    if keep in (0, len(seeds)) or not asked or not len(texts):
+        return [*seeds[:keep]]
+    sample = MemoryTexts(sample_texts(texts, SAMPLE))
+    trained, found = load_model(config.model.name), []
+    for seed in seeds:
+        shuffled = replace(trained, module=deepcopy(trained.module))
+        shuffle_weights(shuffled.module, seed)
+        outcome = score_corpus(shuffled, sample, asked, {}, settings, hits_alone=True)
+        found.append({question: sums.hits.sum(0).max() for question, sums in of_model(outcome.heads, asked).items()})
+    best = np.array([[hits[question] for question in found[0]] for hits in found])
+    return [seeds[place] for place in strongest_together(best, keep)]
+
+
+def strongest_together(best: Numbers, keep: int) -> list[int]:
+    """Return `keep` rows of `best` [model, question], hits of each model's best head, the strongest first.
+
+    Each is the one that, with those before it, has the most hits if every question is answered by the best of them.
+    """
+    chosen: list[int] = []
+    reached = np.zeros(best.shape[1])
+    for _ in range(keep):
+        together = np.maximum(best, reached).sum(1)
+        together[chosen] = -1
+        chosen.append(int(together.argmax()))
+        reached = np.maximum(reached, best[chosen[-1]])
+    return chosen
+
+
+def add_control(name: str, splits: Sequence[Split], heads: Sequence[Pooled]) -> None:
+    """Add a control to the baselines of both splits: for every question its best head on both together.
+
+    `heads` are its sums on the two.
+    """
+    for split, sums in zip(splits, control_sums(*heads), strict=True):
+        split.baselines[name] = sums
+
+
+def on_arcs(tally: Tally) -> Pooled:
+    """Return the sums of heads on control arcs, whose labels are pooled already."""
+    return dict(tally.pooled(lambda question: (question[2],)))
+
+
+def of_model(tally: Tally, probes: Sequence[Probe]) -> Pooled:
+    """Return sums with pooled labels of all questions that have right answers: broad heads have no control."""
+    asked = {
+        (probe.name, variant): probe
+        for probe in probes
+        for variant, targets in probe.targets(Document("", ())).items()
+        if not targets.spread
+    }
+
+    def pool(question: Question) -> Sequence[str]:
+        probe = asked.get(question[:2])
+        return () if probe is None else probe.pool(question[2])
+
+    return dict(tally.pooled(pool))

@@ -1,0 +1,40 @@
+"""The corpora that a config or a command names, opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from experiments.config.config import GRAMMAR, Config, CorpusPart
+from experiments.config.sections import GENERATED, SENSES
+from probes import Corpus
+from probes.corpora.corpus import NAMED, corpus_path
+from probes.words.senses import sense_items
+
+
+def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
+    """Return the corpora of the selection split and of the report split."""
+    select = _open(config.corpus.select)
+    if config.corpus.report is None:
+        return select.halves()
+    return select, _open(config.corpus.report)
+
+
+def open_corpus(name: str) -> Corpus:
+    """Return the corpus of a name (the grammar in its default size) or of a file or folder; CorpusError for others."""
+    path = Path(name)
+    if name not in (*GENERATED, *NAMED) and path.exists():
+        return _open(CorpusPart(path=path))
+    if name not in GENERATED:
+        corpus_path(name)  # says which name was meant
+    return _open(CorpusPart(name=name))
+
+
+def _open(part: CorpusPart) -> Corpus:
+    if part.path is not None:
+        return Corpus.read(part.path, first=part.first)
+    assert part.name is not None
+    if part.name == GRAMMAR:
+        return Corpus.generated(part.documents, part.seed, wide=part.wide)
+    if part.name == SENSES:
+        return Corpus.of(sense_items(part.documents, part.seed), f"{SENSES}-{part.seed}")
+    return Corpus.read(corpus_path(part.name), name=part.name, first=part.first)

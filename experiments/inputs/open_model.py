@@ -1,0 +1,64 @@
+"""The model of a run, wherever its weights come from: loaded, made anew, or trained first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from experiments.config.config import Config, ModelSection, load_config
+from experiments.record.progress import Progress, silent
+from experiments.training.train import noted, open_checkpoint, train_seeds
+from mha import Model, load_model
+from reports import Run
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The model of a run."""
+
+    model: Model
+    config: Config
+    "The run's config, with the model's folder in the place of what it came from: controls are made from that."
+    step: int | None = None
+    "Of its training, where that is known."
+    trainings: Mapping[int, Path] = field(default_factory=dict)
+    "Seed -> folder of the trainings whose checkpoints the run may follow."
+
+
+def open_model(config: Config, out: Path, progress: Progress) -> Opened:
+    """Load the model that a config names, or train it first; a training that lies in `out` is gone on with."""
+    section = config.model
+    if section.source in ("pretrained", "random", "shuffled"):
+        return Opened(load_model(section.name, section.source, config.seed), config)
+    trainings: dict[int, Path] = {}
+    if section.source == "train":
+        trainings = train_seeds(config, out, resume=True, needed=_steps(config), on_progress=noted(progress))
+    training = next(iter(trainings.values()), Path(section.name))
+    model, checkpoint, step = open_checkpoint(training, section.step)
+    if section.source == "train":
+        model = replace(model, name=config.name, source="train")
+    else:
+        folder = checkpoint.parent.parent
+        trainings = {int(folder.name.removeprefix("seed-")) if _is_seed(folder.name) else 0: folder}
+    return Opened(model, config.model_copy(update={"model": ModelSection(name=str(checkpoint))}), step, trainings)
+
+
+def open_model_of(run: Run) -> Model:
+    """Load the model of a finished run; one that the run trained lies in its folder."""
+    config = load_config(run.folder / "config.toml")
+    if config.model.source == "train" and config.train is not None:
+        model = open_checkpoint(run.folder / f"seed-{config.train.seeds[0]}", config.model.step)[0]
+        return replace(model, name=run.name)
+    return open_model(config, run.folder.parent, silent).model
+
+
+def _steps(config: Config) -> set[int]:
+    """Return the steps whose checkpoints a run will read, as far as its config names them."""
+    followed = config.biographies.steps if config.biographies else ()
+    named = () if config.model.step is None else (config.model.step,)
+    return {*named, *(followed if isinstance(followed, tuple) else ())}
+
+
+def _is_seed(name: str) -> bool:
+    return name.startswith("seed-") and name.removeprefix("seed-").isdigit()

@@ -1,0 +1,1 @@
+"""What a run records of itself: stages, notes, provenance, progress."""

@@ -1,0 +1,106 @@
+"""What a run says about itself: versions, commit, machine, model and corpora."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import platform
+import resource
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from experiments.config.config import Config
+from mha import Model
+from probes import Corpus, get_probe
+from probes.corpora.corpus import data_folder
+from probes.words.rare import LIST
+
+PACKAGES = ("torch", "transformers", "tokenizers", "datasets", "scikit-learn", "numpy", "scipy", "pandas", "matplotlib")
+
+
+def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], started: float) -> dict[str, Any]:
+    """Return the contents of run.json that do not depend on what was scored."""
+    return {
+        "name": config.name,
+        **machine(started),
+        "wall_seconds": round(time.time() - started, 1),
+        "seed": config.seed,
+        "device": "cpu",
+        "model": {
+            "name": model.name,
+            "source": model.source,
+            "architecture": model.architecture,
+            "layers": model.layers,
+            "heads": model.heads,
+            "max_pieces": model.max_pieces,
+            "sha256": model.sha256,
+        },
+        "corpora": {
+            split: {"name": corpus.name, "fingerprint": corpus.fingerprint, **corpus.size()}
+            for split, corpus in zip(("select", "report"), corpora, strict=True)
+        },
+        **_frequencies(config),
+    }
+
+
+def _frequencies(config: Config) -> dict[str, Any]:
+    """Return the list of word frequencies and its sha256, where a probe of the run has read one."""
+    path = data_folder() / LIST
+    if not any(get_probe(name).needs == "frequencies" for name in config.probes.names) or not path.is_file():
+        return {}
+    return {"frequencies": {"name": LIST, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}}
+
+
+def machine(started: float) -> dict[str, Any]:
+    """Return which headscope ran with which packages, on what machine and when."""
+    return {
+        "headscope": version(),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
+        "peak_memory_mb": peak_memory_mb(),
+        "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "git_commit": git_commit(),
+        "threads": torch.get_num_threads(),
+    }
+
+
+def typed() -> str:
+    """Return the command line as a shell takes it: the words that were typed, with headscope in front of them."""
+    return shlex.join(["headscope", *sys.argv[1:]])
+
+
+def version() -> str:
+    """Return the version of headscope."""
+    return importlib.metadata.version("headscope")
+
+
+def peak_memory_mb() -> int:
+    """Return the most memory that this process has held, in MB of 10**6 bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6)
+
+
+def git_commit() -> str | None:
+    """Return the commit of headscope's own checkout, with "+" where it has changes; None where it is installed."""
+    folder = Path(__file__).parent
+    try:
+        _git(folder, "ls-files", "--error-unmatch", Path(__file__).name)  # else the repository is somebody else's
+        commit = _git(folder, "rev-parse", "HEAD")
+        return commit + ("+" if _git(folder, "status", "--porcelain", "--untracked-files=no") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _git(folder: Path, *words: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True)
+    return done.stdout.strip()

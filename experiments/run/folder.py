@@ -1,0 +1,84 @@
+"""The place of a run: whether its folder is free, and how a finished run comes to lie there."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from experiments.config.config import Config, ConfigError, resolved
+
+CONFIG = "config.toml"
+
+NAMED = 4
+"How many of the keys in which two configs differ an error names."
+
+
+def check_free(folder: Path, config: Config, overwrite: bool) -> None:
+    """Raise ConfigError where `folder` holds something that this run must not replace.
+
+    A run of the same config may be replaced, also one that differs in `[page]` alone: its numbers are the same.
+    """
+    if not folder.exists():
+        return
+    before = folder / CONFIG
+    if not before.is_file() and any(map(_is_training, folder.glob("*"))):
+        return
+    if not (before.is_file() and (folder / "scores.parquet").is_file()):
+        raise ConfigError(f"{folder} exists and is not a run folder; choose another --out or name")
+    if not overwrite and (found := _differences(before, config)):
+        raise ConfigError(
+            f"{folder} holds a run of another config ({found}); choose another --out or name, or add --overwrite"
+        )
+
+
+def put(unfinished: Path, folder: Path, replaced: Path) -> None:
+    """Give a finished run its name, in the place of an earlier one; trainings that lie there stay where they are."""
+    if any(map(_is_training, folder.glob("*"))):
+        replaced.mkdir()
+        for path in [path for path in folder.iterdir() if not _is_training(path)]:
+            path.rename(replaced / path.name)
+        for path in sorted(unfinished.iterdir(), key=lambda path: path.name == CONFIG):  # it says that a run is whole
+            path.rename(folder / path.name)
+        return
+    if folder.exists():
+        folder.rename(replaced)
+    try:
+        unfinished.rename(folder)
+    except OSError:
+        if replaced.exists():
+            replaced.rename(folder)
+        raise
+
+
+def _is_training(path: Path) -> bool:
+    return path.name.startswith("seed-") and path.is_dir()
+
+
+def _differences(path: Path, config: Config) -> str:
+    """Say in which keys the config at `path` differs from this one beside those of `[page]`; empty where in none."""
+    try:
+        before = dict(_keys(tomllib.loads(path.read_text(encoding="utf-8"))))
+    except tomllib.TOMLDecodeError:
+        return "its config.toml cannot be read"
+    now = dict(_keys(resolved(config)))
+    differing = [
+        key for key in dict.fromkeys([*before, *now]) if before.get(key) != now.get(key) and not key.startswith("page.")
+    ]
+    told = [f"{key}: {_shown(before, key)} there, {_shown(now, key)} here" for key in differing[:NAMED]]
+    more = len(differing) - len(told)
+    return "; ".join(told) + (f"; and {more} more" if more else "")
+
+
+def _keys(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every key of nested tables with the names of those it lies in, and its value."""
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _keys(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", value
+
+
+def _shown(values: Mapping[str, Any], key: str) -> str:
+    return repr(values[key]) if key in values else "not set"

@@ -1,0 +1,218 @@
+"""A run: model and corpora in, a run folder out."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import tomli_w
+
+from experiments.config.config import Config, VerdictSection, resolved
+from experiments.inputs.corpora import open_corpora
+from experiments.inputs.open_model import Opened, open_model
+from experiments.record.progress import Progress, silent
+from experiments.record.provenance import machine_record
+from experiments.record.run_record import Journal
+from experiments.run.behaviour import Examination
+from experiments.run.folder import CONFIG, check_free, put
+from experiments.run.studies import studies_of, write_tables
+from experiments.studies.scope import Part
+from experiments.studies.study import Study, Surroundings
+from experiments.training.biographies import add_biographies, biographies
+from mha import Model
+from probes import Corpus, get_probe
+from probes.corpora.corpus import Texts
+from probes.evidence.examples import choose_heads, choose_texts, example_arcs
+from probes.evidence.results import SPLITS
+from probes.maps.page_maps import EveryHead
+from reports import (
+    EXAMPLE_COLUMNS,
+    SCORE_COLUMNS,
+    write_attention,
+    write_behaviour,
+    write_examples,
+    write_metrics,
+    write_report,
+    write_scores,
+)
+
+
+class RunError(ValueError):
+    """A run that cannot give any number."""
+
+
+def run(
+    config: Config,
+    out: Path,
+    *,
+    overwrite: bool = False,
+    progress: Progress = silent,
+    command: str | None = None,
+    model: Model | None = None,
+    page: bool = True,
+) -> Path:
+    """Do what `config` says and return the run folder `out`/<name>, which appears only when it is whole.
+
+    A folder that holds a run of the same config, but for `[page]`, is replaced; one of another config only with
+    `overwrite`. `command` is what was typed, for run.json; `model` is the one that the config names, where it is loaded
+    already. Without `page` the folder has no report. Raises RunError where the probes find no question in the corpora,
+    so that there is no number to report.
+    """
+    folder = out / config.name
+    check_free(folder, config, overwrite)
+    out.mkdir(parents=True, exist_ok=True)
+    journal = Journal()
+    journal.record.update({"command": command} if command else {})
+    started = time.time()
+    with tempfile.TemporaryDirectory(dir=out, prefix=f".{config.name}-") as temporary:
+        unfinished = Path(temporary) / config.name
+        unfinished.mkdir()
+        with journal.stage("open corpora"):  # before a training, which may take days
+            corpora = open_corpora(config)
+        with journal.stage("load model"):
+            opened = open_model(config, out, progress) if model is None else Opened(model, config)
+        _work(config, opened, corpora, unfinished, journal, started, progress)
+        if config.biographies is not None:
+            examination = Examination.of(config, opened.model)
+            grade = None if examination is None else examination.grade
+            found = biographies(config, opened.trainings, corpora, behaviour=grade, progress=progress)
+            add_biographies(found, unfinished)
+        if page:
+            write_report(unfinished, progress)
+        put(unfinished, folder, Path(temporary) / "replaced")
+    return folder
+
+
+def _work(
+    config: Config,
+    opened: Opened,
+    corpora: tuple[Corpus, Corpus],
+    folder: Path,
+    journal: Journal,
+    started: float,
+    progress: Progress,
+) -> None:
+    examination = Examination.of(config, opened.model)
+    around = Surroundings(opened.config, opened, corpora, journal, progress)
+    studies = studies_of(around)
+    every = EveryHead(opened.model, around.settings, config.page.sentences)
+    frames, examples, compared = _read(around, studies, every)
+    if examination is not None:
+        write_behaviour(around.of_run(examination.hold(journal, progress)), folder)
+    names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
+    _refuse_nothing(frames, names, journal)
+    write_tables(studies, around, folder)
+    scores = around.verdicts(frames)
+    write_scores(around.complete(scores).assign(maps=config.scoring.maps)[list(SCORE_COLUMNS)], folder)
+    write_examples(_renumbered(examples), folder)
+    _write_every_head(every, around, folder)
+    if compared:
+        metrics, agreement = (pd.concat(parts, ignore_index=True) for parts in zip(*compared, strict=True))
+        write_metrics(metrics, agreement, folder)
+    (folder / CONFIG).write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
+    (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
+    design = _design(config, scores, journal)
+    record = machine_record(config, opened.model, corpora, started) | journal.record | design
+    (folder / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
+def _write_every_head(every: EveryHead, run: Surroundings, folder: Path) -> None:
+    """Write what every head does on the texts of the examples, and note how many were too many."""
+    if kept := every.tables():
+        write_attention(kept, folder)
+    if every.left_out and run.config.page.sentences:
+        run.note(
+            f"the attention of every head is kept on {len(every.sentences)} of the texts that examples are drawn from; "
+            f"{every.left_out} more would have made the page too large"
+        )
+
+
+def _read(
+    run: Surroundings, studies: Sequence[Study], every: EveryHead
+) -> tuple[list[pd.DataFrame], list[pd.DataFrame], list[tuple[pd.DataFrame, pd.DataFrame]]]:
+    """Have the model read all texts; return the scores of its parts, the examples, and how far metrics agree.
+
+    `every` head is looked at on the texts of the examples.
+    """
+    config, model, journal = run.config, run.model, run.journal
+    probes = [get_probe(name) for name in config.probes.names]
+    frames, examples, compared = [], [], []
+    shuffles: list[int] | None = None
+    to_show, to_ask = config.page.examples, len(probes)
+    for scope in ("sentence", "window"):
+        asked = [probe for probe in probes if probe.scope == scope]
+        if not asked:
+            continue
+        part = Part(config, model, scope, asked, run.texts(scope), studies)
+        if scope == "window":
+            _count_borders(part.texts, config.scoring.window_words, journal)
+        if shuffles is None and config.controls.shuffled:
+            shuffles = part.chosen_shuffles(journal)
+        scores, *trained = part.score(journal, run.progress, shuffles or [])
+        frames += [scores, *trained]
+        if config.scoring.metrics:
+            with journal.stage("agreement of metrics"):
+                compared.append(part.compare(trained, run.progress))
+        share = -(-to_show * len(asked) // to_ask)
+        to_show, to_ask = to_show - share, to_ask - len(asked)
+        with journal.stage("examples"):
+            shown = choose_texts(part.texts[1], asked, choose_heads(scores, share))
+            examples.append(example_arcs(model, shown, part.settings))
+            for example in shown:
+                every.look(example.text, asked)
+    return frames, examples, compared
+
+
+def _design(config: Config, scores: pd.DataFrame, journal: Journal) -> dict[str, Any]:
+    """Return what the published study says of small labels; note where it, or the number of signs, says too little."""
+    from experiments.run.design import smallest_n
+
+    notes, tested = journal.record["notes"], scores[scores.p_label.notna()]
+    labels = tested.groupby(["probe", "variant", "label"]).ngroups
+    if labels > config.verdict.alpha * (config.scoring.flips + 1):
+        notes.append(
+            f"{labels} pairs of label and variant were tested with {config.scoring.flips} random signs: one head alone "
+            f"could not be found, however clear; scoring.flips should be {math.ceil(labels / config.verdict.alpha)}"
+        )
+    if config.verdict != VerdictSection():
+        notes.append("labels with too few items are not marked: the sandbox was measured with another [verdict]")
+        return {}
+    small = smallest_n()
+    return {"design": small} if small else {}
+
+
+def _count_borders(both: Sequence[Texts], window_words: int, journal: Journal) -> None:
+    """Note the mentions that no probe is shown, and those that none is asked about, for the borders of windows."""
+    for split, texts in zip(SPLITS, both, strict=True):
+        across = (f"mention across a border of {window_words} words", texts.lost.mentions)
+        alone = (f"mention with all antecedents outside its window of {window_words} words", texts.lost.anaphors)
+        between = (f"pronoun without two candidates in its window of {window_words} words", texts.lost.pronouns)
+        for reason, count in (across, alone, between):
+            dropped = {"split": split, "scope": "window", "reason": reason, "count": count, "examples": []}
+            journal.record["dropped"].extend([dropped] if count else [])
+
+
+def _refuse_nothing(frames: Sequence[pd.DataFrame], names: dict[str, str], journal: Journal) -> None:
+    """Raise RunError, which says why, where a split has nothing that any head was asked."""
+    for split, name in names.items():
+        if not any((frame.n[frame.split == split] > 0).any() for frame in frames if len(frame)):
+            lost = [part for part in journal.record["dropped"] if part["split"] == split]
+            why = [*journal.record["notes"], *(f"{part['count']} dropped, {part['reason']}" for part in lost)]
+            if not any(journal.record["scored"][split][scope]["windows"] for scope in journal.record["scored"][split]):
+                why.append("no text that the model can read")
+            raise RunError(f"nothing to score on the {split} split, {name}: {'; '.join(why)}")
+
+
+def _renumbered(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    start, shifted = 0, []
+    for part in parts:
+        if len(part):
+            shifted.append(part.assign(example=part.example + start))
+            start += int(part.example.max()) + 1
+    return pd.concat(shifted, ignore_index=True) if shifted else pd.DataFrame(columns=list(EXAMPLE_COLUMNS))

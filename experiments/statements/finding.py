@@ -1,0 +1,152 @@
+"""What a finding is: a claim of a paper with its numbers, the rule that decides, and how it is measured here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from experiments.statements.estimates import Estimate
+from experiments.statements.figure import Figure
+from experiments.statements.rule import Rule
+
+PROVENANCE: Mapping[str, str] = {
+    "paper": "read in the paper, or in what its authors put out",
+    "second-hand": "read where others quote it",
+    "computed": "computed from what the authors, or the corpus, put out",
+    "memory": "from memory, unverified",
+}
+"How a published number came to us -> what readers are told."
+
+Provenance = Literal["paper", "second-hand", "computed", "memory"]
+
+
+class FindingError(ValueError):
+    """A finding that is unknown, or that was written down wrongly."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Whose findings they are."""
+
+    key: str
+    "Short name, such as clark-2019."
+    cited: str
+    "Authors and year."
+    title: str
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published number; fractions lie in [0, 1], as everywhere, and are shown in percent."""
+
+    value: float | None = None
+    "None where the paper has a figure or a statement only."
+    baseline: float | None = None
+    text: str = ""
+    'What else is printed, such as the head, "8-10", or the statement itself.'
+    provenance: Provenance = "paper"
+    erratum: str = ""
+    "What is wrong with it, and how we know."
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence that is true of a model or not; its rule is written down before anything is measured."""
+
+    name: str
+    "Short name within its finding, such as obj."
+    text: str
+    number: str
+    "What the number is that decides."
+    rule: Rule
+    unit: str = "points"
+    'Of the number that decides: "points" and "%" say that it is a fraction; else what it is in.'
+    published: Published = Published()
+    shown: str = "%"
+    "Unit of the published number and of ours beside it."
+    tolerance: float | None = None
+    "How far our number may lie from the published one on the paper's own model; None where that is not asked."
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured for a statement."""
+
+    decides: Estimate
+    "The number that the rule is about."
+    ours: Estimate | None = None
+    "The number that stands beside the published one, where that is another."
+    baseline: float | None = None
+    heads: str = ""
+    'The heads that it is about, such as "3-5".'
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Why a statement has no number here."""
+
+    why: str
+
+
+Evidence = Mapping[str, Any]
+"Name of a reading -> the `reports.Run` of it, or the record of a claim."
+
+Numbers = Mapping[str, Measured | Missing]
+"Name of a statement -> what was measured for it."
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim of a paper that a model can be held against."""
+
+    id: str
+    claim: str
+    where: str
+    "Section, table or figure of the paper."
+    model: str
+    "What the paper looked at."
+    data: str
+    metric: str
+    "How the paper defines its number, and how we do where that differs."
+    stands_in: str = ""
+    "Which of our corpora or models stands in."
+    differs: str = ""
+    "What differs from the original."
+    statements: Sequence[Statement] = ()
+    readings: Sequence[str] = ()
+    "Names of `experiments.reproduce.readings` that must be there."
+    measure: Callable[[Evidence], Numbers] | None = None
+    figure: Callable[[Evidence], Figure] | None = None
+    "A figure like the paper's own."
+    enough: int | None = None
+    "How many statements must hold; None for all that have a number."
+    learned: bool = True
+    "Whether it is about what models learn, so that random weights must not reproduce it."
+    untrained: str = ""
+    "Of a finding that is not about learned roles: why random weights may have it too."
+    original: tuple[str, ...] = ()
+    "Names of the paper's own models; on these, published values are held against ours within `tolerance`."
+    missing: str = ""
+    "What is missing to test it here at all."
+
+    def __post_init__(self) -> None:
+        """Refuse a finding that could never have a verdict, or whose verdict nobody could explain."""
+        if bool(self.missing) == (self.measure is not None):
+            raise FindingError(f"{self.id}: either `measure` it, or say what is `missing`")
+        if self.measure is not None and not (self.statements and self.readings):
+            raise FindingError(f"{self.id}: what is measured needs `statements` and `readings`")
+        if not self.learned and not self.untrained:
+            raise FindingError(f"{self.id}: say in `untrained` why random weights may have it")
+        names = [one.name for one in self.statements]
+        if len(set(names)) < len(names):
+            raise FindingError(f"{self.id}: two statements have one name")
+
+
+@dataclass(frozen=True)
+class Told:
+    """One paper's findings as its file holds them."""
+
+    paper: Paper
+    findings: Sequence[Finding] = field(default_factory=tuple)

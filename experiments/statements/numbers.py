@@ -1,0 +1,233 @@
+"""Numbers of findings from the tables of runs: what papers' rules are about, with intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from experiments.statements.estimates import Estimate
+from experiments.statements.figure import Figure, Point
+from experiments.statements.finding import Measured, Missing, Numbers, Statement
+from reports import Run
+
+DRAWS = 4000
+"Draws behind an interval of several numbers together, and resamples of heads."
+
+NORMAL = 1.959964
+"Half the width of a 95 % interval in standard errors."
+
+EDGE = 1e-9
+"Room for rounding at the edge of a part of the depth."
+
+
+def estimate_of(row: pd.Series, value: str, low: str, high: str) -> Estimate:
+    """Return a number of a table with the interval beside it; `n` is the row's, where it has one."""
+    return Estimate(float(row[value]), float(row[low]), float(row[high]), int(row.get("n", 0)))
+
+
+def best_head(run: Run, probe: str, label: str, variant: str | None = None) -> pd.Series | Missing:
+    """Return the row of the head that was chosen on the selection split, as it is on the report split.
+
+    Without `variant` it is the variant whose chosen head was best on the selection split: that choice is not made on
+    the numbers that are told, either.
+    """
+    scores = run.scores
+    asked = scores[(scores.probe == probe) & (scores.label == label)]
+    if variant is not None:
+        asked = asked[asked.variant == variant]
+    told = asked[(asked.split == "report") & asked.selected & (asked.n > 0)]
+    if not len(told):
+        return Missing(f"no {probe} {label!r} in {_corpus(run)}" + (f", {variant}" if variant else ""))
+    if len(told) == 1:
+        return told.iloc[0]
+    chosen = asked[asked.split == "select"].set_index(["variant", "name"]).accuracy
+    marks = [chosen.get((row.variant, row["name"]), -math.inf) for _, row in told.iterrows()]
+    return told.iloc[int(np.argmax(marks))]
+
+
+def chosen_among(scores: pd.DataFrame) -> pd.Series | Missing:
+    """Return the head of a part of the scores that is most accurate on the selection split, as the report split has it.
+
+    `scores` are of one question, both splits; unlike in `best_head` it need not be the head that the run chose.
+    """
+    known = scores[(scores.split == "select") & (scores.n > 0)].sort_values("accuracy", ascending=False, kind="stable")
+    told = scores[(scores.split == "report") & (scores.n > 0) & scores.name.isin(known.name[:1])]
+    return told.iloc[0] if len(told) else Missing("no head of these layers was asked on both splits")
+
+
+def rows(frame: pd.DataFrame | None, **values: object) -> pd.DataFrame:
+    """Return the rows of a table that have these values; none where there is no table."""
+    if frame is None:
+        return pd.DataFrame(columns=list(values))
+    for name, value in values.items():
+        frame = frame[frame[name] == value]
+    return frame
+
+
+def floats(frame: pd.DataFrame, *columns: str) -> list[list[float]]:
+    """Return the numbers of some columns, a list a row."""
+    found: list[list[float]] = frame[list(columns)].to_numpy(np.float64).tolist()
+    return found
+
+
+def preferred(run: Run, corpus: str, level: str = "corpus", **group: object) -> Measured | Missing:
+    """Return the share of minimal pairs whose right sentence the model prefers: of a corpus, or of a group in it.
+
+    `level` is what the pairs of a group have in common, one of `reports.tables.columns.BEHAVIOUR_LEVELS`.
+    """
+    found = rows(run.behaviour, corpus=corpus, level=level, **group)
+    if not len(found) or not found.iloc[0].n:
+        return Missing(" ".join(["no pair of", corpus, *map(str, group.values()), "could be decided"]))
+    row = found.iloc[0]
+    left_out = f", {row.left_out:,} more left out" if row.left_out else ""
+    return Measured(estimate_of(row, "accuracy", "ci_low", "ci_high"), note=f"{row.n:,} pairs{left_out}")
+
+
+def margin(run: Run, probe: str, label: str, variant: str | None = None) -> Measured | Missing:
+    """Return how far the chosen head is above the strongest baseline, beside its accuracy; in fractions."""
+    row = best_head(run, probe, label, variant)
+    if isinstance(row, Missing):
+        return row
+    return Measured(
+        decides=estimate_of(row, "margin", "margin_low", "margin_high"),
+        ours=estimate_of(row, "accuracy", "ci_low", "ci_high"),
+        baseline=float(row["baseline_accuracy"]),
+        heads=str(row["name"]),
+        note=f"{row['variant']}, against {row['baseline']}",
+    )
+
+
+def heads_above(
+    frame: pd.DataFrame, threshold: float, value: str = "value", low: str = "ci_low", high: str = "ci_high"
+) -> Estimate:
+    """Return how many heads of a table are above a threshold: from those surely above to those not surely below."""
+    known = frame[frame[value].notna()]
+    low_end = known[low].fillna(known[value])
+    high_end = known[high].fillna(known[value])
+    counts = [float((column > threshold).sum()) for column in (known[value], low_end, high_end)]
+    return Estimate(counts[0], counts[1], counts[2], len(known))
+
+
+def together(function: Callable[[np.ndarray], float], estimates: Sequence[Estimate]) -> Estimate:
+    """Return a function of several numbers with an interval: each is drawn around its value, independent of the others.
+
+    `function` takes an array of as many numbers. Each is drawn from the normal distribution that has its interval; the
+    draws are the same in every run, so that no verdict hangs on them.
+    """
+    values = np.array([one.value for one in estimates])
+    widths = np.array([one.high - one.low for one in estimates])
+    spread = np.where(np.isfinite(widths), widths, 0.0) / (2 * NORMAL)
+    drawn = np.random.default_rng(0).normal(size=(DRAWS, len(values))) * spread + values
+    low, high = np.nanpercentile([function(row) for row in drawn], [2.5, 97.5])
+    return Estimate(float(function(values)), float(low), float(high), len(values))
+
+
+def over_units(function: Callable[[pd.DataFrame], float], frame: pd.DataFrame, unit: str | None = None) -> Estimate:
+    """Return a function of a table with the interval of a bootstrap over its rows, or over the groups of column `unit`.
+
+    The resamples are the same in every run.
+    """
+    groups = list(np.arange(len(frame))[:, None])
+    if unit is not None:
+        groups = list(frame.groupby(unit).indices.values())
+    if len(groups) < 2:
+        value = float(function(frame)) if len(frame) else math.nan
+        return Estimate(value, math.nan, math.nan, len(groups))
+    rng = np.random.default_rng(0)
+    drawn = [
+        function(frame.iloc[np.concatenate([groups[place] for place in rng.integers(0, len(groups), len(groups))])])
+        for _ in range(DRAWS // 4)
+    ]
+    low, high = np.nanpercentile(drawn, [2.5, 97.5])
+    return Estimate(float(function(frame)), float(low), float(high), len(groups))
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Two numbers a head."""
+
+    one: np.ndarray
+    other: np.ndarray
+
+    def spearman(self) -> Estimate:
+        """Return the rank correlation with the interval of a bootstrap over heads; heads that lack one are left out."""
+        from scipy import stats
+
+        return self._correlation(lambda one, other: float(stats.spearmanr(one, other).statistic))
+
+    def pearson(self) -> Estimate:
+        """Return the correlation with the interval of a bootstrap over heads; heads that lack one are left out."""
+        return self._correlation(lambda one, other: float(np.corrcoef(one, other)[0, 1]))
+
+    def _correlation(self, correlate: Callable[[np.ndarray, np.ndarray], float]) -> Estimate:
+        known = np.isfinite(self.one) & np.isfinite(self.other)
+        one, other = self.one[known], self.other[known]
+        if len(one) < 4:
+            return Estimate(math.nan, math.nan, math.nan, len(one))
+        rng, drawn = np.random.default_rng(0), []
+        for _ in range(DRAWS // 4):
+            heads = rng.integers(0, len(one), len(one))
+            if np.ptp(one[heads]) and np.ptp(other[heads]):
+                drawn.append(correlate(one[heads], other[heads]))
+        low, high = np.percentile(drawn, [2.5, 97.5]) if drawn else (math.nan, math.nan)
+        value = correlate(one, other) if np.ptp(one) and np.ptp(other) else math.nan
+        return Estimate(value, float(low), float(high), len(one))
+
+
+def shape(run: Run, kind: str, measure: str, scope: str = "sentence", split: str = "report") -> pd.DataFrame:
+    """Return one row a head of what `shapes` holds of a measure; empty where the run did not measure it."""
+    shapes = run.studies.get("shapes")
+    if shapes is None:
+        return pd.DataFrame(columns=["layer", "head", "name", "value", "ci_low", "ci_high"])
+    same = (shapes.kind == kind) & (shapes.measure == measure) & (shapes.scope == scope) & (shapes.split == split)
+    return shapes[same]
+
+
+def by_depth(heads: pd.DataFrame, above: float, most: float) -> pd.DataFrame:
+    """Return the rows of the layers whose number, from 1, divided by that of all layers lies in (above, most].
+
+    So layers of a paper's model are found again in models of another depth: layers 6 to 10 of 12 are (5/12, 10/12].
+    """
+    depth = (heads["layer"] + 1) / (heads["layer"].max() + 1)
+    found: pd.DataFrame = heads[(depth > above + EDGE) & (depth < most + EDGE)]
+    return found
+
+
+def average(heads: pd.DataFrame, value: str = "value", low: str = "ci_low", high: str = "ci_high") -> Estimate:
+    """Return the mean over rows; its interval is that of rows that err together, so it is never too narrow.
+
+    NaN where there is no row.
+    """
+    mean, least, most = (float(heads[column].mean()) for column in (value, low, high))
+    return Estimate(mean, least, most, len(heads))
+
+
+def minus(one: Estimate, other: Estimate) -> Estimate:
+    """Return the difference of two numbers that err independently; NaN where one is missing."""
+    if math.isnan(one.value) or math.isnan(other.value):
+        return Estimate(math.nan, math.nan, math.nan, 0)
+    return together(lambda both: float(both[0] - both[1]), [one, other])
+
+
+def bars(title: str, up: str, statements: Sequence[Statement], numbers: Numbers) -> Figure:
+    """Return our numbers with their baselines beside the published ones, a place for each statement with a number."""
+    found = [(one, value) for one in statements if isinstance(value := numbers.get(one.name), Measured)]
+    series: dict[str, list[Point]] = {"ours": [], "our baseline": [], "published": [], "published baseline": []}
+    for place, (statement, value) in enumerate(found):
+        ours = value.ours or value.decides
+        series["ours"].append((place, ours.value, ours.low, ours.high))
+        said = (value.baseline, statement.published.value, statement.published.baseline)
+        for name, number in zip(("our baseline", "published", "published baseline"), said, strict=True):
+            if number is not None:
+                series[name].append((place, number))
+    names = [statement.name for statement, _ in found]
+    return Figure("bars", title, "", up, {name: points for name, points in series.items() if points}, names)
+
+
+def _corpus(run: Run) -> str:
+    told = run.scores[run.scores.split == "report"]
+    return str(told.corpus.iloc[0]) if len(told) else "the report split"

@@ -1,0 +1,87 @@
+"""Which model findings are held against, as a person names it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from mha import load_model
+from mha.models.model import NAMED, SOURCES, Model
+
+SCRATCH = "scratch"
+"In the place of a model: the encoders that readings train themselves."
+
+CONTROL = "random"
+"The negative control: MiniLM's architecture with fresh weights."
+
+ORIGINALS = ("bert-base-uncased", "google-bert/bert-base-uncased")
+"Names of the model that most of the papers looked at."
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model by name and source."""
+
+    spoken: str
+    'As pages call it: as it was typed, or what was typed before "=".'
+    name: str = ""
+    "As configs name it; empty for SCRATCH."
+    source: str = "pretrained"
+
+    @classmethod
+    def of(cls, spoken: str) -> Self:
+        """Understand a short name, a folder, a folder of a training, or a hub id, with a source after a colon.
+
+        "minilm:random" has fresh weights, "random" is short for that; "scratch" are encoders that are trained here.
+        What stands before "=" is what pages are to call it: "our encoder=runs/prose/seed-1".
+        """
+        called, equals, model = spoken.partition("=")
+        if not equals:
+            called = model = spoken
+        if model == SCRATCH:
+            return cls(SCRATCH)
+        name, colon, source = (f"minilm:{model}" if model == CONTROL else model).rpartition(":")
+        if not colon or source not in SOURCES:
+            name, source = model, "pretrained"
+        if source == "pretrained" and name not in NAMED and (Path(name) / "checkpoints").is_dir():
+            source = "checkpoint"
+        return cls(called, name, source)
+
+    @property
+    def folder(self) -> str:
+        """What the folder of its runs is called."""
+        return re.sub(r"[^A-Za-z0-9._-]+", "-", self.spoken).strip("-.") or "model"
+
+    @property
+    def trained_here(self) -> bool:
+        """Whether it stands for the encoders that readings train."""
+        return self.spoken == SCRATCH
+
+    @property
+    def control(self) -> bool:
+        """Whether its weights have learned nothing."""
+        return self.source == "random"
+
+    def original(self, names: tuple[str, ...]) -> bool:
+        """Return whether it is one of a paper's own models."""
+        return self.source == "pretrained" and self.name in names
+
+    @property
+    def changes(self) -> list[str]:
+        """What a config has to say to look at it."""
+        if self.trained_here:
+            return []
+        name = self.name if self.name in NAMED or not Path(self.name).is_dir() else str(Path(self.name).resolve())
+        return [f"model.name={_quoted(name)}", f"model.source={_quoted(self.source)}"]
+
+    def load(self) -> Model | None:
+        """Load it, to say before any work that it is not there; None for SCRATCH."""
+        if self.trained_here or self.source == "checkpoint":
+            return None
+        return load_model(self.name, self.source)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,1 @@
+"""Studies of what a behaviour loses without heads."""

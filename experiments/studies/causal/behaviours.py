@@ -1,0 +1,125 @@
+"""The behaviours of a run's model by the names that its config has for them: the loss, the embedding, minimal pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from heapq import nsmallest
+from typing import Self
+
+from experiments.config.section import EMBEDDING, LOSS
+from experiments.studies.study import Surroundings
+from probes.causal.ablation import measure
+from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
+from probes.causal.head_sets import single_heads
+from probes.causal.importance import Slopes, slopes
+from probes.corpora.corpus import MemoryTexts
+from probes.pairs.corpora import PairCorpus, open_pairs
+from probes.scoring.aligned import Aligned, Dropped, sample_texts
+from probes.scoring.hashed_random import draws
+from probes.scoring.tally import Numbers
+
+
+@dataclass(frozen=True)
+class Behaviours:
+    """What a study asks a run's model about: sentences of the report split, and corpora of minimal pairs."""
+
+    run: Surroundings
+    names: Sequence[str]
+    items: int
+    "Sentences, or pairs, at the most of each: those with the smallest hash."
+    pairs: Mapping[str, PairCorpus]
+
+    @classmethod
+    def of(cls, run: Surroundings, names: Sequence[str], items: int) -> Self:
+        """Return behaviours that can be opened, each by itself.
+
+        Raises ModelError for what needs a masked-LM head where the model has none, and CorpusError for pairs that are
+        not there.
+        """
+        section = run.config.behaviour
+        paired = [name for name in names if name not in (LOSS, EMBEDDING)]
+        if paired or LOSS in names:
+            run.lm  # noqa: B018  # raises now what it would raise after all heads have been scored
+        pairs = {name: open_pairs(name, first=section.first, seed=section.seed) for name in paired}
+        return cls(run, names, items, pairs)
+
+    def __iter__(self) -> Iterator[Behaviour]:
+        """Yield one after the other; what is left out is noted among the dropped of the run."""
+        return (one.behaviour for one in self.weighed())
+
+    def weighed(self) -> Iterator[Weighed]:
+        """Yield one after the other with what is measured of it; opened and measured once for all studies."""
+        for name in self.names:
+            key = (name, self.items)
+            if key not in self.run.shared:
+                self.run.shared[key] = Weighed(self.run, self._open(name))
+            yield self.run.shared[key]
+
+    def _open(self, name: str) -> Behaviour:
+        """Open a behaviour: LOSS, EMBEDDING or minimal pairs, decided as [behaviour] says."""
+        dropped = Dropped()
+        if name in self.pairs:
+            behaviour: Behaviour = self._pairs(self.pairs[name])
+        else:
+            aligned = self._sentences()
+            behaviour, dropped = self._on_sentences(name, aligned), aligned.dropped
+        for one in behaviour.left_out:
+            dropped.add(one.reason, one.source)
+        self.note(behaviour.name, dropped)
+        return behaviour
+
+    def _on_sentences(self, name: str, aligned: Aligned) -> Behaviour:
+        if name == EMBEDDING:
+            return sentence_embeddings(self.run.model, aligned)
+        return masked_pieces(self.run.lm, aligned, seed=self.run.config.seed)
+
+    def _sentences(self) -> Aligned:
+        texts = self.run.texts("sentence")[1]
+        return Aligned.of(self.run.model, MemoryTexts(sample_texts(texts, self.items)))
+
+    def _pairs(self, corpus: PairCorpus) -> Behaviour:
+        items = nsmallest(self.items, enumerate(corpus.stream()), key=lambda one: (draws(corpus.name, one[1]), one[0]))
+        method = self.run.config.behaviour.method
+        return preferences(self.run.lm, corpus.name, [item for _, item in items], method=method)
+
+    def note(self, name: str, dropped: Dropped) -> None:
+        """Note what was left out among the dropped of the run."""
+        noted = self.run.journal.record["dropped"]
+        for reason, count in dropped.counts.items():
+            examples = dropped.examples[reason]
+            lost = {"split": "report", "scope": name, "reason": reason, "count": count, "examples": examples}
+            noted += [lost] * (lost not in noted)  # several studies may ask about the same
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A behaviour, and what is measured of all heads once for all studies that ask."""
+
+    run: Surroundings
+    behaviour: Behaviour
+    _slopes: dict[int, Slopes] = field(default_factory=dict, init=False)
+
+    def slopes(self, directions: int) -> Slopes:
+        """Return how the value of each item changes with the gate of each head; embeddings in so many directions."""
+        if directions not in self._slopes:
+            model, seed = self.run.model, self.run.config.seed
+            step = self.run.counter(f"importance, {self.behaviour.name}", len(self.behaviour.asked))
+            found = slopes(self.behaviour, model.layers, model.heads, directions=directions, seed=seed, step=step)
+            self._slopes[directions] = found
+        return self._slopes[directions]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Layers with heads that have a part in the behaviour, and heads of each."""
+        model, below = self.run.model, self.behaviour.below
+        return model.layers if below is None else below, model.heads
+
+    @cached_property
+    def singles(self) -> Numbers:
+        """Values of all items [1 + head, item]: of the intact model, and with each head ablated by zero."""
+        sets = [(), *(one.heads for one in single_heads(*self.shape))]
+        step = self.run.counter(f"every head off, {self.behaviour.name}", len(self.behaviour.asked))
+        found: Numbers = measure(self.behaviour, sets, step=step).numpy()
+        return found

@@ -1,0 +1,88 @@
+"""Activation patching in a run: which heads bring the answer back that a corrupted sentence has lost."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Self
+
+import pandas as pd
+
+from experiments.config.train_config import GRAMMAR
+from experiments.studies.study import Study, Surroundings
+from probes.causal.patch_table import Agreement, direct_agreement, estimate_agreement, patch_table
+from probes.causal.patching import Effects, PatchItem, measure_patching, patch_items
+from probes.evidence.question import Effort
+from probes.minimal_pairs import LeftOut
+from probes.pairs.number_swaps import NumberSwap, number_swapped
+from probes.scoring.aligned import Dropped
+
+
+class PatchingError(ValueError):
+    """A model that cannot be asked about any sentence."""
+
+
+@dataclass(frozen=True)
+class PatchingStudy(Study):
+    """The heads of a masked language model, patched in sentences of the embedded grammar."""
+
+    name = "patching"
+    run: Surroundings
+
+    @classmethod
+    def asked(cls, run: Surroundings) -> Self | None:
+        """Return the study where it is switched on; raises ModelError for a model without a masked-LM head."""
+        if not run.config.patching.enabled:
+            return None
+        run.lm  # noqa: B018  # raises now what it would raise after all heads have been scored
+        return cls(run)
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Return what each head restores; note how far the model tells sentences apart, and what was left out."""
+        swaps, left_out = _swaps(self.run.config.patching.items, self.run.config.patching.seed)
+        items, unfit = patch_items(self.run.lm, swaps)
+        dropped = Dropped()
+        for one in (*left_out, *unfit):
+            dropped.add(one.reason, one.source)
+        self.run.note_dropped("report", "sentence", self.name, dropped)
+        if not items:
+            reasons = ", ".join(Counter(one.reason for one in unfit))
+            raise PatchingError(f"patching: {self.run.model.name} can be asked about none of {len(swaps)}: {reasons}")
+        effects = measure_patching(self.run.lm, items, step=self.run.counter("activation patching", len(items)))
+        self.run.journal.record[self.name] = _facts(items, effects, self.run.effort)
+        return {"patching": patch_table(items, effects, self.run.effort).assign(corpus=GRAMMAR)}
+
+
+def _swaps(items: int, seed: int) -> tuple[list[NumberSwap], list[LeftOut]]:
+    """Return so many sentences, and those that were passed over."""
+    swaps: list[NumberSwap] = []
+    left_out: list[LeftOut] = []
+    for one in number_swapped(seed):
+        if isinstance(one, LeftOut):
+            left_out.append(one)
+        else:
+            swaps.append(one)
+        if len(swaps) == items:
+            break
+    return swaps, left_out
+
+
+def _facts(items: list[PatchItem], effects: Effects, effort: Effort) -> dict[str, object]:
+    """Return what holds for all heads together; None for what is no number."""
+    direct = direct_agreement(items, effects, effort)
+    return {
+        "items": len(items),
+        "clusters": len({item.source for item in items}),
+        "clean": float(effects.clean.mean()),
+        "corrupted": float(effects.corrupted.mean()),
+        "right_clean": float((effects.clean > 0).double().mean()),
+        "right_corrupted": float((effects.corrupted > 0).double().mean()),
+        "estimate": _told(estimate_agreement(items, effects, effort)),
+        "direct": None if direct is None else _told(direct),
+        "why_no_direct": effects.why_not,
+    }
+
+
+def _told(agreement: Agreement) -> dict[str, float | None]:
+    return {name: None if math.isnan(number) else float(number) for name, number in asdict(agreement).items()}

@@ -1,0 +1,1 @@
+"""Studies of maps and of heads beside each other."""

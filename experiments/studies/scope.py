@@ -1,0 +1,146 @@
+"""The part of a run in which a model, and what it is held against, reads texts of one scope."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from experiments.config.config import Config
+from experiments.config.study_sections import ARC
+from experiments.inputs.controls import ModelControl, add_control, chosen_shuffles, model_controls, of_model, on_arcs
+from experiments.record.progress import Progress, counter
+from experiments.record.run_record import Journal
+from experiments.studies.study import Scored, Study
+from mha import Model
+from probes import Probe
+from probes.corpora.corpus import Texts
+from probes.evidence.question import Effort
+from probes.evidence.results import SPLITS, Split, pooled_sums, score_table
+from probes.registry import CONTROL_ARCS, NEEDS, SHUFFLED
+from probes.scoring.control_arcs import ControlArcs
+from probes.scoring.score import Settings, learn_baselines, score_corpus
+
+
+@dataclass(frozen=True)
+class Part:
+    """The part of a run in which the model reads texts of one scope."""
+
+    config: Config
+    model: Model
+    scope: str
+    probes: Sequence[Probe]
+    texts: Sequence[Texts]
+    "Of the selection split and of the report split."
+    studies: Sequence[Study] = ()
+
+    @property
+    def settings(self) -> Settings:
+        """How maps are read."""
+        scoring = self.config.scoring
+        return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps)
+
+    def score(self, journal: Journal, progress: Progress, shuffles: Sequence[int]) -> list[pd.DataFrame]:
+        """Return the scores of all heads, and those of trained probes if they are asked for.
+
+        `shuffles` are the seeds of the shuffled weights that are controls.
+        """
+        config = self.config
+        splits = self._splits(journal, progress)
+        for control in model_controls(config, self.model, shuffles):
+            if probes := control.probes(self.probes):
+                with journal.stage(f"control: {control.name}"):
+                    self._add_control(control, probes, splits, progress)
+        with journal.stage("statistics"):
+            shape, scoring = (self.model.layers, self.model.heads), config.scoring
+            frames = [score_table(*splits, shape=shape, effort=Effort(scoring.replicates, scoring.flips, config.seed))]
+        for probe in self.probes:
+            if probe.name not in set(frames[0].probe):
+                journal.record["notes"].append(
+                    f"{probe.name}: the corpora have no question for it, it needs {NEEDS[probe.needs]}"
+                )
+        if config.probes.trained:
+            with journal.stage("trained probes"):
+                frames.append(self._trained(progress))
+        for study in self.studies:
+            study.scored(Scored(self, frames[0], splits, frames[1:]))
+        return frames
+
+    def chosen_shuffles(self, journal: Journal) -> list[int]:
+        """Return the seeds of the strongest shuffles, by the probes of this part; its time is told as the control's."""
+        with journal.stage(f"control: {SHUFFLED}"):
+            seeds = chosen_shuffles(self.config, self.model, self.texts[0], self.probes, self.settings)
+        journal.log("shuffles chosen", seeds=seeds)
+        return seeds
+
+    def _splits(self, journal: Journal, progress: Progress) -> list[Split]:
+        """Return the sums of both splits: of heads, baselines and control arcs, which all take one pass."""
+        arcs = ControlArcs(self.config.seed) if self.config.controls.arcs else None
+        with journal.stage("learn baselines"):
+            names = {name for probe in self.probes for name in probe.baselines}
+            baselines = learn_baselines(self.texts[0], self.probes, sorted(names), arcs=arcs)
+        splits, beside = [], []
+        for split, texts in zip(SPLITS, self.texts, strict=True):
+            with journal.stage(f"score {split}"):
+                step = self._counter(progress, split, len(texts))
+                observers = [study.observer(self.scope, split, texts) for study in self.studies]
+                outcome = score_corpus(
+                    self.model,
+                    texts,
+                    self.probes,
+                    baselines,
+                    self.settings,
+                    step,
+                    arcs=arcs,
+                    observers=[observer for observer in observers if observer is not None],
+                )
+                step(len(texts) - outcome.texts)
+            journal.count(split, self.scope, outcome)
+            splits.append(Split(*pooled_sums(outcome, self.probes)))
+            if outcome.arcs is not None:
+                beside.append(on_arcs(outcome.arcs))
+        if beside:
+            add_control(CONTROL_ARCS, splits, beside)
+        return splits
+
+    def compare(self, trained: Sequence[pd.DataFrame], progress: Progress) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return other metrics of all heads on the report split, and how far they rank heads alike."""
+        from probes.trained.rankings import compare_metrics
+
+        texts = self.texts[1]
+        step = self._counter(progress, "report, other metrics", len(texts))
+        return compare_metrics(self.model, texts, self.probes, self.settings, trained[0] if trained else None, step)
+
+    def _counter(self, progress: Progress, what: str, of: int) -> Callable[[int], None]:
+        return counter(progress, f"{what} ({self.scope}s)", of)
+
+    def _add_control(
+        self, control: ModelControl, probes: Sequence[Probe], splits: Sequence[Split], progress: Progress
+    ) -> None:
+        model, heads = control.load(), []
+        for split, texts in zip(SPLITS, self.texts, strict=True):
+            step = self._counter(progress, f"{split}, {control.name}", len(texts))
+            outcome = score_corpus(
+                model, texts, probes, {}, self.settings, step, places=control.places, hits_alone=True
+            )
+            step(len(texts) - outcome.texts)
+            heads.append(of_model(outcome.heads, probes))
+        add_control(control.name, splits, heads)
+
+    def _trained(self, progress: Progress) -> pd.DataFrame:
+        from probes.trained.classifier import fit_classifiers
+
+        select, report = self.texts
+        return fit_classifiers(
+            self.model,
+            select,
+            report,
+            self.probes,
+            self.settings,
+            pairs=self.config.probes.trained_pairs,
+            replicates=self.config.scoring.replicates,
+            seed=self.config.seed,
+            codelength=ARC in self.config.classifiers.tasks,
+            progress=lambda done, of: progress(f"trained probes ({self.scope}s)", done, of),
+        )

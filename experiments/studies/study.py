@@ -1,0 +1,153 @@
+"""What a run can measure of the heads beside their scores: the form that every study has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import pandas as pd
+
+from experiments.config.config import Config
+from experiments.inputs.controls import first_seed
+from experiments.inputs.open_model import Opened
+from experiments.record.progress import Progress, counter
+from experiments.record.run_record import Journal
+from mha import MaskedLM, Model, load_model
+from probes import Corpus
+from probes.corpora.corpus import Texts
+from probes.evidence.question import Effort
+from probes.evidence.results import SPLITS, Split, add_verdicts
+from probes.evidence.statistics import Rule
+from probes.scoring.aligned import Dropped
+from probes.scoring.observers import Observer
+from probes.scoring.score import Settings
+
+if TYPE_CHECKING:
+    from experiments.studies.scope import Part
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a study may use of the run that it is part of."""
+
+    config: Config
+    opened: Opened
+    corpora: tuple[Corpus, Corpus]
+    "Of the selection split and of the report split."
+    journal: Journal
+    progress: Progress
+    shared: dict[tuple[object, ...], Any] = field(default_factory=dict)
+    "What one study has measured and another may use."
+
+    @property
+    def model(self) -> Model:
+        """The model of the run."""
+        return self.opened.model
+
+    @property
+    def settings(self) -> Settings:
+        """How maps are read."""
+        scoring = self.config.scoring
+        return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps)
+
+    def fresh(self) -> Model:
+        """Return a model of the same architecture with fresh weights, those of the first such control."""
+        return load_model(self.config.model.name, "random", first_seed(self.config, self.model, "random"))
+
+    def counter(self, what: str, of: int) -> Callable[..., None]:
+        """Return what shows one step of `what` more, or as many as it is told, each time it is called."""
+        return counter(self.progress, what, of)
+
+    def note(self, said: str) -> None:
+        """Note something that a reader of the run should know, once."""
+        notes = self.journal.record["notes"]
+        if said not in notes:
+            notes.append(said)
+
+    def note_dropped(self, split: str, scope: str, what: str, dropped: Dropped) -> None:
+        """Note what was left out of `what` on a split, and why."""
+        for reason, count in dropped.counts.items():
+            told = {"split": split, "scope": scope, "reason": f"{what}: {reason}", "count": count}
+            self.journal.record["dropped"].append(told | {"examples": dropped.examples[reason]})
+
+    @cached_property
+    def lm(self) -> MaskedLM:
+        """The model with its masked-LM head, loaded once for all studies; raises ModelError where there is none."""
+        return MaskedLM.of(self.model, self.config.seed)
+
+    @property
+    def effort(self) -> Effort:
+        """How many resamples and signs are drawn, and from which seed."""
+        scoring = self.config.scoring
+        return Effort(scoring.replicates, scoring.flips, self.config.seed)
+
+    def verdicts(self, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+        """Return the scores of all parts as one table, with verdicts that are corrected for all of them."""
+        verdict = self.config.verdict
+        frames = [part for part in parts if len(part)]
+        return add_verdicts(pd.concat(frames, ignore_index=True), Rule(verdict.alpha, verdict.margin))
+
+    def texts(self, scope: str) -> list[Texts]:
+        """Return the texts of a scope, "sentence" or "window": of the selection split and of the report split."""
+        words = self.config.scoring.window_words
+        return [corpus.sentences() if scope == "sentence" else corpus.windows(words) for corpus in self.corpora]
+
+    def complete(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Add the corpus of each row's split, that of the report split where there is none, and the model and step.
+
+        A study that read something else says the corpus itself.
+        """
+        if "corpus" in frame:
+            return self.of_run(frame)
+        names = dict(zip(SPLITS, (corpus.name for corpus in self.corpora), strict=True))
+        corpus = frame["split"].map(names) if "split" in frame else names[SPLITS[1]]
+        return self.of_run(frame.assign(corpus=corpus))
+
+    def of_run(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Add which model, and at which step of its training, the rows are about."""
+        model, step = self.model, self.opened.step
+        name = f"{model.name} ({model.source})" if model.source in ("random", "shuffled") else model.name
+        return frame.assign(model=name, step=pd.array([pd.NA if step is None else step] * len(frame), dtype="Int64"))
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A part of a run whose heads have been scored."""
+
+    part: Part
+    scores: pd.DataFrame
+    splits: Sequence[Split]
+    "The sums that the scores come from."
+    trained: Sequence[pd.DataFrame]
+    "The scores of trained probes, where they were asked for."
+
+
+class Study:
+    """Something that a run measures of the heads beside their scores; what it has no use for it leaves as it is here.
+
+    A run asks for its tables once all texts of all scopes have been read.
+    """
+
+    name: ClassVar[str]
+    "As the stages of the run and its page call it."
+
+    @classmethod
+    def asked(cls, run: Surroundings) -> Self | None:
+        """Return the study, or None where the config asks for none; raises where what it asks for cannot be done."""
+        raise NotImplementedError
+
+    def observer(self, scope: str, split: str, texts: Texts) -> Observer | None:
+        """Return what looks at the maps of a split while its heads are scored, if anything does."""
+        return None
+
+    def scored(self, scored: Scored) -> None:
+        """Take note of a part whose heads have been scored."""
+
+    def beside(self, tables: Mapping[str, pd.DataFrame]) -> None:
+        """Take note of the tables of the studies that stand before this one."""
+
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """Return what was measured: name of a table (`reports.studies.tables`) -> rows, without columns of the run."""
+        raise NotImplementedError

@@ -1,0 +1,1 @@
+"""Studies that train something on heads or ask what was trained."""

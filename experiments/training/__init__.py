@@ -1,0 +1,1 @@
+"""Trainings: texts, checkpoints, model cards, and the biographies of heads."""

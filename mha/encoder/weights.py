@@ -1,0 +1,265 @@
+"""BERT-family weights into `Encoder` and back, with every key and shape checked."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from mha.encoder.encoder import Encoder, EncoderConfig
+from mha.encoder.families import (
+    ALIASES,
+    DECODERS,
+    FAMILIES,
+    LEFT_OUT,
+    PRUNED,
+    SETTINGS_REFUSED,
+    Family,
+    read_pruned,
+    write_pruned,
+)
+
+__all__ = ["FAMILIES", "WeightsError", "export_encoder", "load_encoder", "read_config"]
+
+CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
+DEFAULTS = {f.name: f.default for f in fields(EncoderConfig)}
+SIZES = ("vocab", "layers", "heads", "model", "feed_forward", "positions", "embedding")
+
+
+class WeightsError(ValueError):
+    """A model folder that `Encoder` cannot represent exactly, or an encoder that no family can."""
+
+
+def read_config(folder: Path) -> EncoderConfig:
+    """Read config.json of a model folder. Raises WeightsError for what the encoder does not do."""
+    path = folder / CONFIG
+    found = _read_json(path)
+    kind = str(found.get("model_type"))
+    if kind not in FAMILIES:
+        raise WeightsError(f"{path}: model_type {kind!r} is none of {', '.join(FAMILIES)}{_hint(kind, FAMILIES)}")
+    for key, possible in SETTINGS_REFUSED.items():
+        if key in found and found[key] not in possible:
+            raise WeightsError(f"{path}: {key} is {found[key]!r}, the encoder can only do {possible[0]!r}")
+    family = FAMILIES[kind]
+    values = {**family.defaults, **{ours: _setting(path, found, family, ours) for ours in family.settings}}
+    if family.positions_after_padding:
+        values["position_offset"] = values["padding"] + 1
+        values["positions"] -= values["position_offset"]
+    try:
+        return EncoderConfig(family=kind, pruned=read_pruned(found.get(PRUNED)), **values)
+    except ValueError as error:
+        raise WeightsError(f"{path}: {error}") from None
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise WeightsError(f"{path} does not exist") from None
+    except ValueError as error:
+        raise WeightsError(f"{path}: not a JSON file: {error}") from None
+    if not isinstance(found, dict):
+        raise WeightsError(f"{path}: expected a JSON object, got a {type(found).__name__}")
+    return found
+
+
+def _setting(path: Path, found: dict[str, Any], family: Family, ours: str) -> Any:
+    theirs = family.settings[ours]
+    value = found.get(theirs)
+    if value is None:
+        if ours in SIZES:
+            raise WeightsError(f"{path}: {theirs} is missing{_hint(theirs, found)}")
+        return family.defaults.get(ours, DEFAULTS[ours])
+    kind = str if ours == "activation" else (int, float) if "dropout" in ours or ours == "eps" else int
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise WeightsError(f"{path}: {theirs} is {value!r}, expected {'a name' if kind is str else 'a number'}")
+    return value
+
+
+def load_encoder(folder: Path) -> Encoder:
+    """Load a model folder (safetensors only, one file or shards) into an Encoder in evaluation mode, as float32.
+
+    Pooler and masked-LM head are there where the file has them; `encoder.left_out` names the tensors that the encoder
+    has no place for. Raises WeightsError for a key that is missing or unknown and for a wrong shape.
+    """
+    config = read_config(folder)
+    family = FAMILIES[config.family]
+    path, tensors = _read_tensors(folder)
+    tensors = _normalise(path, family, tensors)
+    with _NoInitialisation():
+        encoder = Encoder(config, pooler=family.holds("pooler", tensors), lm_head=family.holds("lm_head", tensors))
+    encoder.left_out = tuple(sorted(key for key in tensors if LEFT_OUT.search(key)))
+    weights = {key: tensor for key, tensor in tensors.items() if key not in encoder.left_out}
+    names = family.names(encoder)
+    _check_keys(path, [key for theirs in names.values() for key in theirs], [*weights])
+    for ours, parameter in encoder.named_parameters():
+        parts = parameter.data.chunk(len(names[ours]))
+        for key, part in zip(names[ours], parts, strict=True):
+            _check_tensor(path, key, weights[key], part.shape)
+            part.copy_(weights[key])
+    return encoder.eval()
+
+
+class _NoInitialisation(TorchFunctionMode):
+    """Leaves memory as it is where torch.nn.init would fill it with numbers that loading writes over."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__module__", "") == "torch.nn.init":
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
+
+
+def _read_tensors(folder: Path) -> tuple[Path, dict[str, Tensor]]:
+    path, index = folder / WEIGHTS, folder / INDEX
+    if path.is_file():
+        return path, _read_file(path)
+    if index.is_file():
+        files = _read_json(index).get("weight_map")
+        if not isinstance(files, dict) or not all(isinstance(file, str) for file in files.values()):
+            raise WeightsError(f"{index}: weight_map is missing or not a table of key and file")
+        shards = {file: _read_file(folder / Path(file).name) for file in sorted(set(files.values()))}
+        for key, file in files.items():
+            if key not in shards[file]:
+                raise WeightsError(f"{index}: {key!r} is not in {file}")
+        return index, {key: shards[file][key] for key, file in files.items()}
+    pickled = "; pytorch_model.bin is a pickle, which can run code and is not read: save the model as safetensors"
+    raise WeightsError(f"{path} does not exist{pickled if (folder / 'pytorch_model.bin').is_file() else ''}")
+
+
+def _read_file(path: Path) -> dict[str, Tensor]:
+    if not path.is_file():
+        raise WeightsError(f"{path} does not exist")
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118, the file is no mapping
+    except SafetensorError as error:
+        raise WeightsError(f"{path}: not a safetensors file: {error}") from None
+
+
+def _normalise(path: Path, family: Family, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return the tensors under the family's names without prefix; a tensor given twice must be equal."""
+    found: dict[str, Tensor] = {}
+    for key, tensor in tensors.items():
+        name = key.removeprefix(family.prefix)
+        name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
+        name = ALIASES.get(name, name)
+        name = "embeddings.word_embeddings.weight" if name in DECODERS else name
+        if name in found and not torch.equal(found[name], tensor):
+            raise WeightsError(f"{path}: {key!r} is not the same tensor as {name!r}, to which the encoder ties it")
+        found[name] = tensor
+    return found
+
+
+def _check_keys(path: Path, expected: Sequence[str], found: Sequence[str]) -> None:
+    missing = [key for key in expected if key not in found]
+    unknown = [key for key in found if key not in expected]
+    if missing:
+        raise WeightsError(f"{path}: {missing[0]!r} is missing{_more(missing)}{_hint(missing[0], unknown, 'is it')}")
+    if unknown:
+        raise WeightsError(f"{path}: unknown key {unknown[0]!r}{_more(unknown)}{_hint(unknown[0], expected)}")
+
+
+def _check_tensor(path: Path, key: str, tensor: Tensor, expected: torch.Size) -> None:
+    if tensor.shape != expected:
+        raise WeightsError(f"{path}: {key!r} has shape {[*tensor.shape]}, expected {[*expected]} (from {CONFIG})")
+    if not tensor.is_floating_point():
+        raise WeightsError(f"{path}: {key!r} holds {tensor.dtype}, expected floating-point numbers")
+
+
+def _more(keys: Sequence[str]) -> str:
+    return f" (and {len(keys) - 1} more)" if len(keys) > 1 else ""
+
+
+def _hint(word: object, known: Iterable[str], question: str = "did you mean") -> str:
+    close = difflib.get_close_matches(str(word), known, n=1)
+    return f"; {question} {close[0]!r}?" if close else ""
+
+
+def export_encoder(encoder: Encoder, folder: Path) -> None:
+    """Write config.json and model.safetensors that `transformers` opens as the encoder's family.
+
+    An encoder that does not divide scores by sqrt(head_dim) is written with its query projections times sqrt(head_dim),
+    for the family always divides: its maps are the same, and loaded back it is an encoder that divides. One that lost
+    heads is written smaller, with `pruned_heads` (`mha.encoder.families.PRUNED`) as `transformers` 4 did; version 5
+    refuses such a folder for the shapes of its matrices, and opens what `mha.causal.pruning.zeroed` makes. With a
+    masked-LM head the folder is one of <family>ForMaskedLM, else of <family>Model; a pooler beside a head is written
+    too, and `transformers` says that it leaves it out. Each file appears whole or not at all. Raises WeightsError for
+    an encoder that the family cannot represent.
+    """
+    config = encoder.config
+    if config.family not in FAMILIES:
+        raise WeightsError(f"family {config.family!r} is none of {', '.join(FAMILIES)}")
+    family = FAMILIES[config.family]
+    _refuse_export(encoder, family)
+    prefix = "" if encoder.lm_head is None else family.prefix
+    tensors: dict[str, Tensor] = {}
+    names = family.names(encoder)
+    for ours, parameter in encoder.named_parameters():
+        parts = list(parameter.detach().cpu().chunk(len(names[ours])))
+        if not config.scale and ".attention.project." in ours:
+            parts[0] = parts[0] * (config.model // config.heads) ** 0.5
+        before = "" if ours.startswith("lm_head.") else prefix
+        tensors |= {before + key: part.clone() for key, part in zip(names[ours], parts, strict=True)}
+    _write_folder(folder, _settings(encoder, family), tensors)
+
+
+def _settings(encoder: Encoder, family: Family) -> dict[str, Any]:
+    config = encoder.config
+    values = {theirs: getattr(config, ours) for ours, theirs in family.settings.items()}
+    values["max_position_embeddings"] = config.positions + config.position_offset
+    if "embedding" in family.settings:
+        values["embedding_size"] = config.embedding or config.model
+    kind = "Model" if encoder.lm_head is None else "ForMaskedLM"
+    return {
+        "architectures": [family.architecture + kind],
+        "model_type": config.family,
+        **values,
+        **({PRUNED: write_pruned(config.pruned)} if config.pruned else {}),
+        "tie_word_embeddings": True,
+        "dtype": str(encoder.pieces.weight.dtype).removeprefix("torch."),
+    }
+
+
+def _refuse_export(encoder: Encoder, family: Family) -> None:
+    """Raise WeightsError where config.json of the family has no words for what the encoder does."""
+    config, name = encoder.config, encoder.config.family
+    fixed = {"norm": "post", "scale": config.scale, "position_offset": 0, "embedding": None, "eps": DEFAULTS["eps"]}
+    fixed |= family.defaults
+    if family.positions_after_padding:
+        fixed["position_offset"] = config.padding + 1
+    for ours, expected in fixed.items():
+        if ours not in family.settings and (value := getattr(config, ours)) != expected:
+            raise WeightsError(f"{name} cannot represent {ours}={value!r}, only {expected!r}{_other_family(ours)}")
+    if "token_types" in family.settings and not config.token_types:
+        raise WeightsError(f"{name} cannot represent token_types=0; 'distilbert' has none")
+    if encoder.pooler is not None and "pooler" not in family.body:
+        raise WeightsError(f"{name} has no pooler")
+
+
+def _other_family(ours: str) -> str:
+    norm = "; pre-norm is written as 'roberta-prelayernorm', whose positions start at padding + 1"
+    return norm if ours == "norm" else ""
+
+
+def _write_folder(folder: Path, settings: dict[str, Any], tensors: dict[str, Tensor]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder))
+    try:
+        save_file(tensors, partial / WEIGHTS, metadata={"format": "pt"})
+        (partial / CONFIG).write_text(json.dumps(settings, indent=2) + "\n", "utf-8")
+        for name in (WEIGHTS, CONFIG):
+            os.replace(partial / name, folder / name)
+    finally:
+        shutil.rmtree(partial)

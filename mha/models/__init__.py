@@ -1,0 +1,1 @@
+"""Models as the rest reads them: by name, with word-level maps, circuits and masked-LM predictions."""

@@ -1,0 +1,125 @@
+"""What a masked language model predicts at masked places: our encoder with its head, or a model of `transformers`."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from mha.encoder.encoder import Encoder, Entry
+from mha.hub import HeadMissingError, load_hub_masked_lm
+from mha.models.model import Model, ModelError, find_model, shuffle_weights
+
+MASKS = ("[MASK]", "<mask>")
+"What the piece is called that stands for a masked one."
+
+UNKNOWNS = ("[UNK]", "<unk>")
+"What the piece is called that stands for whatever the vocabulary lacks."
+
+_chosen: ContextVar[Tensor | None] = ContextVar("chosen", default=None)
+"[chosen] The pieces whose vectors alone go through the decoder of a model of `transformers`, in this thread."
+
+
+@dataclass(frozen=True)
+class MaskedLM:
+    """A model with a masked-LM head, and the pieces that its tokenizer has for masking and for the unknown."""
+
+    model: Model
+    module: nn.Module
+    "Our `Encoder`, or a masked LM of `transformers`."
+    mask: int
+    "The piece that stands for a masked one."
+    unknown: int | None
+    "The piece that stands for what the vocabulary lacks; None where there is none (byte-level vocabularies)."
+
+    @classmethod
+    def of(cls, model: Model, seed: int = 0) -> MaskedLM:
+        """Return the masked LM of a model; `seed` is that of the model, where its source has one.
+
+        Raises ModelError for a model without a masked-LM head, and for a tokenizer without a mask.
+        """
+        mask = _piece(model.tokenizer, MASKS)
+        module = model.module
+        if isinstance(module, Encoder):
+            if module.lm_head is None:
+                raise ModelError(_no_head(model, "its weights hold none"))
+        else:
+            module = _from_hub(model, seed)
+        if mask is None:
+            raise ModelError(f"the tokenizer of {model.name} has no piece for a mask, expected {' or '.join(MASKS)}")
+        return cls(model, module, mask, _piece(model.tokenizer, UNKNOWNS))
+
+    def read(
+        self,
+        ids: Int[Tensor, "batch piece"],
+        real: Bool[Tensor, "batch piece"] | None,
+        chosen: Int[Tensor, " chosen"] | None,
+        entry: Entry | None = None,
+    ) -> Float[Tensor, "chosen vocab"]:
+        """Return the logits of every piece of the vocabulary at the `chosen` pieces of the flattened batch.
+
+        `real` is True at pieces that are no padding. Only the vectors at these places go through the decoder. With
+        `entry`, for our Encoder, the pass begins there. Raises ValueError where nothing is chosen.
+        """
+        if chosen is None:
+            raise ValueError("a masked LM is read at chosen pieces: say which")
+        if isinstance(self.module, Encoder):
+            assert self.module.lm_head is not None
+            ours: Tensor = self.module.lm_head(self.module(ids, real, chosen=chosen, entry=entry))
+            return ours
+        before = _chosen.set(chosen)
+        try:
+            seen = torch.ones_like(ids) if real is None else real.long()
+            logits: Tensor = self.module(input_ids=ids, attention_mask=seen).logits
+        finally:
+            _chosen.reset(before)
+        if logits.ndim != 3 or logits.shape[:2] != (1, len(chosen)):
+            raise ModelError(f"{self.model.name}: its masked-LM head does not end in its decoder, so it cannot be read")
+        return logits[0]
+
+    def log_probabilities(
+        self,
+        ids: Int[Tensor, "batch piece"],
+        real: Bool[Tensor, "batch piece"] | None,
+        place: Int[Tensor, " batch"],
+    ) -> Float[Tensor, "batch vocab"]:
+        """Return the log-probability, in nats, of every piece of the vocabulary at one place of each text."""
+        with torch.inference_mode():
+            chosen = torch.arange(len(ids)) * ids.shape[1] + place
+            return self.read(ids, real, chosen).log_softmax(-1)
+
+
+def _piece(tokenizer: Any, names: tuple[str, ...]) -> int | None:
+    found = (tokenizer.token_to_id(name) for name in names)
+    return next((piece for piece in found if piece is not None), None)
+
+
+def _no_head(model: Model, why: str) -> str:
+    return f"{model.name} has no masked-LM head ({why}): it cannot say which of two sentences it prefers"
+
+
+def _from_hub(model: Model, seed: int) -> nn.Module:
+    """Load a model of `transformers` once more with its masked-LM head, which `load_model` leaves out."""
+    try:
+        module = load_hub_masked_lm(str(find_model(model.name)), random_seed=seed if model.source == "random" else None)
+    except HeadMissingError as error:
+        raise ModelError(_no_head(model, str(error))) from error
+    if model.source == "shuffled":
+        shuffle_weights(module, seed)
+    decoder: Any = module.get_output_embeddings()  # type: ignore[operator]  # of every PreTrainedModel
+    if decoder is None:
+        raise ModelError(_no_head(model, "transformers knows no decoder of it"))
+    decoder.register_forward_pre_hook(_at_places)
+    return module
+
+
+def _at_places(decoder: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
+    """Reduce what goes into a decoder, [batch, piece, size], to [1, chosen, size]; leave it outside our calls."""
+    chosen = _chosen.get()
+    if chosen is None:
+        return None
+    return (inputs[0].flatten(0, 1).index_select(0, chosen).unsqueeze(0), *inputs[1:])

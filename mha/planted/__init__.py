@@ -1,0 +1,1 @@
+"""Encoders whose heads are set by hand, so that what they do is known."""

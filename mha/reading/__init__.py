@@ -1,0 +1,1 @@
+"""What weights and one text show of a head: its computation step by step, attention flow, cross-attention."""

@@ -1,0 +1,65 @@
+"""Models of an encoder and a decoder: who attends to whom within them and between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mha.hooks import Seen, watch
+from mha.models.maps import READERS
+from mha.models.model import Model, ModelError
+from mha.pieces import CLS, SEP, Pieces
+
+KINDS = ("encoder", "decoder", "cross")
+"""The source attends to itself; the target attends to itself, up to the piece that is read; the target attends to the
+source. Each has its layers, numbered from 0 (Vaswani et al. 2017, section 3.2.3)."""
+
+
+def has_decoder(model: Model) -> bool:
+    """Return whether a model is an encoder-decoder, or the encoder of one."""
+    return bool(getattr(getattr(model.module, "config", None), "is_encoder_decoder", False))
+
+
+def decoder_input(model: Model, target: Pieces) -> Pieces:
+    """Return what a decoder reads when it is told a target: its start piece, and the target up to the last word.
+
+    What stands at a place is read there, and the next piece is predicted. Raises ModelError for a model without a
+    decoder.
+    """
+    if not has_decoder(model):
+        raise ModelError(f"{model.name} is a {model.architecture}, which has no decoder that could read a target")
+    config: Any = model.module.config
+    if (start := getattr(config, "decoder_start_token_id", None)) is None:
+        raise ModelError(f"{model.name}: its config.json has no decoder_start_token_id, so its decoder cannot begin")
+    end = len(target) - (target.word[-1:].tolist() == [SEP])
+    ids = np.concatenate([[start], target.ids[:end]]).astype(np.int32)
+    return Pieces(ids, np.concatenate([[CLS], target.word[:end]]).astype(np.int32), target.words)
+
+
+@torch.inference_mode()
+def cross_maps(model: Model, source: Pieces, target: Pieces, *, maps: str = "weights") -> dict[str, list[Tensor]]:
+    """Return the maps of pieces of every kind of KINDS, a layer each: [1, head, query, key].
+
+    `model` is loaded as a `whole`, `target` comes from `decoder_input`, `maps` is "weights" or "norms" as in
+    `mha.models.maps.MAPS`: rollout mixes what a layer is made of, which in a decoder is more than one text. Raises
+    ModelError for it, HookError or AttentionError for a model whose attention cannot be seen.
+    """
+    if maps == "rollout":
+        raise ModelError("rollout follows one text through the layers, and a decoder reads two: take weights or norms")
+    module: Any = model.module
+    encoder = set(module.get_encoder().modules())
+    found: dict[str, list[Tensor]] = {kind: [] for kind in KINDS}
+    reader = READERS[maps]()
+
+    def see(seen: Seen) -> None:
+        if (pattern := reader.read(seen)) is not None:
+            inside = seen.call is not None and seen.call.module in encoder
+            found["encoder" if inside else "cross" if seen.crossed else "decoder"].append(pattern)
+
+    with watch(module, see, reader.sites):
+        read, told = (torch.from_numpy(pieces.ids).long()[None] for pieces in (source, target))
+        module(input_ids=read, decoder_input_ids=told, use_cache=False)
+    return found

@@ -1,0 +1,293 @@
+"""Masked-LM training from scratch, on `accelerate`: one loop for a CPU, a GPU, or many of either."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from accelerate.state import AcceleratorState, PartialState
+from torch import Tensor, nn
+
+from mha.encoder.encoder import Encoder
+from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss, masked_logits
+from mha.encoder.weights import export_encoder
+from mha.training.checkpoints import (
+    STATE,
+    CheckpointError,
+    checkpoint_path,
+    find_resumable,
+    last_good,
+    list_checkpoints,
+    prune,
+    read_record,
+    read_state,
+    write_checkpoint,
+)
+from mha.training.log import LOG, TrainingLog, check_trackers, truncate_log
+from mha.training.optimization import autocast, learning_rate, parameter_groups, uses_bf16
+from mha.training.prefetch import Prefetched
+from mha.training.settings import TrainingSettings
+from mha.training.state import restore_state, training_state
+from mha.training.task import StepBatches, Task, TrainingError, evaluation_batches, step_batches
+from mha.training.vocabulary import save_tokenizer
+
+OnCheckpoint = Callable[[int, Path], None]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a training is."""
+
+    step: int
+    steps: int
+    loss: float
+    "Mean in nats since the last report."
+    tokens: int
+    "Pieces read so far, padding not counted."
+    tokens_per_second: float
+    "Since the last report, without evaluation and checkpoints."
+
+
+OnProgress = Callable[[Progress], None]
+
+
+class _MaskedLM(nn.Module):
+    """The loss as a module, for the wrapper that adds up gradients between processes; 0 where nothing is masked."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, batch: MaskedBatch) -> Tensor:
+        if len(batch.gold):
+            return masked_lm_loss(self.encoder, batch)
+        return masked_logits(self.encoder, batch).sum()  # of no number, but it leads to every weight
+
+
+def train(
+    folder: Path,
+    task: Task,
+    settings: TrainingSettings,
+    *,
+    resume: bool = False,
+    on_checkpoint: OnCheckpoint | None = None,
+    on_progress: OnProgress | None = None,
+) -> Path:
+    """Train an encoder and return its last checkpoint, `folder`/checkpoints/step-<last>.
+
+    With `resume` a training in `folder` goes on from its last whole checkpoint and then has the losses, bit for bit on
+    a CPU with as many threads, that it would have had; a finished one is left as it is. `on_checkpoint` is called with
+    step and folder in the main process. Raises TrainingError where the loss is no number any more, and CheckpointError
+    where a checkpoint cannot be written, or where training would go on with another tokenizer, other texts or settings.
+    """
+    found = list_checkpoints(folder)
+    if found and not resume:
+        raise TrainingError(
+            f"{folder} holds a training of {max(found)} steps; --resume goes on, or choose another name"
+        )
+    if settings.steps in found:
+        task.check(str(found[settings.steps]), read_record(found[settings.steps]), settings)
+        if PartialState().is_main_process:  # a kill may have come between the last checkpoint and this
+            prune(folder, settings.schedule.kept(settings.steps), settings.keep, settings.states)
+        return found[settings.steps]
+    if found and find_resumable(folder) is None:
+        raise CheckpointError(f"{folder}: no checkpoint has the {STATE} that going on needs")
+    torch.set_flush_denormal(True)  # gradients of rare pieces' embeddings become so small that a step takes seconds
+    try:
+        return _Training(folder, task, settings).run(on_checkpoint, on_progress)
+    finally:
+        torch.set_flush_denormal(False)
+
+
+class _Training:
+    """A training at work, begun or taken up where its last checkpoint is."""
+
+    def __init__(self, folder: Path, task: Task, settings: TrainingSettings) -> None:
+        self.folder, self.task, self.settings = folder, task, settings
+        check_trackers(settings.trackers)
+        AcceleratorState._reset_state()  # of another training in this process, whose precision would be kept
+        self.accelerator = Accelerator(
+            mixed_precision="no", log_with=list(settings.trackers) or None, project_dir=str(folder)
+        )
+        self.rank, self.processes = self.accelerator.process_index, self.accelerator.num_processes
+        self.bf16 = uses_bf16(settings.precision, self.accelerator.device)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(settings.seed)
+            self.encoder = Encoder(task.encoder, lm_head=True)
+        task.begin(self.encoder)
+        self.model = self.accelerator.prepare(_MaskedLM(self.encoder))
+        self.parameters = [*self.encoder.parameters()]
+        self.optimizer = torch.optim.AdamW(
+            parameter_groups(self.encoder, settings.weight_decay),
+            betas=(settings.beta1, settings.beta2),
+            eps=settings.epsilon,
+            fused=True,
+        )
+        self.step, self.tokens = 0, 0
+        self.loss: float | None = None
+        self.evaluation_loss: float | None = None
+        self.pending: list[Tensor] = []
+        self.resumed = find_resumable(folder)
+        if self.resumed is not None:
+            self._take_up(self.resumed)
+        self.accelerator.wait_for_everyone()  # else one could find the first checkpoint that another has written
+
+    def _take_up(self, checkpoint: Path) -> None:
+        record = read_record(checkpoint)
+        self.task.check(str(checkpoint), record, self.settings)
+        if record["bf16"] != self.bf16:
+            before = "bf16" if record["bf16"] else "fp32"
+            raise TrainingError(f"{checkpoint} was trained in {before}, which 'auto' is not here: set precision")
+        restore_state(self.encoder, self.optimizer, read_state(checkpoint))
+        self.step, self.tokens = record["step"], record["tokens"]
+        self.loss, self.evaluation_loss = record["loss"], record["evaluation_loss"]
+
+    def run(self, on_checkpoint: OnCheckpoint | None, on_progress: OnProgress | None) -> Path:
+        """Train until the last step."""
+        settings, main = self.settings, self.accelerator.is_main_process
+        last = checkpoint_path(self.folder, settings.steps)
+        self.on_checkpoint, self.on_progress = on_checkpoint, on_progress
+        self.kept = settings.schedule.kept(settings.steps)
+        self.written = settings.schedule.steps(settings.steps)
+        self.held_out = evaluation_batches(self.task, settings, self.rank, self.processes)
+        self.log = self._open_log()
+        if settings.trackers:
+            self.accelerator.init_trackers("trackers")
+        batches = step_batches(self.task, settings, self.step, self.rank, self.processes)
+        devices = [self.accelerator.device] if self.accelerator.device.type == "cuda" else []
+        try:
+            with torch.random.fork_rng(devices=devices), Prefetched(batches) as ahead:
+                if self.resumed is None:
+                    self._look()
+                self.clock, self.reported = time.perf_counter(), self.tokens
+                for batch in ahead:
+                    self._take_step(batch)
+                    self._look()
+        finally:
+            self.log.close()
+            for tracker in self.accelerator.trackers if main else ():
+                tracker.finish()
+        return last
+
+    def _open_log(self) -> TrainingLog:
+        path, main = self.folder / LOG, self.accelerator.is_main_process
+        if main:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            truncate_log(path, self.step if self.resumed else -1)
+        log = TrainingLog(path, writes=main)
+        size = sum(parameter.numel() for parameter in self.parameters)
+        device, threads = str(self.accelerator.device), torch.get_num_threads()
+        began = {"device": device, "processes": self.processes, "threads": threads, "bf16": self.bf16}
+        log.write("resume" if self.resumed else "start", self.step, parameters=size, **began)
+        return log
+
+    def _take_step(self, batch: StepBatches) -> None:
+        settings, step = self.settings, self.step + 1
+        rate = learning_rate(
+            step,
+            steps=settings.steps,
+            peak=settings.learning_rate,
+            warmup=settings.warmup,
+            decay=settings.decay,
+            floor=settings.floor,
+        )
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.model.train()
+        total = torch.zeros((), device=self.accelerator.device)
+        for number, part in enumerate(batch.parts):
+            torch.manual_seed(_dropout_seed(settings.seed, step, self.rank, number))
+            waits = number + 1 < len(batch.parts)
+            with self.accelerator.no_sync(self.model) if waits else nullcontext():
+                with autocast(self.bf16, self.accelerator.device):
+                    loss = self.model(part.to(self.accelerator.device))
+                # gradients are averaged over processes: so every piece counts the same, whatever its part
+                loss = loss * (len(part.gold) * self.processes / max(batch.masked, 1))
+                loss.backward()
+            total += loss.detach()
+        norm = torch.nn.utils.clip_grad_norm_(self.parameters, settings.clip)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        self.pending.append(torch.stack([total, norm]))
+        self.step, self.tokens = step, self.tokens + batch.tokens
+
+    def _look(self) -> None:
+        """Report, evaluate and write a checkpoint where it is time for it."""
+        settings, step = self.settings, self.step
+        writes, keeps = step in self.written, step in self.kept
+        evaluates = keeps or (step > 0 and step % settings.evaluate_every == 0)
+        if self.pending and (writes or evaluates or step % settings.log_every == 0):
+            self._report()  # first, so that nothing is evaluated or kept of weights that are no numbers
+        if evaluates:
+            self._evaluate()
+        if writes:
+            self._write()
+        if writes or evaluates:
+            self.clock = time.perf_counter()
+
+    def _report(self) -> None:
+        """Log the mean loss since the last report; stop where a loss or gradient is no number."""
+        values = self.accelerator.reduce(torch.stack(self.pending), "mean").tolist()
+        for number, (loss, norm) in enumerate(values, start=self.step - len(values) + 1):
+            if not (math.isfinite(loss) and math.isfinite(norm)):
+                self.log.write("stopped", number, why=f"loss {loss}, norm of gradients {norm}")
+                raise TrainingError(
+                    f"step {number}: the loss is {loss} and the norm of its gradients {norm}, so training stopped; "
+                    f"{last_good(self.folder)}, but lower learning_rate (or precision fp32) under another name first"
+                )
+        now = time.perf_counter()
+        self.loss = sum(loss for loss, _ in values) / len(values)
+        pace = (self.tokens - self.reported) / max(now - self.clock, 1e-9)
+        self.pending, self.clock, self.reported = [], now, self.tokens
+        numbers = {"loss": self.loss, "tokens": self.tokens, "gradient_norm": values[-1][1]}
+        numbers |= {"learning_rate": self.optimizer.param_groups[0]["lr"], "tokens_per_second": round(pace, 1)}
+        self.log.write("step", self.step, **numbers)
+        self.accelerator.log(numbers, step=self.step)
+        if self.on_progress is not None and self.accelerator.is_main_process:
+            self.on_progress(Progress(self.step, self.settings.steps, self.loss, self.tokens, pace))
+
+    @torch.no_grad()
+    def _evaluate(self) -> None:
+        if self.task.held_out is None:
+            return
+        self.encoder.eval()
+        sums = torch.zeros(2)
+        for batch in self.held_out:
+            with autocast(self.bf16, self.accelerator.device):
+                loss = masked_lm_loss(self.encoder, batch.to(self.accelerator.device))
+            sums += torch.tensor([loss.item() * len(batch.gold), len(batch.gold)])
+        loss, masked = self.accelerator.reduce(sums.to(self.accelerator.device), "sum").tolist()
+        if not masked:
+            return
+        self.evaluation_loss = loss / masked
+        self.log.write("evaluation", self.step, loss=self.evaluation_loss, tokens=self.tokens)
+        self.accelerator.log({"evaluation_loss": self.evaluation_loss}, step=self.step)
+
+    def _write(self) -> None:
+        if self.accelerator.is_main_process:
+            self.log.force()
+            record: dict[str, Any] = {"tokens": self.tokens, "loss": self.loss, "evaluation_loss": self.evaluation_loss}
+            record |= {"bf16": self.bf16, "settings": self.settings.recorded(), **self.task.recorded()}
+            state = training_state(self.encoder, self.optimizer)
+            path = write_checkpoint(self.folder, self.step, self._fill, state, record)
+            prune(self.folder, self.kept, self.settings.keep, self.settings.states)
+            if self.on_checkpoint is not None and self.step in self.kept:
+                self.on_checkpoint(self.step, path)
+        self.accelerator.wait_for_everyone()
+
+    def _fill(self, folder: Path) -> None:
+        export_encoder(self.encoder, folder)
+        save_tokenizer(self.task.vocabulary.tokenizer, folder, self.task.encoder.positions)
+
+
+def _dropout_seed(*numbers: int) -> int:
+    """Return the seed of one backward pass, so that going on needs no state of a random generator."""
+    return int.from_bytes(hashlib.blake2b(repr(numbers).encode(), digest_size=8).digest(), "little")

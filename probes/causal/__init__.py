@@ -1,0 +1,1 @@
+"""What a behaviour loses without heads: ablation, importance, pruning, gates and patching."""

@@ -1,0 +1,221 @@
+"""What heads cost: behaviour with them against behaviour without them, with intervals and tests, paired by item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from probes.causal.behaviours import Behaviour
+from probes.causal.head_sets import CHOSEN, HEAD, LAYER, RANDOM, HeadSet, head_name
+from probes.evidence.question import Effort
+from probes.evidence.statistics import Bootstrap, Resamples, SignFlips
+from probes.records import IntArray
+from probes.scoring.tally import Numbers, cluster_blocks
+
+VALUE, ACCURACY, ATTRACTED = "value", "accuracy", "accuracy with attractors"
+"""What is told of a behaviour: the mean value of its items, in its unit; of pairs also the share whose right sentence
+is preferred, ties half, of all pairs and of those with at least one attractor."""
+
+COLUMNS = (
+    *("behaviour", "unit", "way", "measure", "kind", "name", "draw", "layer", "head", "heads", "n", "clusters"),
+    *("intact", "ablated", "cost", "ci_low", "ci_high", "p", "p_adjusted"),
+)
+"Columns of `ablation_table`; cost = intact - ablated."
+
+CONTRASTS = (
+    *("behaviour", "unit", "way", "measure", "name", "by", "heads", "elsewhere", "draws", "n", "clusters"),
+    *("cost", "random_cost", "random_least", "random_most", "difference", "ci_low", "ci_high", "p"),
+)
+"Columns of `contrast_table`."
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One measure of a behaviour under all sets of heads."""
+
+    name: str
+    "VALUE, ACCURACY or ATTRACTED."
+    unit: str
+    values: Numbers
+    "[set, item] The first set is the model as it is."
+    place: IntArray
+    "[item] Index of its cluster."
+    share: bool = False
+    "Whether it is a share of right answers: in few items none may change where in many some would."
+
+    @property
+    def clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.place.max()) + 1
+
+    @property
+    def cost(self) -> Numbers:
+        """Return [set, item], by how much less an item has without the heads of a set, the intact model left out."""
+        lost: Numbers = self.values[0] - self.values[1:]
+        return lost
+
+    def sums(self, of_items: Numbers) -> Numbers:
+        """Return [cluster, set], sums of [set, item]."""
+        found = np.zeros((self.clusters, len(of_items)))
+        np.add.at(found, self.place, of_items.T)
+        return found
+
+    def resamples(self, effort: Effort) -> Resamples:
+        """Return resamples of the clusters."""
+        n = np.bincount(self.place).astype(np.float64)
+        clusters = range(len(n))
+        return Bootstrap.draw(clusters, effort.replicates, effort.seed).of(clusters, n)
+
+    def interval(self, of_items: Numbers, effort: Effort) -> Numbers:
+        """Return [2, set], the interval of the mean over items of differences, [set, item].
+
+        The expanded percentile interval of `probes.evidence.statistics.Resamples`. Where the answers to no item at all
+        differ, resamples know no doubt: the interval of an accuracy then goes to the exact binomial bound for as many
+        clusters on both sides (Clopper and Pearson 1934), as in `probes.pairs.table.cluster_interval`.
+        """
+        resamples = self.resamples(effort)
+        found = resamples.interval(resamples.means(self.sums(of_items)))
+        if self.share and resamples.clusters > 1:
+            bound = 1 - ((1 - resamples.level) / 2) ** (1 / resamples.clusters)
+            same = ~of_items.any(1)
+            found[:, same] = np.array([[-bound], [bound]])
+        return found
+
+
+def measures(behaviour: Behaviour, values: Numbers) -> list[Measured]:
+    """Return what is told of a behaviour, from the `values` [set, item] of its items."""
+    blocks = cluster_blocks(behaviour.clusters)
+    place = np.array([blocks[name] for name in behaviour.clusters], np.int64)
+    found = [Measured(VALUE, behaviour.unit, values, place, behaviour.share)]
+    if behaviour.decides:
+        credit, unit = (np.sign(values) + 1) / 2, "share of pairs"
+        found.append(Measured(ACCURACY, unit, credit, place, share=True))
+        attracted = np.flatnonzero([bool(kind.attractors) for kind in behaviour.kinds])
+        if len(attracted):
+            _, there = np.unique(place[attracted], return_inverse=True)
+            found.append(Measured(ATTRACTED, unit, credit[:, attracted], there, share=True))
+    return found
+
+
+def ablation_table(
+    behaviour: Behaviour, way: str, sets: Sequence[HeadSet], values: Numbers, effort: Effort
+) -> pd.DataFrame:
+    """Return one row a measure and set of heads, in COLUMNS; `values` are [1 + set, item], the intact model's first.
+
+    The cost is intact - ablated: above 0 where the model does worse without the heads, below 0 where it does better.
+    Its interval is paired: clusters of items are resampled, each with what it has both ways. p is of random signs for
+    the costs of clusters (`probes.evidence.statistics.SignFlips`), two-sided, for heads can help and hurt; p_adjusted
+    is corrected for all sets of a kind (all heads, all layers), in both directions at once, by the step-down maximum
+    (Westfall and Young 1993). Random sets are not tested.
+
+    A behaviour that is a distance from what the intact model does can but get worse, by every head: there a head is
+    tested against the median head of each item (a layer against the median layer), one-sided, and a small p says that
+    it costs more than that one. About half of the heads do, by more or less. Chosen heads are not tested there: the
+    contrast with random ones is their test.
+    """
+    frames = []
+    for measured in measures(behaviour, values):
+        cost, (low, high) = measured.cost, measured.interval(measured.cost, effort)
+        p, p_adjusted = _tests(measured, sets, effort, against_median=behaviour.distance)
+        frame = pd.DataFrame([_about(one) for one in sets]).assign(
+            behaviour=behaviour.name,
+            unit=measured.unit,
+            way=way,
+            measure=measured.name,
+            n=measured.values.shape[1],
+            clusters=measured.clusters,
+            intact=measured.values[0].mean(),
+            ablated=measured.values[1:].mean(1),
+            cost=cost.mean(1),
+            ci_low=low,
+            ci_high=high,
+            p=p,
+            p_adjusted=p_adjusted,
+        )
+        frames.append(frame[[*COLUMNS]].astype({"layer": "Int64", "head": "Int64"}))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _about(one: HeadSet) -> dict[str, object]:
+    layer, head = one.heads[0] if len({place for place, _ in one.heads}) == 1 else (None, None)
+    named = {"layer": None if one.kind in (CHOSEN, RANDOM) else layer, "head": head if one.kind == HEAD else None}
+    return {"kind": one.kind, "name": one.name, "draw": one.draw, "heads": len(one.heads), **named}
+
+
+def _tests(measured: Measured, sets: Sequence[HeadSet], effort: Effort, *, against_median: bool) -> Numbers:
+    """Return [2, set], p and p_adjusted; NaN for what is not tested."""
+    clusters = range(measured.clusters)
+    flips = SignFlips.draw(clusters, effort.flips, effort.seed)
+    found = np.full((2, len(sets)), np.nan)
+    for kind in (HEAD, LAYER) if against_median else (HEAD, LAYER, CHOSEN):
+        family = np.flatnonzero([one.kind == kind for one in sets])
+        cost = measured.cost[family]
+        if against_median and len(family):
+            median = measured.sums(np.median(cost, axis=0)[None])
+            tested = flips.test(clusters, measured.sums(cost), median)
+            found[:, family] = np.stack([tested.p, tested.p_label])
+        elif len(family):
+            found[:, family] = two_sided(flips, clusters, measured.sums(cost))
+    return found
+
+
+def two_sided(flips: SignFlips, clusters: Sequence[int], sums: Numbers) -> Numbers:
+    """Return [2, column], p and p_adjusted of whether sums by cluster, [cluster, column], are different from 0.
+
+    Both directions are tested as one family, so the corrected p of a column is that of its better direction; the
+    single one is twice that of its better direction, at most 1.
+    """
+    count = sums.shape[1]
+    found = flips.test(clusters, np.concatenate([sums, -sums], axis=1), np.zeros((len(sums), 1)))
+    p, p_label = (np.minimum(one[:count], one[count:]) for one in (found.p, found.p_label))
+    single = np.minimum(2 * p, 1)
+    return np.stack([single, np.maximum(p_label, single)])
+
+
+def contrast_table(
+    behaviour: Behaviour,
+    way: str,
+    sets: Sequence[HeadSet],
+    values: Numbers,
+    effort: Effort,
+    *,
+    elsewhere: Mapping[str, int],
+) -> pd.DataFrame:
+    """Return chosen heads against random ones, one row a measure and chosen set, in CONTRASTS.
+
+    `values` as in `ablation_table`; random sets have the name of the chosen one that they are held against, and
+    `elsewhere` says of each name how many of their heads are of other layers. The difference is the cost of the chosen
+    heads less the mean cost of the random sets, item by item, with an interval of resampled clusters. p is the share of
+    sets, the chosen one among them, that cost at least as much as it: (1 + count) / (1 + draws) (Phipson and Smyth
+    2010).
+    """
+    rows = []
+    for measured in measures(behaviour, values):
+        cost = measured.cost
+        for number, chosen in enumerate(sets):
+            random = [i for i, one in enumerate(sets) if one.kind == RANDOM and one.name == chosen.name]
+            if chosen.kind != CHOSEN or not random:
+                continue
+            less = (cost[number] - cost[random].mean(0))[None]
+            drawn, own = cost[random].mean(1), cost[number].mean()
+            low, high = measured.interval(less, effort)[:, 0]
+            row: dict[str, object] = {"behaviour": behaviour.name, "unit": measured.unit, "way": way}
+            row |= {"measure": measured.name, "name": chosen.name, "by": chosen.by}
+            row |= {
+                "heads": " ".join(map(head_name, chosen.heads)),
+                "elsewhere": elsewhere[chosen.name],
+                "draws": len(random),
+                "n": cost.shape[1],
+            }
+            row |= {"clusters": measured.clusters, "cost": own, "random_cost": drawn.mean()}
+            row |= {"random_least": drawn.min(), "random_most": drawn.max(), "difference": less.mean()}
+            row |= {"ci_low": low, "ci_high": high, "p": (1 + int((drawn >= own - TIE).sum())) / (1 + len(random))}
+            rows.append(row)
+    return pd.DataFrame(rows, columns=list(CONTRASTS))
+
+
+TIE = 1e-9
+"Costs that differ by no more are equal: rounding."

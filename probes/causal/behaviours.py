@@ -1,0 +1,255 @@
+"""What a model does, a number an item, so that it can be held against what it does without some of its heads.
+
+Higher is better in every behaviour: the log-probability of masked pieces, by how much the right one of two sentences is
+preferred, and how near a text's embedding stays to what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from torch import Tensor
+
+from mha.batches import plan
+from mha.causal.sweep import Reader, Texts
+from mha.models.masked_prediction import MaskedLM
+from mha.models.model import Model
+from mha.pieces import Pieces
+from probes.minimal_pairs import Item, Kind, LeftOut
+from probes.pairs.scores import AUTO, asked_pairs
+from probes.scoring.aligned import Aligned
+from probes.scoring.hashed_random import draws, random_bits
+
+RATE = 0.15
+"Share of a text's pieces that are masked to measure the loss (Devlin et al. 2019, section 3.1); at least one is."
+
+
+class BehaviourError(ValueError):
+    """A behaviour that cannot be measured."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One text that the model reads, what it is asked there, and the item that the answer belongs to."""
+
+    text: Pieces
+    item: int
+    places: tuple[int, ...] = ()
+    "Pieces at which it is asked; none where it is asked for its embedding."
+    wanted: tuple[int, ...] = ()
+    "Piece of the vocabulary whose log-probability is asked at each place."
+    weights: tuple[float, ...] = ()
+    "What each log-probability counts in the value of the item."
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """Items that a model is asked about; the value of an item is the sum over its texts."""
+
+    name: str
+    unit: str
+    reader: Reader
+    asked: Sequence[Asked]
+    clusters: tuple[str, ...]
+    "[item] The document or template of each item."
+    kinds: tuple[Kind, ...] = ()
+    "[item] What minimal pairs are about; nothing for other behaviours."
+    left_out: tuple[LeftOut, ...] = ()
+
+    below: int | None = None
+    "Heads of layers from this one on, from 0, have no part in the behaviour; None where all have."
+
+    @property
+    def decides(self) -> bool:
+        """Whether an item is right where its value is above 0: accuracy is told beside the value."""
+        return bool(self.kinds)
+
+    @property
+    def distance(self) -> bool:
+        """Whether the value tells how near the model stays to itself: a change can make it lower and nothing else."""
+        return False
+
+    @property
+    def share(self) -> bool:
+        """Whether the mean value is a share of right answers."""
+        return False
+
+    @cached_property
+    def order(self) -> list[int]:
+        """Texts by length and content: neighbours are alike in length, whatever batches are made."""
+        return sorted(range(len(self.asked)), key=lambda i: (len(self.asked[i].text), self.asked[i].text.ids.tobytes()))
+
+    def donors(self, batch: Sequence[int]) -> list[int]:
+        """Return for each text one of another item and of like length, whatever batch or order the texts are in.
+
+        It is the next of `order` that has other pieces, or the nearest before it at the end. Texts of one item (a
+        sentence with one piece masked after the other) are no donors of each other. Raises BehaviourError where there
+        is none.
+        """
+        return [self._donors[i] for i in batch]
+
+    @cached_property
+    def _donors(self) -> dict[int, int]:
+        last, found = len(self.order), {}
+        for rank, i in enumerate(self.order):
+            others = (self.order[place] for place in chain(range(rank + 1, last), range(rank - 1, -1, -1)))
+            donor = next((other for other in others if self._apart(i, other)), None)
+            if donor is None:
+                raise BehaviourError(f"{self.name}: resampling takes another text for every one, and there is none")
+            found[i] = donor
+        return found
+
+    def _apart(self, one: int, other: int) -> bool:
+        """Return whether two texts are of different items and have different pieces."""
+        text, donor = self.asked[one], self.asked[other]
+        return text.item != donor.item and not np.array_equal(text.text.ids, donor.text.ids)
+
+    def batches(self, budget: int) -> list[list[int]]:
+        """Return batches of texts of at most `budget` pieces; they do not depend on the order of the texts."""
+        return plan([one.text for one in self.asked], [""] * len(self.asked), budget)
+
+    def texts(self, batch: Sequence[int]) -> Texts:
+        """Return a batch as the model reads it."""
+        asked = [self.asked[i] for i in batch]
+        width = max(len(one.text) for one in asked)
+        ids = np.full((len(asked), width), self.padding, np.int64)
+        for row, one in zip(ids, asked, strict=True):
+            row[: len(one.text)] = one.text.ids
+        lengths = torch.tensor([len(one.text) for one in asked])
+        real = None if bool((lengths == width).all()) else torch.arange(width) < lengths[:, None]
+        chosen = [row * width + place for row, one in enumerate(asked) for place in one.places]
+        return Texts(torch.from_numpy(ids), real, torch.tensor(chosen) if chosen else None)
+
+    @property
+    def padding(self) -> int:
+        """Piece of padding."""
+        raise NotImplementedError
+
+    def values(
+        self, batch: Sequence[int], texts: Texts, output: Float[Tensor, "variant ..."], intact: Tensor
+    ) -> Float[Tensor, "variant text"]:
+        """Return the value of each text of a batch, from what the model gives and what it gives unchanged."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Predictions(Behaviour):
+    """What a masked language model predicts at masked places."""
+
+    @property
+    def padding(self) -> int:
+        """Piece of padding."""
+        assert isinstance(self.reader, MaskedLM)
+        return self.reader.model.padding
+
+    def values(self, batch: Sequence[int], texts: Texts, output: Tensor, intact: Tensor) -> Tensor:
+        """Return the weighted sum of each text's log-probabilities, in nats."""
+        asked = [self.asked[i] for i in batch]
+        text = torch.tensor([row for row, one in enumerate(asked) for _ in one.places])
+        wanted = torch.tensor([piece for one in asked for piece in one.wanted])
+        weights = torch.tensor([weight for one in asked for weight in one.weights], dtype=output.dtype)
+        there = output.gather(2, wanted.expand(len(output), -1)[..., None])[..., 0]
+        weighted = (there - output.logsumexp(-1)) * weights
+        return output.new_zeros(len(output), len(asked)).index_add(1, text, weighted)
+
+
+@dataclass(frozen=True)
+class Embedding(Behaviour):
+    """How near the embedding of a text, the mean of its pieces' vectors, stays to what it is with all heads."""
+
+    @property
+    def padding(self) -> int:
+        """Piece of padding."""
+        assert isinstance(self.reader, Model)
+        return self.reader.padding
+
+    @property
+    def distance(self) -> bool:
+        """Heads can but take it away from what it is."""
+        return True
+
+    def values(self, batch: Sequence[int], texts: Texts, output: Tensor, intact: Tensor) -> Tensor:
+        """Return the cosine of each text's embedding with the intact one, in [-1, 1]."""
+        return F.cosine_similarity(embeddings(output, texts), embeddings(intact, texts), dim=-1)
+
+
+def embeddings(vectors: Float[Tensor, "*variant batch piece model"], texts: Texts) -> Tensor:
+    """Return the mean of the vectors of each text's pieces, special ones included (Reimers and Gurevych 2019, 3)."""
+    if texts.real is None:
+        return vectors.mean(-2)
+    real = texts.real.to(vectors)[..., None]
+    return (vectors * real).sum(-2) / real.sum(-2)
+
+
+def sentence_embeddings(model: Model, aligned: Aligned) -> Embedding:
+    """Return the behaviour of a model without a masked-LM head: an item a text, with its document as the cluster."""
+    asked = [Asked(text, item) for item, text in enumerate(aligned.pieces)]
+    return Embedding("sentence embedding", "cosine with the intact embedding", model, asked, tuple(aligned.names))
+
+
+def masked_pieces(lm: MaskedLM, aligned: Aligned, *, rate: float = RATE, seed: int = 0) -> Predictions:
+    """Return the masked-LM loss, with its sign turned: the mean log-probability of a text's masked pieces, in nats.
+
+    Which are masked is decided by `seed` and the text's id. Each is replaced by the mask.
+    """
+    asked = []
+    for item, (text, key) in enumerate(zip(aligned.pieces, aligned.keys, strict=True)):
+        places = _drawn(text, rate, key, seed)
+        ids = text.ids.copy()
+        ids[list(places)] = lm.mask
+        wanted = tuple(text.ids[list(places)].tolist())
+        weights = (1 / len(places),) * len(places)
+        asked.append(Asked(Pieces(ids, text.word, text.words), item, places, wanted, weights))
+    return Predictions("masked-LM loss", "nats a masked piece", lm, asked, tuple(aligned.names))
+
+
+def _drawn(text: Pieces, rate: float, key: str, seed: int) -> tuple[int, ...]:
+    places = np.flatnonzero(text.word >= 0)
+    bits = random_bits(np.array(draws(seed, "masked", key)[:1], np.uint64), places)
+    count = max(1, round(rate * len(places)))
+    return tuple(sorted(places[np.argsort(bits, kind="stable")[:count]].tolist()))
+
+
+def preferences(lm: MaskedLM, name: str, items: Sequence[Item], *, method: str = AUTO) -> Predictions:
+    """Return minimal pairs as a behaviour: by how many nats the right sentence is preferred to the wrong one.
+
+    `method` and what is left out are those of `probes.pairs.scores.decide`.
+    """
+    asked: list[Asked] = []
+    clusters: list[str] = []
+    kinds: list[Kind] = []
+    left_out: list[LeftOut] = []
+    for pair in asked_pairs(lm, items, method):
+        if isinstance(pair, LeftOut):
+            left_out.append(pair)
+            continue
+        for question, weights in pair.weighted():
+            places = (question.place,) * len(question.wanted)
+            asked.append(Asked(question.text, len(clusters), places, question.wanted, weights))
+        clusters.append(pair.pair.source)
+        kinds.append(pair.pair.kind)
+    if not clusters:
+        raise BehaviourError(f"{name}: the model can be asked none of the {len(left_out)} pairs")
+    unit = "nats between the two sentences"
+    return Predictions(name, unit, lm, asked, tuple(clusters), tuple(kinds), tuple(left_out))
+
+
+def credits(values: Float[Tensor, "*variant item"]) -> Float[Tensor, "*variant item"]:
+    """Return 1 where an item is right, 0 where it is wrong and 0.5 at a tie."""
+    return (values.sign() + 1) / 2
+
+
+def of_items(behaviour: Behaviour, values: Iterator[tuple[Sequence[int], Tensor]], variants: int) -> Tensor:
+    """Return [variant, item], the sums over the texts of each item, of what comes by batch."""
+    total = torch.zeros(variants, len(behaviour.clusters), dtype=torch.float64)
+    for batch, found in values:
+        item = torch.tensor([behaviour.asked[i].item for i in batch])
+        total.index_add_(1, item, found.double())
+    return total

@@ -1,0 +1,1 @@
+"""Corpora: readers of every format, corpora by name, windows of documents."""

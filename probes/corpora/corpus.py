@@ -1,0 +1,259 @@
+"""Corpora, named or from files: parsed once, kept as memory-mapped Arrow, given out as texts for a model to read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from probes.corpora.named import NAMED as NAMED
+from probes.corpora.named import Named as Named
+from probes.corpora.named import cache_folder as cache_folder
+from probes.corpora.named import corpus_path as corpus_path
+from probes.corpora.named import data_folder as data_folder
+from probes.corpora.readers import corpus_files, read_documents
+from probes.corpora.windows import Cut, cut, windows
+from probes.records import Document, Mention, Sentence, frozen_ints
+
+LAYOUT = 4
+"Part of every fingerprint: raise it when a reader or the columns below change."
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Documents that can be streamed again and again, and what a run records of them."""
+
+    name: str
+    stream: Callable[[], Iterator[Document]]
+    fingerprint: str
+    "Changes with the content; for files the sha256 of their names and bytes and of what was taken from them."
+    stored: bool = False
+    "Whether texts are kept on disk (in Arrow), for corpora that need not fit into memory."
+
+    @classmethod
+    def read(cls, path: Path, *, name: str | None = None, first: int | None = None) -> Corpus:
+        """Open a file, or a folder of files, of a format that `probes.corpora.readers` knows.
+
+        `first` takes that many sentences of each file only.
+        """
+        probe = read_documents(path, first=first)
+        next(probe)
+        digest = hashlib.sha256(f"{LAYOUT} {first} ".encode())
+        for part in corpus_files(path):
+            digest.update(part.name.encode())  # some formats tell the kind of their sentences in it
+            with part.open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+        return cls(name or path.stem, lambda: read_documents(path, first=first), digest.hexdigest(), stored=True)
+
+    @classmethod
+    def of(cls, documents: Iterable[Document], name: str = "memory") -> Corpus:
+        """Hold documents in memory."""
+        held = tuple(documents)
+        digest = hashlib.sha256()
+        for document in held:
+            digest.update(repr((document.id, document.words, document.heads.tolist(), document.deprels)).encode())
+            digest.update(repr((document.upos, document.feats, document.mentions)).encode())
+            digest.update(repr([(sentence.id, len(sentence)) for sentence in document.sentences]).encode())
+            if any(kinds := [sentence.kind for sentence in document.sentences]):
+                digest.update(repr(kinds).encode())
+        return cls(name, lambda: iter(held), digest.hexdigest())
+
+    @classmethod
+    def generated(cls, documents: int, seed: int, *, wide: bool = False) -> Corpus:
+        """Generate documents of the embedded grammar, in its wide style if asked."""
+        from probes.grammar import generate
+
+        return cls.of(generate(documents, seed, wide=wide), f"grammar-wide-{seed}" if wide else f"grammar-{seed}")
+
+    def halves(self) -> tuple[Corpus, Corpus]:
+        """Divide the documents by a hash of their ids into a selection half and a report half."""
+        return self._half(0), self._half(1)
+
+    def _half(self, number: int) -> Corpus:
+        def stream() -> Iterator[Document]:
+            return (document for document in self.stream() if zlib.crc32(document.id.encode()) % 2 == number)
+
+        fingerprint = hashlib.sha256(f"{self.fingerprint} half {number}".encode()).hexdigest()
+        return Corpus(self.name, stream, fingerprint, self.stored)
+
+    def size(self) -> dict[str, int]:
+        """Return the numbers of documents, sentences and words."""
+        return self.sentences().size()
+
+    def sentences(self) -> Texts:
+        """Return every sentence as a text of its own."""
+        return self._texts("sentence", lambda document: (document.split_sentences(), Cut()))
+
+    def windows(self, max_words: int) -> Texts:
+        """Return the documents in windows of at most `max_words` words (see `probes.corpora.windows`)."""
+        return self._texts(
+            f"window-{max_words}", lambda document: (windows(document, max_words), cut(document, max_words))
+        )
+
+    def _texts(self, scope: str, divide: Callable[[Document], Divided]) -> Texts:
+        if not self.stored:
+            held = [(tuple(texts), lost) for texts, lost in map(divide, self.stream())]
+            return MemoryTexts([text for texts, _ in held for text in texts], sum((lost for _, lost in held), Cut()))
+        path = cache_folder() / "corpora" / f"{self.fingerprint[:24]}-{scope}.arrow"
+        if not path.exists():
+            _store(map(divide, self.stream()), path)
+        return ArrowTexts(path)
+
+
+Divided = tuple[Iterable[Document], Cut]
+"The texts that a document is divided into, and what the borders between them take away."
+
+
+class Texts:
+    """Texts that a model reads one by one, in the order of the corpus."""
+
+    lost: Cut
+    "What the borders of windows took away."
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        raise NotImplementedError
+
+    def take(self, chosen: Sequence[int]) -> list[Document]:
+        """Return the texts at these indices."""
+        raise NotImplementedError
+
+    def ids(self) -> list[str]:
+        """Return the document id of every text."""
+        return [text.id for chunk in self.chunks(1000) for text in chunk]
+
+    def size(self) -> dict[str, int]:
+        """Return the numbers of documents, sentences and words."""
+        texts = [text for chunk in self.chunks(1000) for text in chunk]
+        sentences, words = sum(len(text.sentences) for text in texts), sum(map(len, texts))
+        return {"documents": len({text.id for text in texts}), "sentences": sentences, "words": words}
+
+    def chunks(self, size: int) -> Iterator[list[Document]]:
+        """Yield all texts in order, `size` at a time."""
+        for start in range(0, len(self), size):
+            yield self.take(range(start, min(start + size, len(self))))
+
+
+class MemoryTexts(Texts):
+    """Texts held in memory."""
+
+    def __init__(self, texts: Sequence[Document], lost: Cut | None = None) -> None:
+        """Hold `texts`."""
+        self._texts, self.lost = texts, lost or Cut()
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self._texts)
+
+    def take(self, chosen: Sequence[int]) -> list[Document]:
+        """Return the texts at these indices."""
+        return [self._texts[i] for i in chosen]
+
+
+class ArrowTexts(Texts):
+    """Texts in an Arrow file that is mapped into memory."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the file."""
+        from datasets import Dataset
+
+        self._rows = Dataset.from_file(str(path))
+        self.lost = Cut(**{field.name: sum(self._rows[f"lost_{field.name}"][:]) for field in fields(Cut)})
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def ids(self) -> list[str]:
+        """Return the document id of every text."""
+        return list(self._rows["id"])
+
+    def size(self) -> dict[str, int]:
+        """Return the numbers of documents, sentences and words."""
+        columns = self._rows.select_columns(["id", "lengths"])
+        ids, lengths = columns["id"][:], columns["lengths"][:]
+        sentences, words = sum(map(len, lengths)), sum(map(sum, lengths))
+        return {"documents": len(set(ids)), "sentences": sentences, "words": words}
+
+    def take(self, chosen: Sequence[int]) -> list[Document]:
+        """Return the texts at these indices."""
+        columns = self._rows[list(chosen)]
+        names = list(columns)
+        return [_document(dict(zip(names, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+
+
+def _row(text: Document, lost: Cut) -> dict[str, Any]:
+    return {
+        "id": text.id,
+        "sentences": [sentence.id for sentence in text.sentences],
+        "lengths": [len(sentence) for sentence in text.sentences],
+        "kinds": [sentence.kind for sentence in text.sentences],
+        "words": list(text.words),
+        "heads": [int(head) for sentence in text.sentences for head in sentence.heads],
+        "deprels": list(text.deprels),
+        "upos": list(text.upos),
+        "feats": list(text.feats),
+        "mentions": [
+            {"sentence": number, "words": list(mention.words), "head": mention.head, "entity": mention.entity}
+            for number, sentence in enumerate(text.sentences)
+            for mention in sentence.mentions
+        ],
+        **{f"lost_{what}": count for what, count in asdict(lost).items()},
+    }
+
+
+def _document(row: dict[str, Any]) -> Document:
+    mentions: dict[int, list[Mention]] = {}
+    for mention in row["mentions"]:
+        record = Mention(tuple(mention["words"]), mention["head"], mention["entity"])
+        mentions.setdefault(mention["sentence"], []).append(record)
+    sentences, start = [], 0
+    for number, (name, length, kind) in enumerate(zip(row["sentences"], row["lengths"], row["kinds"], strict=True)):
+        columns = {key: row[key][start : start + length] for key in ("words", "heads", "deprels", "upos", "feats")}
+        heads = columns.pop("heads")
+        sentences.append(
+            Sentence(
+                id=name,
+                heads=frozen_ints(heads),
+                mentions=tuple(mentions.get(number, ())),
+                kind=kind,
+                **{key: tuple(column) for key, column in columns.items()},
+            )
+        )
+        start += length
+    return Document(row["id"], tuple(sentences))
+
+
+def _store(divided: Iterable[Divided], path: Path) -> None:
+    """Write texts to an Arrow file under a temporary name, then give it its name.
+
+    What the borders in a document take away stands beside its first text, 0 beside the others.
+    """
+    from datasets import Features, List, Value
+    from datasets.arrow_writer import ArrowWriter
+
+    strings, numbers = List(Value("string")), List(Value("int32"))
+    mention = {"sentence": Value("int32"), "words": numbers, "head": Value("int32"), "entity": Value("string")}
+    features = Features(
+        {"id": Value("string"), "sentences": strings, "lengths": numbers, "words": strings, "heads": numbers}
+        | {"kinds": strings, "deprels": strings, "upos": strings, "feats": strings, "mentions": List(mention)}
+        | {f"lost_{field.name}": Value("int32") for field in fields(Cut)}
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    try:
+        with ArrowWriter(path=temporary, features=features, writer_batch_size=1000) as writer:
+            for texts, lost in divided:
+                for number, text in enumerate(texts):
+                    writer.write(_row(text, lost if number == 0 else Cut()))
+            writer.finalize()
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,78 @@
+"""GAP: passages with a pronoun and two names, of which one at most is its antecedent (Webster et al. 2018)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from probes.corpora.conllu import CorpusError
+from probes.corpora.line_reader import numbered_lines
+from probes.corpora.spans import head_of, word_spans
+from probes.records import Document, Mention, Sentence
+
+HEADER = ("ID", "Text", "Pronoun", "Pronoun-offset", "A", "A-offset", "A-coref", "B", "B-offset", "B-coref", "URL")
+"The first line of a file of GAP."
+
+NEITHER = "neither"
+"Entity of a pronoun that means none of the two names."
+
+_ASKED = (("Pronoun", "PRON"), ("A", "PROPN"), ("B", "PROPN"))
+
+
+def read_gap(path: Path, *, first: int | None = None) -> Iterator[Document]:
+    """Read the passages of a file of GAP, each a document of one sentence, whose end of sentences GAP does not mark.
+
+    The entities are A and B, the two names, and that of the pronoun: A, B or NEITHER. A name's head is its last word
+    (`probes.corpora.spans.head_of`). Passages of one Wikipedia page have one document id, so that no page is on both
+    splits. `first` takes that many passages. Raises `CorpusError` with the line.
+    """
+    lines = numbered_lines(path)
+    if tuple(next(lines, (0, ""))[1].split("\t")) != HEADER:
+        raise CorpusError(f"{path}:1: expected the columns {', '.join(HEADER)}, parted by tabs")
+    for number, line in islice(lines, first):
+        yield _document(line.split("\t"), f"{path}:{number}")
+
+
+def _document(columns: list[str], where: str) -> Document:
+    if len(columns) != len(HEADER):
+        raise CorpusError(f"{where}: {len(columns)} columns, expected {len(HEADER)} parted by tabs")
+    row = dict(zip(HEADER, columns, strict=True))
+    text, spans = row["Text"], {name: _span(row, name, where) for name, _ in _ASKED}
+    words = word_spans(text, {border for span in spans.values() for border in span})
+    entity = _antecedent(row, where)
+    upos, mentions = [""] * len(words), []
+    for name, kind in _ASKED:
+        begin, end = spans[name]
+        inside = tuple(i for i, (a, b) in enumerate(words) if begin <= a and b <= end)
+        head = inside[head_of([text[slice(*words[i])] for i in inside])]
+        upos[head] = kind
+        mentions.append(Mention(inside, head, entity if name == "Pronoun" else name))
+    forms, n = tuple(text[slice(*word)] for word in words), len(words)
+    sentence = Sentence(row["ID"], forms, np.full(n, -1), ("",) * n, tuple(upos), mentions=tuple(mentions))
+    return Document(row["URL"].rpartition("/")[2] or row["ID"], (sentence,))
+
+
+def _span(row: dict[str, str], name: str, where: str) -> tuple[int, int]:
+    """Return first character and end of the pronoun or a name, after checking that it stands there."""
+    said, offset, text = row[name], row[f"{name}-offset"], row["Text"]
+    if not (offset.isascii() and offset.isdigit()):
+        raise CorpusError(f"{where}: {name}-offset {offset!r} is not a number")
+    begin, end = int(offset), int(offset) + len(said)
+    if not said.strip() or text[begin:end] != said:
+        raise CorpusError(f"{where}: at character {begin} of the text stands {text[begin:end]!r}, expected {said!r}")
+    return begin, end
+
+
+def _antecedent(row: dict[str, str], where: str) -> str:
+    """Return the entity of the pronoun."""
+    said = {name: row[f"{name}-coref"] for name in ("A", "B")}
+    for name, value in said.items():
+        if value.upper() not in ("TRUE", "FALSE"):
+            raise CorpusError(f"{where}: {name}-coref is {value!r}, expected TRUE or FALSE")
+    right = [name for name, value in said.items() if value.upper() == "TRUE"]
+    if len(right) > 1:
+        raise CorpusError(f"{where}: A-coref and B-coref are both TRUE; a pronoun means one of the two at most")
+    return right[0] if right else NEITHER

@@ -1,0 +1,115 @@
+"""The corpora of annotated text that are known by name: where they lie, what they hold, whose they are."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from mha.nearest_name import nearest_name
+from probes.corpora.conllu import CorpusError
+
+
+@dataclass(frozen=True)
+class Named:
+    """A corpus that is known by name."""
+
+    path: str
+    "Below the folder HEADSCOPE_DATA; a file, or a folder of files."
+    title: str
+    licence: str
+    "As its own repository states it."
+    source: str
+    "Whose it is, and where it can be had."
+
+
+_TERMS = "research terms of its authors (SOURCE.txt)"
+_FROM = "github.com/mfaruqui/eval-word-vectors"
+
+NAMED_RATINGS = {
+    "men": Named("wordsim/EN-MEN-TR-3k.txt", "MEN: relatedness of 3,000 pairs", _TERMS, f"Bruni et al. 2014, {_FROM}"),
+    "simlex": Named(
+        "wordsim/EN-SIMLEX-999.txt", "SimLex-999: similarity, not relatedness", _TERMS, f"Hill et al. 2015, {_FROM}"
+    ),
+    "simverb": Named(
+        "wordsim/EN-SimVerb-3500.txt", "SimVerb-3500: similarity of verbs", _TERMS, f"Gerz et al. 2016, {_FROM}"
+    ),
+}
+"""Ratings that are known by name. As a corpus of a run they give a made sentence a pair; as [relatedness] ratings they
+are looked up in the sentences of another corpus."""
+
+_UD = "Universal Dependencies, github.com/UniversalDependencies/"
+
+NAMED = {
+    "ewt-train": Named(
+        "ud_english_ewt/en_ewt-ud-train.conllu", "UD English EWT, train: trees", "CC BY-SA 4.0", f"{_UD}UD_English-EWT"
+    ),
+    "ewt-dev": Named(
+        "ud_english_ewt/en_ewt-ud-dev.conllu", "UD English EWT, dev: trees", "CC BY-SA 4.0", f"{_UD}UD_English-EWT"
+    ),
+    "gum-train": Named(
+        "ud_english_gum/en_gum-ud-train.conllu",
+        "UD English GUM, train: trees, coreference",
+        "CC BY-NC-SA 4.0 (texts by genre)",
+        f"{_UD}UD_English-GUM",
+    ),
+    "gum-dev": Named(
+        "ud_english_gum/en_gum-ud-dev.conllu",
+        "UD English GUM, dev: trees, coreference",
+        "CC BY-NC-SA 4.0 (texts by genre)",
+        f"{_UD}UD_English-GUM",
+    ),
+    "pud-german": Named(
+        "ud_german_pud/de_pud-ud-test.conllu", "UD German PUD: trees", "CC BY-SA 3.0", f"{_UD}UD_German-PUD"
+    ),
+    "litbank": Named(
+        "litbank",
+        "LitBank: coreference in literature, CoNLL-2012",
+        "CC BY 4.0",
+        "Bamman et al. 2020, github.com/dbamman/litbank",
+    ),
+    "gap": Named(
+        "gap/gap-development.tsv",
+        "GAP, development: ambiguous pronouns and two names",
+        "Apache-2.0",
+        "Webster et al. 2018, github.com/google-research-datasets/gap-coreference",
+    ),
+    "winogender": Named(
+        "winogender/all_sentences.tsv",
+        "Winogender: pronouns, occupations and participants",
+        "MIT",
+        "Rudinger et al. 2018, github.com/rudinger/winogender-schemas",
+    ),
+    "opensesame-groups": Named(
+        "opensesame",
+        "open-sesame: verbs and reflexives with distractors, as noun groups",
+        "Apache-2.0",
+        "Lin, Tan and Frank 2019, github.com/yongjie-lin/bert-opensesame",
+    ),
+    **NAMED_RATINGS,
+}
+"Corpora of annotated text that are known by name."
+
+
+def data_folder() -> Path:
+    """Return where named corpora lie: HEADSCOPE_DATA, or a folder in the user's cache."""
+    return Path(os.environ.get("HEADSCOPE_DATA") or cache_folder() / "data").expanduser()
+
+
+def cache_folder() -> Path:
+    """Return where parsed corpora are kept: HEADSCOPE_CACHE, or a folder in the user's cache."""
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(os.environ.get("HEADSCOPE_CACHE") or Path(base) / "headscope").expanduser()
+
+
+def corpus_path(name: str) -> Path:
+    """Return the file of a named corpus; raises CorpusError for unknown names and missing files, with what to do."""
+    if name not in NAMED:
+        hint = nearest_name(name, [*NAMED, "grammar", "senses"])
+        raise CorpusError(f'unknown corpus {name!r}; {hint} (a file is given by its path, in a config as path = "...")')
+    path = data_folder() / NAMED[name].path
+    if not path.exists():
+        raise CorpusError(
+            f"corpus {name!r} is not at {path}; set HEADSCOPE_DATA to the folder that holds {NAMED[name].path}"
+        )
+    return path

@@ -1,0 +1,80 @@
+"""Which reader takes a file of annotated text: by its suffix, and where several formats share one by its first line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from probes.corpora.conll import read_conll
+from probes.corpora.conllu import CorpusError, read_conllu
+from probes.corpora.gap import read_gap
+from probes.corpora.line_reader import numbered_lines
+from probes.corpora.open_sesame import read_groups
+from probes.corpora.ratings import read_frames
+from probes.corpora.winobias import read_winobias
+from probes.corpora.winogender import read_winogender
+from probes.records import Document
+
+_RATED = re.compile(r"[^\s\d]+\s+[^\s\d]+\s+[\d.]+\s*")
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """Reads the documents of a file one after the other; raises CorpusError with file, line and reason."""
+
+    def __call__(self, path: Path, *, first: int | None = None) -> Iterator[Document]:
+        """Read `path`; `first` stops after that many sentences."""
+        ...
+
+
+def corpus_files(path: Path) -> list[Path]:
+    """Return a file, or the files of a folder by name: its .conll files, else its .tsv files.
+
+    Raises CorpusError for a folder with neither, FileNotFoundError where there is nothing.
+    """
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: no such file; check the path, or where HEADSCOPE_DATA points")
+    if not path.is_dir():
+        return [path]
+    for suffix in (".conll", ".tsv"):
+        if files := sorted(path.glob(f"[!.]*{suffix}")):
+            return files
+    inside = ", ".join(sorted(file.name for file in path.glob("*.conllu"))) or "none"
+    raise CorpusError(
+        f"{path}: is a folder, expected a file, or a folder with .conll or .tsv files (.conllu files in it: {inside})"
+    )
+
+
+def reader_of(path: Path) -> Reader:
+    """Return the reader of a file: CoNLL-U for every suffix that is not known as another format's."""
+    if path.suffix == ".tsv":
+        line = next(numbered_lines(path), (0, ""))[1]
+        named = {"ID\t": read_gap, "sentid\t": read_winogender, "occupation(0)\t": read_winogender}
+        return next((reader for begin, reader in named.items() if line.startswith(begin)), read_groups)
+    if ".txt" in path.suffixes:
+        line = next(numbered_lines(path), (0, ""))[1]
+        return read_frames if _RATED.fullmatch(line) else read_winobias
+    return read_conll if path.suffix.endswith("conll") else read_conllu
+
+
+def read_documents(path: Path, *, first: int | None = None) -> Iterator[Document]:
+    """Read the documents of a file, or of the files of a folder in the order of their names.
+
+    `first` takes that many sentences (of GAP passages) of each file. Raises CorpusError for what is broken or empty,
+    with file, line and reason, when iteration reaches it.
+    """
+    if first is not None and first < 1:
+        raise ValueError(f"first is {first}, expected at least 1 sentence")
+    return _read(corpus_files(path), first)
+
+
+def _read(files: list[Path], first: int | None) -> Iterator[Document]:
+    for file in files:
+        empty = True
+        for document in reader_of(file)(file, first=first):
+            empty = False
+            yield document
+        if empty:
+            raise CorpusError(f"{file}: no sentence in the file ({file.stat().st_size} bytes)")

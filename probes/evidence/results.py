@@ -1,0 +1,180 @@
+"""Scores of heads as a table: numbers, margins, tests and verdicts, chosen on one split and told on the other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from probes.evidence.question import Draws, Effort, Evidence, weigh
+from probes.evidence.statistics import Rule, adjust
+from probes.registry import Probe
+from probes.scoring.baselines import LEXICAL
+from probes.scoring.score import Outcome
+from probes.scoring.tally import Pooled, Question, Sums
+
+SPLITS = ("select", "report")
+
+KEY = ("probe", "label", "variant", "layer", "head", "name", "split")
+NUMBERS = ("accuracy", "ci_low", "ci_high", "mass", "mass_low", "mass_high", "coverage", "share")
+MARGINS = ("baseline_accuracy", "margin", "margin_low", "margin_high")
+TABLE = ("lexical_accuracy", "lexical_margin_low", "lexical_margin_high")
+TESTS = ("p", "p_label", "p_adjusted", "stability")
+VERDICTS = ("selected", "specialised", "beyond_lexical")
+COLUMNS = (*KEY, "n", "clusters", *NUMBERS, "baseline", *MARGINS, *TABLE, "near_ties", *TESTS, *VERDICTS)
+"The columns of a run folder that are told here, in their order."
+
+
+def pooled_sums(outcome: Outcome, probes: Sequence[Probe]) -> tuple[Pooled, dict[str, Pooled]]:
+    """Return the sums by question with pooled labels: of the heads, and of each baseline."""
+    by_name = {probe.name: probe for probe in probes}
+    heads: Pooled = dict(outcome.heads.pooled(lambda question: by_name[question[0]].pool(question[2])))
+    baselines: dict[str, Pooled] = {
+        name: dict(tally.pooled(lambda question: (question[2],))) for name, tally in outcome.baselines.items()
+    }
+    return heads, baselines
+
+
+def best_head(*splits: Sums | None) -> int:
+    """Return the flat index of the head with the most hits in all of these, the first of equals."""
+    return int(np.sum([sums.hits.sum(0) for sums in splits if sums is not None], axis=0).argmax())
+
+
+def control_sums(select: Pooled, report: Pooled) -> tuple[Pooled, Pooled]:
+    """Return a control model as a baseline: for every question its head that is best on both splits together.
+
+    It is what others have to beat, so the choice may know the report split: on a small selection split alone a control
+    would often be told by a head that is not its best. Questions that the selection split does not ask have none.
+    """
+    chosen = {question: best_head(sums, report.get(question)) for question, sums in select.items()}
+    one, other = (
+        {question: _column(sums, chosen[question]) for question, sums in pooled.items() if question in chosen}
+        for pooled in (select, report)
+    )
+    return one, other
+
+
+def _column(sums: Sums, head: int) -> Sums:
+    every = (sums.hits, sums.mass, sums.coverage, sums.near_ties)
+    return Sums(sums.clusters, sums.n, *(part[:, [head]] for part in every))  # copies: the other heads are let go
+
+
+@dataclass(frozen=True)
+class Split:
+    """The sums of one split: of the heads, of each baseline (controls included) and of the lexical table."""
+
+    heads: Pooled
+    baselines: dict[str, Pooled]
+
+    @property
+    def clusters(self) -> tuple[int, ...]:
+        """The clusters that have an item of any question."""
+        return tuple(sorted({cluster for sums in self.heads.values() for cluster in sums.clusters}))
+
+    def weigh(self, question: Question, draws: Draws, *, test: bool) -> Evidence | None:
+        """Return the evidence on one question; None where the split has no item of it."""
+        if question not in self.heads:
+            return None
+        found = {name: pooled[question] for name, pooled in self.baselines.items() if question in pooled}
+        table = found.pop(LEXICAL, None)
+        return weigh(self.heads[question], found, table, draws, test=test)
+
+
+def score_table(select: Split, report: Split, *, shape: tuple[int, int], effort: Effort) -> pd.DataFrame:
+    """Return one row a question, head and split, in COLUMNS; `shape` is (layers, heads).
+
+    The head of a question is the one with the highest accuracy on the selection split, and its stability that of this
+    choice. Tests are made on the report split, of questions that the selection split asks as well: of others no
+    baseline learned anything, and no control has a head. What depends on all questions of a run is left to
+    `add_verdicts`.
+    """
+    splits = (select, report)
+    draws = [Draws.of(split.clusters, effort, number, test=number == 1) for number, split in enumerate(splits)]
+    frames = []
+    for question in questions(select, report):
+        evidence = [
+            split.weigh(question, drawn, test=name == "report" and question in select.heads)
+            for name, split, drawn in zip(SPLITS, splits, draws, strict=True)
+        ]
+        chosen = evidence[0]
+        for name, found in zip(SPLITS, evidence, strict=True):
+            rows = _named(question, shape) | _columns(found, shape[0] * shape[1]) | {"split": name}
+            rows["selected"] = False if chosen is None else np.arange(len(chosen.accuracy)) == chosen.accuracy.argmax()
+            rows["stability"] = np.nan if chosen is None else chosen.stability
+            frames.append(pd.DataFrame(rows | {"p_adjusted": np.nan, "specialised": False, "beyond_lexical": False}))
+    return pd.concat(frames, ignore_index=True)[[*COLUMNS]] if frames else pd.DataFrame(columns=[*COLUMNS])
+
+
+def add_verdicts(scores: pd.DataFrame, rule: Rule) -> pd.DataFrame:
+    """Return the scores of a whole run with `p_adjusted`, `specialised` and `beyond_lexical`.
+
+    A head is beyond the lexical table if it is specialised and the interval of its margin over the table lies above 0.
+    """
+    scores = scores.copy()
+    tested = scores.p_label.notna()
+    labels = scores[tested].groupby(["probe", "variant", "label", "split"], sort=True).indices
+    rows = [np.flatnonzero(tested)[places] for places in labels.values()]
+    p_label = scores.p_label.to_numpy()
+    p_adjusted = np.full(len(scores), np.nan)
+    for place, adjusted in zip(rows, adjust([p_label[place] for place in rows]), strict=True):
+        p_adjusted[place] = adjusted
+    scores["p_adjusted"] = p_adjusted
+    scores["specialised"] = rule.specialised(p_adjusted, scores.margin.to_numpy(np.float64))
+    scores["beyond_lexical"] = scores.specialised & (scores.lexical_margin_low > 0)
+    return scores
+
+
+def questions(select: Split, report: Split) -> list[Question]:
+    """Return the questions of both splits, as `told_questions` leaves them."""
+    return told_questions(set(select.heads) | set(report.heads))
+
+
+def told_questions(known: Collection[Question]) -> list[Question]:
+    """Return questions, sorted; "det:*" is left out where "det" has no subtypes to pool."""
+    parts = Counter((probe, variant, label.partition(":")[0]) for probe, variant, label in known)
+    return sorted(
+        (probe, variant, label)
+        for probe, variant, label in known
+        if not label.endswith(":*") or parts[probe, variant, label.removesuffix(":*")] > 2
+    )
+
+
+def _named(question: Question, shape: tuple[int, int]) -> dict[str, object]:
+    return {"probe": question[0], "label": question[2], "variant": question[1]} | named_heads(shape)
+
+
+def named_heads(shape: tuple[int, int]) -> dict[str, object]:
+    """Return the columns layer, head and name of all heads; `shape` is (layers, heads)."""
+    layer, head = np.divmod(np.arange(shape[0] * shape[1]), shape[1])
+    names = [f"{one + 1}-{other + 1}" for one, other in zip(layer, head, strict=True)]
+    return {"layer": layer, "head": head, "name": names}
+
+
+def _columns(found: Evidence | None, count: int) -> dict[str, object]:
+    """Return the measured columns; NaN and n = 0 where nothing was asked."""
+    if found is None:
+        missing = dict.fromkeys((*NUMBERS, *MARGINS, *TABLE, *TESTS), np.full(count, np.nan))
+        return {**missing, "n": 0, "clusters": 0, "near_ties": 0, "baseline": ""}
+    share = np.divide(found.mass, found.coverage, out=np.full(count, np.nan), where=found.coverage > 0)
+    return {
+        "n": found.n,
+        "clusters": found.clusters,
+        "accuracy": found.accuracy,
+        **dict(zip(("ci_low", "ci_high"), found.accuracy_interval, strict=True)),
+        "mass": found.mass,
+        **dict(zip(("mass_low", "mass_high"), found.mass_interval, strict=True)),
+        "coverage": found.coverage,
+        "share": share,
+        "baseline": found.baseline,
+        "baseline_accuracy": found.baseline_accuracy,
+        "margin": found.margin,
+        **dict(zip(("margin_low", "margin_high"), found.margin_interval, strict=True)),
+        "lexical_accuracy": found.lexical_accuracy,
+        **dict(zip(("lexical_margin_low", "lexical_margin_high"), found.lexical_interval, strict=True)),
+        "near_ties": found.near_ties.astype(np.int64),
+        "p": found.p,
+        "p_label": found.p_label,
+    }

@@ -1,0 +1,222 @@
+"""How sure the numbers of heads are: intervals, tests, corrections and the rule that calls a head specialised.
+
+Everything is computed from sums by cluster (documents, or sentences where a corpus has none), never from single items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from probes.scoring.tally import Numbers
+
+Singles = npt.NDArray[np.float32]
+
+TIE = 1e-5
+"Statistics that differ by no more than this, relative to the larger, are equal: single precision sums."
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """Resamples of the clusters of one split, shared by all labels so that everything is paired."""
+
+    clusters: tuple[int, ...]
+    weights: Numbers
+    "[replicate, cluster] How often each cluster is drawn."
+    level: float = 0.95
+
+    @classmethod
+    def draw(cls, clusters: Sequence[int], replicates: int, seed: int, level: float = 0.95) -> Bootstrap:
+        """Draw as many clusters as there are, with replacement, `replicates` times."""
+        random = np.random.default_rng(seed)
+        count = len(clusters)
+        weights = random.multinomial(count, np.full(count, 1 / count), size=replicates) if count else np.zeros((0, 0))
+        return cls(tuple(sorted(clusters)), weights.astype(np.float64), level)
+
+    def of(self, clusters: Sequence[int], n: Numbers) -> Resamples:
+        """Return the resamples as a label sees them that has `n` items in each of `clusters`."""
+        weights = self.weights[:, np.searchsorted(self.clusters, clusters)] if len(clusters) else self.weights[:, :0]
+        drawn = weights @ n
+        return Resamples(weights[drawn > 0], drawn[drawn > 0], len(clusters), self.level)
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """The resamples of one label; those without an item are left out (Efron and Tibshirani 1993, chapter 13)."""
+
+    weights: Numbers
+    "[replicate, cluster]"
+    n: Numbers
+    "[replicate] Number of items."
+    clusters: int
+    level: float
+
+    def means(self, totals: Numbers) -> Numbers:
+        """Return [replicate, scored], sum(totals) / sum(n) of each resample; `totals` is [cluster, scored]."""
+        means: Numbers = (self.weights @ totals) / self.n[:, None]
+        return means
+
+    def interval(self, means: Numbers) -> Numbers:
+        """Return [2, scored], the expanded percentile interval of `means` [replicate, scored].
+
+        A percentile interval whose tails are those of Student's t with a degree of freedom less than there are
+        clusters, and are widened by sqrt(c / (c - 1)), so that it covers what it says also with few clusters
+        (Hesterberg 2015, The American Statistician 69:4, expanded percentile). NaN for fewer than two clusters.
+        """
+        if self.clusters < 2:
+            return np.full((2, means.shape[1]), np.nan)
+        return _quantiles(means, expanded_tail(self.clusters, self.level))
+
+    def wins(self, means: Numbers) -> Numbers:
+        """Return [scored], the share of resamples in which each has the highest of `means`, the first of equals."""
+        if not len(means):
+            return np.full(means.shape[1], np.nan)
+        return np.bincount(means.argmax(1), minlength=means.shape[1]) / len(means)
+
+
+@lru_cache(maxsize=4096)
+def expanded_tail(clusters: int, level: float) -> float:
+    """Return the share of replicates to be cut off at each end of an interval over that many clusters."""
+    from scipy import stats
+
+    far = stats.t.ppf((1 + level) / 2, clusters - 1)
+    return float(stats.norm.cdf(-far * np.sqrt(clusters / (clusters - 1))))
+
+
+def _quantiles(means: Numbers, tail: float) -> Numbers:
+    """Return [2, scored], the quantiles `tail` and 1 - `tail` of each column, interpolated as `numpy.quantile` does."""
+    rows = np.array(means.T, order="C")  # a copy, which is put out of order
+    place = np.array([tail, 1 - tail]) * (len(means) - 1)
+    below = np.floor(place).astype(int)
+    above = np.ceil(place).astype(int)
+    rows.partition(sorted({*below.tolist(), *above.tolist()}), axis=1)
+    part = place - below
+    bounds: Numbers = (rows[:, below] * (1 - part) + rows[:, above] * part).T
+    return bounds
+
+
+@dataclass(frozen=True)
+class Significance:
+    """One-sided tests of heads against every baseline; small where a head is above all of them."""
+
+    p: Numbers
+    "[head] Of each head by itself."
+    p_label: Numbers
+    "[head] Corrected for all heads of the label (family-wise)."
+
+
+@dataclass(frozen=True)
+class SignFlips:
+    """Random signs for the clusters of one split, shared by all labels."""
+
+    clusters: tuple[int, ...]
+    signs: Singles
+    "[flip, cluster] 1 or -1."
+
+    @classmethod
+    def draw(cls, clusters: Sequence[int], flips: int, seed: int) -> SignFlips:
+        """Draw `flips` signs for every cluster."""
+        random = np.random.default_rng(seed)
+        signs = random.integers(0, 2, size=(flips, len(clusters)), dtype=np.int8)
+        return cls(tuple(sorted(clusters)), (2 * signs - 1).astype(np.float32))
+
+    def test(self, clusters: Sequence[int], hits: Numbers, beaten: Numbers) -> Significance:
+        """Test whether heads hit more than all baselines: `hits` [cluster, head], `beaten` [cluster, baseline].
+
+        Under the null hypothesis of a head and a baseline the difference of their hits in a cluster is as likely to be
+        positive as negative. That is more than equal accuracies: where long and short documents differ in who is
+        better, differences are skewed, and p is too small the more often. The statistic is the studentised sum of the
+        differences; a head's p is that of the baseline that it beats least (intersection-union, Berger 1982), which
+        needs no correction, for a head that is not above all baselines is not above the strongest one. Corrected
+        p-values come from the step-down maximum over heads (Westfall and Young 1993, algorithm 4.1). Where there are no
+        more possible signs than flips were drawn, all are tried and p is exact; otherwise it is
+        (1 + count) / (1 + flips) (Phipson and Smyth 2010).
+        """
+        if len(clusters) < 2 or not beaten.shape[1]:
+            nothing = np.full(hits.shape[1], np.nan)
+            return Significance(nothing, nothing)
+        every = all_signs(len(clusters)) if 2 ** min(len(clusters), 30) <= len(self.signs) else None
+        signs = self.signs[:, np.searchsorted(self.clusters, clusters)] if every is None else every
+        strongest = beaten[:, [beaten.sum(0).argmax()]]  # single precision is for differences, not for large sums
+        flipped = signs @ (np.concatenate([hits, beaten], axis=1) - strongest).astype(np.float32)
+        heads = hits.shape[1]
+        tests = [
+            _test(hits - beaten[:, [i]], flipped[:, :heads] - flipped[:, heads + i, None], exact=every is not None)
+            for i in range(beaten.shape[1])
+        ]
+        return Significance(np.max([one.p for one in tests], axis=0), np.max([one.p_label for one in tests], axis=0))
+
+
+@lru_cache(maxsize=16)
+def all_signs(clusters: int) -> Singles:
+    """Return [2**clusters, clusters], every choice of signs."""
+    bits = np.arange(2**clusters)[:, None] >> np.arange(clusters) & 1
+    return (1 - 2 * bits).astype(np.float32)
+
+
+def _test(differences: Numbers, flipped: Singles, *, exact: bool) -> Significance:
+    """Return the tests against one baseline; `flipped` [flip, head] are sums of differences with random signs."""
+    spread = np.sqrt((differences**2).sum(0))
+    seen = np.divide(differences.sum(0), spread, out=np.zeros(len(spread)), where=spread > 0)
+    order = np.argsort(-seen, kind="stable")
+    least = (seen - TIE * np.maximum(np.abs(seen), 1)).astype(np.float32)[order]
+    with np.errstate(divide="ignore"):
+        scale = np.where(spread > 0, 1 / spread, 0).astype(np.float32)[order]
+    statistic = np.ascontiguousarray(flipped.T[order] * scale[:, None])
+    one = 0 if exact else 1
+    single = _share(statistic, least, one)
+    for row in range(len(order) - 2, -1, -1):  # the maximum over this head and those below it
+        np.maximum(statistic[row], statistic[row + 1], out=statistic[row])
+    family = _share(statistic, least, one)
+    p, p_label = np.empty(len(order)), np.empty(len(order))
+    p[order], p_label[order] = single, np.maximum.accumulate(family)
+    return Significance(p, p_label)
+
+
+def _share(statistic: Singles, least: Singles, one: int) -> Numbers:
+    """Return [head], the share of sign choices that reach what was seen, which is one of them, rounding or not."""
+    reached = np.maximum((statistic >= least[:, None]).sum(1), 1 - one)
+    share: Numbers = (reached + one) / (statistic.shape[1] + one)
+    return share
+
+
+def adjust(families: Sequence[Numbers]) -> list[Numbers]:
+    """Return the p-values of heads, corrected within their label, corrected once more for all labels of a run.
+
+    Labels are selected by Benjamini and Hochberg (1995) on their smallest p; within the selected share of labels, heads
+    are held to the same share of the level (Benjamini and Bogomolov 2014): at level a, on average a share of at most a
+    of the labels with a find has a false one. That is proven for labels that are independent of each other; for labels
+    that share items ("nsubj" and "nsubj:*") it is neither proven nor measured, for those of the sandbox share none. A
+    label with one head is plain Benjamini-Hochberg. NaN, what could not be tested, stays NaN and does not count.
+    """
+    least = np.array([np.nanmin(family) if np.isfinite(family).any() else np.nan for family in families])
+    tested = np.sort(least[np.isfinite(least)])
+    if not len(tested):
+        return [np.array(family, np.float64) for family in families]
+    from scipy import stats
+
+    labels = np.arange(1, len(tested) + 1)
+    selected = stats.false_discovery_control(tested, method="bh")
+    adjusted = []
+    for family in families:
+        scaled = np.asarray(family)[:, None] * len(tested) / labels
+        adjusted.append(np.minimum(np.maximum(scaled, selected).min(1), 1))
+    return adjusted
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a head is called specialised in a label: surely, and by enough, above every baseline and control."""
+
+    alpha: float = 0.05
+    "The adjusted p must be below this."
+    margin: float = 0.1
+    "The margin over the strongest must be at least this: ten points (Voita et al. 2019, section 5.2)."
+
+    def specialised(self, p_adjusted: Numbers, margin: Numbers) -> npt.NDArray[np.bool_]:
+        """Return which heads are specialised; never where a number is missing."""
+        return (p_adjusted < self.alpha) & (margin >= self.margin - 1e-12)

@@ -1,0 +1,1 @@
+"""What maps look like beside what they hit: shapes, distances between heads, groups and ensembles."""

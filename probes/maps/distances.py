@@ -1,0 +1,87 @@
+"""How far all heads of a model are from each other: the distance of their maps, in the pass that scores them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from torch import Tensor
+
+from mha.batches import Batch
+from probes.maps.matching import divergence, map_rows
+from probes.records import Document, IntArray
+from probes.scoring.aligned import name_of
+from probes.scoring.observers import Look
+from probes.scoring.scorer import TINY
+from probes.scoring.tally import Numbers
+
+Text = tuple[str, str]
+"Ids of the document and of the first sentence."
+
+
+def text_key(text: Document) -> Text:
+    """Return what tells a text from the others of a corpus."""
+    return text.id, name_of(text)
+
+
+class Distances:
+    """An observer of scoring: the mean distance (`probes.maps.matching.map_distance`) of every two heads.
+
+    It compares the maps that the run reads, each row as shares of its sum.
+    """
+
+    def __init__(self, chosen: Collection[Text] | None = None) -> None:
+        """Compare heads on the `chosen` texts, on all if None; on no text with a word that has no piece."""
+        self.chosen = None if chosen is None else frozenset(chosen)
+        self.texts = 0
+        self.words = 0
+        "Rows that were compared."
+        self._sums: Numbers | None = None
+
+    def look(self, documents: Sequence[Document], batch: Batch) -> DistanceLook:
+        """Return what compares the heads on one batch."""
+        whole = ((batch.from_words.sum(2) > 0.5).sum(1) == batch.words).tolist()
+        asked = [self.chosen is None or text_key(text) in self.chosen for text in documents]
+        return DistanceLook(batch.words.numpy(), np.flatnonzero(np.logical_and(asked, whole)))
+
+    def add(self, look: Look) -> None:
+        """Add the distances of one batch."""
+        assert isinstance(look, DistanceLook)
+        self.texts += len(look.texts)
+        self.words += int(look.words[look.texts].sum())
+        if look.blocks:
+            sums = look.sums()
+            self._sums = sums if self._sums is None else self._sums + sums
+
+    def means(self) -> Numbers | None:
+        """Return [head, head], symmetric with zeros in the diagonal, in nats; None where nothing was seen."""
+        return None if self._sums is None else self._sums / self.words
+
+
+class DistanceLook:
+    """The heads of one batch, layer after layer: each is compared with those of its own layer and of layers below."""
+
+    def __init__(self, words: IntArray, texts: IntArray) -> None:
+        """Look at the `texts` of a batch whose texts have so many `words`."""
+        self.words, self.texts = words, texts
+        self.blocks: list[Numbers] = []
+        "Of every layer [head, head of this layer or of one below], sums over rows."
+        self._rows: list[Tensor] = []
+
+    def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:
+        """Compare the heads of the next layer."""
+        if len(self.texts):
+            shares = maps / maps.sum(3, keepdim=True).clamp(min=TINY)  # rows of norms have no sum in common
+            rows = map_rows(shares.permute(0, 2, 3, 1), self.words, self.texts)
+            self._rows.append(rows)
+            self.blocks.append(np.concatenate([divergence(rows, other) for other in self._rows], 1))
+
+    def sums(self) -> Numbers:
+        """Return [head, head], summed over rows."""
+        count = self.blocks[-1].shape[1]
+        sums = np.zeros((count, count))
+        for block in self.blocks:
+            own, below = len(block), block.shape[1]
+            sums[below - own : below, :below] = block
+        lower = np.tril(sums, -1)
+        return lower + lower.T

@@ -1,0 +1,235 @@
+"""The shape of maps: how broad heads are, which places and tokens they attend to, and what their maps look like.
+
+All of it is measured of the pattern of pieces, text by text, in the pass in which heads are scored; what is kept are
+sums by cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from mha.batches import Batch
+from mha.models.model import Model
+from mha.pieces import CLS, SEP
+from probes.maps.cells import ATTENTION, CELLS, OFFSETS, SIEVES, CellWeights, Layout, sieve_weights
+from probes.maps.classes import CLASSES, ClassRule, EvenParts, MapParts, classify
+from probes.records import Document, IntArray
+from probes.scoring.observers import Look
+from probes.scoring.tally import BLOCKS, Numbers, cluster_blocks
+
+SMOOTHING = 1e-4
+"Even attention takes the place of this part of a row before its entropy is told (Clark et al. 2019, their code)."
+
+NOTHING = 1e-30
+"Stands for no attention where there must not be a 0."
+
+MEASURES: Final = (
+    *(("entropy", name) for name in ("all tokens", "[CLS]")),
+    ("confidence", "without [SEP]"),
+    *(("attention", name) for name in ATTENTION),
+    *(("offset", name) for name in OFFSETS),
+    ("distance", "words"),
+    *(("sieve", name) for name in (*SIEVES, "block")),
+    *(("class", name) for name in CLASSES),
+)
+"Kind and name of everything that is measured of a map, in the order in which it is kept."
+
+KINDS: Final = tuple(dict.fromkeys(kind for kind, _ in MEASURES))
+
+_SIGNS = tuple(mark + sign for mark in ("", "Ġ", "▁") for sign in (".", ","))
+"A period and a comma as vocabularies write them, some with a mark where a word begins."
+
+
+class Shapes:
+    """An observer that adds up the shapes of all heads, cluster by cluster (`probes.scoring.observers.Observer`)."""
+
+    def __init__(self, model: Model, clusters: Iterable[str], rule: ClassRule | None = None) -> None:
+        """Look at the heads of `model` on texts whose ids are among `clusters`."""
+        self.rule = rule or ClassRule()
+        self.layers, self.heads = model.layers, model.heads
+        known = (model.tokenizer.token_to_id(sign) for sign in _SIGNS)
+        self.signs = torch.tensor([number for number in known if number is not None], dtype=torch.int64)
+        self.block_of = cluster_blocks(clusters)
+        self.n = np.zeros((BLOCKS, len(MEASURES)), np.int64)
+        "[block, measure] Texts that have what is measured."
+        self.sums = np.zeros((BLOCKS, len(MEASURES), model.layers * model.heads))
+        "[block, measure, layer * head]"
+        self.even = np.zeros((BLOCKS, len(MEASURES)))
+        "[block, measure] Sums of a map that gives all tokens the same."
+        self.near_ties = np.zeros(model.layers * model.heads, np.int64)
+        "[layer * head] Texts in which the class of the map hangs on rounding."
+
+    def look(self, documents: Sequence[Document], batch: Batch) -> ShapesLook:
+        """Return what measures the maps of a batch."""
+        blocks = np.array([self.block_of[document.id] for document in documents], np.int64)
+        return ShapesLook(_Lens(Layout(batch, documents, self.signs), self.rule), blocks, self.layers, self.heads)
+
+    def add(self, look: Look) -> None:
+        """Add the sums of a batch."""
+        assert isinstance(look, ShapesLook)
+        self.n[look.present] += look.n
+        self.sums[look.present] += look.sums.reshape(*look.sums.shape[:2], -1)
+        self.even[look.present] += look.even
+        self.near_ties += look.near.reshape(-1)
+
+
+@dataclass
+class ShapesLook:
+    """What one batch contributes: sums of its texts, cluster by cluster."""
+
+    lens: _Lens
+    blocks: IntArray
+    "[text]"
+    layers: int
+    heads: int
+    present: IntArray = field(init=False)
+    "The clusters of the batch."
+    n: IntArray = field(init=False)
+    "[cluster, measure]"
+    sums: Numbers = field(init=False)
+    "[cluster, measure, layer, head]"
+    even: Numbers = field(init=False)
+    "[cluster, measure]"
+    near: IntArray = field(init=False)
+    "[layer, head]"
+
+    def __post_init__(self) -> None:
+        self.present, of_text = np.unique(self.blocks, return_inverse=True)
+        self._cluster = torch.from_numpy(of_text)
+        self.n = self._by_cluster(self.lens.counted).numpy().astype(np.int64)
+        self.even = self._by_cluster(self.lens.measure(self.lens.even)[0][:, :, 0]).numpy()
+        self.sums = np.zeros((*self.n.shape, self.layers, self.heads))
+        self.near = np.zeros((self.layers, self.heads), np.int64)
+
+    def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:
+        """Add up what is measured of a layer."""
+        values, near = self.lens.measure(pattern)
+        self.sums[:, :, layer] = self._by_cluster(values).numpy()
+        self.near[layer] = near.sum(0).numpy()
+
+    def _by_cluster(self, values: Tensor) -> Tensor:
+        """Return the sums over the texts of each cluster, in double precision."""
+        sums = torch.zeros(len(self.present), *values.shape[1:], dtype=torch.float64)
+        return sums.index_add_(0, self._cluster, values.double())
+
+
+@dataclass(frozen=True)
+class _Lens:
+    """Measures maps of one batch; what depends on its texts alone is laid out once."""
+
+    layout: Layout
+    rule: ClassRule
+
+    @cached_property
+    def cells(self) -> CellWeights:
+        return CellWeights.of(self.layout)
+
+    @cached_property
+    def length(self) -> Float[Tensor, " text"]:
+        """Tokens of each text."""
+        return self.layout.tokens.sum(1)
+
+    @cached_property
+    def of_tokens(self) -> Float[Tensor, "text piece"]:
+        """Weights of a mean over tokens."""
+        return self.layout.tokens / self.length[:, None]
+
+    @cached_property
+    def of_words(self) -> Float[Tensor, "text piece"]:
+        """Weights of a mean over the pieces of words."""
+        return self.layout.words / self.layout.words.sum(1, keepdim=True).clamp(min=1)
+
+    @cached_property
+    def first(self) -> Float[Tensor, "text piece"]:
+        """1 at the first piece where that is [CLS]."""
+        return self.layout.special(CLS) * (torch.arange(self.layout.tokens.shape[1]) == 0)
+
+    @cached_property
+    def blocks(self) -> Float[Tensor, "text query key"] | None:
+        """Weights of the sieve of blocks before its rows' entropies; None where no text has several sentences."""
+        if not bool(self.layout.within.any()):
+            return None
+        return sieve_weights(self.layout, self.layout.words, self.layout.within)[0]
+
+    @cached_property
+    def even(self) -> Float[Tensor, "text 1 query key"]:
+        """Maps that give all tokens the same."""
+        return (self.layout.tokens[:, :, None] * self.of_tokens[:, None])[:, None]
+
+    @cached_property
+    def even_parts(self) -> EvenParts:
+        even = self.even
+        within = self.cells.sums(even)[:, CELLS.index("within"), 0]
+        alone = ~self.cells.counted[:, CELLS.index("within")]
+        return EvenParts(self._columns(even)[:, 0], self._band(even)[:, 0], torch.where(alone, 1.0, within))
+
+    @cached_property
+    def counted(self) -> Bool[Tensor, "text measure"]:
+        """Whether a text has what is measured."""
+        cells = self.cells.counted
+        every, several = torch.ones_like(self.length, dtype=torch.bool), cells[:, CELLS.index("distance")]
+        words, blocks = self.layout.words.sum(1) > 0, cells[:, CELLS.index("within")]
+        classed = (self.length >= self.rule.fewest)[:, None].expand(-1, len(CLASSES))
+        simple = cells[:, : len((*ATTENTION, *OFFSETS))]
+        sieves = cells[:, [CELLS.index(name) for name in SIEVES]]
+        few = torch.stack([every, self.first.sum(1) > 0, words], 1)
+        return torch.cat([few, simple, several[:, None], sieves, blocks[:, None], classed], 1)
+
+    def measure(self, pattern: Tensor) -> tuple[Float[Tensor, "text measure head"], Bool[Tensor, "text head"]]:
+        """Return MEASURES, 0 where a text has none, and whether the class of a map is a near-tie."""
+        cells = self.cells.sums(pattern)
+        at = {name: cells[:, CELLS.index(name)] for name in ("distance", "words", "within")}
+        entropy = self._entropies(pattern)
+        kept = (1 - self.layout.special(SEP))[:, None, None]
+        confidence = _over_rows((pattern * kept).amax(-1), self.of_words)
+        of_map = MapParts(self._columns(pattern), self._band(pattern), at["within"], self.even_parts)
+        classes, near = classify(of_map, self.rule)
+        few = (_over_rows(entropy, self.of_tokens), _over_rows(entropy, self.first), confidence)
+        distance = at["distance"] / at["words"].clamp(min=NOTHING)
+        count = len((*ATTENTION, *OFFSETS))
+        sieves = cells[:, count : count + len(SIEVES)]
+        block = self._block(pattern, entropy)
+        parts = [torch.stack(few, 1), cells[:, :count], distance[:, None], sieves, block, classes]
+        return torch.cat(parts, 1) * self.counted[:, :, None], near & self.counted[:, -1, None]
+
+    def _entropies(self, pattern: Tensor) -> Float[Tensor, "text head query"]:
+        """Return the entropy of every row, in nats, smoothed."""
+        even = SMOOTHING * self.of_tokens.clamp(min=NOTHING)
+        smooth = torch.add(even[:, None, None], pattern, alpha=1 - SMOOTHING)
+        return -(smooth.log().mul_(smooth)).sum(-1)
+
+    def _block(self, pattern: Tensor, entropy: Tensor) -> Float[Tensor, "text 1 head"]:
+        """Return the sieve of blocks, which also asks that rows be broad: each counts by its entropy's part of log n.
+
+        Pande et al. (2021) multiply by the entropy itself, so that their score grows with the length of a text; this
+        way even attention scores 1, as it does in the other sieves.
+        """
+        if self.blocks is None:
+            return pattern.new_zeros(pattern.shape[0], 1, pattern.shape[1])
+        rows = (pattern * self.blocks[:, None]).sum(-1)
+        return (rows * entropy).sum(-1)[:, None] / self.length.clamp(min=2).log()[:, None, None]
+
+    def _columns(self, pattern: Tensor) -> Float[Tensor, "text head piece"]:
+        """Return the mean attention to every piece."""
+        return torch.matmul(self.of_tokens[:, None, None], pattern)[:, :, 0]
+
+    def _band(self, pattern: Tensor) -> Float[Tensor, "text head piece"]:
+        """Return the part of it that comes from the piece itself and its two neighbours."""
+        rows = self.of_tokens[:, None]
+        band = pattern.diagonal(dim1=2, dim2=3) * rows
+        band[..., 1:] += pattern.diagonal(1, 2, 3) * rows[..., :-1]
+        band[..., :-1] += pattern.diagonal(-1, 2, 3) * rows[..., 1:]
+        return band
+
+
+def _over_rows(values: Float[Tensor, "text head query"], weights: Float[Tensor, "text query"]) -> Tensor:
+    """Return the weighted sums [text, head] over rows."""
+    return (values * weights[:, None]).sum(-1)

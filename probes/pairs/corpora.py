@@ -1,0 +1,125 @@
+"""Corpora of minimal pairs by name, by file or folder, and from the embedded grammar."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from mha.nearest_name import nearest_name
+from probes.corpora.conllu import CorpusError
+from probes.corpora.corpus import Named, data_folder
+from probes.minimal_pairs import Item, MinimalPair
+from probes.pairs.grammar_anaphors import pronoun_corpus, reflexive_corpus
+from probes.pairs.grammar_pairs import grammar_pairs
+from probes.pairs.readers import READERS, read_pairs, reader_of
+
+GENERATED_PAIRS: Mapping[str, Callable[[int], Iterator[MinimalPair]]] = {
+    "grammar": grammar_pairs,
+    "grammar-reflexives": reflexive_corpus,
+    "grammar-pronouns": pronoun_corpus,
+}
+"Name of an embedded corpus, which is generated -> what yields its pairs from a seed, without end."
+
+GRAMMAR_PAIRS = 2000
+"Pairs that are generated where no number is asked for."
+
+NAMED_PAIRS = {
+    "blimp": Named(
+        "blimp",
+        "BLiMP: 67 paradigms of minimal pairs",
+        "CC BY 4.0",
+        "Warstadt et al. 2020, github.com/alexwarstadt/blimp",
+    ),
+    "linzen": Named(
+        "linzen/subj_agr_filtered.text",
+        "Linzen et al. 2016, filtered: agreement pairs",
+        "CC BY-NC 4.0",
+        "Linzen et al. 2016, github.com/facebookresearch/colorlessgreenRNNs",
+    ),
+    "goldberg": Named(
+        "bert_syntax_goldberg/generated.tab",
+        "Goldberg 2019: agreement in nonce sentences of Gulordava et al. 2018",
+        "Apache-2.0",
+        "Goldberg 2019, github.com/yoavg/bert-syntax",
+    ),
+    "opensesame": Named(
+        "opensesame",
+        "Lin et al. 2019: agreement and reflexive pairs with distractors",
+        "Apache-2.0",
+        "Lin, Tan and Frank 2019, github.com/yongjie-lin/bert-opensesame",
+    ),
+}
+"Corpora of minimal pairs that are known by name."
+
+
+@dataclass(frozen=True)
+class PairCorpus:
+    """Minimal pairs that can be streamed again and again."""
+
+    name: str
+    stream: Callable[[], Iterator[Item]]
+
+    def count(self) -> tuple[int, str]:
+        """Read everything once: return how many items there are, and a fingerprint that changes with any of them."""
+        digest, items = hashlib.sha256(), 0
+        for item in self.stream():
+            digest.update(repr(item).encode())
+            items += 1
+        return items, digest.hexdigest()
+
+
+def open_pairs(name: str, *, first: int | None = None, seed: int = 0) -> PairCorpus:
+    """Open one of GENERATED_PAIRS or NAMED_PAIRS, or a file or folder.
+
+    `first` takes that many items of each file (BLiMP: of each paradigm), and of the grammar, whose pairs `seed`
+    decides. A file's suffix says what it holds (`probes.pairs.readers.READERS`). Raises CorpusError for unknown names
+    and missing files, with what to do.
+    """
+    if generate := GENERATED_PAIRS.get(name):
+        return PairCorpus(name, lambda: islice(generate(seed), first or GRAMMAR_PAIRS))
+    path = pairs_path(name)
+    files = pair_files(path)
+    return PairCorpus(name if name in NAMED_PAIRS else path.stem, partial(_read, files, first))
+
+
+def _read(files: list[Path], first: int | None) -> Iterator[Item]:
+    for file in files:
+        empty = True
+        for item in islice(read_pairs(file), first):
+            empty = False
+            yield item
+        if empty:
+            raise CorpusError(f"{file}: no pair in the file ({file.stat().st_size} bytes)")
+
+
+def pairs_path(name: str) -> Path:
+    """Return the file or folder of a corpus of pairs, named or given as a path; raises CorpusError."""
+    if name in NAMED_PAIRS:
+        path = data_folder() / NAMED_PAIRS[name].path
+        if not path.exists():
+            wanted = NAMED_PAIRS[name].path
+            raise CorpusError(f"pairs {name!r} are not at {path}; set HEADSCOPE_DATA to the folder that holds {wanted}")
+        return path
+    path = Path(name).expanduser()
+    if path.exists():
+        return path
+    hint = nearest_name(name, [*GENERATED_PAIRS, *NAMED_PAIRS])
+    raise CorpusError(f"unknown minimal pairs {name!r}; {hint} (or a file or folder, which this is not)")
+
+
+def pair_files(path: Path) -> list[Path]:
+    """Return a file, or the files of a folder by name: those with the first suffix of READERS that it has.
+
+    Raises CorpusError where there is none.
+    """
+    if not path.is_dir():
+        reader_of(path)
+        return [path]
+    for suffix in READERS:
+        if files := sorted(path.glob(f"[!.]*{suffix}")):
+            return files
+    raise CorpusError(f"{path}: no file of minimal pairs in the folder, expected names ending in {', '.join(READERS)}")

@@ -1,0 +1,193 @@
+"""Readers of files of minimal pairs: BLiMP, Linzen, Gulordava, open-sesame, CLAMS and Marvin and Linzen."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from probes.corpora.conllu import CorpusError
+from probes.corpora.line_reader import numbered_lines
+from probes.corpora.open_sesame import open_sesame_item
+from probes.minimal_pairs import AGREEMENT, PLURAL, SINGULAR, Item, Kind, LeftOut, MinimalPair
+
+BLIMP_KEYS = ("sentence_good", "sentence_bad", "field", "linguistics_term", "UID", "pairID")
+
+
+def read_pairs(path: Path) -> Iterator[Item]:
+    """Stream the pairs of a file, whose suffix says how it is written (READERS).
+
+    Raises CorpusError with file, line, what was expected and what was found.
+    """
+    return reader_of(path)(path)
+
+
+def reader_of(path: Path) -> Callable[[Path], Iterator[Item]]:
+    """Return the reader of a file; raises CorpusError for a suffix that none reads."""
+    if path.suffix not in READERS:
+        known = ", ".join(f"{suffix} ({what})" for suffix, what in WRITTEN.items())
+        raise CorpusError(f"{path}: no reader for files of minimal pairs ending in {path.suffix!r}; known are {known}")
+    return READERS[path.suffix]
+
+
+def read_blimp(path: Path) -> Iterator[MinimalPair]:
+    """Read a paradigm of BLiMP, a JSON object a line (Warstadt et al. 2020); words are divided at white space."""
+    for number, line in numbered_lines(path):
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise CorpusError(f"{path}:{number}: not JSON ({error})") from None
+        if not isinstance(row, dict):
+            raise CorpusError(f"{path}:{number}: expected a JSON object, got {line[:40]!r}")
+        good, bad, field, phenomenon, paradigm, pair = (_text(row, key, f"{path}:{number}") for key in BLIMP_KEYS)
+        kind = Kind(paradigm, phenomenon=phenomenon, field=field.replace("/", "_"))  # one field is written both ways
+        yield MinimalPair(f"{paradigm}-{pair}", kind, tuple(good.split()), tuple(bad.split()))
+
+
+def _text(row: Mapping[str, Any], key: str, where: str) -> str:
+    value = row.get(key)
+    if not isinstance(value, str) or not value.strip():
+        found = "is missing" if key not in row else f"is {value!r}"
+        raise CorpusError(f"{where}: {key!r} {found}, expected text; keys of BLiMP are {', '.join(BLIMP_KEYS)}")
+    return value
+
+
+def read_gold(path: Path) -> Iterator[Item]:
+    """Read sentences and, beside them in .gold, the verb of each (Linzen et al. 2016; Gulordava et al. 2018).
+
+    A line of .gold holds the verb's index from 0, its right and its wrong form, and the number of attractors.
+    """
+    gold = path.with_suffix(".gold")
+    if not gold.is_file():
+        raise CorpusError(f"{gold}: no such file; it says which word of each line of {path.name} is the verb")
+    answers = numbered_lines(gold)
+    for number, line in numbered_lines(path):
+        _, answer = next(answers, (0, None))
+        if answer is None:
+            raise CorpusError(f"{gold}: ends after {number - 1} lines, {path.name} has more; expected one line each")
+        words = tuple(line.removesuffix("<eos>").split())
+        place, right, wrong, attractors = _gold(answer, f"{gold}:{number}")
+        if place >= len(words) or words[place].lower() != right.lower():
+            found = repr(words[place]) if place < len(words) else f"only {len(words)} words"
+            raise CorpusError(f"{path}:{number}: expected {right!r} as word {place} (from 0), got {found}")
+        wrong = wrong.lower() if words[place].islower() else wrong  # texts were made lower-case, answers were not
+        source, kind = f"{path.stem}:{number}", Kind(path.stem, "", attractors, _number(right, wrong), AGREEMENT)
+        if "<unk>" in words:
+            yield LeftOut(source, kind, "a word of the sentence was replaced by <unk>")
+        else:
+            yield MinimalPair(source, kind, words, (*words[:place], wrong, *words[place + 1 :]))
+    if (more := next(answers, None)) is not None:
+        raise CorpusError(f"{gold}:{more[0]}: no sentence for this line, {path.name} has only {more[0] - 1} lines")
+
+
+def _gold(line: str, where: str) -> tuple[int, str, str, int]:
+    columns = line.split("\t")
+    if len(columns) != 4 or not (columns[0].isdecimal() and columns[3].isdecimal()):
+        raise CorpusError(f"{where}: expected index, right form, wrong form, attractors parted by tabs, got {line!r}")
+    return int(columns[0]), columns[1], columns[2], int(columns[3])
+
+
+def _number(right: str, wrong: str) -> str:
+    """Return the number of an English present verb (or was, were), of whose two forms the singular ends in s."""
+    shown = [form.lower().endswith("s") for form in (right, wrong)]
+    return "" if shown[0] == shown[1] else SINGULAR if shown[0] else PLURAL
+
+
+def read_true_false(path: Path) -> Iterator[MinimalPair]:
+    """Read `True<TAB>sentence` and `False<TAB>sentence` in turn (Marvin and Linzen 2018; CLAMS, Mueller et al. 2020).
+
+    Pairs with the same right sentence are one cluster.
+    """
+    right: tuple[str, ...] = ()
+    seen: dict[tuple[str, ...], int] = {}
+    number = 0
+    for number, line in numbered_lines(path):
+        said, _, sentence = line.partition("\t")
+        expected = str(number % 2 == 1)
+        if said != expected or not sentence.strip():
+            raise CorpusError(f"{path}:{number}: expected {expected!r}, a tab and a sentence, got {line[:60]!r}")
+        if number % 2:
+            right = tuple(sentence.split())
+            continue
+        source = f"{path.stem}:{seen.setdefault(right, number - 1)}"
+        yield MinimalPair(source, Kind(path.stem), right, tuple(sentence.split()))
+    if number % 2:
+        raise CorpusError(f"{path}:{number}: the last True has no False after it")
+
+
+def read_open_sesame(path: Path) -> Iterator[Item]:
+    """Read sentences with the spans of subject and distractors, parted by tabs (Lin, Tan and Frank 2019).
+
+    What their pairs are says `probes.corpora.open_sesame`. Items with the same right sentence are one cluster.
+    """
+    seen: dict[tuple[str, ...], str] = {}
+    for number, line in numbered_lines(path):
+        item = open_sesame_item(line, path.stem, f"{path.stem}:{number}", f"{path}:{number}")
+        if isinstance(item, MinimalPair):
+            source = seen.setdefault(item.good, item.source)
+            item = MinimalPair(source, item.kind, item.good, item.bad)
+        yield item
+
+
+TABLE_KEYS = ("pattern", "constr_id", "correct_number", "form", "class", "type", "n_attr", "len_prefix", "sent")
+
+NUMBERS = {"sing": SINGULAR, "plur": PLURAL}
+
+
+def read_table(path: Path) -> Iterator[Item]:
+    """Read the table of Gulordava et al. (2018) with nonce sentences: a line the right form, the next the wrong one.
+
+    The form takes the place of word `len_prefix`, from 0, where the sentence has another verb. The original sentence
+    and those that were made from it are one cluster. Pairs of is and are are left out, as Goldberg (2019) does.
+    """
+    lines = numbered_lines(path)
+    names = next(lines, (1, ""))[1].split("\t")
+    if lacks := [key for key in TABLE_KEYS if key not in names]:
+        raise CorpusError(f"{path}:1: no column {lacks[0]!r}, expected a header with {', '.join(TABLE_KEYS)}")
+    for number, line in lines:
+        right, wrong = (_row(names, text, f"{path}:{number}") for text in (line, next(lines, (0, ""))[1]))
+        yield _nonce(right, wrong, path.stem, f"{path}:{number}")
+
+
+def _row(names: list[str], line: str, where: str) -> dict[str, str]:
+    columns = next(csv.reader([line], delimiter="\t"), [])
+    if len(columns) != len(names):
+        raise CorpusError(f"{where}: expected two lines of {len(names)} columns, got {line[:40]!r}")
+    return dict(zip(names, columns, strict=True))
+
+
+def _nonce(right: Mapping[str, str], wrong: Mapping[str, str], stem: str, where: str) -> Item:
+    if (right["class"], wrong["class"]) != ("correct", "wrong") or right["sent"] != wrong["sent"]:
+        raise CorpusError(f"{where}: expected one sentence in two lines, 'correct' and 'wrong' in column 'class'")
+    words = tuple(right["sent"].removesuffix("<eos>").split())
+    counts, number = (right["len_prefix"], right["n_attr"]), NUMBERS.get(right["correct_number"])
+    if not all(map(str.isdecimal, counts)) or int(counts[0]) >= len(words) or number is None:
+        found = f"{counts[0]!r}, {counts[1]!r} and {right['correct_number']!r}"
+        raise CorpusError(f"{where}: expected the verb's place, a number of attractors, and sing or plur, got {found}")
+    kind = Kind(stem, right["type"], int(counts[1]), number, AGREEMENT)
+    source, place = f"{stem}:{right['pattern']} {right['constr_id']}", int(counts[0])
+    good, bad = ((*words[:place], row["form"], *words[place + 1 :]) for row in (right, wrong))
+    if {right["form"], wrong["form"]} == {"is", "are"}:
+        return LeftOut(source, kind, "is and are are left out")
+    return MinimalPair(source, kind, good, bad)
+
+
+READERS: Mapping[str, Callable[[Path], Iterator[Item]]] = {
+    ".jsonl": read_blimp,
+    ".text": read_gold,
+    ".tab": read_table,
+    ".tsv": read_open_sesame,
+    ".txt": read_true_false,
+}
+"Suffix of a file -> its reader."
+
+WRITTEN = {
+    ".jsonl": "BLiMP",
+    ".text": "with .gold beside it",
+    ".tab": "nonce sentences of Gulordava et al.",
+    ".tsv": "open-sesame",
+    ".txt": "True and False in turn",
+}
+"Suffix of a file -> how it is written, in words."

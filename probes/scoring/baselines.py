@@ -1,0 +1,215 @@
+"""What shallow explanations achieve: rows of attention that know offsets, mentions or word forms, but no model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from probes.records import IntArray
+from probes.scoring.baseline_texts import Rows, Shown, candidate_words
+from probes.scoring.question_counts import ZERO, Counts
+from probes.targets import Items
+from probes.words.coreference import mention_heads
+
+
+@runtime_checkable
+class Baseline(Protocol):
+    """Answers the questions of a probe without a model; labels are those of `Items.pooled`."""
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Take in questions of the selection split with their answers."""
+        ...
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """Return what it attends to for each item."""
+        ...
+
+
+class Offset:
+    """Attends to one fixed distance, the most frequent one of gold for the label, over the full range.
+
+    Clark et al. 2019, section 4.2, and Voita et al. 2019, section 5.2, tried fewer offsets. Where the offset leads out
+    of the text nothing is attended to.
+    """
+
+    def __init__(self) -> None:
+        """Start without knowledge."""
+        self.seen = Counts()
+        self._best: dict[int, int] | None = None
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Count the distances of gold."""
+        key, item = items.gold
+        self.seen.add(self.seen.codes(items, item, key - items.query[item] + ZERO))
+        self._best = None
+
+    def best(self, items: Items) -> IntArray:
+        """[item] Return the offset learned for each item's label; 0 where nothing was learned."""
+        if self._best is None:
+            question, thing, count = self.seen.table()
+            offset = thing - ZERO
+            order = np.lexsort((offset, np.abs(offset), -count, question))
+            first = np.unique(question[order], return_index=True)[1]
+            self._best = dict(zip(question[order][first].tolist(), offset[order][first].tolist(), strict=True))
+        question = self.seen.codes(items, np.arange(len(items)), np.zeros(len(items), np.int64)) >> 32
+        distinct, inverse = np.unique(question, return_inverse=True)
+        best: IntArray = np.array([self._best.get(q, 0) for q in distinct.tolist()], np.int64)[inverse]
+        return best
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """One key a row; none where the offset leads out of the text."""
+        key = items.query + self.best(items)
+        return _one_hot(np.where((key >= 0) & (key < shown.words[items.text]), key, -1), shown.keys)
+
+
+class PreviousWord:
+    """Attends to the word before, as a previous-token head does; by column, is attended to by the word after."""
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Nothing to learn."""
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """One key a row; none at the border of the text."""
+        key = items.query + (1 if items.by_column else -1)
+        return _one_hot(np.where(key < shown.words[items.text], key, -1), shown.keys)
+
+
+class Uniform:
+    """Attends to everything alike: the chance level."""
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Nothing to learn."""
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """The same weight for every key of the text."""
+        keys = shown.words[items.text][:, None] + 2
+        inside = np.arange(shown.keys) < keys - 2
+        inside[:, -2:] = True
+        return (inside / keys).astype(np.float32)
+
+
+class NearestMention:
+    """Attends to the head word of the nearest preceding mention (Clark et al. 2019, section 4.3)."""
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Nothing to learn."""
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """One key a row."""
+        heads = [mention_heads(document) for document in shown.documents]
+        asked = zip(items.text.tolist(), items.query.tolist(), strict=True)
+        return _one_hot([max((h for h in heads[text] if h < q), default=-1) for text, q in asked], shown.keys)
+
+
+class SameHeadWord:
+    """Attends to the nearest preceding mention with the same head word, else to the nearest preceding mention.
+
+    The head-match baseline of Clark et al. 2019, section 4.3.
+    """
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Nothing to learn."""
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """One key a row."""
+        heads = [mention_heads(document) for document in shown.documents]
+        asked = zip(items.text.tolist(), items.query.tolist(), strict=True)
+        return _one_hot([self._choose(heads[text], shown.forms[text], query) for text, query in asked], shown.keys)
+
+    def _choose(self, heads: Sequence[int], forms: IntArray, query: int) -> int:
+        before = [head for head in heads if head < query]
+        same = [head for head in before if forms[head] == forms[query]]
+        return (same or before or [-1])[-1]
+
+
+class NearestCandidate:
+    """Attends to the nearest candidate, of two equally near ones to the one before."""
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Nothing to learn."""
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """One key a row."""
+        item, key = candidate_words(items, shown)
+        distance = key - items.query[item]
+        return _leading(item, key, 2 * np.abs(distance) + (distance > 0), len(items), shown.keys)
+
+
+class FirstCandidate:
+    """Attends to the candidate that stands first in the text, which among noun phrases is often the subject."""
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Nothing to learn."""
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """One key a row."""
+        item, key = candidate_words(items, shown)
+        return _leading(item, key, key, len(items), shown.keys)
+
+
+class LexicalTable:
+    """Attends by two count tables: how often a word form is right when it is a candidate, times its offset's share.
+
+    A supervised yardstick with a column of its own, not a baseline. Rates are smoothed by a twentieth of an answer in
+    one candidate more, shares by a tenth of an item in one more; ties go to the nearest candidate.
+    """
+
+    def __init__(self) -> None:
+        """Start without knowledge."""
+        self.forms, self.offsets, self.golds = Counts(), Counts(), Counts()
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Count candidates, answers and offsets by label."""
+        gold, of = items.gold
+        item, key = candidate_words(items, shown)
+        right = np.zeros((len(items), shown.keys), np.int64)
+        right[of, gold] = 1
+        self.forms.add(self.forms.codes(items, item, shown.forms[items.text[item], key]), right[item, key])
+        self.offsets.add(self.offsets.codes(items, of, gold - items.query[of] + ZERO))
+        self.golds.add(self.golds.codes(items, of, np.zeros_like(of)))
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """The product of both rates for every candidate."""
+        item, key = candidate_words(items, shown)
+        distance = key - items.query[item]
+        asked, right = self.forms.of(self.forms.codes(items, item, shown.forms[items.text[item], key]))
+        golds = self.golds.of(self.golds.codes(items, np.arange(len(items)), np.zeros(len(items), np.int64)))[0]
+        share = (self.offsets.of(self.offsets.codes(items, item, distance + ZERO))[0] + 0.1) / (golds[item] + 1)
+        rows = np.zeros((len(items), shown.keys))
+        rows[item, key] = (right + 0.05) / (asked + 1) * share * (1 - 1e-6 * np.abs(distance))
+        weights: Rows = (rows / np.maximum(rows.sum(1, keepdims=True), 1e-30)).astype(np.float32)
+        return weights
+
+
+def _leading(item: IntArray, key: IntArray, rank: IntArray, items: int, width: int) -> Rows:
+    """Return rows with all weight on the key of lowest rank of each item."""
+    order = np.lexsort((rank, item))
+    leaders, first = np.unique(item[order], return_index=True)
+    chosen = np.full(items, -1)
+    chosen[leaders] = key[order][first]
+    return _one_hot(chosen, width)
+
+
+def _one_hot(keys: npt.ArrayLike, width: int) -> Rows:
+    chosen = np.asarray(keys, np.int64)
+    rows = np.zeros((len(chosen), width), np.float32)
+    known = np.flatnonzero(chosen >= 0)
+    rows[known, chosen[known]] = 1
+    return rows
+
+
+BASELINES: dict[str, type[Baseline]] = {
+    "offset": Offset,
+    "previous word": PreviousWord,
+    "nearest mention": NearestMention,
+    "same head word": SameHeadWord,
+    "nearest candidate": NearestCandidate,
+    "first candidate": FirstCandidate,
+    "uniform": Uniform,
+}
+"Baselines by name; `LEXICAL` is kept apart."
+
+LEXICAL = "lexical table"

@@ -1,0 +1,263 @@
+"""The scorer: word-level maps against targets. It sees keys and numbers, never language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from mha.pieces import CLS, SEP
+from probes.records import IntArray
+from probes.targets import OTHERS, TOKENS, Items
+
+NEAR_TIE = 1e-5
+"The top two candidates are a near-tie if their attention differs by no more than this."
+
+BROAD_LIMIT = 0.1
+"A row is broad if no key gets more (Clark et al. 2019, section 3.2)."
+
+MEASURES = ("hits", "mass", "coverage", "near_ties")
+"""What is summed over items, a head each: whether the most attended candidate is gold (k of m candidates that tie
+exactly count k_gold / m; no attention on any candidate counts 0); attention on gold; attention on all candidates;
+whether the top two are a near-tie. For broad items the mass is the attention outside the most attended key.
+Of other maps (`mha.models.maps.MAPS`) mass and coverage have the units of those maps."""
+
+TINY = torch.finfo(torch.float32).tiny
+"Attention below this is none; heads that put all on one key leave as little to the others."
+
+
+@dataclass
+class Top:
+    """The most attended candidate of every query and head, [*row, head] each."""
+
+    best: Tensor
+    coverage: Tensor
+    "Sum over the candidates."
+    near: Tensor | None
+    "Whether another candidate is within NEAR_TIE of the best; None where that is nowhere so."
+    ties: Tensor | None
+    "Number of candidates equal to the best, itself included; None where that is 1 everywhere."
+
+    def joined(self, value: Tensor) -> Top:
+        """Return the same with one more candidate."""
+        best = torch.maximum(self.best, value)
+        close = ((value - self.best).abs() <= NEAR_TIE) & (torch.minimum(value, self.best) >= TINY)
+        near, ties = self.near, self.ties
+        if near is not None or bool(close.any()):
+            near = close if near is None else close | (near & (self.best >= value))
+        tied = close & (value == self.best)
+        if ties is not None or bool(tied.any()):
+            ties = torch.ones_like(best) if ties is None else ties
+            ties = torch.where(value > self.best, 1, ties + tied)
+        return Top(best, self.coverage + value, near, ties)
+
+    def fields(self) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+        """Return best, coverage, near and ties, flattened to [row, head]."""
+        flat = [None if part is None else part.flatten(0, -2) for part in (self.near, self.ties)]
+        return self.best.flatten(0, -2), self.coverage.flatten(0, -2), flat[0], flat[1]
+
+
+def top_of(values: Tensor, dim: int) -> Top:
+    """Return the top along `dim` of attention values; a value below TINY is no candidate."""
+    best, second = top_two(values, dim)
+    close = second >= (best - NEAR_TIE).clamp_(min=TINY)
+    tied = second >= best.clamp(min=TINY)
+    ties = (values == best.unsqueeze(dim)).sum(dim).to(best.dtype) if bool(tied.any()) else None
+    return Top(best, values.sum(dim), close if bool(close.any()) else None, ties)
+
+
+def top_two(values: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """Return the greatest and the second greatest value along `dim`, equal where they tie; -1 where there is no second.
+
+    One slice after the other: slices are long stretches of memory, which `amax` and comparisons use less well.
+    """
+    first, *others = values.unbind(dim)
+    best, second, beaten = first.clone(), torch.full_like(first, -1), torch.empty_like(first)
+    for value in others:
+        torch.minimum(best, value, out=beaten)
+        torch.maximum(second, beaten, out=second)
+        torch.maximum(best, value, out=best)
+    return best, second
+
+
+def joined_tops(tops: Sequence[Top]) -> Top:
+    """Return the rows of several tops one after the other."""
+    fields = [top.fields() for top in tops]
+    best, coverage = torch.cat([one[0] for one in fields]), torch.cat([one[1] for one in fields])
+    near = ties = None
+    if any(one[2] is not None for one in fields):
+        near = torch.cat([torch.zeros_like(one[0], dtype=torch.bool) if one[2] is None else one[2] for one in fields])
+    if any(one[3] is not None for one in fields):
+        ties = torch.cat([torch.ones_like(one[0]) if one[3] is None else one[3] for one in fields])
+    return Top(best, coverage, near, ties)
+
+
+class BatchScorer:
+    """Scores all heads of a layer on all items of a batch, layer after layer.
+
+    Indices are laid out once a batch, and a map is read a fixed number of times, however many probes ask. Maps come as
+    [batch, head, query, key]; they are fastest in the memory order that `mha.models.maps.merge` gives them: query, key,
+    batch, head.
+    """
+
+    def __init__(self, groups: Sequence[Items], words: IntArray) -> None:
+        """Lay out `groups` for texts of `words` words each."""
+        self.texts, self.width = len(words), int(words.max())
+        self.kinds = sorted({_kind(group) for group in groups if isinstance(group.candidates, str)})
+        self.explicit: list[tuple[Tensor, Tensor, int]] = []
+        place: list[IntArray] = []
+        gold: list[IntArray] = []
+        gold_item: list[IntArray] = []
+        spread: list[npt.NDArray[np.bool_]] = []
+        rows, items = len(self.kinds) * self.width * self.texts, 0
+        for group in groups:
+            if isinstance(group.candidates, str):
+                first = self.kinds.index(_kind(group)) * self.width * self.texts
+                place.append(first + group.query * self.texts + group.text)
+            else:
+                key, item = group.candidates
+                place.append(rows + np.arange(len(group)))
+                cells = torch.from_numpy(self._cells(group, key, item))
+                self.explicit.append((cells, torch.from_numpy(item), len(group)))
+                rows += len(group)
+            gold.append(self._cells(group, *group.gold))
+            gold_item.append(group.gold[1] + items)
+            spread.append(np.full(len(group), group.spread))
+            items += len(group)
+        self.items = items
+        self.place = torch.from_numpy(np.concatenate(place))
+        self.gold = torch.from_numpy(np.concatenate(gold))
+        self.gold_item = torch.from_numpy(np.concatenate(gold_item))
+        self.gold_place = self.place[self.gold_item]
+        self.spread = torch.from_numpy(np.flatnonzero(np.concatenate(spread)))
+
+    def _cells(self, group: Items, key: IntArray, item: IntArray) -> IntArray:
+        """Return where the attention between items and keys lies: [pair] rows of a map's memory as [cell, head]."""
+        keys = self.width + 2
+        text, query = group.text[item], group.query[item]
+        row, column = (key, query) if group.by_column else (query, key % keys)
+        cells: IntArray = (row * keys + column) * self.texts + text
+        return cells
+
+    def sums(
+        self, maps: Float[Tensor, "batch head query key"], segment: Tensor, segments: int, *, shares: bool = False
+    ) -> Float[Tensor, "segment measure head"]:
+        """Return the MEASURES of all heads summed over the items of each segment, in double precision.
+
+        `segment` is the number of every item's segment. With `shares` a broad row is judged by the share of its sum
+        that its most attended key has: rows of norms do not sum to 1.
+        """
+        memory = maps.permute(2, 3, 0, 1).contiguous()
+        cells = memory.view(-1, maps.shape[1])
+        top = self._tops(memory, cells)
+        gold = cells.index_select(0, self.gold)
+        winner = top.best.clamp(min=TINY).index_select(0, self.gold_place)
+        hits = torch.ge(gold, winner, out=winner)
+        if top.ties is not None:
+            hits = hits / top.ties.index_select(0, self.gold_place)
+        heads = maps.shape[1]
+        of_pairs = torch.zeros(segments, 2 * heads, dtype=torch.float64)
+        of_pairs.index_add_(0, segment[self.gold_item], torch.cat([hits, gold], 1).double())
+        of_items = torch.zeros(segments, heads, dtype=torch.float64)
+        of_items.index_add_(0, segment, top.coverage.index_select(0, self.place).double())
+        near_ties = torch.zeros_like(of_items)
+        if top.near is not None:
+            near_ties.index_add_(0, segment, top.near.index_select(0, self.place).double())
+        sums = torch.cat([of_pairs, of_items, near_ties], 1).view(segments, len(MEASURES), heads)
+        if len(self.spread):
+            self._add_spread(sums, top, segment[self.spread], shares=shares)
+        return sums
+
+    def _add_spread(self, sums: Tensor, top: Top, segment: Tensor, *, shares: bool) -> None:
+        """Add hits, mass and near-ties of broad items, which follow from the greatest attention of their rows."""
+        place = self.place[self.spread]
+        row = top.coverage[place].clamp(min=TINY) if shares else torch.ones(1)
+        measures = _spread_measures(top.best[place] / row).double()
+        measures[:, 1] *= row
+        if top.near is not None:
+            measures[:, 3] -= top.near[place].double()
+        sums.index_add_(0, segment, measures)
+
+    def _tops(self, memory: Float[Tensor, "query key batch head"], cells: Tensor) -> Top:
+        """Return the tops of all queries for each kind of named candidates, then those of explicit candidates."""
+        diagonal = torch.arange(self.width)
+        itself = memory[diagonal, diagonal]
+        memory[diagonal, diagonal] = 0
+        others = memory[:, : self.width]
+        tops: list[Top] = []
+        by_row = top_of(others, 1) if any(not by_column for by_column, _ in self.kinds) else None
+        for by_column, kind in self.kinds:
+            top = top_of(others, 0) if by_column else by_row
+            assert top is not None
+            if kind != OTHERS:
+                top = top.joined(itself)
+            if kind == TOKENS:
+                top = top.joined(memory[:, CLS]).joined(memory[:, SEP])
+            tops.append(top)
+        memory[diagonal, diagonal] = itself
+        tops.extend(top_of_listed(cells[where], item, items) for where, item, items in self.explicit)
+        return joined_tops(tops)
+
+
+def top_of_listed(values: Float[Tensor, "pair head"], item: Tensor, items: int) -> Top:
+    """Return the tops [item, head] of candidates that are listed item by item."""
+    place = item[:, None].expand_as(values)
+    empty = values.new_zeros(items, values.shape[1])
+    best = empty.scatter_reduce(0, place, values, "amax", include_self=False)
+    close = values >= (best[item] - NEAR_TIE).clamp_(min=TINY)
+    near = empty.index_add(0, item, close.to(values.dtype)) > 1
+    ties = empty.index_add(0, item, (values == best[item]).to(values.dtype))
+    return Top(best, empty.index_add(0, item, values), near, ties.clamp_(min=1))
+
+
+def _spread_measures(peak: Tensor) -> Tensor:
+    """Return the MEASURES [item, measure, head] of broad items but for coverage, which is left 0."""
+    near = (peak - BROAD_LIMIT).abs() <= NEAR_TIE
+    parts = ((peak <= BROAD_LIMIT).to(peak.dtype), 1 - peak, torch.zeros_like(peak), near.to(peak.dtype))
+    return torch.stack(parts, 1)
+
+
+def score_rows(rows: npt.NDArray[np.float32], items: Items, words: IntArray) -> npt.NDArray[np.float32]:
+    """Return the MEASURES [item, measure, 1] of a baseline that says for each item what its row (or column) is.
+
+    `rows` is [item, key] with keys as in maps; `words` is the number of words of each text of the batch.
+    """
+    values = torch.from_numpy(np.where(allowed_keys(rows.shape, items, words), rows, 0))
+    top = top_of(values, 1)
+    if items.spread:
+        measures = _spread_measures(top.best[:, None])
+    else:
+        item = torch.from_numpy(items.gold[1])
+        gold = values[item, torch.from_numpy(items.gold[0])]
+        hits = (gold >= top.best.clamp(min=TINY)[item]).to(gold.dtype)
+        hits = hits if top.ties is None else hits / top.ties[item]
+        measures = values.new_zeros(len(items), len(MEASURES), 1)
+        measures[:, :2, 0].index_add_(0, item, torch.stack([hits, gold], 1))
+        measures[:, 3, 0] = 0 if top.near is None else top.near.to(gold.dtype)
+    measures[:, 2, 0] = top.coverage
+    scored: npt.NDArray[np.float32] = measures.numpy()
+    return scored
+
+
+def allowed_keys(shape: tuple[int, ...], items: Items, words: IntArray) -> npt.NDArray[np.bool_]:
+    """Return [item, key], True at the candidates of each item."""
+    if not isinstance(items.candidates, str):
+        allowed = np.zeros(shape, bool)
+        allowed[items.candidates[1], items.candidates[0]] = True
+        return allowed
+    allowed = np.arange(shape[1]) < words[items.text][:, None]
+    if items.candidates == OTHERS:
+        allowed[np.arange(len(items)), items.query] = False
+    elif items.candidates == TOKENS:
+        allowed[:, -2:] = True
+    return allowed
+
+
+def _kind(group: Items) -> tuple[bool, str]:
+    assert isinstance(group.candidates, str)
+    return group.by_column, group.candidates

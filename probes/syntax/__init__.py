@@ -1,0 +1,1 @@
+"""Probes about syntax: dependencies, agreement, clauses, negation and time."""

@@ -1,0 +1,1 @@
+"""Probes about words: position, repetition, rarity, sense and coreference."""

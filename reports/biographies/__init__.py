@@ -1,0 +1,1 @@
+"""Training trajectories of heads, as a page shows them."""

@@ -1,0 +1,156 @@
+"""Charts of head biographies: loss, behaviour, concentration and the best heads' margins over one axis of steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from reports.biographies.section import HeadBiographies
+from reports.drawing.charts import COLOURS, Chart, Look, curves, layered, over
+from reports.drawing.figures import INK, LINE, MUTED, _axes, _bare, _save, _styled
+from reports.formats import count
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a panel."""
+
+    name: str
+    steps: tuple[int, ...]
+    values: tuple[float, ...]
+    colour: str
+    dashed: bool = False
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    "Bounds of the band around it; empty for none."
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Lines that share an axis of numbers."""
+
+    title: str
+    unit: str
+    lines: tuple[Line, ...]
+    height: int
+    percent: bool
+    "Whether numbers are fractions that are written in percent."
+
+
+def panels(found: HeadBiographies) -> list[Panel]:
+    """Return the panels that have numbers, from the top: loss, behaviour, margins, effective roles."""
+    progress = found.progress
+    losses = [_line(progress, "loss", "training loss", COLOURS[0])]
+    losses.append(_line(progress, "evaluation_loss", "evaluation loss", COLOURS[3], dashed=True))
+    behaviour = [_line(progress, "behaviour", "behaviour", COLOURS[2])]
+    effective = [_line(progress, "effective", "median over heads", COLOURS[4])]
+    margins = [_curve(rows, role, place) for place, (role, rows) in enumerate(found.curves.groupby("role", sort=False))]
+    every = (
+        Panel("Loss", "nats", tuple(losses), 120, percent=False),
+        Panel("Behaviour", "accuracy, %", tuple(behaviour), 100, percent=True),
+        Panel(
+            "Best head of each role: margin over the strongest baseline", "points", tuple(margins), 240, percent=True
+        ),
+        Panel("Effective number of roles of a head", "roles", tuple(effective), 100, percent=False),
+    )
+    told = [Panel(one.title, one.unit, tuple(filter(_known, one.lines)), one.height, one.percent) for one in every]
+    return [panel for panel in told if panel.lines]
+
+
+def _known(line: Line) -> bool:
+    return any(math.isfinite(value) for value in line.values)
+
+
+def _line(progress: pd.DataFrame, column: str, name: str, colour: str, *, dashed: bool = False) -> Line:
+    rows = progress[progress[column].notna()]
+    return Line(name, tuple(rows["step"].tolist()), tuple(rows[column].tolist()), colour, dashed)
+
+
+def _curve(rows: pd.DataFrame, role: object, place: int) -> Line:
+    rows = rows[rows["margin"].notna()]
+    numbers = [tuple(rows[column].tolist()) for column in ("step", "margin", "low", "high")]
+    colour, dashed = COLOURS[place % len(COLOURS)], place >= len(COLOURS)
+    return Line(str(role), numbers[0], numbers[1], colour, dashed, numbers[2], numbers[3])
+
+
+def ticks(last: int) -> list[int]:
+    """Return the steps that are written on the axis: 0, and powers of ten up to the last step, which closes it."""
+    powers = [10**power for power in range(len(str(last)))]
+    return [0, *(one for one in powers if math.log1p(one) < 0.93 * math.log1p(last)), last]
+
+
+def biography_charts(found: HeadBiographies) -> list[Chart]:
+    """Return one chart a panel, all with the same axis of steps, log(step + 1), and a line where the slider stands."""
+    return [_chart(panel, found.steps[-1]) for panel in panels(found)]
+
+
+def _chart(panel: Panel, last: int) -> Chart:
+    rows = [row for line in panel.lines for row in _rows(line, panel)]
+    steps = alt.Axis(values=ticks(last), format=",d", title="step (log scale)")
+    x = alt.X("step:Q", axis=steps).scale(type="symlog", constant=1, domain=[0, last], nice=False)
+    y = alt.Y("value:Q", title=None).scale(zero=False).axis(minExtent=38, tickCount=max(panel.height // 40, 3))
+    lines = curves(rows, {line.name: Look(line.colour, line.dashed) for line in panel.lines}, x, y)
+    step = alt.param("step", value=last)
+    slider = over([{}]).transform_calculate(at=step.name).encode(alt.X("at:Q"))
+    drawn = layered(slider.mark_rule(color="var(--other)", strokeDash=[2, 3]), lines).add_params(step)
+    said = "Over training steps on a log scale; biographies.csv has the numbers."
+    return Chart(f"{panel.title} ({panel.unit})", said, drawn.properties(height=panel.height))
+
+
+def _rows(line: Line, panel: Panel) -> Iterator[dict[str, Any]]:
+    """Yield the points of a line, percentages where the panel has them."""
+    scale = 100 if panel.percent else 1
+    unsure = (math.nan,) * len(line.steps)
+    for step, value, *bounds in zip(line.steps, line.values, line.low or unsure, line.high or unsure, strict=True):
+        low, high = (None if math.isnan(bound) else scale * bound for bound in bounds)
+        number = f"{100 * value:.1f}" if panel.percent else f"{value:.3g}"
+        said = f"{line.name}, step {count(step)}: {number} {panel.unit}".replace("-", "−")
+        yield {"step": step, "value": scale * value, "low": low, "high": high, "series": line.name, "said": said}
+
+
+def save_biographies(found: HeadBiographies, title: str, path: Path) -> None:
+    """Write all panels, one above the other, to `path`.png and `path`.pdf."""
+    from matplotlib.figure import Figure
+
+    drawn = panels(found)
+    heights = [panel.height / 72 for panel in drawn]
+    page = 0.5 + sum(height + 0.36 for height in heights) + 0.35
+    with _styled():
+        figure = Figure(figsize=(9.6, page))
+        figure.text(0.02, 1 - 0.12 / page, title, fontsize=10.5, va="top")
+        top = page - 0.45
+        for panel, height in zip(drawn, heights, strict=True):
+            top -= height + 0.36
+            axes = _axes(figure, 0.65, top + 0.05, 6.1, height)
+            for line in panel.lines:
+                x, scale = np.log1p(line.steps), 100 if panel.percent else 1
+                style = "--" if line.dashed else "-"
+                axes.plot(
+                    x,
+                    scale * np.array(line.values),
+                    style,
+                    marker="o",
+                    ms=2.6,
+                    lw=1.5,
+                    color=line.colour,
+                    label=line.name,
+                )
+                if line.low:
+                    low, high = (scale * np.array(bound) for bound in (line.low, line.high))
+                    axes.fill_between(x, low, high, color=line.colour, alpha=0.13, lw=0)
+            shown = ticks(found.steps[-1])
+            axes.set_xticks(np.log1p(shown), [count(step) for step in shown])
+            axes.set_xlim(0, np.log1p(found.steps[-1]))
+            axes.set_title(f"{panel.title} ({panel.unit})", fontsize=8.5, loc="left", pad=3, color=INK)
+            axes.grid(axis="y", color=LINE, lw=0.5)
+            axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=7.5)
+            _bare(axes)
+        figure.text(0.65 / 9.6, 0.06 / page, "training step, on an axis of log(step + 1)", fontsize=7.5, color=MUTED)
+        _save(figure, path)

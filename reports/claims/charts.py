@@ -1,0 +1,102 @@
+"""Charts of claims: a measure over its axis, or its conditions one below the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import altair as alt
+
+from reports.axes import Axis, scaled
+from reports.claims.record import Cell, Measure, written
+from reports.drawing.charts import COLOURS, Chart, curves, layered, looks, over
+from reports.formats import count
+
+ROW = 34
+"Pixels of a condition, with its name."
+
+
+def claim_charts(measures: Sequence[Measure]) -> list[Chart]:
+    """Return one chart a measure: lines over its axis, or one row a condition where it has none."""
+    return [_lines(one) if one.axis else _rows(one) for one in measures if one.cells]
+
+
+def values_of(measure: Measure) -> list[float]:
+    """Return every number that a chart of the measure shows."""
+    ends = [end for cell in measure.cells for end in (cell.number.value, cell.number.low, cell.number.high)]
+    return [*ends, *(value for _, at, value in measure.rows if at is None)]
+
+
+def places_of(measure: Measure) -> tuple[list[float], Axis]:
+    """Return where on its axis a measure was taken, and that axis, logarithmic where it spans a factor of 8 or more."""
+    places = sorted({cell.at for cell in measure.cells if cell.at is not None})
+    return places, Axis.over(places, log=places[0] > 0 and places[-1] / places[0] >= 8)
+
+
+def _shown(measure: Measure, value: float) -> float:
+    """Return a number as axes show it: of fractions the percentage."""
+    return 100 * value if measure.unit in ("%", "points") else value
+
+
+def _values(measure: Measure) -> Axis:
+    return Axis.over([_shown(measure, value) for value in values_of(measure)])
+
+
+def _said(cell: Cell, measure: Measure) -> str:
+    where = "" if cell.at is None else f", {measure.axis} {count(_whole(cell.at))}"
+    number = " ".join(filter(None, (cell.number.shown, measure.unit, cell.number.interval)))
+    return f"{cell.condition}{where}: {number}"
+
+
+def _whole(number: float) -> object:
+    return int(number) if number == int(number) else f"{number:g}"
+
+
+def _lines(measure: Measure) -> Chart:
+    places, along = places_of(measure)
+    x = scaled(alt.X("at:Q", title=measure.axis), along, values=places)
+    y = scaled(alt.Y("value:Q", title=None), _values(measure))
+    drawn = curves(list(_known(measure)), looks(measure.conditions), x, y)
+    said = f"{measure.name} over {measure.axis}; the table below has all numbers."
+    return Chart(measure.title, said, drawn.properties(height=190))
+
+
+def _known(measure: Measure) -> Iterator[dict[str, Any]]:
+    """Yield every cell that has a value, with the ends of its interval where that has a width."""
+    for cell in measure.cells:
+        number = cell.number
+        if math.isnan(number.value):
+            continue
+        row = {"series": cell.condition, "at": cell.at, "value": _shown(measure, number.value)}
+        wide = number.known and number.low < number.high
+        ends = {"low": _shown(measure, number.low), "high": _shown(measure, number.high)} if wide else {}
+        yield row | ends | {"said": _said(cell, measure)}
+
+
+def _rows(measure: Measure) -> Chart:
+    x = scaled(alt.X("value:Q", title=None), _values(measure), grid=True)
+    low = x.copy()
+    low.shorthand = "low:Q"
+    names, known = measure.conditions, list(_known(measure))
+    above, y = (alt.Y("series:N", axis=None, bandPosition=part).scale(domain=names) for part in (0.2, 0.68))
+    named = over([{"series": name} for name in names]).encode(y=above, x=alt.value(2), text="series:N")
+    halo = named.mark_text(align="left", stroke="var(--bg)", strokeWidth=4, strokeJoin="round")
+    singles = over(list(_singles(measure))).encode(x, y, tooltip="said:N")
+    sure = over([row for row in known if "low" in row]).encode(low, y, alt.X2("high:Q"))
+    means = over(known).encode(x, y, tooltip="said:N")
+    drawn = layered(
+        *(halo, named.mark_text(align="left"), singles.mark_circle(size=18, color="var(--other)", opacity=0.55)),
+        *(sure.mark_rule(color=COLOURS[0], strokeWidth=2), means.mark_circle(size=32, color=COLOURS[0], opacity=1)),
+    )
+    said = f"{measure.name} by condition; grey dots are single {measure.repeat}s. The table below has all numbers."
+    return Chart(measure.title, said, drawn.properties(height=ROW * len(names)))
+
+
+def _singles(measure: Measure) -> Iterator[dict[str, Any]]:
+    """Yield every repeat of the conditions that have several."""
+    for name in measure.conditions:
+        values = [value for condition, _, value in measure.rows if condition == name]
+        for value in filter(math.isfinite, values if len(values) > 1 else ()):
+            said = f"{name}: {written(value, measure.unit)} {measure.unit}"
+            yield {"series": name, "value": _shown(measure, value), "said": said}

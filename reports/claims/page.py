@@ -1,0 +1,124 @@
+"""The page of the claims: what textbooks say, what was measured, and which verdict the interval gives."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from reports.claims.charts import claim_charts
+from reports.claims.figures import save_claim_figure
+from reports.claims.record import FAILS as FAILS
+from reports.claims.record import HOLDS, OPEN, ClaimRecord, ordered, read_claims
+from reports.claims.record import RECORD as RECORD
+from reports.drawing.charts import vega
+from reports.formats import count, day, duration, escaped
+from reports.progress import Step, each, silent
+from reports.templates.environment import asset, assets, environment
+
+ORDER = ("heads", "compute", "loop", "scaling", "emergence", "averaging", "mixing", "recurrence")
+"Of the sections on the page."
+
+LOOKS = {HOLDS: "kept", FAILS: "missed", OPEN: "open"}
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything that the page shows."""
+
+    claims: list[ClaimRecord]
+
+    @property
+    def version(self) -> str:
+        """The version of headscope that measured the claims; several where they differ."""
+        return ", ".join(sorted({str(one.record.get("headscope", "")) for one in self.claims} - {""}))
+
+    @property
+    def date(self) -> str:
+        """The day of the newest claim."""
+        return day(max((str(one.record.get("started", "")) for one in self.claims), default=""))
+
+    @property
+    def lead(self) -> str:
+        """How many statements hold, in a sentence."""
+        verdicts = [statement.verdict for one in self.claims for statement in one.statements]
+        parts = [f"{verdicts.count(verdict)} {said}" for verdict, said in _COUNTED.items() if verdict in verdicts]
+        return (
+            f"{len(self.claims)} claim{'s' if len(self.claims) != 1 else ''}, {len(verdicts)} "
+            f"statement{'s' if len(verdicts) != 1 else ''}: {_listed(parts)}."
+        )
+
+
+_COUNTED = {HOLDS: "held", FAILS: "did not", OPEN: "could not be decided"}
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else "none"
+
+
+def write_claims_page(folder: Path, step: Step = silent) -> Path:
+    """Write index.html, report.md and figures/ into `folder` from the claims in its folders; return the page's path.
+
+    `step` is told how far it is. Everything is built beside its place: where anything fails, an older page stays as it
+    was. Raises FileNotFoundError where there is no claim, ValueError where one cannot be understood.
+    """
+    folder = Path(folder)
+    claims = ordered(read_claims(folder), ORDER)
+    if not claims:
+        raise FileNotFoundError(f"{folder}: no {RECORD} in any of its folders; 'headscope claim' makes them")
+    page, unfinished = Page(claims), folder / f".page-{uuid4().hex}"
+    try:
+        unfinished.mkdir(parents=True)
+        for claim in each("page: figures of claims", claims, step):
+            if any(one.cells for one in claim.measures):
+                save_claim_figure(claim.measures, claim.title, unfinished / claim.name)
+        html, markdown = _rendered("claims.html.j2", page), _rendered("claims.md.j2", page)
+        shutil.rmtree(folder / "figures", ignore_errors=True)
+        unfinished.rename(folder / "figures")
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    (folder / "report.md").write_text(re.sub(r"\n{3,}", "\n\n", markdown), encoding="utf-8")
+    (folder / "index.html").write_text(html, encoding="utf-8")
+    return folder / "index.html"
+
+
+def facts(claim: ClaimRecord) -> list[tuple[str, str]]:
+    """Return how a claim was measured, by name; what is unknown is left out."""
+    record = claim.record
+    machine = [record.get("platform"), f"{record['cores']} cores" if record.get("cores") else None]
+    memory = record.get("peak_memory_mb")
+    changed = "".join(f" --set {change}" for change in record.get("changes", ()))
+    known = {
+        "command": f"headscope claim {record['config_file']}{changed}" if record.get("config_file") else None,
+        "measured": day(record["started"]) if record.get("started") else None,
+        "commit": record.get("git_commit"),
+        "commits of parts": ", ".join(sorted({str(one)[:8] for one in record.get("commits", {}).values()} - {"None"})),
+        "Python": record.get("python"),
+        "versions": ", ".join(f"{name} {version}" for name, version in record.get("versions", {}).items()),
+        "machine": ", ".join(part for part in machine if part),
+        "threads": record.get("threads"),
+        "peak memory": f"{count(memory)} MB" if memory else None,
+        "wall time": duration(record["wall_seconds"]) if "wall_seconds" in record else None,
+    }
+    return [(name, str(value)) for name, value in known.items() if value not in (None, "")]
+
+
+def _rendered(template: str, page: Page) -> str:
+    """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
+    html = template.endswith(".html.j2")
+    made = environment(html=html)
+    made.filters["md"] = escaped
+    charts = {claim.name: claim_charts(claim.measures) for claim in page.claims} if html else {}
+    parts = ("page", "charts", "sandbox", "claims")
+    return made.get_template(template).render(
+        page=page,
+        charts=charts,
+        style=assets(parts, ".css"),
+        script=asset("charts.js"),
+        vega=vega() if any(charts.values()) else "",
+        facts=facts,
+        looks=LOOKS,
+    )

@@ -1,0 +1,135 @@
+"""The page of a comparison: two or more runs side by side, role by role and head by head."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from reports.compare.record import Compared, Comparison, read_compared, write_compared
+from reports.compare.table import ALONE, CHANGES, HEAD_CHANGES, Pair
+from reports.formats import escaped, percent
+from reports.progress import Step, each, silent
+from reports.templates.environment import assets, environment
+
+METHOD: Final = (
+    (
+        "Role",
+        "A label that stands for itself (no pooled label, 50 scored words or more) in which a head is specialised: "
+        "surely above every baseline and control of its run, and by enough. It is told in one variant, the one in "
+        "which both runs have a specialised head, or else one of them, by the largest margin.",
+    ),
+    (
+        "Role of a checkpoint",
+        "A checkpoint (RUN@seed-1@step-500) has no corrected test. There a head has a role where the 95 % interval of "
+        "its margin lies above 0 and the margin is large enough, against the baselines alone. The chosen head is the "
+        "best of all texts; its accuracy is that of heads chosen on one half of the texts and told on the other, with "
+        "an interval as wide as that head’s own. What became of one head is told on the texts that also chose it, so "
+        "that the first run looks a little better than it is.",
+    ),
+    (
+        "Difference",
+        "Accuracy in the second run minus that in the first, in percentage points, each of the head that the run chose "
+        "on its selection split, told on the report split.",
+    ),
+    (
+        "Interval, paired",
+        "Where both runs kept counts of the same words (counts.parquet), the groups of texts are resampled for both at "
+        "once: the interval is that of the difference itself, and p is that of random signs of the differences of "
+        "groups, two-sided.",
+    ),
+    (
+        "Interval, not paired (∥)",
+        "Elsewhere it follows from the intervals of both numbers as if they were independent (Zou and Donner 2008). "
+        "Runs on the same texts mostly err alike, so it is too wide, and what is called sure is surer yet.",
+    ),
+    (
+        "Adjusted p",
+        "Corrected for all differences on this page by Benjamini and Hochberg: of those that are called sure, on "
+        "average a share of at most alpha is none (proven for independent questions; variants of a label are not).",
+    ),
+    (
+        "The head before",
+        "The head of the second run that the first run’s chosen head is held to be, and how far its accuracy changed: "
+        "what became of that head, whoever is the best now.",
+    ),
+)
+"Terms and what they mean."
+
+
+def write_comparison(folder: Path, runs: Sequence[Compared], pairs: Sequence[Pair], version: str) -> Path:
+    """Write compare.json, compare.csv, heads.csv and the page made of them into `folder`; return the page's path."""
+    write_compared(folder, Comparison(tuple(runs), tuple(pairs), version))
+    return write_comparison_page(folder)
+
+
+def write_comparison_page(folder: Path, step: Step = silent) -> Path:
+    """Make index.html and report.md of a comparison from its record; ValueError says what is wrong with that."""
+    page = read_compared(folder)
+    html, markdown = (_rendered(name, page) for name in each("page", ("compare.html.j2", "compare.md.j2"), step))
+    (folder / "report.md").write_text(re.sub(r"\n{3,}", "\n\n", markdown), encoding="utf-8")
+    (folder / "index.html").write_text(html, encoding="utf-8")
+    return folder / "index.html"
+
+
+def _rendered(template: str, page: Comparison) -> str:
+    """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
+    html = template.endswith(".html.j2")
+    made = environment(html=html)
+    made.filters["md"] = escaped
+    parts = ("page", "compare")
+    inlined = {"style": assets(parts, ".css"), "script": assets(parts, ".js")} if html else {}
+    told: dict[str, Any] = {"changes": CHANGES, "head_changes": HEAD_CHANGES, "method": METHOD, "grids": grids}
+    return made.get_template(template).render(page=page, records=records, **told, **inlined)
+
+
+def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
+    """Return the rows of a table."""
+    return frame.to_dict("records")
+
+
+def grids(pair: Pair) -> list[dict[str, Any]]:
+    """Return both grids of heads as the page's script reads them: [layer x head] sign, class and what is said of each.
+
+    `to` is the place of the counterpart in the other grid, None where there is none.
+    """
+    rows = records(pair.heads)
+    return [
+        _grid(name, {row[own]: row for row in rows if row[own]}, shape, beyond, beside)
+        for name, own, beside, shape, beyond in (
+            (pair.one, "head", "partner", *pair.shapes),
+            (pair.other, "partner", "head", *pair.shapes[::-1]),
+        )
+    ]
+
+
+def _grid(
+    name: str, rows: dict[str, dict[Any, Any]], shape: tuple[int, int], beyond: tuple[int, int], beside: str
+) -> dict[str, Any]:
+    layers, heads = shape
+    names = [f"{layer + 1}-{head + 1}" for layer in range(layers) for head in range(heads)]
+    cells = [_cell(head, rows[head], beside, beyond[1]) if head in rows else None for head in names]
+    return {"name": name, "layers": layers, "heads": heads, "cells": cells}
+
+
+def _cell(head: str, row: dict[Any, Any], beside: str, wide: int) -> dict[str, Any]:
+    sign, kind = HEAD_CHANGES[row["change"]]
+    to = row[beside]
+    layer, place = (int(part) - 1 for part in to.split("-")) if to else (0, 0)
+    return {"sign": sign, "kind": kind, "said": said_of(head, row), "to": layer * wide + place if to else None}
+
+
+def said_of(head: str, row: dict[Any, Any]) -> str:
+    """Say what became of a head in a line."""
+    before, now = row["one_role"] or "none", row["other_role"] or "none"
+    parts = [f"Head {head}: {row['change']}"]
+    if row["change"] != ALONE:
+        parts.append(f"{row['head']} of the first run, {row['partner']} of the second")
+    parts.append(f"main role {before if before == now else f'{before} → {now}'}")
+    if row["largest"]:
+        change = f"{percent(row['largest_from'])} → {percent(row['largest_to'])} %"
+        parts.append(f"largest change {row['largest']} {change}")
+    return " · ".join(parts)

@@ -1,0 +1,90 @@
+"""The record of a comparison, from which its page is made: what was compared in JSON, what came out as CSV."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from reports.compare.table import COMPARE_COLUMNS, HEAD_COLUMNS, Pair
+from reports.tables.schema import read_csv, replace_file, typed
+
+RECORD, ROWS, HEADS = "compare.json", "compare.csv", "heads.csv"
+"The files of a record: runs and pairs, rows in COMPARE_COLUMNS, heads in HEAD_COLUMNS."
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One of the runs, as the page names it."""
+
+    name: str
+    model: str
+    texts: str
+    "What its heads were told on."
+    made: str
+    "When, with which version, from which weights."
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything that the page shows."""
+
+    runs: tuple[Compared, ...]
+    pairs: tuple[Pair, ...]
+    version: str
+
+    @property
+    def title(self) -> str:
+        """The names of all runs in one line."""
+        return " · ".join(run.name for run in self.runs)
+
+
+def write_compared(folder: Path, found: Comparison) -> None:
+    """Write compare.json, compare.csv and heads.csv into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, columns, frames in (
+        (ROWS, COMPARE_COLUMNS, [pair.rows for pair in found.pairs]),
+        (HEADS, HEAD_COLUMNS, [pair.heads for pair in found.pairs]),
+    ):
+        replace_file(typed(pd.concat(frames, ignore_index=True), columns, folder / name), folder / name)
+    about = ("one", "other", "shapes", "matched", "notes")
+    pairs = [{name: getattr(pair, name) for name in about} for pair in found.pairs]
+    record = {"headscope": found.version, "runs": [asdict(run) for run in found.runs], "pairs": pairs}
+    (folder / RECORD).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_compared(folder: Path) -> Comparison:
+    """Return the comparison whose record lies in `folder`; ValueError says what is wrong with it."""
+    path = folder / RECORD
+    rows, heads = (
+        typed(read_csv(folder / name, columns), columns, folder / name)
+        for name, columns in ((ROWS, COMPARE_COLUMNS), (HEADS, HEAD_COLUMNS))
+    )
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        runs = tuple(Compared(**run) for run in record["runs"])
+        pairs = tuple(_pair(about, rows, heads) for about in record["pairs"])
+        return Comparison(runs, pairs, str(record["headscope"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{path}: not the record of a comparison ({type(error).__name__}: {error}); make it anew with "
+            "'headscope compare'"
+        ) from error
+
+
+def _pair(about: Mapping[str, Any], rows: pd.DataFrame, heads: pd.DataFrame) -> Pair:
+    own, told = (
+        table[(table["one"] == about["one"]) & (table["other"] == about["other"])].reset_index(drop=True)
+        for table in (rows, heads)
+    )
+    one, other = (_shape(shape) for shape in about["shapes"])
+    return Pair(about["one"], about["other"], own, told, (one, other), about["matched"], tuple(about["notes"]))
+
+
+def _shape(of: Sequence[int]) -> tuple[int, int]:
+    layers, heads = of
+    return layers, heads

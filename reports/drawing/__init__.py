@@ -1,0 +1,1 @@
+"""Charts for the page and figures for papers."""

@@ -1,0 +1,195 @@
+"""Figures of findings as charts of a page, one panel a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import Any
+
+import altair as alt
+
+from reports.axes import Axis, scaled
+from reports.drawing.charts import COLOURS, Chart, Look, Rows, curves, layered, legend, over
+from reports.formats import count, decimal
+
+HEIGHT, CELL = 200, 28
+"Of a panel and of a row of a matrix, in pixels."
+
+ROOM = 44
+"Letters of all names that stand level beside each other; where there are more, they are slanted."
+
+LINE = 18
+"Letters of a line of a slanted name."
+
+
+@dataclass(frozen=True)
+class Series:
+    """One series of a figure."""
+
+    name: str
+    points: tuple[tuple[float, float, float, float], ...]
+    "x, y and the ends of y's interval, which are y where there is none."
+    colour: str
+
+
+def series_of(figure: Mapping[str, Any]) -> list[Series]:
+    """Return the series of a figure with their colours; points without a value are left out."""
+    found = []
+    for place, (name, points) in enumerate(figure["series"].items()):
+        known = [point for point in points if None not in point[:2]]
+        full = tuple(
+            (
+                point[0],
+                point[1],
+                *((point[2], point[3]) if len(point) > 3 and None not in point else (point[1], point[1])),
+            )
+            for point in known
+        )
+        found.append(Series(name, full, COLOURS[place % len(COLOURS)]))
+    return found
+
+
+def axes_of(figure: Mapping[str, Any]) -> tuple[Axis, Axis]:
+    """Return the axes over x and y; the level that a figure is compared with is among y."""
+    points = [point for one in series_of(figure) for point in one.points]
+    level = [] if figure["level"] is None else [figure["level"]]
+    across = [point[0] for point in points] or [0.0, 1.0]
+    bars = [0.0] if figure["kind"] == "bars" else []
+    up = [*(end for point in points for end in point[1:]), *level, *bars]
+    if figure["names"]:
+        return Axis(-0.6, len(figure["names"]) - 0.4, log=False), Axis.over(up, log=False)
+    return Axis.over(across, log=False), Axis.over(up, log=False)
+
+
+def finding_chart(figure: Mapping[str, Any], model: str) -> Chart:
+    """Return the panel of one model."""
+    return _matrix(figure, model) if figure["kind"] == "matrix" else _plot(figure, model)
+
+
+def _plot(figure: Mapping[str, Any], model: str) -> Chart:
+    several, (along, upward) = series_of(figure), axes_of(figure)
+    x = scaled(alt.X("x:Q", title=figure["across"] or None), along)
+    x = _named(figure["names"], figure["across"]) if figure["names"] else x
+    y = scaled(alt.Y("value:Q", title=None), upward, minExtent=_aside(figure["names"]))
+    rows = [row for one in several for row in _rows(one, figure)]
+    shown = {one.name: Look(one.colour) for one in several}
+    if figure["level"] is not None and figure["level_name"]:
+        shown[figure["level_name"]] = Look("var(--wrong)", dashed=True)
+    make = {"lines": curves, "dots": _dots, "bars": _bars}[figure["kind"]]
+    drawn = make(rows, shown, x, y)
+    if figure["level"] is not None:
+        level = over([{"value": figure["level"], "series": figure["level_name"]}]).encode(y)
+        level = level.encode(_keyed(shown, "stroke")[0]) if figure["level_name"] else level
+        drawn = layered(drawn, level.mark_rule(color="var(--wrong)", strokeDash=[4, 3]))
+    said = f"{figure['up']} over {figure['across']}, {model}; the table above has the numbers that decide."
+    title = f"{figure['title']}: {model} ({figure['up']})"
+    return Chart(title, said, drawn.properties(height=HEIGHT))
+
+
+def _lines(names: Sequence[object]) -> list[list[str]]:
+    """Return the lines of every name: one where all stand level."""
+    return [[str(name)] if _level(names) else wrap(str(name), LINE) or [""] for name in names]
+
+
+def _level(names: Sequence[object]) -> bool:
+    return len(names) * max((len(str(name)) for name in names), default=0) <= ROOM
+
+
+def _named(names: Sequence[object], across: str) -> alt.X:
+    """Return the axis of names, which are slanted where they have no room beside each other."""
+    lines, angle = f"{json.dumps(_lines(names))}[datum.value]", 0 if _level(names) else -40
+    axis = alt.Axis(labelExpr=lines, labelAngle=angle, labelOverlap=False, labelLimit=230)
+    return alt.X("x:O", title=across or None, axis=axis).scale(domain=list(range(len(names))))
+
+
+def _aside(names: Sequence[object]) -> float:
+    """Return how far slanted names reach beyond the left end of their axis, in pixels."""
+    if _level(names):
+        return 0
+    ends = (240 * (place + 0.5) / len(names) for place in range(len(names)))
+    longest = (4.6 * max(map(len, lines)) + 8 * len(lines) for lines in _lines(names))
+    return max(0, *(length - end for length, end in zip(longest, ends, strict=True)))
+
+
+def _rows(series: Series, figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the points of a series, with the ends of their intervals where these have a width."""
+    for x, y, low, high in series.points:
+        where = figure["names"][int(x)] if figure["names"] else f"{figure['across']} {x:.4g}"
+        ends = f" [{low:.3g}, {high:.3g}]" if low < high else ""
+        said = f"{series.name}, {where}: " + f"{y:.3g}{ends}".replace("-", "−")
+        row = {"series": series.name, "x": x, "value": y, "said": said}
+        yield row | ({"low": low, "high": high} if low < high else {})
+
+
+def _dots(rows: Rows, shown: Mapping[str, Look], x: alt.X, y: alt.Y) -> alt.LayerChart:
+    """Return a dot a row, with a bar where there are bounds."""
+    keys = _keyed(shown, "circle")
+    dots = over(rows).encode(x, y, *keys, tooltip="said:N")
+    return layered(_reach(rows, y).encode(x, keys[0]).mark_rule(strokeWidth=2), dots.mark_circle(size=28, opacity=1))
+
+
+def _bars(rows: Rows, shown: Mapping[str, Look], x: alt.X, y: alt.Y) -> alt.LayerChart:
+    """Return a bar a row on 0, those of one place beside each other, with a stroke where there are bounds."""
+    beside = alt.XOffset("series:N").scale(domain=[name for name, look in shown.items() if not look.dashed])
+    bars = over(rows).encode(x, y.stack(None), *_keyed(shown, "square"), xOffset=beside, tooltip="said:N")
+    return layered(bars.mark_bar(), _reach(rows, y).encode(x, xOffset=beside).mark_rule(color="var(--ink)"))
+
+
+def _reach(rows: Rows, y: alt.Y) -> alt.Chart:
+    low = y.copy()
+    low.shorthand = "low:Q"
+    return over([row for row in rows if "low" in row]).encode(low, alt.Y2("high:Q"))
+
+
+def _keyed(shown: Mapping[str, Look], symbol: str) -> tuple[alt.Color, alt.StrokeDash]:
+    """Return the colours and dashes of series; where a level is among them, all are strokes in the legend."""
+    names = list(shown)
+    entries = legend(names, "stroke" if any(look.dashed for look in shown.values()) else symbol)
+    colour = alt.Color("series:N", legend=entries).scale(domain=names, range=[look.colour for look in shown.values()])
+    dashes = [[4, 3] if look.dashed else [1, 0] for look in shown.values()]
+    return colour, alt.StrokeDash("series:N", legend=entries).scale(domain=names, range=dashes)
+
+
+def _matrix(figure: Mapping[str, Any], model: str) -> Chart:
+    wide, tall = max(map(len, figure["matrix"]), default=0), len(figure["matrix"])
+    columns = [str(name) for name in (*figure["names"], *range(len(figure["names"]) + 1, wide + 1))]
+    rows = row_names(figure)
+    named = alt.Axis(labelExpr=f"{json.dumps(columns)}[datum.value]", labelAngle=0)
+    called = alt.Axis(labelExpr=f"{json.dumps(rows)}[datum.value]", grid=False)
+    x = alt.X("column:O", title=figure["across"] or None, axis=named).scale(domain=list(range(wide)))
+    y = alt.Y("row:O", title=figure["up"] or None, axis=called).scale(domain=list(range(tall)))
+    base = over(list(_cells(figure["matrix"], rows, columns))).encode(x, y, tooltip="said:N")
+    blocks = base.mark_rect(stroke="var(--bg)").encode(alt.Color("colour:N", scale=None))
+    room = alt.expr(f"width < {24 * wide} ? 0 : 1")
+    numbers = base.mark_text(opacity=room, fontSize=11).encode(alt.Color("ink:N", scale=None), text="shown:N")
+    said = f"{figure['title']}: rows are {figure['up']}, columns {figure['across']}."
+    drawn = layered(blocks, numbers).properties(height=CELL * tall)
+    return Chart(f"{figure['title']}: {model}", said, drawn)
+
+
+def row_names(figure: Mapping[str, Any]) -> list[str]:
+    """Return the names of the rows of a matrix from the top; records that were made before have none."""
+    return list(figure.get("rows") or map(str, range(1, len(figure["matrix"]) + 1)))
+
+
+def _cells(
+    matrix: Sequence[Sequence[float | None]], rows: Sequence[str], columns: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the cells that have a number, coloured from the least of all to the largest."""
+    known = [value for row in matrix for value in row if value is not None]
+    low, high, whole = min(known, default=0), max(known, default=1), all(value == int(value) for value in known)
+    for row, values in enumerate(matrix):
+        for column, value in enumerate(values):
+            if value is not None:
+                share, shown = (value - low) / ((high - low) or 1), count(int(value)) if whole else decimal(value)
+                look = {"colour": _ramp(share), "ink": "var(--on-high)" if share > 0.55 else "var(--on-low)"}
+                said = f"{rows[row]}, {columns[column]}: {shown}"
+                yield {"row": row, "column": column, "value": value, "shown": shown, "said": said} | look
+
+
+def _ramp(share: float) -> str:
+    """Return the colour of a heat map's cell, as in the heat maps of a run (page.js)."""
+    low = 0 if share < 0.5 else 1
+    return f"color-mix(in oklab,var(--ramp{low + 1}) {200 * share - 100 * low:.1f}%,var(--ramp{low}))"

@@ -1,0 +1,152 @@
+"""The record of findings as the page reads it: papers, findings, models, results and runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from reports.claims.record import Number, written
+
+RECORD = "findings.json"
+"The file of all findings in their folder."
+
+PUBLISHED = Path(__file__).parents[1] / "published" / "findings"
+"The folder of the record that is published with headscope."
+
+REPRODUCED, DIFFERS, NOT_REPRODUCED, UNTESTABLE = "reproduced", "differs", "not reproduced", "not testable here"
+
+VERDICTS = (REPRODUCED, DIFFERS, NOT_REPRODUCED, UNTESTABLE)
+"In the order in which they are counted."
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All findings, and what was measured for them."""
+
+    record: Mapping[str, Any]
+
+    @cached_property
+    def papers(self) -> list[dict[str, Any]]:
+        """The papers with their findings, each with its results by model."""
+        by_paper: dict[str, list[dict[str, Any]]] = {one["key"]: [] for one in self.record["papers"]}
+        for finding in self.record["findings"]:
+            by_paper[finding["paper"]].append(finding | {"results": self.results(finding["id"])})
+        return [paper | {"findings": by_paper[paper["key"]]} for paper in self.record["papers"]]
+
+    @property
+    def findings(self) -> list[dict[str, Any]]:
+        """All findings in the order of the papers."""
+        return [finding for paper in self.papers for finding in paper["findings"]]
+
+    @property
+    def models(self) -> list[str]:
+        """The models that findings were held against, the control last."""
+        return [one["model"] for one in sorted(self.record["models"], key=lambda one: one["control"])]
+
+    @property
+    def controls(self) -> list[str]:
+        """The models that have learned nothing."""
+        return [one["model"] for one in self.record["models"] if one["control"]]
+
+    def results(self, finding: str) -> dict[str, dict[str, Any]]:
+        """Return the result of each model that a finding was held against, by its name."""
+        found = {one["model"]: one for one in self.record["results"] if one["finding"] == finding}
+        return {model: found[model] for model in self.models if model in found}
+
+    @property
+    def counts(self) -> dict[str, dict[str, int]]:
+        """How many findings have which verdict, by model."""
+        told = {
+            model: [one["verdict"] for one in self.record["results"] if one["model"] == model] for model in self.models
+        }
+        return {model: {verdict: found.count(verdict) for verdict in VERDICTS} for model, found in told.items()}
+
+    @property
+    def measured(self) -> int:
+        """How many findings have a measured verdict on some model."""
+        return sum(
+            any(one["verdict"] != UNTESTABLE for one in finding["results"].values()) for finding in self.findings
+        )
+
+    @property
+    def by_control(self) -> list[dict[str, Any]]:
+        """The findings that a model without any learning reproduces, with the reason."""
+        return [
+            finding
+            for finding in self.findings
+            if any(finding["results"].get(model, {}).get("verdict") == REPRODUCED for model in self.controls)
+        ]
+
+    def table(self) -> pd.DataFrame:
+        """Return one row a statement and model: what is published, what was measured, and the verdicts."""
+        rows = [
+            _row(paper, finding, statement, result, told)
+            for paper in self.papers
+            for finding in paper["findings"]
+            for result in finding["results"].values()
+            for statement, told in zip(finding["statements"], result["statements"], strict=True)
+        ]
+        return pd.DataFrame(rows)
+
+
+def _row(
+    paper: Mapping[str, Any],
+    finding: Mapping[str, Any],
+    statement: Mapping[str, Any],
+    result: Mapping[str, Any],
+    told: Mapping[str, Any],
+) -> dict[str, Any]:
+    published, decides, ours = statement["published"], told.get("decides") or {}, told.get("ours") or {}
+    about = {"paper": paper["cited"], "where": finding["where"], "finding": finding["id"], "claim": finding["claim"]}
+    about |= {"statement": statement["name"], "text": statement["text"], "original_model": finding["model"]}
+    said = {
+        f"published{'_' + name if name != 'value' else ''}": published[name] for name in ("value", "baseline", "text")
+    }
+    said |= {"provenance": published["provenance"], "erratum": published["erratum"], "unit": statement["shown"]}
+    number = {"ours": (ours or decides).get("value"), "ours_low": (ours or decides).get("low")}
+    number |= {"ours_high": (ours or decides).get("high"), "ours_baseline": told.get("baseline")}
+    rule = {"number": statement["number"], "decides": decides.get("value"), "decides_low": decides.get("low")}
+    rule |= {"decides_high": decides.get("high"), "decides_unit": statement["unit"], "n": decides.get("n")}
+    rule |= {"rule": statement["rule"], "heads": told.get("heads", ""), "missing": told.get("missing", "")}
+    verdicts = {"verdict": told["verdict"], "verdict_of_finding": result["verdict"], "model": result["model"]}
+    return about | said | number | rule | verdicts | {"runs": " ".join(result["runs"].values())}
+
+
+def published_words(statement: Mapping[str, Any]) -> str:
+    """Write what the paper says: its value, its baseline, and what else is printed."""
+    said = statement["published"]
+    parts = []
+    if said["value"] is not None:
+        parts.append(f"{written(said['value'], statement['shown'])} {statement['shown']}")
+    if said["baseline"] is not None:
+        parts.append(f"(baseline {written(said['baseline'], statement['shown'])})")
+    if said["text"]:
+        parts.append(said["text"])
+    return " ".join(parts)
+
+
+def number_of(found: Mapping[str, Any] | None, unit: str) -> Number | None:
+    """Read an estimate of the record; None where there is none."""
+    return None if found is None else Number.of(found, unit)
+
+
+def read_findings(folder: Path) -> Findings:
+    """Return the record of findings that lies in `folder`; ValueError says what is wrong with it."""
+    path = folder / RECORD
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        found = Findings(record)
+        _ = (found.table(), found.models, [one["runs"] for one in record["results"]], record["runs"])
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path}: no such file; 'headscope reproduce' makes it") from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"{path}: not the record of findings ({type(error).__name__}: {error}); 'headscope reproduce' makes it anew"
+        ) from error
+    return found

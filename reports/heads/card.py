@@ -1,0 +1,117 @@
+"""One head's whole profile, in all forms: plain text, Markdown, HTML for notebooks, and data for a page."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+
+from reports.formats import escaped, signed
+from reports.heads.card_measures import biography, circuits, classifiers, shape
+from reports.heads.card_parts import NEAREST, CardPart, CardSource, Part, ensembles, examples, nearest, roles, subspaces
+from reports.progress import Step, each, silent
+from reports.tables.text_table import html_rows, markdown_rows, plain_rows
+
+if TYPE_CHECKING:
+    from reports.run.folder import Run
+
+PARTS: Final[tuple[Part, ...]] = (
+    *(roles, shape, nearest, ensembles, subspaces, circuits, classifiers, biography, examples),
+)
+"The parts of a card, in their order."
+
+
+@dataclass(frozen=True)
+class HeadCard:
+    """All that a run says of one head; `print` shows it, and a notebook shows it as a page would."""
+
+    run: str
+    name: str
+    parts: tuple[CardPart, ...]
+    scores: pd.DataFrame
+    "The head's rows of scores.parquet."
+
+    @property
+    def title(self) -> str:
+        """Head, layer and run in words."""
+        layer, head = self.name.split("-")
+        return f"Head {self.name} of {self.run}: layer {layer}, head {head}, counted from 1"
+
+    def __str__(self) -> str:
+        """The card as plain text."""
+        return "\n".join([self.title, *(line for part in self.parts for line in _plain(part))])
+
+    def _repr_markdown_(self) -> str:
+        return "\n".join([f"### {escaped(self.title)}", *(line for part in self.parts for line in _markdown(part))])
+
+    def _repr_html_(self) -> str:
+        return f"<h3>{html.escape(self.title)}</h3>{''.join(map(_html, self.parts))}"
+
+
+def _plain(part: CardPart) -> Iterator[str]:
+    yield from ("", part.title, *(f"  {sentence}" for sentence in part.said))
+    yield from plain_rows(part.columns, part.rows)
+
+
+def _markdown(part: CardPart) -> Iterator[str]:
+    yield from ("", f"#### {escaped(part.title)}", "", *(f"- {escaped(sentence)}" for sentence in part.said))
+    if part.rows:
+        yield from ("", *markdown_rows(part.columns, part.rows))
+
+
+def _html(part: CardPart) -> str:
+    said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in part.said)
+    return f"<h4>{html.escape(part.title)}</h4>{said}{html_rows(part.columns, part.rows)}"
+
+
+def head_card(run: Run, name: str) -> HeadCard:
+    """Return the card of the head called `name`, which the run must have."""
+    return _card(CardSource(run), name, PARTS)
+
+
+@dataclass(frozen=True)
+class HeadCards:
+    """The cards of all heads, as a page has them."""
+
+    run: str
+    "Name of the run's folder."
+    cards: tuple[HeadCard, ...]
+    "Without examples, which the page draws."
+    profiles: tuple[tuple[str, str], ...]
+    "Name and roles of every specialised head."
+
+    @property
+    def data(self) -> list[dict[str, Any]]:
+        """The cards as the page's script reads them."""
+        return [{"name": card.name, "parts": [asdict(part) for part in card.parts]} for card in self.cards]
+
+
+def head_cards(run: Run, step: Step = silent) -> HeadCards | None:
+    """Return the cards of a run, telling `step` of each; None where it scored no heads."""
+    source, names = CardSource(run), run.scores.drop_duplicates("name").sort_values(["layer", "head"])["name"]
+    makers = [part for part in PARTS if part is not examples]
+    cards = tuple(_card(source, name, makers) for name in each("page: cards of heads", names.tolist(), step))
+    return HeadCards(run.folder.name, cards, profiles(source)) if cards else None
+
+
+def _card(source: CardSource, name: str, makers: Sequence[Part]) -> HeadCard:
+    parts = (make(source, name) for make in makers)
+    scores = source.run.scores[source.run.scores["name"] == name].reset_index(drop=True)
+    return HeadCard(source.run.name, name, tuple(part for part in parts if part is not None), scores)
+
+
+def profiles(source: CardSource) -> tuple[tuple[str, str], ...]:
+    """Return every specialised head with its surest labels in one line, layer by layer."""
+    found = source.rows
+    found = found[found["specialised"]]
+    lines = []
+    for (_, _, name), rows in found.groupby(["layer", "head", "name"], sort=True):
+        first = rows.head(NEAREST).to_dict("records")
+        said = [f"{row['label']} ({row['variant']}) {signed(row['margin'])}" for row in first]
+        lines.append(
+            (str(name), ", ".join(said) + (f", and {len(rows) - NEAREST} more" if len(rows) > NEAREST else ""))
+        )
+    return tuple(lines)

@@ -1,0 +1,191 @@
+"""The parts of a head's card: what it is best at, what it is near to, what it does on sentences.
+
+A part is a function of `reports.heads.card.PARTS`, which reads one table of a run; a run without the table has no such
+part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+
+from reports.drawing.arcs import diagram
+from reports.formats import MISSING, decimal, interval, names, percent, signed, signed_interval
+from reports.heads.role_marks import RoleName
+from reports.scores.best_heads import CLASSIFIER, page_scores
+
+if TYPE_CHECKING:
+    from reports.run.folder import Run
+
+MOST: Final = 8
+"Roles that a card tells."
+
+NEAREST: Final = 3
+"Nearest heads that a card tells, and labels of a head that one line tells."
+
+ROLE_COLUMNS: Final = (
+    *("label", "variant", "accuracy, %", "interval", "strongest rival, %", "margin", "interval", "verdict"),
+)
+"What a card tells of a role."
+
+
+@dataclass(frozen=True)
+class CardPart:
+    """One part of a card: sentences, and a table that may be empty."""
+
+    title: str
+    said: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class CardSource:
+    """What the parts of cards read: a run, and what several of them need of it."""
+
+    run: Run
+
+    @cached_property
+    def rows(self) -> pd.DataFrame:
+        """The rows of the report split that a page shows and that have a margin, but for trained classifiers."""
+        rows = page_scores(self.run.scores)[0]
+        rows = rows[(rows["split"] == "report") & (rows["probe"] != CLASSIFIER) & rows["margin"].notna()]
+        keys, up = ["specialised", "margin_low", "label"], [False, False, True]
+        return rows.sort_values(keys, ascending=up, kind="stable")
+
+    @cached_property
+    def surest(self) -> pd.DataFrame:
+        """The row of every head with its surest margin, of those in which it is specialised if there are any."""
+        return self.rows.drop_duplicates("name")
+
+    @cached_property
+    def main_roles(self) -> Mapping[str, str]:
+        """The label in which each head is most surely above its rivals, of heads that are specialised in any."""
+        return {name: label for name, (_, label) in main_roles(self.rows).items()}
+
+    def of_head(self, table: str, name: str) -> list[dict[Any, Any]]:
+        """Return the rows of a head in a table of the run's studies; none where the run has no such table."""
+        found = self.run.studies.get(table)
+        return [] if found is None else found[found["name"] == name].to_dict("records")
+
+
+def main_roles(rows: pd.DataFrame) -> dict[str, RoleName]:
+    """Return the main role of each head that has one, by name, from rows in the order of `CardSource.rows`."""
+    surest = rows.drop_duplicates("name")
+    first = surest[surest["specialised"]]
+    return dict(zip(first["name"], zip(first["probe"], first["label"], strict=True), strict=True))
+
+
+Part = Callable[[CardSource, str], CardPart | None]
+"What makes a part of the card of a head of that name; None where the run does not tell it."
+
+
+def roles(source: CardSource, name: str) -> CardPart | None:
+    """In which labels the head is specialised or chosen, the surest margins first."""
+    rows = source.rows[source.rows["name"] == name]
+    if rows.empty:
+        return None
+    noted = rows[rows["specialised"] | rows["selected"]]
+    kinds = rows[["specialised", "selected"]].sum()
+    said = [
+        f"Specialised in {kinds['specialised']} of {len(rows)} label–variant pairs that it was tested in; "
+        f"the best head of the selection split in {kinds['selected']}."
+    ]
+    if noted.empty:
+        noted = rows.head(1)
+        said.append("Its surest margin:")
+    elif len(noted) > MOST:
+        said.append(f"The {MOST} surest of {len(noted)}:")
+    shown = noted.head(MOST).to_dict("records")
+    return CardPart("Roles", tuple(said), ROLE_COLUMNS, tuple(_role(row) for row in shown))
+
+
+def _role(row: Mapping[object, object]) -> tuple[str, ...]:
+    numbers = {key: float(str(value)) for key, value in row.items() if isinstance(value, float)}
+    verdict = "specialised" if row["specialised"] else "not specialised"
+    return (
+        *(f"{row['probe']}: {row['label']}", str(row["variant"])),
+        *(percent(numbers["accuracy"]), interval(numbers["ci_low"], numbers["ci_high"])),
+        f"{percent(numbers['baseline_accuracy'])} ({row['baseline']})",
+        *(signed(numbers["margin"]), signed_interval(numbers["margin_low"], numbers["margin_high"])),
+        verdict + (", beyond the table" if row["beyond_lexical"] else "") + (", chosen" if row["selected"] else ""),
+    )
+
+
+def nearest(source: CardSource, name: str) -> CardPart | None:
+    """The heads whose maps are nearest, with their main roles, and the head's group."""
+    table, places = source.run.studies.get("distances"), source.run.studies.get("places")
+    if table is None or places is None:
+        return None
+    pairs = table[(table["name"] == name) | (table["other"] == name)]
+    if pairs.empty:
+        return None
+    others = pairs["other"].where(pairs["name"] == name, pairs["name"])
+    ranked = pairs.assign(to=others).sort_values("distance", kind="stable").head(NEAREST)
+    known = source.main_roles
+    rows = tuple(
+        (to, decimal(far), known.get(to, MISSING)) for to, far in zip(ranked["to"], ranked["distance"], strict=True)
+    )
+    group = int(places.loc[places["name"] == name, "group"].iloc[0])
+    fellows = places.loc[(places["group"] == group) & (places["name"] != name), "name"].tolist()
+    heads = "head" if len(fellows) == 1 else "heads"
+    others_said = f"with {len(fellows)} other {heads}: {names(fellows, NEAREST)}" if fellows else "alone"
+    said = f"Group {group} of {places['group'].nunique()}, {others_said}."
+    mean = f"Its maps are {decimal(float(pairs['distance'].mean()))} nats from those of another head on average."
+    return CardPart("Nearest heads", (said, mean), ("head", "distance, nats", "main role"), rows)
+
+
+OVERLAPS: Final[Mapping[str, str]] = {
+    "W_V": "what it reads (W_V), overlap",
+    "W_O": "what it writes (W_O), overlap",
+    "outputs": "its output vectors, linear CKA",
+}
+"What is compared in subspaces.parquet -> what it is."
+
+
+def subspaces(source: CardSource, name: str) -> CardPart | None:
+    """How much of its subspaces the head shares with the others, beside fresh weights."""
+    table = source.run.studies.get("subspaces")
+    if table is None:
+        return None
+    pairs = table[(table["name"] == name) | (table["other"] == name)]
+    rows = []
+    for what, said in OVERLAPS.items():
+        of_what = pairs[(pairs["what"] == what) & pairs["overlap"].notna()]
+        own, fresh = (of_what[of_what["weights"] == weights] for weights in ("own", "random"))
+        if len(own):
+            top = own.iloc[int(own["overlap"].argmax())]
+            most = f"{top['other'] if top['name'] == name else top['name']} ({decimal(float(top['overlap']))})"
+            rows.append((said, decimal(own["overlap"].mean()), decimal(fresh["overlap"].mean()), most))
+    columns = ("shared with another head", "mean", "with fresh weights", "most with")
+    return CardPart("Subspaces", (), columns, tuple(rows)) if rows else None
+
+
+def ensembles(source: CardSource, name: str) -> CardPart | None:
+    """The chosen ensembles that the head is part of."""
+    table = source.run.studies.get("ensembles")
+    if table is None:
+        return None
+    chosen = table[table["chosen"] & (table["size"] > 1)]
+    rows = [row for row in chosen.to_dict("records") if name in str(row["heads"]).split()]
+    columns = ("label", "variant", "heads", "accuracy, %", "gain over the first", "interval")
+    cells = tuple(
+        (
+            *(f"{row['probe']}: {row['label']}", str(row["variant"]), str(row["heads"])),
+            *(percent(row["accuracy"]), signed(row["gain"]), signed_interval(row["gain_low"], row["gain_high"])),
+        )
+        for row in rows
+    )
+    return CardPart("Ensembles", (), columns, cells) if cells else None
+
+
+def examples(source: CardSource, name: str) -> CardPart | None:
+    """What the head attends to in the sentences of the page."""
+    found = source.run.examples[source.run.examples["name"] == name]
+    drawn = [diagram(arcs) for _, arcs in found.groupby("example", sort=True)]
+    rows = tuple((one.label, " ".join(one.words), "; ".join(one.said)) for one in drawn)
+    return CardPart("Examples", (), ("label", "sentence", "strongest candidate"), rows) if rows else None

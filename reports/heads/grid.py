@@ -1,0 +1,108 @@
+"""The grid of all heads, each with its main role, beside their cards: where a reader of a page chooses a head."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import pandas as pd
+
+from reports.formats import count, interval, percent, signed, signed_interval
+from reports.heads.card import HeadCards, head_cards
+from reports.heads.card_parts import CardSource, main_roles
+from reports.heads.role_marks import RoleName, role_marks
+from reports.progress import Step, silent
+from reports.run.folder import Run
+
+ANY: Final = "any probe"
+"Stands for all probes together."
+
+
+@dataclass(frozen=True)
+class Role:
+    """A label that some head is most surely specialised in."""
+
+    probe: str
+    label: str
+    letter: str
+    colour: int
+    "As in `RoleMark`."
+    heads: tuple[str, ...]
+    "Names of the heads whose main role it is."
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The roles of all heads among the labels of every probe, or of one."""
+
+    probe: str
+    "The probe, or ANY."
+    roles: tuple[Role, ...]
+    "The most frequent first."
+    said: Mapping[str, str]
+    "Name of a head -> its role and numbers in one line."
+
+
+@dataclass(frozen=True)
+class HeadGrid:
+    """Every head of a run with its main role, and the cards."""
+
+    layers: int
+    heads: int
+    views: tuple[Roles, ...]
+    "Of every probe, then of each by itself where there are several."
+    cards: HeadCards
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The labels of all heads, a list a layer; "" for those that have no role."""
+        known = {name: role.label for role in self.views[0].roles for name in role.heads}
+        places = [[f"{layer + 1}-{head + 1}" for head in range(self.heads)] for layer in range(self.layers)]
+        return [[known.get(name, "") for name in row] for row in places]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What the page's script reads."""
+        views = [asdict(view) for view in self.views]
+        return {"layers": self.layers, "heads": self.heads, "views": views, "cards": self.cards.data}
+
+
+def head_grid(run: Run, step: Step = silent) -> HeadGrid | None:
+    """Return the grid of a run, telling `step` of every head; None where it scored no heads."""
+    cards = head_cards(run, step)
+    if cards is None:
+        return None
+    source, names = CardSource(run), [card.name for card in cards.cards]
+    probes = source.rows["probe"].unique()
+    alone = [_view(probe, source.rows[source.rows["probe"] == probe], names) for probe in probes if len(probes) > 1]
+    return HeadGrid(run.layers, run.heads, (_view(ANY, source.rows, names), *alone), cards)
+
+
+def _view(probe: str, rows: pd.DataFrame, names: Sequence[str]) -> Roles:
+    """Return the roles that heads have in `rows`, each head's surest row first."""
+    told = {str(row["name"]): row for row in rows.drop_duplicates("name").to_dict("records")}
+    return Roles(probe, _roles(main_roles(rows)), {name: _said(name, told.get(name)) for name in names})
+
+
+def _roles(main: Mapping[str, RoleName]) -> tuple[Role, ...]:
+    """Return the roles of heads, given by name, with their marks."""
+    return tuple(
+        Role(*role, mark.letter, mark.colour, heads=tuple(name for name, one in main.items() if one == role))
+        for role, mark in role_marks(main.values()).items()
+    )
+
+
+def _said(name: str, row: Mapping[Any, Any] | None) -> str:
+    """Say a head's main role, or where it came nearest to one, with its numbers."""
+    if row is None:
+        return f"Head {name}: nothing was tested"
+    about = f"{row['label']} ({row['probe']}, {row['variant']})"
+    margin = f"{signed(row['margin'])} points {signed_interval(row['margin_low'], row['margin_high'])}".rstrip()
+    numbers = (
+        f"accuracy {percent(row['accuracy'])} % {interval(row['ci_low'], row['ci_high'])}".rstrip(),
+        f"{margin} over {row['baseline']}",
+        f"n {count(int(row['n']))}",
+    )
+    role = f"specialised in {about}" if row["specialised"] else f"no role; nearest to one in {about}"
+    return " · ".join([f"Head {name}: {role}", *numbers])

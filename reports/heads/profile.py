@@ -1,0 +1,179 @@
+"""The profile of all heads of a model over several runs: one line a head, with its roles on every corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pandas as pd
+
+from reports.formats import MISSING, decimal, escaped, percent, signed, signed_whole
+from reports.heads.card_parts import CardSource
+from reports.progress import Step, each, silent
+from reports.run.folder import Run
+from reports.templates.environment import environment
+
+MOST: Final = 5
+"Roles that a line tells."
+
+
+@dataclass(frozen=True)
+class HeadLine:
+    """The line of one head."""
+
+    name: str
+    roles: tuple[str, ...]
+    "The surest labels in which it is specialised, one a label and corpus."
+    more: int
+    "How many further ones there are."
+    measures: tuple[str, ...]
+    "One a column of `Profile.columns`."
+
+
+@dataclass(frozen=True)
+class Profile:
+    """All heads of a model over several runs."""
+
+    model: str
+    runs: tuple[tuple[str, str, str], ...]
+    "Name of each run, and the corpora that its heads were chosen and told on."
+    columns: tuple[str, ...]
+    lines: tuple[HeadLine, ...]
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """The heads that are specialised in nothing that was asked."""
+        return tuple(line.name for line in self.lines if not line.roles)
+
+
+def profile_page(runs: Sequence[Run], step: Step = silent) -> str:
+    """Return the profile of all heads over `runs` in Markdown.
+
+    What is measured beside scores is told from the first run that has it. Raises ValueError for runs of different
+    models, or of none.
+    """
+    made = environment(html=False)
+    made.filters["md"] = escaped
+    return made.get_template("profile.md.j2").render(profile=head_profile(runs, step))
+
+
+def head_profile(runs: Sequence[Run], step: Step = silent) -> Profile:
+    """Return what is told of all heads over `runs`, telling `step` of each head."""
+    models = {run.folder: tuple(run.scores["model"].unique()) for run in runs}
+    if not models:
+        raise ValueError("a profile takes one run or more")
+    named = sorted(set(models.values()))
+    if len(named) > 1:
+        said = "; ".join(f"{folder} is of {', '.join(names)}" for folder, names in models.items())
+        raise ValueError(f"a profile is of one model, but {said}")
+    sources = [CardSource(run) for run in runs]
+    roles = pd.concat([_roles(source) for source in sources], ignore_index=True)
+    heads = pd.concat([run.scores for run in runs]).drop_duplicates("name").sort_values(["layer", "head"])["name"]
+    columns = [(title, found) for title, make in MEASURES.items() if (found := _first(make, sources))]
+    lines = [
+        _line(name, roles[roles["name"] == name], [found.get(name, MISSING) for _, found in columns])
+        for name in each("heads told", heads.tolist(), step)
+    ]
+    about = tuple((run.name, *_corpora(run)) for run in runs)
+    return Profile(", ".join(named[0]), about, tuple(title for title, _ in columns), tuple(lines))
+
+
+def _corpora(run: Run) -> tuple[str, str]:
+    names = run.scores.drop_duplicates(["split", "corpus"]).set_index("split")["corpus"]
+    return str(names.get("select", MISSING)), str(names.get("report", MISSING))
+
+
+def _roles(source: CardSource) -> pd.DataFrame:
+    """Return the labels in which heads of a run are specialised, in the variant that is surest."""
+    rows = source.rows
+    return rows[rows["specialised"]].drop_duplicates(["name", "probe", "label"])
+
+
+def _line(name: str, roles: pd.DataFrame, measures: Sequence[str]) -> HeadLine:
+    surest = roles.sort_values(["margin_low", "label"], ascending=[False, True], kind="stable").to_dict("records")
+    said = tuple(
+        f"{row['label']} ({row['variant']}, {row['corpus']}) {percent(row['accuracy'])} {signed(row['margin'])}"
+        for row in surest[:MOST]
+    )
+    return HeadLine(name, said, max(len(surest) - MOST, 0), tuple(measures))
+
+
+Found = dict[str, str]
+"Name of a head -> what a column says of it."
+
+
+def _first(make: Callable[[Run], Found], sources: Sequence[CardSource]) -> Found:
+    """Return a column from the first run that has what it tells."""
+    return next((found for source in sources if (found := make(source.run))), {})
+
+
+def _shape(kind: str, measure: str, write: Callable[[float], str]) -> Callable[[Run], Found]:
+    def make(run: Run) -> Found:
+        rows = _shapes(run)
+        rows = rows[(rows["kind"] == kind) & (rows["measure"] == measure)] if len(rows) else rows
+        return {str(row["name"]): write(float(row["value"])) for row in rows.to_dict("records")}
+
+    return make
+
+
+def _shapes(run: Run) -> pd.DataFrame:
+    """Return the shapes of the report split on the run's first scope."""
+    table = run.studies.get("shapes", pd.DataFrame())
+    if not len(table):
+        return table
+    told = table[table["split"] == "report"]
+    first: pd.DataFrame = told[told["scope"] == told["scope"].iloc[0]]
+    return first
+
+
+def _class(run: Run) -> Found:
+    rows = _shapes(run)
+    return _top(rows[rows["kind"] == "class"], "value", lambda row: str(row["measure"])) if len(rows) else {}
+
+
+def _kernel(run: Run) -> Found:
+    table = run.studies.get("circuits", pd.DataFrame())
+    return {str(row["name"]): signed_whole(int(row["kernel_offset"])) for row in table.to_dict("records")}
+
+
+def _copying(run: Run) -> Found:
+    table = run.studies.get("circuits", pd.DataFrame())
+    return {str(row["name"]): decimal(float(row["copying"])) for row in table.to_dict("records")}
+
+
+def _selective(run: Run) -> Found:
+    table = run.studies.get("classifiers")
+    if table is None:
+        return {}
+    rows = table[table["selectivity"].notna()]
+    return _top(rows, "selectivity", lambda row: f"{row['task']} {signed(float(row['selectivity']))}")
+
+
+def _top(rows: pd.DataFrame, by: str, say: Callable[[dict[Any, Any]], str]) -> Found:
+    """Return what is said of each head's highest row."""
+    first = rows.sort_values(by, ascending=False, kind="stable").drop_duplicates("name")
+    return {str(row["name"]): say(row) for row in first.to_dict("records")}
+
+
+def _nearest(run: Run) -> Found:
+    table = run.studies.get("distances")
+    if table is None:
+        return {}
+    turned = table.rename(columns={"name": "other", "other": "name"})
+    both = pd.concat([table, turned])[["name", "other", "distance"]].assign(near=lambda rows: -rows["distance"])
+    return _top(both, "near", lambda row: f"{row['other']} ({decimal(float(row['distance']))})")
+
+
+MEASURES: Final[dict[str, Callable[[Run], Found]]] = {
+    "entropy, nats": _shape("entropy", "all tokens", decimal),
+    "to [SEP], %": _shape("attention", "[SEP]", percent),
+    "to [CLS], %": _shape("attention", "[CLS]", percent),
+    "distance, words": _shape("distance", "words", decimal),
+    "class of most maps": _class,
+    "offset by weights alone": _kernel,
+    "copying": _copying,
+    "most selective classifier": _selective,
+    "nearest head": _nearest,
+}
+"Column -> what it says of every head by a run; empty where the run did not measure it."

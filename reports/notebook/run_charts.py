@@ -1,0 +1,110 @@
+"""Charts of a run for notebooks: one question over all heads, and the best heads beside their baselines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import altair as alt
+
+from reports.drawing.figures import BASELINE_ORANGE, HEAD_BLUE, INK, MUTED
+from reports.scores.best_heads import best_heads, page_scores
+from reports.scores.best_table import Question, asked_probes, find_question
+
+if TYPE_CHECKING:
+    from reports.run.folder import Run
+
+RAMP: Final = ("#f3f6f9", "#a9cbe6", "#4a90c9", "#0f4f8f", "#06264d")
+"Light to dark in one hue, as in the static figures."
+
+CELL: Final = 26
+"Pixels of a head in a heat map."
+
+MOST: Final = 25
+"Rows of a chart of best heads."
+
+NUMBERS: Final[tuple[alt.Tooltip, ...]] = tuple(
+    alt.Tooltip(f"{column}:{kind}", title=title, format=shape)
+    if shape
+    else alt.Tooltip(f"{column}:{kind}", title=title)
+    for column, kind, title, shape in (
+        ("name", "N", "head", ""),
+        ("n", "Q", "scored words", ","),
+        ("accuracy", "Q", "accuracy", ".1%"),
+        ("ci_low", "Q", "interval from", ".1%"),
+        ("ci_high", "Q", "interval to", ".1%"),
+        ("baseline", "N", "strongest rival", ""),
+        ("baseline_accuracy", "Q", "its accuracy", ".1%"),
+        ("margin", "Q", "margin", "+.1%"),
+        ("mass", "Q", "attention on the right words", ".3f"),
+        ("specialised", "N", "specialised", ""),
+    )
+)
+"What a chart says of a head that one points at."
+
+
+def head_chart(run: Run, label: str, probe: str | None = None, variant: str | None = None) -> Any:
+    """Return the accuracy of every head on one question as an Altair chart, layers as rows.
+
+    The chosen head is framed and specialised heads are dotted. Without `probe` or `variant` it is the question of that
+    label with the largest sure margin. Raises ValueError where the run scored no such thing.
+    """
+    question = find_question(run, label, probe, variant)
+    rows = _of(run, question)
+    base = alt.Chart(rows).encode(
+        x=alt.X("column:O", title="head", axis=alt.Axis(labelAngle=0)), y=alt.Y("row:O", title="layer")
+    )
+    shade = alt.Color("accuracy:Q", title="accuracy", scale=alt.Scale(domain=[0, 1], range=[*RAMP]), legend=_percent())
+    cells = base.mark_rect().encode(color=shade, tooltip=[*NUMBERS])
+    frame = base.mark_rect(fill=None, stroke=BASELINE_ORANGE, strokeWidth=2).transform_filter("datum.selected")
+    ink = alt.condition("datum.accuracy > 0.55", alt.value("white"), alt.value(INK))
+    dots = base.mark_circle(size=14, opacity=1).encode(color=ink).transform_filter("datum.specialised")
+    title = alt.Title(
+        f"{question.label} · {question.variant}",
+        subtitle=f"{run.name}, {question.probe}: framed is the chosen head, dotted are specialised ones",
+    )
+    return (cells + dots + frame).properties(width=alt.Step(CELL), height=alt.Step(CELL), title=title)
+
+
+def best_chart(run: Run, probe: str | None = None) -> Any:
+    """Return the best heads with interval, baseline and lexical table as an Altair chart, the MOST surest margins."""
+    scores, _ = page_scores(run.scores)
+    every = [row for name in asked_probes(run, probe) for row in best_heads(scores, name) if row.n]
+    found = sorted(every, key=lambda row: row.order)[:MOST]
+    order = [f"{row.label} · {row.variant}  {row.name}" for row in found]
+    if probe is None:
+        order = [f"{row.probe} · {name}" for row, name in zip(found, order, strict=True)]
+    keys = [(row.probe, row.label, row.variant, row.name) for row in found]
+    rows = scores[scores["split"] == "report"].set_index(["probe", "label", "variant", "name"], drop=False)
+    rows = rows.loc[keys].reset_index(drop=True).assign(role=order)
+    base = alt.Chart(rows[["role", *_FIELDS]]).encode(y=alt.Y("role:N", sort=order, title=None))
+    axis = alt.Axis(format="%", title="accuracy on the report split")
+    span = base.mark_rule(color=HEAD_BLUE, strokeWidth=2).encode(x=alt.X("ci_low:Q", axis=axis), x2="ci_high:Q")
+    fill = alt.condition("datum.specialised", alt.value(HEAD_BLUE), alt.value("white"))
+    dots = base.mark_point(color=HEAD_BLUE, size=45, opacity=1).encode(
+        x=alt.X("accuracy:Q", scale=alt.Scale(domain=[0, 1])), fill=fill, tooltip=[*NUMBERS]
+    )
+    rival = base.mark_tick(color=BASELINE_ORANGE, thickness=2.5, size=12).encode(x="baseline_accuracy:Q")
+    table = base.mark_point(shape="diamond", color=MUTED, size=35).encode(x="lexical_accuracy:Q")
+    told = "dot: best head with 95 % interval, filled where specialised; bar: strongest rival; diamond: lexical table"
+    which = f"best heads{'' if probe is None else f' of {probe}'}"
+    many = f"the {len(found)} surest of {len(every)} labels and variants" if len(found) < len(every) else ""
+    title = alt.Title(f"{run.name}: {which}", subtitle=[told, many] if many else told)
+    return (span + rival + table + dots).properties(width=380, title=title)
+
+
+_FIELDS: Final = (
+    *("name", "n", "accuracy", "ci_low", "ci_high", "baseline", "baseline_accuracy", "lexical_accuracy", "margin"),
+    *("mass", "specialised", "selected"),
+)
+
+
+def _of(run: Run, question: Question) -> Any:
+    scores, _ = page_scores(run.scores)
+    rows = scores[scores["split"] == "report"]
+    for column in ("probe", "label", "variant"):
+        rows = rows[rows[column] == getattr(question, column)]
+    return rows.assign(row=rows["layer"] + 1, column=rows["head"] + 1)[["row", "column", *_FIELDS]]
+
+
+def _percent() -> Any:
+    return alt.Legend(format="%", gradientLength=120)

@@ -1,0 +1,113 @@
+"""Whether what heads look at matters, in plain words: what a run found when it took heads away, or that it did not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from reports.studies.ablation.costs import LEVEL, Costs
+from reports.studies.ablation.section import Ablations, Contrast
+from reports.studies.gating.section import Gating
+from reports.studies.link.section import Linked
+from reports.studies.patching.section import Patched
+
+TOLD: Final = 3
+"Comparisons with random heads that the first screen tells in full."
+
+UNMEASURED: Final = (
+    "This run did not measure it. A head that looks at the right word need not be used by the model, and only taking "
+    'it away can tell. The table [ablation] of a config does that: behaviours = ["embedding"] for any model, '
+    '["loss", "grammar"] for one that predicts masked words.'
+)
+
+
+def mattering(found: Mapping[str, Any], specialised: frozenset[str], heads: int) -> Iterator[str]:
+    """Yield what sections found of the consequences of heads, so many of which there are; or that nothing was asked."""
+    ablation, gating, link = found.get("ablation"), found.get("gating"), found.get("link")
+    said = [*_contrasts(ablation), *_linked(link), *_important(gating, specialised, heads)]
+    said += _patched(found.get("patching"))
+    yield from said or (_single(ablation) if ablation else [UNMEASURED])
+
+
+def lost_without(name: str, found: Mapping[str, Any]) -> str:
+    """Say what the first behaviour of an ablation loses without a head; "" where that was not measured."""
+    ablation: Ablations | None = found.get("ablation")
+    if ablation is None:
+        return ""
+    costs = ablation.behaviours[0].first
+    rows = costs.heads[costs.heads["name"] == name]
+    if rows.empty:
+        return ""
+    return f"Switched off alone, it {_effect(costs, rows.iloc[0])}."
+
+
+def _effect(costs: Costs, row: Any) -> str:
+    """Say what one head costs, and whether surely."""
+    told, sure = f"{costs.told(row)} {costs.told_unit}", row["p_adjusted"] < LEVEL
+    if costs.distance:
+        more = "surely more than the median head does" if sure else "not surely more than the median head does"
+        return f"moves the {costs.title} by {told}, {more}"
+    if not sure:
+        return f"does not surely change the {costs.title} (cost {told})"
+    return f"surely {'costs' if row['cost'] > 0 else 'helps'} the {costs.title}: cost {told}"
+
+
+def _contrasts(ablation: Ablations | None) -> Iterator[str]:
+    """Yield how often chosen heads cost more than random ones, and the first such comparisons."""
+    held = [] if ablation is None else [one for one in ablation.contrasts if one.costs.way == ablation.every[0].way]
+    if not held:
+        return
+    more = sum(one.more for one in held)
+    yield (
+        f"{'Yes' if more == len(held) else 'Partly' if more else 'Not that we can tell'}: the heads of a label, "
+        f"switched off together, were held against as many random heads of the same layers. In {more} of {len(held)} "
+        f"such comparison{'s' * (len(held) > 1)} they surely cost the model more."
+    )
+    for one in held[:TOLD]:
+        yield _contrast(one)
+    if len(held) > TOLD:
+        yield f"The other {len(held) - TOLD} comparisons stand below."
+
+
+def _contrast(one: Contrast) -> str:
+    costs, row = one.costs, one.row
+    heads = len(row["heads"].split())
+    return (
+        f"{costs.title}: without {'the head' if heads == 1 else f'the {heads} heads'} of {row['name']} it "
+        f"{'moves by' if costs.distance else 'loses'} {costs.written(row['cost'])} {costs.told_unit}, without random "
+        f"heads {costs.written(row['random_cost'])}; difference {one.cells[2]}."
+    )
+
+
+def _single(ablation: Ablations) -> Iterator[str]:
+    """Yield how many single heads cost something, where no chosen heads were held against random ones."""
+    for one in ablation.behaviours:
+        yield f"{one.first.title}: {one.said}"
+
+
+def _linked(link: Linked | None) -> Iterator[str]:
+    if link is not None:
+        yield link.summary
+
+
+def _important(gating: Gating | None, specialised: frozenset[str], heads: int) -> Iterator[str]:
+    """Yield how many of the heads with the largest gradient importance are specialised in anything."""
+    for one in gating.importance if gating is not None else ():
+        top = [name for name, _ in one.heads]
+        known = sum(name in specialised for name in top)
+        yield (
+            f"By gradient importance for the {one.behaviour}, {known} of the {len(top)} most important heads are "
+            f"specialised in something; of all heads {len(specialised)} of {heads} are."
+        )
+
+
+def _patched(patching: Patched | None) -> Iterator[str]:
+    """Yield how many heads bring an answer back that a corrupted sentence has lost."""
+    if patching is None:
+        return
+    cells = [cell for row in patching.cells for cell in row]
+    gains = sum(cell.sure and cell.share > 0 for cell in cells)
+    yield (
+        f"Given what they say in a sentence whose subject has the other number, {gains} of {len(cells)} heads, each "
+        "alone, surely bring some of the right verb form back."
+    )

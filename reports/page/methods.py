@@ -1,0 +1,188 @@
+"""What was done in a run, in words that can be pasted into an appendix: its own settings and numbers, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from reports.formats import count, points
+from reports.page.methods_of_studies import of_studies
+from reports.run.folder import Run
+from reports.scores.best_heads import FEW_CLUSTERS, BestHead
+from reports.scores.controls import Rival
+from reports.scores.verdicts import Verdicts
+
+SOURCES: Final[Mapping[str, str]] = {
+    "pretrained": "with its weights as published",
+    "random": "with fresh random weights",
+    "shuffled": "with its weights shuffled within each matrix",
+    "checkpoint": "a checkpoint of a training",
+    "train": "trained in this run",
+}
+"model.source of a config -> what it means."
+
+READ: Final[Mapping[str, str]] = {
+    "weights": "its attention weights after the softmax",
+    "norms": "its attention weights times the length of the value that each carries behind the output projection "
+    "(Kobayashi et al. 2020)",
+    "rollout": "its attention weights times rollout through the layers below (Abnar and Zuidema 2020)",
+}
+"scoring.maps of a config -> what was read of a head."
+
+REDUCED: Final[Mapping[str, str]] = {
+    "mean": "attention from the pieces of a word was averaged",
+    "first": "of the pieces of a word the first was taken as the one that attends",
+}
+"scoring.reduce of a config -> what was done with the pieces of a query."
+
+Paragraph = tuple[str, str]
+"A heading, and sentences."
+
+
+def methods(
+    run: Run, config: Mapping[str, Any], rows: Sequence[BestHead], rivals: Sequence[Rival], verdicts: Verdicts
+) -> tuple[Paragraph, ...]:
+    """Return what was done, a paragraph a step; `rows` are those of untrained heads, `config` is config.toml as read.
+
+    What neither run.json nor config.toml says, such as a key that an older headscope did not write, is left out.
+    """
+    record, scoring = run.record, config.get("scoring", {})
+    told = [
+        ("Model", [*_model(record), *_training(config)]),
+        ("Corpora", [*_corpora(record)]),
+        ("Maps of words", [*_maps(scoring)]),
+        ("Questions and scores", [*_questions(config, rows)]),
+        ("Baselines", [*_rivals(rivals, control=False)]),
+        ("Controls", [*_rivals(rivals, control=True), *_repeated(config)]),
+        ("Intervals", [*_intervals(config)]),
+        ("Tests and verdicts", [*_tests(scoring, verdicts)]),
+    ]
+    paragraphs = [(title, " ".join(said)) for title, said in told if said]
+    return (*paragraphs, *of_studies(run, config))
+
+
+def _model(record: Mapping[str, Any]) -> Iterator[str]:
+    model = record.get("model")
+    if isinstance(model, dict):
+        sha256 = f"; sha256 of the weights {model['sha256']}" if model.get("sha256") else ""
+        yield (
+            f"{model.get('name')} ({SOURCES.get(str(model.get('source')), model.get('source'))}; architecture "
+            f"{model.get('architecture')}, {model.get('layers')} layers of {model.get('heads')} heads, inputs of at "
+            f"most {count(model.get('max_pieces'))} pieces{sha256})."
+        )
+
+
+def _training(config: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how the encoder was trained, where the run's config says so."""
+    train = config.get("train")
+    if not train or config.get("model", {}).get("source") != "train":
+        return
+    data = train["data"]
+    length = f"{count(train['steps'])} steps" if "steps" in train else f"{count(train['tokens'])} pieces"
+    seeds = ", ".join(map(str, train["seeds"]))
+    shape = train.get("encoder", {})
+    of = f"{shape['layers']} layers of {shape['heads']} heads, width {shape['model']}" if shape else "its own shape"
+    yield (
+        f"It was trained as a masked language model ({of}) on {data.get('name') or data.get('dataset') or 'own texts'} "
+        f"for {length}: rows of {train['length']} pieces, {train['rows'] * train['accumulation']} a step, AdamW with a "
+        f"learning rate of {train['learning_rate']:g}, warm-up over {train['warmup']} steps and {train['decay']} "
+        f"decay, {points(train['masking']['rate'])} % of pieces to be predicted; "
+        f"seed{'s' * (len(train['seeds']) > 1)} {seeds}."
+    )
+
+
+def _corpora(record: Mapping[str, Any]) -> Iterator[str]:
+    for split, verb in (("select", "chosen"), ("report", "reported")):
+        corpus = record.get("corpora", {}).get(split)
+        if corpus:
+            sizes = [f"{count(corpus[unit])} {unit}" for unit in ("documents", "sentences", "words") if unit in corpus]
+            prints = f"; fingerprint {corpus['fingerprint']}" if corpus.get("fingerprint") else ""
+            yield f"Heads were {verb} on {corpus.get('name')} ({', '.join(sizes)}{prints})."
+    dropped = record.get("dropped")
+    if dropped is not None:
+        number = sum(int(one.get("count", 0)) for one in dropped)
+        yield f"{count(number)} items were dropped, each for a counted reason." if number else "Nothing was dropped."
+
+
+def _maps(scoring: Mapping[str, Any]) -> Iterator[str]:
+    maps, reduce = str(scoring.get("maps")), str(scoring.get("reduce"))
+    if maps in READ:
+        yield f"Of every head was read {READ[maps]}, through hooks, with the model in evaluation mode."
+    if reduce in REDUCED:
+        yield (
+            f"For maps of words, attention to the pieces of a word was summed, and {REDUCED[reduce]} (Clark et al. "
+            "2019, section 4.1). Special tokens keep what they get, but are no candidates, and neither is the word "
+            "itself."
+        )
+    if "window_words" in scoring:
+        yield f"Probes that look beyond the sentence read windows of {scoring['window_words']} words."
+
+
+def _questions(config: Mapping[str, Any], rows: Sequence[BestHead]) -> Iterator[str]:
+    names = config.get("probes", {}).get("names") or list(dict.fromkeys(row.probe for row in rows))
+    yield (
+        f"Probes: {', '.join(names)}. They asked {count(len({(row.probe, row.label) for row in rows}))} labels in "
+        f"{count(len(rows))} pairs of label and variant. A head is right on a query where its most attended candidate "
+        "is a right one; candidates that are exactly equal count as a random choice among them would on average. For "
+        "each pair the head with the highest accuracy on the selection split was chosen, and is told with its numbers "
+        "on the report split."
+    )
+    probes = config.get("probes", {})
+    if probes.get("trained"):
+        yield (
+            "Besides, a logistic regression on the two attention values of a pair of words was trained for every head "
+            f"and relation, on {count(probes['trained_pairs'])} arcs a label and split at the most, beside a control "
+            "task with random labels (Hewitt and Liang 2019)."
+        )
+    if config.get("scoring", {}).get("metrics"):
+        yield "Heads were also ranked by mass, reciprocal rank and area under the curve, on the report split."
+
+
+def _rivals(rivals: Sequence[Rival], *, control: bool) -> Iterator[str]:
+    """Yield what heads were held against."""
+    told = [f"{one.name} ({one.what})" if one.what else one.name for one in rivals if one.is_control == control]
+    if told and not control:
+        yield f"{'; '.join(told)}. What a baseline learns it learned on the selection split."
+    elif told:
+        yield f"{'; '.join(told)}. Each is told by its head that is best on both splits together."
+    elif control:
+        yield "The run had no controls."
+
+
+def _repeated(config: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how many models a control has."""
+    controls = config.get("controls", {})
+    if controls.get("random"):
+        yield f"Fresh weights were drawn {controls['random']} times."
+    if controls.get("shuffled"):
+        yield (
+            f"Of {controls.get('shuffles_tried', controls['shuffled'])} models with shuffled weights the "
+            f"{controls['shuffled']} that are strongest on a sample of the selection split were taken."
+        )
+
+
+def _intervals(config: Mapping[str, Any]) -> Iterator[str]:
+    scoring = config.get("scoring", {})
+    if "replicates" in scoring:
+        yield (
+            f"95 % intervals come from {count(scoring['replicates'])} bootstrap resamples of whole documents "
+            "(sentences, where a corpus has no documents), by percentiles that are widened for few clusters (expanded "
+            f"percentile, Hesterberg 2015); below {FEW_CLUSTERS} clusters they are marked as rough. Seed "
+            f"{config.get('seed', 0)}."
+        )
+
+
+def _tests(scoring: Mapping[str, Any], verdicts: Verdicts) -> Iterator[str]:
+    if "flips" in scoring:
+        yield (
+            "That a head is right more often than each baseline and control was tested with one-sided sign-flip tests "
+            f"by document ({count(scoring['flips'])} random signs; the largest p over all rivals). p was corrected "
+            "over the heads of a label by the step-down maximum (Westfall and Young 1993) and over labels by "
+            "Benjamini and Hochberg 1995, heads being held to the selected share (Benjamini and Bogomolov 2014)."
+        )
+    yield (
+        f"A head is called specialised where its corrected p is below {verdicts.rule.alpha:g} and it is at least "
+        f"{points(verdicts.rule.margin)} percentage points above the strongest rival, on the report split."
+    )
+    if verdicts.design is not None:
+        yield verdicts.design.said

@@ -1,0 +1,113 @@
+"""The report of a run: one self-contained HTML page, the same in Markdown, and static figures."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+from reports.biographies.charts import biography_charts, save_biographies
+from reports.biographies.section import MATCHED
+from reports.drawing.charts import vega
+from reports.drawing.figures import save_best_heads, save_heat_maps
+from reports.page.markdown import markdown_page
+from reports.page.page_model import Contents, ProbePart, gather
+from reports.progress import Step, each, silent
+from reports.scores.best_heads import FEW_CLUSTERS
+from reports.scores.glossary import BIOGRAPHIES, LIMITS, MEANING
+from reports.scores.summary import leader_sentence
+from reports.studies.behaviour.figure import save_behaviour
+from reports.studies.behaviour.section import DECIDED
+from reports.templates.environment import assets, environment
+
+BEST_IN_FIGURE = 15
+"How many rows a static figure of best heads has."
+
+
+def write_report(run_folder: Path, step: Step = silent) -> Path:
+    """Write report/index.html, report/report.md and report/figures/ from the numbers in `run_folder`.
+
+    Returns the path of index.html; `step` is told how far it is. Everything is built beside its place and renamed:
+    where anything fails, an older report stays as it was. Raises FileNotFoundError or ValueError where the folder is no
+    run folder (`Run.open`).
+    """
+    contents = gather(Path(run_folder), step)
+    target = contents.run.folder / "report"
+    unfinished = target.with_name(f".report-{uuid4().hex}")
+    try:
+        figures = unfinished / "figures"
+        figures.mkdir(parents=True)
+        drawn = _save_figures(contents, figures, step)
+        if contents.biographies is not None:
+            save_biographies(contents.biographies, f"{contents.model}: heads in training", figures / "biographies")
+        told = each("page: figures of sections", contents.sections, step)
+        contents = replace(contents, sections=tuple(one.drawn(contents.about, figures) for one in told))
+        for name in each("page: texts", ("report.md", "index.html"), step):
+            text = html_page(contents) if name == "index.html" else markdown_page(contents, drawn)
+            (unfinished / name).write_text(text, encoding="utf-8")
+        _swap(unfinished, target)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return target / "index.html"
+
+
+def _swap(new: Path, target: Path) -> None:
+    """Put `new` in the place of `target`, and put the old one back if that fails."""
+    old = target.with_name(f".report-old-{uuid4().hex}")
+    if target.exists():
+        target.rename(old)
+    try:
+        new.rename(target)
+    except OSError:
+        if old.exists():
+            old.rename(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _save_figures(contents: Contents, folder: Path, step: Step) -> dict[str, list[str]]:
+    """Save the figures of every probe and of the behaviour; return probe -> file names without suffix."""
+    if contents.behaviour is not None:
+        save_behaviour(contents.behaviour.drawn, f"What {contents.model} does", folder / "behaviour")
+    parts = enumerate(each("page: figures of probes", contents.probes, step))
+    return {part.name: _save_probe_figures(contents, part, index, folder) for index, part in parts}
+
+
+def _save_probe_figures(contents: Contents, part: ProbePart, index: int, folder: Path) -> list[str]:
+    """Save the figures of one probe. Its name goes into file names only where it is plain."""
+    stem = part.name if part.name.isidentifier() and part.name.isascii() else f"probe{index + 1}"
+    heat = part.heat
+    title = f"{contents.about}: {part.name}"
+    saved = []
+    rows = [row for row in part.best if row.n > 0][:BEST_IN_FIGURE]
+    if rows:
+        save_best_heads(rows, title, folder / f"best-{stem}", verdicts=not part.trained)
+        saved.append(f"best-{stem}")
+    if part.first_maps:
+        save_heat_maps(part.first_maps, heat["layers"], heat["heads"], title, folder / f"heatmap-{stem}")
+        saved.append(f"heatmap-{stem}")
+    return saved
+
+
+def html_page(contents: Contents) -> str:
+    """Return the whole page as HTML that loads nothing from anywhere."""
+    template = environment().get_template("page.html.j2")
+    charts = biography_charts(contents.biographies) if contents.biographies is not None else []
+    drawn = bool(charts) or any(told.charts for told in contents.sections)
+    parts = ["page", "fold", "opening", *["charts"] * drawn, *["biographies"] * (contents.biographies is not None)]
+    parts += ["role_marks", *(told.name for told in contents.sections)]
+    return template.render(
+        page=contents,
+        leader=leader_sentence,
+        charts=charts,
+        biography_terms=BIOGRAPHIES,
+        matched_names=MATCHED,
+        meaning=MEANING,
+        limits=LIMITS,
+        few=FEW_CLUSTERS,
+        decided=DECIDED,
+        style=assets(parts, ".css"),
+        script=assets(parts, ".js"),
+        vega=vega() if drawn else "",
+    )

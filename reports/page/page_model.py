@@ -1,0 +1,198 @@
+"""Everything that a report says, gathered once from a run folder; HTML and Markdown only lay it out."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from reports.biographies.section import HeadBiographies, head_biographies
+from reports.drawing.arcs import Diagram, diagrams
+from reports.drawing.heatmaps import heat_map_data
+from reports.page.methods import Paragraph, methods
+from reports.page.sections import Told, sections
+from reports.page.summary import Opening, opening
+from reports.progress import Step, each, silent
+from reports.run.folder import Run
+from reports.run.provenance import Provenance, part_of, provenance
+from reports.scores.best_heads import CLASSIFIER, BestHead, best_heads, page_scores, probes
+from reports.scores.controls import Rival, rivals
+from reports.scores.glossary import MAPS_SAID
+from reports.scores.rankings import Rankings, rankings
+from reports.scores.summary import Summary, summarise
+from reports.scores.verdicts import Verdicts
+from reports.studies.behaviour.section import Behaviour, behaviour
+
+HEADS_WITH_EXAMPLES = 6
+"How many of a probe's best heads are shown at work."
+
+
+@dataclass(frozen=True)
+class ProbePart:
+    """What a page shows of one probe."""
+
+    name: str
+    best: tuple[BestHead, ...]
+    heat: dict[str, Any]
+    "Output of `heat_map_data`."
+    examples: tuple[Diagram, ...]
+
+    @property
+    def trained(self) -> bool:
+        """Whether the rows are trained classifiers."""
+        return self.name == CLASSIFIER
+
+    @property
+    def first_maps(self) -> tuple[dict[str, Any], ...]:
+        """The maps of the four relations with the largest sure margins, for static figures."""
+        by_pair = {(one["label"], one["variant"]): one for one in self.heat["maps"]}
+        seen: dict[str, dict[str, Any]] = {}
+        for row in self.best:
+            if (row.label, row.variant) in by_pair:
+                seen.setdefault(row.label.partition(":")[0], by_pair[row.label, row.variant])
+        return tuple(seen.values())[:4]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """All that a report says, in the order in which it says it."""
+
+    run: Run
+    model: str
+    maps: str
+    "What was read of the heads, a key of `reports.scores.glossary.MAPS`."
+    layers: int
+    heads: int
+    provenance: Provenance
+    opening: Opening
+    summary: Summary
+    verdicts: Verdicts
+    rivals: tuple[Rival, ...]
+    "The controls of the run, then its baselines."
+    probes: tuple[ProbePart, ...]
+    rankings: Rankings | None
+    "How far metrics agree; None where the run did not compare them."
+    behaviour: Behaviour | None
+    "What the model does on minimal pairs; None where the run asked about none."
+    biographies: HeadBiographies | None
+    "How heads came to their roles; None where the run followed no training."
+    sections: tuple[Told, ...]
+    "What was measured beside scores."
+    examples_total: int
+    unscored: tuple[BestHead, ...]
+    "Label-variant pairs with nothing to score or no head to choose."
+    notes: tuple[str, ...]
+    methods: tuple[Paragraph, ...]
+    "What was done, in words."
+
+    @property
+    def maps_said(self) -> str:
+        """How to read numbers that are not about attention weights; "" for those that are."""
+        return MAPS_SAID.get(self.maps, "")
+
+    @property
+    def about(self) -> str:
+        """The model and the corpus of the report split, for titles of figures."""
+        return f"{self.model} on {self.provenance.corpora.get('report', 'the report split')}"
+
+    @property
+    def controls(self) -> tuple[Rival, ...]:
+        """The controls of the run."""
+        return tuple(rival for rival in self.rivals if rival.is_control)
+
+    @property
+    def controls_said(self) -> str:
+        """What heads were held against, in two sentences."""
+        names = ", ".join(rival.name for rival in self.controls)
+        if not names:
+            return (
+                "This run had no controls: specialised means above the baselines only. A model without knowledge might "
+                "do as well. Controls are asked for in the config’s table [controls]."
+            )
+        return (
+            f"A specialised head is above all of these. Controls of this run: {names}. A control is told by its head "
+            "that is best on both splits together, which favours it."
+        )
+
+    @property
+    def shows_attention(self) -> bool:
+        """Whether the HTML page shows every head on the example sentences, and so needs no drawings of some."""
+        return any(told.name == "attention" for told in self.sections)
+
+    @property
+    def examples_shown(self) -> int:
+        """Number of drawn sentences."""
+        return sum(len(part.examples) for part in self.probes)
+
+
+def gather(folder: Path, step: Step = silent) -> Contents:
+    """Read the run folder and collect what its report says."""
+    run = Run.open(folder)
+    scores, left_out = _shown_scores(run)
+    best, config, told = _best(scores), _config(run), tuple(sections(run, step))
+    against = rivals(scores, run.record, config)
+    verdicts = Verdicts.of(scores, run.record, config, controlled=any(rival.is_control for rival in against))
+    layers, heads, maps = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1, str(scores["maps"].iloc[0])
+    summary = summarise(best, run.record, verdicts, layers, heads)
+    found = {one.name: one.found for one in told}
+    return Contents(
+        run=run,
+        model=str(part_of(run.record, "model").get("name") or scores["model"].iloc[0]),
+        maps=maps,
+        layers=layers,
+        heads=heads,
+        provenance=provenance(run, maps),
+        opening=opening(best, run.record, summary, verdicts, layers * heads, found),
+        summary=summary,
+        verdicts=verdicts,
+        rivals=against,
+        probes=tuple(
+            _probe_part(run, scores, probe, rows) for probe, rows in each("page: probes", tuple(best.items()), step)
+        ),
+        rankings=rankings(run),
+        behaviour=behaviour(run),
+        biographies=head_biographies(run, verdicts.rule),
+        sections=told,
+        examples_total=int(run.examples.groupby(["example"]).ngroups),
+        unscored=tuple(row for rows in best.values() for row in rows if row.n == 0),
+        notes=(*left_out, *(str(note) for note in run.record.get("notes") or ())),
+        methods=methods(run, config, _of_untrained(best), against, verdicts),
+    )
+
+
+def _shown_scores(run: Run) -> tuple[pd.DataFrame, list[str]]:
+    """Return the scores that the page shows, at least one, and what it therefore leaves out."""
+    scores, left_out = page_scores(run.scores)
+    if scores.empty:
+        raise ValueError(
+            f"{run.folder / 'scores.parquet'}: no rows, so there is nothing to report; check run.json's notes"
+        )
+    return scores, left_out
+
+
+def _best(scores: pd.DataFrame) -> dict[str, tuple[BestHead, ...]]:
+    """Return the best heads of each probe that has any."""
+    best = {probe: best_heads(scores, probe) for probe in probes(scores)}
+    return {probe: rows for probe, rows in best.items() if rows}
+
+
+def _of_untrained(best: Mapping[str, Sequence[BestHead]]) -> list[BestHead]:
+    """Return the rows of all probes but the trained classifiers."""
+    return [row for probe, rows in best.items() if probe != CLASSIFIER for row in rows]
+
+
+def _probe_part(run: Run, scores: pd.DataFrame, probe: str, rows: tuple[BestHead, ...]) -> ProbePart:
+    drawn = tuple(diagrams(run.examples, rows, HEADS_WITH_EXAMPLES))
+    return ProbePart(probe, rows, heat_map_data(scores, probe, rows), drawn)
+
+
+def _config(run: Run) -> Mapping[str, Any]:
+    """Return config.toml of the run as it was read in, or say that it cannot be read."""
+    try:
+        return tomllib.loads(run.config)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{run.folder / 'config.toml'}: not TOML ({error}); run again to make a new one") from error

@@ -1,0 +1,1 @@
+"""The page of the sandbox study: error rates where the truth is known."""

@@ -1,0 +1,212 @@
+"""The page of the sandbox: what its record says, in words, tables and curves."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from reports.drawing.charts import Chart, vega
+from reports.formats import count, day, duration, escaped, percent
+from reports.progress import Step, silent
+from reports.sandbox.charts import coverage_charts, false_charts, power_charts
+from reports.sandbox.claims import BESIDE, COVERAGE_GOAL, PROMISED, ROUGH, SLACK, Claim, claims, lead, needed_text
+from reports.sandbox.figures import save_figures
+from reports.sandbox.record import (
+    Coverage,
+    FalseFinds,
+    Power,
+    Record,
+    coverage_rows,
+    mixed_rows,
+    null_rows,
+    power_rows,
+    rate_names,
+    read_record,
+)
+from reports.sandbox.shortcut import Comparison, comparisons
+from reports.sandbox.words import ABOUT, DIFFERENT, NULLS, RATES, conservative
+from reports.templates.environment import asset, assets, environment
+
+WORDS: Mapping[str, Any] = {"about": ABOUT, "different": DIFFERENT, "rates": RATES, "promised": PROMISED}
+FIGURES = {"power": "Power", "false-positives": "Rates of false positives", "coverage": "Coverage of intervals"}
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything that the page shows, made from the record."""
+
+    record: Record
+    level: float
+    threshold: float
+    power: list[Power]
+    nulls: list[FalseFinds]
+    mixed: list[FalseFinds]
+    coverage: list[Coverage]
+    compared: list[Comparison]
+    claims: list[Claim]
+
+    @classmethod
+    def of(cls, record: Record) -> Page:
+        """Gather the rows of a record; what it lacks is empty."""
+        power, nulls, mixed = power_rows(record), null_rows(record), mixed_rows(record)
+        coverage, compared = coverage_rows(power), comparisons(record)
+        rule = record.get("rule", {})
+        made = claims(record, nulls, mixed, coverage, compared)
+        level, threshold = float(rule.get("alpha", 0.05)), float(rule.get("margin", 0.0))
+        return cls(record, level, threshold, power, nulls, mixed, coverage, compared, made)
+
+    @property
+    def lead(self) -> list[str]:
+        """The first paragraph, in sentences."""
+        return lead(self.claims, self.power, self.nulls, self.record)
+
+    @property
+    def mixed_said(self) -> str:
+        """What is said of false finds beside planted heads."""
+        return " ".join(claim.measured for claim in self.claims if claim.name.endswith(BESIDE))
+
+    @property
+    def version(self) -> str:
+        """The version of headscope that made the record, empty where it does not say."""
+        return str(self.record.get("headscope", ""))
+
+    @property
+    def weights(self) -> list[Record]:
+        """The heads that were planted by weights."""
+        return list(self.record.get("weights", ()))
+
+    @property
+    def date(self) -> str:
+        """The day on which the study was made."""
+        return day(self.record.get("started"))
+
+    @property
+    def by_null(self) -> list[tuple[str, str, str, list[FalseFinds]]]:
+        """Null hypothesis, what it is, how conservative the tests are under it, and its rows."""
+        names = dict.fromkeys(row.where for row in self.nulls)
+        parts = [(name, [row for row in self.nulls if row.where == name]) for name in names]
+        return [(name, NULLS.get(name, ""), conservative(rows, self.level), rows) for name, rows in parts]
+
+    @property
+    def needed(self) -> tuple[list[float], list[tuple[float, list[tuple[str, str]]]]]:
+        """The powers that are wanted, and for every margin how many scored words each takes, and of which role."""
+        rows = self.record.get("needed", ())
+        powers = sorted({float(row["power"]) for row in rows})
+        found = {(float(row["margin"]), float(row["power"])): (needed_text(row), str(row["role"])) for row in rows}
+        margins = sorted({margin for margin, _ in found})
+        return powers, [(margin, [found.get((margin, power), ("–", "")) for power in powers]) for margin in margins]
+
+    @property
+    def null_runs(self) -> list[tuple[str, int, int, int, list[str]]]:
+        """Source of the weights, runs, runs that declared something, heads declared, and which."""
+        runs = self.record.get("null_runs", ())
+        told = []
+        for source in dict.fromkeys(run["source"] for run in runs):
+            own = [run for run in runs if run["source"] == source]
+            declared = [f"{name} (seed {run['seed']})" for run in own for name in run.get("declared", ())]
+            heads = sum(run["specialised"] for run in own)
+            told.append((source, len(own), sum(bool(run["specialised"]) for run in own), heads, declared))
+        return told
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """How the study was made, by name."""
+        return _facts(self.record)
+
+
+def _facts(record: Record) -> list[tuple[str, str]]:
+    """Return what is known of how the study was made; what is unknown is left out."""
+    scale, effort, population = (record.get(name, {}) for name in ("scale", "effort", "population"))
+    rough = scale and scale.get("runs", 0) < ROUGH
+    machine = [record.get("platform"), f"{record['cores']} cores" if record.get("cores") else None]
+    memory = record.get("peak_memory_mb")
+    facts = {
+        "command": record.get(
+            "command", f"headscope sandbox{' --quick' if rough else ''} --seed {record.get('seed', 0)}"
+        ),
+        "made": day(record["started"]) if record.get("started") else None,
+        "commit": record.get("git_commit"),
+        "commits of parts": _commits(record),
+        "headscope": record.get("headscope"),
+        "Python": record.get("python"),
+        "versions": _listed(record.get("versions", {})),
+        "machine": ", ".join(part for part in machine if part),
+        "workers": record.get("workers"),
+        "peak memory": f"{count(memory)} MB" if memory else None,
+        "wall time": duration(record["wall_seconds"]) if "wall_seconds" in record else None,
+        "stages": ", ".join(f"{name} {duration(seconds)}" for name, seconds in record.get("stages", {}).items()),
+        "population": _listed({name: value for name, value in population.items() if isinstance(value, int)}),
+        "scale": _listed(scale),
+        "effort": _listed(effort),
+    }
+    return [(name, str(value)) for name, value in facts.items() if value not in (None, "", {})]
+
+
+def _commits(record: Record) -> str | None:
+    """Write the commit of each part, where a study was resumed with another one."""
+    commits = {name: str(commit or "unknown")[:8] for name, commit in record.get("commits", {}).items()}
+    return _listed(commits) if len(set(commits.values())) > 1 else None
+
+
+def _listed(entries: Mapping[str, Any]) -> str:
+    """Write names and values in one line, names in plain words."""
+    return ", ".join(f"{name.replace('_', ' ')} {_plain(value)}" for name, value in entries.items())
+
+
+def _plain(value: object) -> str:
+    return "/".join(map(str, value)) if isinstance(value, list) else count(value)
+
+
+def write_sandbox_page(folder: Path, step: Step = silent) -> Path:
+    """Write index.html, report.md and figures/ into `folder` from its sandbox.json; return the path of the page.
+
+    `step` is told how far it is. Everything is built beside its place: where anything fails, an older page stays as it
+    was. Raises FileNotFoundError where there is no record, ValueError where it cannot be understood.
+    """
+    folder = Path(folder)
+    record = read_record(folder)
+    unfinished = folder / f".page-{uuid4().hex}"
+    try:
+        page = Page.of(record)
+        figures = save_figures(page.power, page.nulls, page.coverage, page.level, page.threshold, unfinished, step)
+        html, markdown = _rendered("sandbox.html.j2", page), _rendered("sandbox.md.j2", page, figures)
+        shutil.rmtree(folder / "figures", ignore_errors=True)
+        unfinished.rename(folder / "figures")
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"{folder / 'sandbox.json'}: not a record of the sandbox ({type(error).__name__}: {error}); "
+            "make it again with 'headscope sandbox'"
+        ) from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    (folder / "report.md").write_text(re.sub(r"\n{3,}", "\n\n", markdown), encoding="utf-8")
+    (folder / "index.html").write_text(html, encoding="utf-8")
+    return folder / "index.html"
+
+
+def _rendered(template: str, page: Page, figures: Sequence[str] = ()) -> str:
+    """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
+    html = template.endswith(".html.j2")
+    made = environment(html=html)
+    made.filters["md"] = escaped
+    charts = _charts(page) if html else {}
+    drawn = any(charts.values())
+    return made.get_template(template).render(
+        page=page, charts=charts, style=assets(("page", "charts", "sandbox"), ".css"), rate_names=rate_names,
+        script=asset("charts.js") if drawn else "", vega=vega() if drawn else "", goal=page.level + SLACK,
+        coverage_goal=COVERAGE_GOAL, figures={name: FIGURES[name] for name in figures}, percents=percent, **WORDS,
+    )  # fmt: skip
+
+
+def _charts(page: Page) -> dict[str, list[Chart]]:
+    """Return the charts of each section that has any."""
+    return {
+        "power": power_charts(page.power, page.threshold),
+        "nulls": false_charts(page.nulls, page.level),
+        "coverage": coverage_charts(page.coverage),
+    }

@@ -1,0 +1,117 @@
+"""Whole runs held beside simulated ones, to see whether both find the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from reports.sandbox.record import Rate, Record
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One planted head in whole runs and in simulated ones."""
+
+    role: str
+    margin: float
+    documents: int
+    runs: int
+    "Whole runs."
+    simulated_runs: int
+    specialised: Rate
+    simulated: Rate
+    p_share: float
+    "Fisher's exact test of both shares."
+    mean: float
+    simulated_mean: float
+    difference: tuple[float, float, float]
+    "Whole minus simulated, with its 95 % interval."
+    p_mean: float
+    sd: float
+    simulated_sd: float
+    p_sd: float
+    "F test of both variances; NaN for a single whole run."
+
+    @property
+    def ps(self) -> tuple[float, ...]:
+        """The p-values that could be computed."""
+        return tuple(p for p in (self.p_share, self.p_mean, self.p_sd) if not math.isnan(p))
+
+
+def comparisons(record: Record) -> list[Comparison]:
+    """Return the comparison of every role."""
+    simulated_runs = int(record.get("scale", {}).get("runs", 0))
+    population = int(record.get("population", {}).get("documents", 0))
+    return [_comparison(row, simulated_runs, population) for row in record.get("whole", ())]
+
+
+def _comparison(row: Mapping[str, Any], simulated_runs: int, population: int) -> Comparison:
+    whole, simulated, runs = row["accuracy"], row["simulated"]["accuracy"], int(row["runs"])
+    sd, simulated_sd = (_sample_sd(one["sd"], n) for one, n in ((whole, runs), (simulated, simulated_runs)))
+    share, simulated_share = Rate.of(row["specialised"]), Rate.of(row["simulated"]["specialised"])
+    error = _error(simulated_sd, runs, simulated_runs, int(row["documents"]), population)
+    difference, p_mean = _difference(whole["mean"] - simulated["mean"], error, simulated_runs)
+    return Comparison(
+        role=str(row["role"]),
+        margin=float(row["margin"]),
+        documents=int(row["documents"]),
+        runs=runs,
+        simulated_runs=simulated_runs,
+        specialised=share,
+        simulated=simulated_share,
+        p_share=_p_of_shares(share, runs, simulated_share, simulated_runs),
+        mean=float(whole["mean"]),
+        simulated_mean=float(simulated["mean"]),
+        difference=difference,
+        p_mean=p_mean,
+        sd=sd,
+        simulated_sd=simulated_sd,
+        p_sd=_p_of_sds(sd, runs, simulated_sd, simulated_runs),
+    )
+
+
+def _sample_sd(sd: float, count: int) -> float:
+    """Return the standard deviation over count - 1, of one over count; NaN for fewer than two."""
+    return float(sd) * math.sqrt(count / (count - 1)) if count > 1 else math.nan
+
+
+def _error(sd: float, runs: int, simulated_runs: int, documents: int, population: int) -> float:
+    """Return how far both means lie apart by chance, if a run varies as the simulated ones do.
+
+    Simulated runs gather around the mean of their population, which is itself a sample of the grammar: it is as far
+    from the truth as the mean of population / documents runs.
+    """
+    if not (runs and simulated_runs and population):
+        return math.nan
+    return sd * math.sqrt(1 / runs + 1 / simulated_runs + documents / population)
+
+
+def _difference(difference: float, error: float, simulated_runs: int) -> tuple[tuple[float, float, float], float]:
+    """Return a difference with its interval, and its p by Student's t."""
+    if math.isnan(error):
+        return (difference, math.nan, math.nan), math.nan
+    if not error:
+        return (difference, difference, difference), float(difference == 0)
+    far = float(stats.t.ppf(0.975, simulated_runs - 1)) * error
+    p = 2 * float(stats.t.sf(abs(difference) / error, simulated_runs - 1))
+    return (difference, difference - far, difference + far), p
+
+
+def _p_of_shares(one: Rate, runs: int, other: Rate, other_runs: int) -> float:
+    if not (runs and other_runs and one.known and other.known):
+        return math.nan
+    found = round(one.value * runs), round(other.value * other_runs)
+    table = np.array([[found[0], runs - found[0]], [found[1], other_runs - found[1]]])
+    return float(stats.fisher_exact(table).pvalue)
+
+
+def _p_of_sds(sd: float, runs: int, other: float, other_runs: int) -> float:
+    if math.isnan(sd) or math.isnan(other) or not other:
+        return math.nan
+    ratio = stats.f(runs - 1, other_runs - 1)
+    return min(1.0, 2 * float(min(ratio.cdf((sd / other) ** 2), ratio.sf((sd / other) ** 2))))

@@ -1,0 +1,102 @@
+"""The best heads of a run as a table that notebooks, terminals and papers show."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+
+from reports.formats import count, interval, p_value, percent, signed, signed_interval
+from reports.scores.best_heads import BestHead, best_heads, page_scores, probes
+from reports.tables.text_table import ShownTable
+
+if TYPE_CHECKING:
+    from reports.run.folder import Run
+
+COLUMNS: Final = (
+    *("probe", "label", "variant", "head", "n", "accuracy, %", "interval", "its rival, %", "rival"),
+    *("margin", "interval", "p", "verdict"),
+)
+"Of the table of all probes; that of one has no column for it."
+
+NOTE: Final = (
+    "Heads are chosen on the selection split and told on the report split, with 95 % intervals. The rival is the "
+    "strongest baseline or control, the margin is in percentage points over it, and p is corrected for all heads and "
+    "labels of the run."
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a probe asked: one label in one variant."""
+
+    probe: str
+    label: str
+    variant: str
+
+
+def best_table(run: Run, probe: str | None = None) -> ShownTable:
+    """Return the chosen head of every label and variant, of one probe or of all, the largest sure margins first.
+
+    Raises ValueError for a probe that the run did not ask.
+    """
+    scores, _ = page_scores(run.scores)
+    rows = [row for name in asked_probes(run, probe) for row in best_heads(scores, name)]
+    frame = pd.DataFrame([asdict(row) for row in rows], columns=[*BestHead.__dataclass_fields__])
+    corpora = scores.loc[scores["split"] == "report", "corpus"].drop_duplicates()
+    title = f"{run.name}: best heads{'' if probe is None else f' of {probe}'}, {', '.join(corpora)}"
+    first = 0 if probe is None else 1
+    return ShownTable(title, COLUMNS[first:], tuple(_cells(row)[first:] for row in rows), frame, NOTE)
+
+
+def _cells(row: BestHead) -> tuple[str, ...]:
+    return (
+        *(row.probe, row.label, row.variant, row.name or "–", count(row.n)),
+        *(percent(row.accuracy), interval(row.ci_low, row.ci_high)),
+        *(percent(row.baseline_accuracy), row.baseline),
+        *(signed(row.margin), signed_interval(row.margin_low, row.margin_high), p_value(row.p_adjusted), row.verdict),
+    )
+
+
+def asked_probes(run: Run, probe: str | None = None) -> list[str]:
+    """Return the probes of a run, or the one that is named; raises ValueError, with those that there are."""
+    known = probes(page_scores(run.scores)[0])
+    if probe is None:
+        return known
+    if probe not in known:
+        raise ValueError(f"{run.folder}: no probe {probe!r}{_meant(probe, known)}")
+    return [probe]
+
+
+def find_question(run: Run, label: str, probe: str | None = None, variant: str | None = None) -> Question:
+    """Return the question of that label with the largest sure margin, in the probe and variant that are named.
+
+    Raises ValueError, with what there is, where nothing of the kind was scored.
+    """
+    rows = [row for row in _scored(run, asked_probes(run, probe))]
+    found = [row for row in rows if row.label == label]
+    if not found:
+        raise ValueError(f"{run.folder}: no label {label!r}{_meant(label, [row.label for row in rows])}")
+    kept = [row for row in found if variant in (None, row.variant)]
+    if not kept:
+        raise ValueError(
+            f"{run.folder}: {label!r} has no variant {variant!r}{_meant(str(variant), [r.variant for r in found])}"
+        )
+    best = min(kept, key=lambda row: row.order)
+    return Question(best.probe, best.label, best.variant)
+
+
+def _scored(run: Run, names: Sequence[str]) -> Iterator[BestHead]:
+    scores, _ = page_scores(run.scores)
+    for name in names:
+        yield from (row for row in best_heads(scores, name) if row.n)
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    """Return the end of an error: the name that was probably meant, or those that there are."""
+    names = list(dict.fromkeys(known))
+    near = difflib.get_close_matches(name, names, 1)
+    return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(names) or 'none'}"

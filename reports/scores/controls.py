@@ -1,0 +1,107 @@
+"""What a head had to beat for its verdict: the baselines and controls of a run, and what the controls cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pandas as pd
+
+from reports.scores.best_heads import CLASSIFIER
+
+STAGE: Final = "control: "
+"What the names of the stages begin with in which a run scored a control."
+
+CONTROLS: Final = {
+    "random weights": ("random", "0", "the same architecture with fresh weights"),
+    "shuffled weights": (
+        "shuffled",
+        "0",
+        "the model’s weights shuffled within each matrix: the strongest of several shuffles, chosen on a sample",
+    ),
+    "shuffled words": (
+        "words",
+        "false",
+        "the same model reads each sentence with its words in another order; what is right follows the words",
+    ),
+    "control arcs": (
+        "arcs",
+        "false",
+        "random arcs with the same distribution of offsets as the right ones, scored in the same pass as those",
+    ),
+}
+"Name -> key in the table [controls] of a config, value that switches it off, what it is."
+
+BASELINES: Final = {
+    "offset": "the most frequent distance of right words",
+    "previous word": "the word before",
+    "nearest mention": "the nearest mention before",
+    "same head word": "the nearest mention before with the same head word",
+    "nearest candidate": "the nearest of the noun phrases to choose from",
+    "first candidate": "the first of the noun phrases to choose from",
+    "uniform": "the same attention everywhere: chance",
+}
+"Name -> what it is, of baselines that cost next to nothing and are always there."
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A baseline or control that heads are held against."""
+
+    name: str
+    what: str
+    strongest: int
+    "Label–variant pairs in which it is the strongest on the report split."
+    is_control: bool
+    seconds: float | None = None
+    "Time that scoring it took; None where the run does not tell."
+    switch: str = ""
+    "What to add to the command line for a run without it."
+
+
+def rivals(scores: pd.DataFrame, record: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[Rival, ...]:
+    """Return the controls of a run, then the baselines that are named in `scores`, each kind in its usual order.
+
+    A control ran if the config asks for it, a stage of run.json is named after it, or a row of scores names it.
+    Repetitions of one ("random weights 2") are told together.
+    """
+    strongest, seconds = _strongest(scores), _seconds(record)
+    asked = [name for name, (key, _, _) in CONTROLS.items() if config.get("controls", {}).get(key)]
+    controls = {*asked, *seconds, *(name for name in strongest if name in CONTROLS)}
+    order = [*CONTROLS, *BASELINES, *sorted({*strongest, *seconds})]
+    return tuple(
+        _rival(name, strongest.get(name, 0), seconds.get(name), is_control=name in controls)
+        for name in sorted({*controls, *strongest}, key=lambda name: (name not in controls, order.index(name)))
+    )
+
+
+def _rival(name: str, strongest: int, seconds: float | None, *, is_control: bool) -> Rival:
+    """Return one baseline or control; of one that this page does not know only the name is told."""
+    key, off, what = CONTROLS.get(name, ("", "", BASELINES.get(name, "")))
+    return Rival(name, what, strongest, is_control, seconds, f"--set controls.{key}={off}" if key else "")
+
+
+def control_of(name: str) -> str:
+    """Return the control that `name` is a repetition of, or the key of; else `name` itself."""
+    known = (one for one, (key, _, _) in CONTROLS.items() if name in (one, key) or name.startswith(f"{one} "))
+    return next(known, name)
+
+
+def _strongest(scores: pd.DataFrame) -> dict[str, int]:
+    """Return every baseline that a row names -> number of pairs in which it is the strongest on the report split."""
+    rows = scores[(scores["probe"] != CLASSIFIER) & (scores["baseline"] != "")]
+    rows = rows.assign(baseline=rows["baseline"].map(control_of))
+    pairs = rows.loc[rows["split"] == "report", ["probe", "label", "variant", "baseline"]].drop_duplicates()
+    counts = pairs["baseline"].value_counts()
+    return {name: int(counts.get(name, 0)) for name in sorted(rows["baseline"].unique())}
+
+
+def _seconds(record: Mapping[str, Any]) -> dict[str, float]:
+    """Return name -> seconds of every control that has a stage of its own."""
+    stages, seconds = record.get("stages"), dict[str, float]()
+    for stage, took in stages.items() if isinstance(stages, dict) else ():
+        if stage.startswith(STAGE):
+            name = control_of(stage.removeprefix(STAGE))
+            seconds[name] = seconds.get(name, 0) + float(took)
+    return seconds

@@ -1,0 +1,136 @@
+"""What labels, variants and baselines are called in plain words; what is not known here is shown as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from reports.scores.controls import control_of
+
+RELATIONS: Final[Mapping[str, tuple[str, str]]] = {
+    "all": ("word", "syntactic head"),
+    "acl": ("modifying clause", "noun"),
+    "acl:relcl": ("relative clause", "noun"),
+    "advcl": ("adverbial clause", "main verb"),
+    "advmod": ("adverb", "modified word"),
+    "amod": ("adjective", "noun"),
+    "appos": ("apposition", "noun"),
+    "aux": ("auxiliary", "verb"),
+    "case": ("preposition or case marker", "noun"),
+    "cc": ("conjunction such as “and”", "joined word"),
+    "ccomp": ("complement clause", "main verb"),
+    "compound": ("part of a compound", "main word"),
+    "conj": ("joined word", "first of the joined words"),
+    "cop": ("form of “be”", "predicate"),
+    "csubj": ("clause as subject", "verb"),
+    "det": ("article or other determiner", "noun"),
+    "discourse": ("interjection", "main verb"),
+    "expl": ("empty “it” or “there”", "verb"),
+    "fixed": ("later part of a fixed expression", "first word"),
+    "flat": ("later part of a name", "first word"),
+    "iobj": ("indirect object", "verb"),
+    "list": ("item of a list", "first item"),
+    "mark": ("subordinating word", "verb of the clause"),
+    "nmod": ("modifying noun", "noun"),
+    "nmod:poss": ("possessor", "possessed noun"),
+    "nsubj": ("subject", "verb"),
+    "nsubj:pass": ("passive subject", "verb"),
+    "nummod": ("number", "noun"),
+    "obj": ("object", "verb"),
+    "obl": ("adverbial phrase", "verb"),
+    "parataxis": ("inserted clause", "main verb"),
+    "punct": ("punctuation mark", "syntactic head"),
+    "vocative": ("form of address", "verb"),
+    "xcomp": ("complement without a subject", "main verb"),
+}
+"Relation of Universal Dependencies -> what the dependent is called, and what its head is."
+
+PLACES: Final[Mapping[str, str]] = {
+    "previous": "looks at the word before",
+    "next": "looks at the next word",
+    "same": "looks at the word itself",
+    "first": "looks at the first word",
+    "last": "looks at the last word",
+    "broad": "spreads its attention over many words",
+    "rarest": "looks at the rarest word of the sentence",
+    "two rarest": "looks at one of the two rarest words of the sentence",
+}
+"Label of a place, or of a rare word -> what the head does."
+
+MENTIONS: Final[Mapping[str, str]] = {"pronoun": "pronoun", "proper": "name", "nominal": "noun phrase"}
+"Label of coreference -> what kind of mention it is about."
+
+TASKS: Final[Mapping[tuple[str, str], str]] = {
+    ("antecedent", "pronoun->candidate"): "looks from a pronoun to the one of two noun phrases that it means",
+    ("antecedent", "pronoun<-candidate"): "looks at a pronoun most from the one of two noun phrases that it means",
+    ("distractors", "noun groups"): "looks at the noun group that agrees, not at another one",
+    ("distractors", "head nouns"): "looks at the noun that agrees, not at another one",
+    ("reflexive", "among nominals"): "looks from a reflexive pronoun to the subject, among nouns alone",
+    ("repetition", "same word"): "looks at the same word elsewhere",
+    ("repetition", "word after"): "looks at what followed the same word before",
+    ("sense", "noun->cue or rival"): "looks from an ambiguous noun to the word that decides its sense, not to a rival",
+}
+"(probe, variant) -> what the head does, where an arrow does not say it."
+
+GUESSES: Final[Mapping[str, str]] = {
+    "offset": "always pointing the same distance away",
+    "previous word": "always pointing at the word before",
+    "nearest mention": "always taking the nearest mention",
+    "same head word": "taking the nearest mention with the same head word",
+    "nearest candidate": "always taking the nearest candidate",
+    "first candidate": "always taking the first candidate",
+    "uniform": "guessing at random",
+    "random weights": "the best head of a model with fresh weights",
+    "shuffled weights": "the best head of a model with shuffled weights",
+    "shuffled words": "the best head on sentences in another order",
+    "control arcs": "the best head on random pairs of words at the same distances",
+}
+"Baseline or control -> what it does."
+
+
+def task(probe: str, label: str, variant: str) -> str:
+    """Return what a head does that is right on a label, read as a variant says, as a verb and what follows.
+
+    >>> task("dependency", "obj", "dependent->head"), task("dependency", "obl:agent", "head->dependent")
+    ('looks from an object to its verb', 'looks from a verb to its adverbial phrase (obl:agent)')
+    >>> task("agreement", "attractors=1", "verb->subject"), task("mine", "odd", "every way")
+    ('looks from a verb to the subject (attractors=1)', 'does best on odd (every way)')
+    """
+    if probe in ("position", "rare"):
+        return PLACES.get(label, f"looks at {label}")
+    if probe == "coreference":
+        return f"looks from a {MENTIONS.get(label, 'mention')} to another mention of the same, among {variant}"
+    if probe == "dependency" and (found := _relation(label, variant)):
+        return found
+    more = "" if label == "all" else f" ({label})"
+    if (probe, variant) in TASKS:
+        return TASKS[probe, variant] + more
+    asked, row, other = variant.partition("->")
+    if row:
+        return f"looks from {_a(asked)} to the {other}{more}"
+    reader, column, asked = variant.partition("<-")
+    return f"looks at {_a(asked)} most from the {reader}{more}" if column else f"does best on {label} ({variant})"
+
+
+def _relation(label: str, variant: str) -> str:
+    """Return what a head does that is right on a relation; "" where relation or variant have no plain name."""
+    base = label if label in RELATIONS else label.partition(":")[0]
+    if base not in RELATIONS:
+        return ""
+    dependent, head = RELATIONS[base]
+    more = "" if base == label else f" ({label})"
+    told = {
+        "dependent->head": f"looks from {_a(dependent)} to its {head}",
+        "head->dependent": f"looks from {_a(head)} to its {dependent}",
+        "head<-dependent": f"looks at {_a(dependent)} most from its {head}",
+    }
+    return told[variant] + more if variant in told else ""
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
+
+
+def guess(baseline: str) -> str:
+    """Return what a baseline or control does, as the subject of a sentence; its name where that is not known."""
+    return GUESSES.get(control_of(baseline), baseline)

@@ -1,0 +1,207 @@
+"""How far the metrics of a run agree on its heads, and the questions on which the choice of a metric matters most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+import pandas as pd
+
+from reports.formats import coefficient, count
+from reports.run.folder import Run
+from reports.scores.best_heads import CLASSIFIER
+from reports.scores.glossary import METRICS
+
+ACCURACY: Final = "accuracy"
+
+NAMES: Final[Mapping[str, str]] = {
+    ACCURACY: "accuracy",
+    "mass": "mass",
+    "reciprocal_rank": "reciprocal rank",
+    "auc": "area under the curve",
+    CLASSIFIER: "trained classifier",
+}
+"Metric -> its name on a page, in the order of a page."
+
+QUESTION: Final = ["probe", "label", "variant"]
+
+MOST: Final = 2
+"Disputes that are shown for each metric beside accuracy."
+
+
+@dataclass(frozen=True)
+class Pair:
+    """How far two metrics agree, over all questions."""
+
+    one: str
+    other: str
+    questions: int
+    low: float
+    median: float
+    high: float
+    "Quartiles and median of tau."
+    same_best: int
+    "Questions on which both have a best head in common."
+    overlap: float
+    "Mean fraction of the top heads that are the same."
+
+
+@dataclass(frozen=True)
+class Variant:
+    """How far accuracy agrees with the other metrics on the questions of one variant of a probe."""
+
+    probe: str
+    variant: str
+    questions: int
+    taus: tuple[float, ...]
+    "Median tau with each of `Rankings.others`; NaN where there is none."
+
+
+@dataclass(frozen=True)
+class Favourite:
+    """The best head by one metric, with its numbers by both."""
+
+    name: str
+    accuracy: float
+    value: float
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """A question on which accuracy and another metric have different best heads."""
+
+    probe: str
+    label: str
+    variant: str
+    n: int
+    metric: str
+    tau: float
+    by_accuracy: Favourite
+    by_metric: Favourite
+
+    @property
+    def gap(self) -> float:
+        """What each metric's favourite is ahead of the other's by its own metric; the smaller of the two."""
+        ahead = self.by_metric.value - self.by_accuracy.value
+        return min(self.by_accuracy.accuracy - self.by_metric.accuracy, ahead)
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """What a page says about the agreement of metrics."""
+
+    asked: int
+    "Questions that have numbers."
+    compared: int
+    "Questions with enough items to compare rankings."
+    least: int
+    "Items of the smallest of them; 0 where there is none."
+    others: tuple[str, ...]
+    "Names of the metrics beside accuracy."
+    pairs: tuple[Pair, ...]
+    variants: tuple[Variant, ...]
+    "The least agreement first, on average over the metrics that every variant has."
+    disputes: tuple[Dispute, ...]
+    "At most MOST a metric, the largest gap first."
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was compared, and which metric agrees most and least with accuracy."""
+        if not self.pairs:
+            return (f"None of {count(self.asked)} questions has enough items to compare the rankings of heads.",)
+        of_accuracy = sorted((pair for pair in self.pairs if pair.one == NAMES[ACCURACY]), key=lambda one: -one.median)
+        few = f"; the other {count(self.asked - self.compared)} have fewer items than that" * (
+            self.asked > self.compared
+        )
+        scope = (
+            f"All heads were ranked on {count(self.compared)} questions of the report split by each metric "
+            f"(the smallest question has {count(self.least)} items{few})."
+        )
+        most, least = (f"{pair.other} ({_agreement(pair)})" for pair in (of_accuracy[0], of_accuracy[-1]))
+        return scope, f"Closest to accuracy: {most}. Furthest from it: {least}."
+
+    @property
+    def terms(self) -> tuple[tuple[str, str], ...]:
+        """What the metrics mean that are compared here."""
+        unknown = set(NAMES.values()) - set(self.others)
+        return tuple((term, definition) for term, definition in METRICS if term not in unknown)
+
+
+def rankings(run: Run) -> Rankings | None:
+    """Return what a page says about the agreement of metrics; None where the run did not compare them."""
+    if run.metrics is None or run.agreement is None:
+        return None
+    found = run.agreement[run.agreement["tau"].notna()]
+    of_accuracy = found[found["one"] == ACCURACY]
+    others = [metric for metric in NAMES if metric in set(of_accuracy["other"])]
+    return Rankings(
+        asked=run.metrics.groupby(QUESTION).ngroups,
+        compared=found.groupby(QUESTION).ngroups,
+        least=int(found["n"].min()) if len(found) else 0,
+        others=tuple(NAMES[metric] for metric in others),
+        pairs=tuple(_pairs(found)),
+        variants=tuple(_variants(of_accuracy, others)),
+        disputes=tuple(dispute for metric in others for dispute in _disputes(run, of_accuracy, metric)),
+    )
+
+
+def _agreement(pair: Pair) -> str:
+    same = f"the same best head on {count(pair.same_best)} of {count(pair.questions)} questions"
+    return f"median tau {coefficient(pair.median)}, {same}"
+
+
+def _pairs(found: pd.DataFrame) -> Iterator[Pair]:
+    place = {metric: number for number, metric in enumerate(NAMES)}
+    groups = {(str(one), str(other)): rows for (one, other), rows in found.groupby(["one", "other"])}
+    for one, other in sorted(groups, key=lambda pair: (place[pair[0]], place[pair[1]])):
+        rows = groups[one, other]
+        low, median, high = rows["tau"].quantile([0.25, 0.5, 0.75]).tolist()
+        same, overlap = int(rows["same_best"].sum()), float(rows["overlap"].mean())
+        yield Pair(NAMES[one], NAMES[other], len(rows), low, median, high, same, overlap)
+
+
+def _variants(of_accuracy: pd.DataFrame, others: list[str]) -> Iterator[Variant]:
+    if of_accuracy.empty:
+        return
+    table = of_accuracy.pivot_table(index=["probe", "variant"], columns="other", values="tau", aggfunc="median")
+    for place in table.dropna(axis=1).mean(axis=1).argsort(kind="stable"):
+        probe, variant = table.index[place]
+        rows = of_accuracy[(of_accuracy["probe"] == probe) & (of_accuracy["variant"] == variant)]
+        yield Variant(probe, variant, rows["label"].nunique(), tuple(table[others].iloc[place].tolist()))
+
+
+def _disputes(run: Run, of_accuracy: pd.DataFrame, metric: str) -> list[Dispute]:
+    """Return the disputes of accuracy and a metric with the largest gaps, one a relation with its subtypes."""
+    numbers = _numbers(run, metric)
+    rows = of_accuracy[(of_accuracy["other"] == metric) & ~of_accuracy["same_best"]]
+    disputes = []
+    for row in rows.to_dict("records"):
+        question = (row["probe"], row["label"], row["variant"])
+        of_heads = numbers.loc[[question]]
+        favourites = [_favourite(of_heads, by) for by in (ACCURACY, "value")]
+        disputes.append(Dispute(*question, row["n"], NAMES[metric], row["tau"], *favourites))
+    largest: dict[tuple[str, str], Dispute] = {}
+    for dispute in sorted(disputes, key=lambda one: (-one.gap, one.probe, one.label, one.variant)):
+        largest.setdefault((dispute.probe, dispute.label.partition(":")[0]), dispute)
+    return list(islice(largest.values(), MOST))
+
+
+def _numbers(run: Run, metric: str) -> pd.DataFrame:
+    """Return name, accuracy and the metric as `value`, by question and head."""
+    assert run.metrics is not None
+    table = run.metrics
+    if metric == CLASSIFIER:
+        trained = run.scores[(run.scores["probe"] == CLASSIFIER) & (run.scores["split"] == "report")]
+        named = trained["variant"].str.partition("/")
+        trained = trained.assign(probe=named[0], variant=named[2], value=trained["accuracy"])
+        table = table.merge(trained[[*QUESTION, "name", "value"]], on=[*QUESTION, "name"])
+    else:
+        table = table.assign(value=table[metric])
+    return table.set_index(QUESTION)[["name", ACCURACY, "value"]].sort_index()
+
+
+def _favourite(of_heads: pd.DataFrame, by: str) -> Favourite:
+    best = of_heads.iloc[int(of_heads[by].argmax())]
+    return Favourite(str(best["name"]), float(best[ACCURACY]), float(best["value"]))

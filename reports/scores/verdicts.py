@@ -1,0 +1,173 @@
+"""When a head is called specialised: the rule in words, what was found by it, and where too little was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from reports.formats import points
+from reports.scores.best_heads import CLASSIFIER, probes
+
+Head = tuple[str, str, str]
+"(name, label, variant) of a head that a verdict is about."
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The thresholds of a run, as its config gives them."""
+
+    alpha: float = 0.05
+    "The adjusted p must be below this."
+    margin: float = 0.1
+    "The margin over the strongest of baselines and controls must be at least this."
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> Rule:
+        """Return the rule of the table [verdict]; what it does not say has its default."""
+        verdict = config.get("verdict", {})
+        return cls(float(verdict.get("alpha", cls.alpha)), float(verdict.get("margin", cls.margin)))
+
+    def said(self, *, controlled: bool) -> tuple[tuple[str, str], ...]:
+        """Return the rule as (term, sentences); `controlled` is whether the run had any control."""
+        rivals = "every baseline and control" if controlled else "every baseline"
+        unlearned = (
+            "This run had no controls, so here specialised means above the baselines only. A model without knowledge "
+            "might do as well."
+        )
+        return (
+            (
+                "Specialised",
+                f"A head is specialised in a label (read as its variant says) when, on the report split, it is right "
+                f"more often than {rivals} that makes sense for the probe, surely (adjusted p below {self.alpha:g}, "
+                f"corrected for all heads and labels of the run) and by enough (at least {points(self.margin)} "
+                f"percentage points above the strongest of them).",
+            ),
+            (
+                "Beyond the lexical table",
+                "A specialised head is beyond the lexical table when the 95 % interval of its margin over that table "
+                "(of this one head and label, not corrected for others) lies above 0 as well. The table is a "
+                "supervised yardstick: it counted, in the annotated selection split, which word forms and which "
+                "distances are right.",
+            ),
+            (
+                "Why both are told",
+                "As far as we know nobody has published heads against that yardstick, and most heads lose to it. "
+                "Losing does not make a head unspecialised, for the head had no supervision. Beating it means that "
+                "the head knows more than word forms and distances.",
+            ),
+            *((("No controls", unlearned),) if not controlled else ()),
+        )
+
+
+@dataclass(frozen=True)
+class Design:
+    """How many scored words a verdict needs, as a run has found out beforehand."""
+
+    margin: float
+    "A head that is really this much above its baselines ..."
+    power: float
+    "... is called specialised in this share of runs ..."
+    items: int
+    "... that score this many words ..."
+    documents: int = 0
+    "... in this many documents."
+    source: str = ""
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Design | None:
+        """Return the design in run.json; None where the run wrote none."""
+        found = record.get("design")
+        if not isinstance(found, dict) or not {"margin", "power", "items"} <= set(found):
+            return None
+        sizes = (int(found["items"]), int(found.get("documents", 0)))
+        return cls(float(found["margin"]), float(found["power"]), *sizes, str(found.get("source", "")))
+
+    def marks(self, n: int, clusters: int) -> bool:
+        """Whether a label with `n` scored words in so many clusters is too small to miss a verdict for a reason."""
+        return n > 0 and (n < self.items or clusters < self.documents)
+
+    @property
+    def said(self) -> str:
+        """What the mark means, in one sentence."""
+        source = f" ({self.source})" if self.source else ""
+        documents = f" in {self.documents:,} documents" if self.documents else ""
+        return (
+            f"To be called specialised in {points(self.power)} % of runs, a head that is really {points(self.margin)} "
+            f"percentage points above its baselines takes {self.items:,} scored words{documents}{source}; a label that "
+            f"has less is marked †, and a missing verdict there says little."
+        )
+
+
+@dataclass(frozen=True)
+class Finds:
+    """What one probe found on the report split, over all heads and not only the chosen ones."""
+
+    probe: str
+    pairs: int
+    "Label–variant pairs that were tested."
+    labels: int
+    "Labels among them."
+    found_pairs: int
+    "Pairs with at least one specialised head."
+    found_labels: int
+    with_table: int
+    "Pairs among the found ones that have a lexical table."
+    heads: frozenset[str]
+    "Heads that are specialised in anything."
+    beyond: tuple[Head, ...]
+    "Heads beyond the lexical table, the largest sure margin over it first."
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """All that a page says about verdicts beside those of single rows."""
+
+    rule: Rule
+    design: Design | None
+    finds: tuple[Finds, ...]
+    controlled: bool
+    "Whether the run had any control."
+
+    @classmethod
+    def of(
+        cls, scores: pd.DataFrame, record: Mapping[str, Any], config: Mapping[str, Any], *, controlled: bool
+    ) -> Verdicts:
+        """Gather what scores, run.json and config.toml say about verdicts."""
+        return cls(Rule.of(config), Design.of(record), find_all(scores), controlled)
+
+    @property
+    def said(self) -> tuple[tuple[str, str], ...]:
+        """The rule as (term, sentences)."""
+        return self.rule.said(controlled=self.controlled)
+
+    def marks(self, n: int, clusters: int) -> bool:
+        """Whether a label with `n` scored words is marked as small."""
+        return self.design is not None and self.design.marks(n, clusters)
+
+
+def find_all(scores: pd.DataFrame) -> tuple[Finds, ...]:
+    """Count the verdicts of every probe that has any; trained classifiers have none."""
+    tested = scores[(scores["split"] == "report") & scores["p_adjusted"].notna() & (scores["probe"] != CLASSIFIER)]
+    return tuple(_finds(probe, tested[tested["probe"] == probe]) for probe in probes(tested))
+
+
+def _finds(probe: str, tested: pd.DataFrame) -> Finds:
+    found = tested[tested["specialised"]]
+    beyond = found[found["beyond_lexical"]].sort_values("lexical_margin_low", ascending=False, kind="stable")
+    return Finds(
+        probe=probe,
+        pairs=_pairs(tested),
+        labels=tested["label"].nunique(),
+        found_pairs=_pairs(found),
+        found_labels=found["label"].nunique(),
+        with_table=_pairs(found[found["lexical_accuracy"].notna()]),
+        heads=frozenset(found["name"]),
+        beyond=tuple(zip(beyond["name"], beyond["label"], beyond["variant"], strict=True)),
+    )
+
+
+def _pairs(rows: pd.DataFrame) -> int:
+    return len(rows[["label", "variant"]].drop_duplicates())

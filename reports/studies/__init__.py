@@ -1,0 +1,1 @@
+"""What a run measures of heads beside their scores, one folder a study."""

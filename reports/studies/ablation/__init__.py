@@ -1,0 +1,1 @@
+"""Ablation: what a behaviour loses without heads."""

@@ -1,0 +1,112 @@
+"""What a page says of a model that was trained to answer in one of two words, and of what its answers rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pandas as pd
+from scipy import stats
+
+from reports.formats import coefficient, count, interval, percent
+from reports.run.folder import Run
+from reports.studies.answers.tables import AGAINST, MEASURES
+from reports.tables.study_table import last_step
+
+ANSWERS: Final[Sequence[tuple[str, str]]] = (
+    (
+        "right",
+        "The share of held-out questions on which the right one of the two words is the more probable one. The "
+        "interval is exact for independent questions (Clopper and Pearson 1934).",
+    ),
+    (
+        "one head left",
+        "In one layer all heads but one are switched off, in the others none (Michel et al. 2019). The best head of a "
+        "layer is chosen on the even-numbered questions and told on the odd ones.",
+    ),
+    (
+        "rank correlation",
+        "Spearman’s, over the words of a question: what a layer’s attention, rollout or flow gives to each word, "
+        "against how much the answer changes where the word is blanked out, or against the gradient there (Abnar and "
+        "Zuidema 2020). Mean over questions; those in which all words are equal are left out.",
+    ),
+)
+"Term -> definition, for the section on answers."
+
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a page says."""
+
+    said: str
+    "How many answers are right."
+    lengths: Sequence[Row]
+    "Words of a question, n, share right with its interval."
+    left: Sequence[Row]
+    "Of each layer: the best head left alone, questions, share right with and without the others."
+    flows: Sequence[Row]
+    "Of each layer: the mean rank correlations, in the order of `flow_columns`."
+
+    @property
+    def flow_columns(self) -> Sequence[str]:
+        """Names of the columns of numbers of `flows`."""
+        return [f"{measure}, {against}" for against in AGAINST for measure in MEASURES]
+
+
+def answers(run: Run) -> Answered | None:
+    """Return what the page says of the model's last step; None where nothing was asked."""
+    table = run.studies.get("answers")
+    if table is None or table.empty:
+        return None
+    table = last_step(table)
+    left, flows = run.studies.get("one_head"), run.studies.get("flows")
+    said = f"Of {count(len(table))} held-out questions {_right(table['log_odds'])} are answered rightly."
+    return Answered(
+        said,
+        tuple(_lengths(table)),
+        tuple(_left(last_step(left), table)) if left is not None else (),
+        tuple(_flows(last_step(flows))) if flows is not None else (),
+    )
+
+
+def _right(log_odds: pd.Series) -> str:
+    """Write the share of answers that are right, with its interval."""
+    hits, n = int((log_odds > 0).sum()), len(log_odds)
+    if not n:
+        return ""
+    ends = stats.binomtest(hits, n).proportion_ci(0.95)
+    return f"{percent(hits / n)} % {interval(ends.low, ends.high)}"
+
+
+def _lengths(table: pd.DataFrame) -> Iterator[Row]:
+    """Yield the share of right answers by quarters of the questions, the short ones first."""
+    quarters = pd.qcut(table["words"], 4, duplicates="drop")
+    for _, rows in table.groupby(quarters, observed=True):
+        least, most = rows["words"].min(), rows["words"].max()
+        yield (f"{least}" if least == most else f"{least} to {most}", count(len(rows)), _right(rows["log_odds"]))
+
+
+def _left(one_head: pd.DataFrame, table: pd.DataFrame) -> Iterator[Row]:
+    """Yield for each layer the head that does best alone on even questions, told on the odd ones."""
+    whole = table.set_index("text")["log_odds"]
+    for layer in one_head["layer"].drop_duplicates().sort_values().tolist():
+        rows = one_head[one_head["layer"] == layer]
+        odd = rows["text"] % 2 == 1
+        shares = (rows.loc[~odd, "log_odds"] > 0).groupby(rows.loc[~odd, "name"], sort=False).mean()
+        if shares.empty:
+            continue
+        best = str(shares.idxmax())
+        told = rows[odd & (rows["name"] == best)]
+        intact = whole.reindex(told["text"])
+        yield (f"{layer + 1}", best, count(len(told)), _right(told["log_odds"]), _right(intact))
+
+
+def _flows(table: pd.DataFrame) -> Iterator[Row]:
+    """Yield the mean rank correlations of each layer."""
+    order = pd.MultiIndex.from_product([AGAINST, MEASURES])
+    means = table.pivot_table(index="layer", columns=["against", "measure"], values="rho").reindex(columns=order)
+    for layer, found in zip(means.index.tolist(), means.to_numpy().tolist(), strict=True):
+        yield (f"{layer + 1}", *map(coefficient, found))

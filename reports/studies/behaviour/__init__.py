@@ -1,0 +1,1 @@
+"""Behaviour: what the model does on minimal pairs."""

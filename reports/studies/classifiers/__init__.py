@@ -1,0 +1,1 @@
+"""Classifiers and parsers that are trained on heads."""

@@ -1,0 +1,218 @@
+"""What classifiers tell from the heads: the best head of every task beside its controls, parsers, and layers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from reports.formats import MISSING, count, decimal, interval, percent, signed, signed_interval
+from reports.run.folder import Run
+from reports.scores.best_heads import FEW_CLUSTERS
+from reports.studies.classifiers.tables import CLASSIFIER_TABLES
+
+ARC: Final = "arc: "
+"What the names of the tasks begin with that a pair's two attention values answer."
+
+FOLDED: Final = 15
+"A table with more rows than this is folded."
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a page, every cell as it is written."""
+
+    title: str
+    columns: tuple[tuple[str, str], ...]
+    'Name of each column and how it stands: "text" or "num".'
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def folded(self) -> bool:
+        """Whether there are too many rows to be shown at once."""
+        return len(self.rows) > FOLDED
+
+
+@dataclass(frozen=True)
+class Classifiers:
+    """What a page says about classifiers and parsers."""
+
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...]
+    best: tuple[Row, ...]
+    "Rows of classifiers.parquet: the chosen head of every task that is not about arcs."
+    parsers: tuple[Row, ...]
+    "Rows of parser.parquet."
+    layers: Mapping[str, tuple[float, ...]]
+    "Task -> accuracy with layers 0 to l."
+
+    @property
+    def drawn(self) -> bool:
+        """Whether there is anything for a figure: arcs alone have theirs among the best heads."""
+        return bool(self.best or self.parsers or self.layers)
+
+
+def classifiers(run: Run) -> Classifiers | None:
+    """Return what the page says about the classifiers of a run; None where there were none."""
+    found = {name: run.studies[name] for name in CLASSIFIER_TABLES if name in run.studies}
+    if not found:
+        return None
+    chosen = _rows(found.get("classifiers"), lambda frame: frame[frame["selected"]])
+    best = [row for row in chosen if not str(row["task"]).startswith(ARC)]
+    arcs = sorted(
+        (row for row in chosen if str(row["task"]).startswith(ARC)), key=lambda row: -float(row["selectivity_low"])
+    )
+    parsers, layers = _rows(found.get("parser")), found.get("layers")
+    tables = [_heads_table(best), _arcs_table(arcs), _parser_table(parsers), *_layer_tables(layers)]
+    courses = {} if layers is None else {str(task): tuple(part["cumulative"]) for task, part in _by_task(layers)}
+    return Classifiers(
+        sentences=(*_told(best, "tasks"), *_told(arcs, "kinds of arcs"), *_parsed(parsers)),
+        tables=tuple(table for table in tables if table.rows),
+        best=tuple(best),
+        parsers=tuple(parsers),
+        layers=courses,
+    )
+
+
+def _rows(frame: pd.DataFrame | None, keep: Any = lambda frame: frame) -> list[Row]:
+    rows: list[Row] = [] if frame is None else keep(frame).to_dict("records")
+    return rows
+
+
+def _by_task(layers: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    return [(str(task), part.sort_values("layer")) for task, part in layers.groupby("task", sort=False)]
+
+
+def _number(row: Row) -> str:
+    return ("⚠ " if 0 < row["clusters"] < FEW_CLUSTERS else "") + count(row["n"])
+
+
+def _sure(value: str, between: str) -> str:
+    return f"{value} {between}" if between else value
+
+
+def _selective(row: Row, accuracy: str, selectivity: str) -> str:
+    return MISSING if np.isnan(row[accuracy]) else f"{percent(row[accuracy])} ({signed(row[selectivity])})"
+
+
+def _accuracy(row: Row) -> tuple[str, ...]:
+    """Accuracy, control and selectivity of a row, then its compression and that of the control task."""
+    return (
+        _sure(percent(row["accuracy"]), interval(row["ci_low"], row["ci_high"])),
+        percent(row["control_accuracy"]),
+        _sure(signed(row["selectivity"]), signed_interval(row["selectivity_low"], row["selectivity_high"])),
+        decimal(row["compression"]),
+        decimal(row["control_compression"]),
+    )
+
+
+_ACCURACY: Final = (
+    ("Control", "num"),
+    ("Selectivity", "num"),
+    ("Compression", "num"),
+    ("Control’s compression", "num"),
+)
+
+
+def _heads_table(rows: Sequence[Row]) -> Table:
+    columns = (
+        *(("Task", "text"), ("Head", "text"), ("Labels", "num"), ("n", "num"), ("Accuracy", "num"), *_ACCURACY),
+        *(("Majority", "num"), ("Control’s majority", "num"), ("Embedding", "num"), ("Random weights", "num")),
+    )
+    return Table(
+        "What the best head of each task tells",
+        columns,
+        tuple(
+            (
+                *(row["task"], row["name"], count(row["classes"]), _number(row), *_accuracy(row)),
+                *(percent(row["majority"]), percent(row["control_majority"])),
+                *(_selective(row, f"{kind}_accuracy", f"{kind}_selectivity") for kind in ("embedding", "random")),
+            )
+            for row in rows
+        ),
+    )
+
+
+def _arcs_table(rows: Sequence[Row]) -> Table:
+    columns = (("Label", "text"), ("Variant", "text"), ("Head", "text"), ("n", "num"), ("Balanced accuracy", "num"))
+    return Table(
+        "Arcs from a pair’s two attention values, coded online",
+        (*columns, *_ACCURACY),
+        tuple(
+            (row["label"], str(row["task"]).removeprefix(ARC), row["name"], _number(row), *_accuracy(row))
+            for row in rows
+        ),
+    )
+
+
+def _parser_table(rows: Sequence[Row]) -> Table:
+    columns = (("Parser", "text"), ("Weights of the model", "text"), ("Learned numbers", "num"), ("n", "num"))
+    return Table(
+        "Parsers that see all heads at once",
+        (*columns, ("UAS", "num"), ("Margin over the next word", "num"), *_ACCURACY[:2]),
+        tuple(
+            (
+                *(row["parser"], row["weights"], count(row["parameters"]), _number(row)),
+                _sure(percent(row["uas"]), interval(row["ci_low"], row["ci_high"])),
+                _sure(signed(row["margin"]), signed_interval(row["margin_low"], row["margin_high"])),
+                percent(row["control_uas"]),
+                _sure(signed(row["selectivity"]), signed_interval(row["selectivity_low"], row["selectivity_high"])),
+            )
+            for row in rows
+        ),
+    )
+
+
+def _layer_tables(layers: pd.DataFrame | None) -> list[Table]:
+    """One table of layers together, with the expected one, and one of each layer alone; tasks solved early first."""
+    if layers is None:
+        return []
+    ordered = sorted(_by_task(layers), key=lambda one: float(np.nan_to_num(one[1]["expected_layer"].iloc[0], nan=1e9)))
+    numbers = tuple((str(layer), "num") for layer in sorted(layers["layer"].unique()))
+    together, alone = [], []
+    for task, part in ordered:
+        first = part.iloc[0]
+        low, high = decimal(first["expected_low"]), decimal(first["expected_high"])
+        between = "" if MISSING in (low, high) else f"[{low}, {high}]"
+        solved = _sure(decimal(first["expected_layer"]), between)
+        rows = _rows(part)
+        together.append((task, solved, *(_selective(row, "cumulative", "cumulative_selectivity") for row in rows)))
+        alone.append((task, *(_selective(row, "accuracy", "selectivity") for row in rows)))
+    columns = (("Task", "text"), ("Expected layer", "num"), *numbers)
+    return [
+        Table("Accuracy with layers 0 to l, selectivity beside it", columns, tuple(together)),
+        Table("Accuracy with one layer alone, selectivity beside it", (("Task", "text"), *numbers), tuple(alone)),
+    ]
+
+
+def _told(rows: Sequence[Row], what: str) -> list[str]:
+    if not rows:
+        return []
+    above = sum(row["selectivity_low"] > 0 for row in rows)
+    beaten = [row for row in rows if row["accuracy"] > max(row["majority"], row["embedding_accuracy"])]
+    said = f"In {above} of {len(rows)} {what} the interval of the best head’s selectivity lies above 0."
+    if rows[0]["embedding_accuracy"] == rows[0]["embedding_accuracy"]:
+        names = ", ".join(str(row["task"]) for row in beaten)
+        said += f" A single head tells more than the word’s embedding and the majority in {names or 'none of them'}."
+    return [said]
+
+
+def _parsed(rows: Sequence[Row]) -> list[str]:
+    """Say of each parser whether it is surely above the next word, and what it is with random weights."""
+    by_name = {(row["parser"], row["weights"]): row for row in rows}
+    said = []
+    for parser, sees in (("attention", "sees nothing but attention"), ("attention + words", "sees words as well")):
+        row, rival = by_name.get((parser, "trained")), by_name.get((parser, "random"))
+        if row is not None:
+            told = "surely above" if row["margin_low"] > 0 else "not surely above"
+            begin = f"The parser that {sees} has a UAS of {percent(row['uas'])} %, {told} that of the next word by "
+            said.append(
+                begin + _sure(signed(row["margin"]) + " points", signed_interval(row["margin_low"], row["margin_high"]))
+            )
+            said[-1] += "." if rival is None else f"; with random weights it has {percent(rival['uas'])} %."
+    return said

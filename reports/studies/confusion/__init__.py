@@ -1,0 +1,1 @@
+"""Confusion: agreement among distractors."""

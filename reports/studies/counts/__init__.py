@@ -1,0 +1,1 @@
+"""Counts: hits by groups of texts, for comparisons of runs."""

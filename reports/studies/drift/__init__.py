@@ -1,0 +1,1 @@
+"""Drift: what a training made of the maps that it began with."""

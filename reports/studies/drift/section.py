@@ -1,0 +1,59 @@
+"""What a page says of how far a training moved the maps that it began with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pandas as pd
+
+from reports.formats import count, decimal3
+from reports.run.folder import Run
+from reports.tables.study_table import last_step
+
+DRIFT: Final[Sequence[tuple[str, str]]] = (
+    (
+        "cosine",
+        "Of a head’s map of a sentence before and after the training, each taken as one vector, special tokens "
+        "included: 1 where nothing moved (Kovaleva et al. 2019). Mean over sentences.",
+    ),
+)
+"Term -> definition, for the section on drift."
+
+MOVED: Final = 6
+"Heads that are named as those that moved most."
+
+
+@dataclass(frozen=True)
+class Drift:
+    """What a page says."""
+
+    said: str
+    layers: Sequence[tuple[str, str, str, str]]
+    "Of each layer: its number, mean cosine, and the heads that moved most and least, with theirs."
+
+
+def drift(run: Run) -> Drift | None:
+    """Return what the page says of the model's last step; None where maps were not compared."""
+    table = run.studies.get("drift")
+    if table is None or table.empty:
+        return None
+    table = last_step(table)
+    heads = table.groupby(["layer", "name"], as_index=False, sort=False)[["cosine"]].mean()
+    heads = heads.sort_values("cosine", kind="stable")
+    said = (
+        f"On {count(table['text'].nunique())} sentences of the report split the maps moved most in these heads: "
+        f"{', '.join(_named(heads)[:MOVED])}. Whether the model needs what moved, this does not say."
+    )
+    layers = heads["layer"].drop_duplicates().sort_values().tolist()
+    return Drift(said, [_layer(layer, heads[heads["layer"] == layer]) for layer in layers])
+
+
+def _named(heads: pd.DataFrame) -> list[str]:
+    return [f"{head['name']} ({decimal3(head['cosine'])})" for head in heads.to_dict("records")]
+
+
+def _layer(layer: int, heads: pd.DataFrame) -> tuple[str, str, str, str]:
+    named = _named(heads)
+    return f"{layer + 1}", decimal3(float(heads["cosine"].mean())), named[0], named[-1]

@@ -1,0 +1,1 @@
+"""What heads are worth: importance, pruning and learned gates."""

@@ -1,0 +1,258 @@
+"""The parts of what a page says of gates: importance, curves of pruning, functions that migrate, learned gates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from reports.formats import MISSING, coefficient, count, names, percent, signed
+from reports.scores.best_heads import FEW_CLUSTERS
+from reports.studies.ablation.tables import MEASURES
+from reports.studies.gating.tables import ORDERS
+
+Grid = npt.NDArray[np.float64]
+
+VALUE: Final = MEASURES[0]
+IMPORTANCE, COST, RANDOM = ORDERS
+TOLD: Final = {IMPORTANCE: "by importance", COST: "by own cost", RANDOM: "at random"}
+"Order -> what a page calls it."
+
+MOST: Final = 8
+"Heads, and labels, that a table has at the most."
+Told = list[tuple[str, tuple[str, ...]]]
+"Rows of a table: what each is about, and its cells."
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How numbers of one behaviour and measure are written."""
+
+    unit: str
+    factor: float
+    digits: int
+
+    @classmethod
+    def of(cls, unit: str, measure: str, most: float) -> Scale:
+        """Return percentage points for accuracies, thousandths where all numbers are small."""
+        if measure != VALUE:
+            return cls("percentage points", 100, 1)
+        short = unit.partition(" with ")[0]
+        if most < 0.1:
+            return cls(f"thousandths of {short}", 1000, 2)
+        return cls(short, 1, 3 if most < 1 else 2)
+
+    def written(self, value: float) -> str:
+        """Write a number in the unit."""
+        if np.isnan(value):
+            return MISSING
+        rounded = round(self.factor * value, self.digits) or 0.0  # no -0.0
+        return f"{rounded:.{self.digits}f}".replace("-", "−")
+
+    def told(self, value: float, low: float, high: float) -> str:
+        """Write a number with its interval."""
+        interval = "" if np.isnan(low) else f" [{self.written(low)}, {self.written(high)}]"
+        return self.written(value) + interval
+
+
+@dataclass(frozen=True)
+class Importance:
+    """The importance of all heads for one behaviour."""
+
+    behaviour: str
+    rows: pd.DataFrame
+    "As importance.parquet."
+    taylor: Mapping[Any, Any] | None
+    "As taylor.parquet; None where heads were not ablated."
+
+    @cached_property
+    def scale(self) -> Scale:
+        """How numbers are written."""
+        return Scale.of(str(self.rows["unit"].iloc[0]), VALUE, float(self.rows["importance"].max()))
+
+    @property
+    def heads(self) -> Told:
+        """The most important heads: name, and importance, share of its layer, predicted and true cost."""
+        top = self.rows.sort_values(["importance", "layer", "head"], ascending=[False, True, True], kind="stable")
+        told = self.scale
+        return [
+            (
+                str(row["name"]),
+                (
+                    told.told(row["importance"], row["ci_low"], row["ci_high"]),
+                    coefficient(row["of_layer"]),
+                    told.written(row["predicted"]),
+                    told.written(row["cost"]),
+                ),
+            )
+            for row in top.head(MOST).to_dict("records")
+        ]
+
+    @property
+    def said(self) -> str:
+        """How far predictions agree with ablation, in a sentence."""
+        first = self.rows.iloc[0]
+        few = f" ⚠ Only {count(int(first['clusters']))} clusters." if first["clusters"] < FEW_CLUSTERS else ""
+        about = f"n = {count(int(first['n']))}, in {self.scale.unit}."
+        if self.taylor is None:
+            return about + few
+        found = self.taylor
+        rho, r = (
+            f"{coefficient(found[name])} [{coefficient(found[f'{name}_low'])}, {coefficient(found[f'{name}_high'])}]"
+            for name in ("spearman", "pearson")
+        )
+        return (
+            f"{about} What Taylor’s series ({found['series']}) predicts and what ablation by zero costs agree over "
+            f"{found['heads']} heads with a rank correlation of {rho} and a Pearson correlation of {r}.{few}"
+        )
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One behaviour and measure while heads are taken out."""
+
+    behaviour: str
+    measure: str
+    unit: str
+    rows: pd.DataFrame
+    "As pruning.parquet."
+    areas: pd.DataFrame
+    "As pruning_areas.parquet."
+
+    @property
+    def title(self) -> str:
+        """Behaviour, and the measure where it is not its value."""
+        return self.behaviour if self.measure == VALUE else f"{self.behaviour}, {self.measure}"
+
+    @cached_property
+    def scale(self) -> Scale:
+        """How numbers are written."""
+        return Scale.of(self.unit, self.measure, float(self.rows["cost"].abs().max()))
+
+    def line(self, order: str) -> tuple[Grid, Grid, Grid, Grid]:
+        """Return the shares of heads left, and the mean, least and most value over the orders of that name."""
+        rows = self.rows[self.rows["order"] == order]
+        values = rows.groupby("removed")["value"].agg(["mean", "min", "max"])
+        left = 1 - values.index.to_numpy(np.float64) / float(self.rows["heads"].iloc[0])
+        mean, least, most = (values[column].to_numpy(np.float64) for column in ("mean", "min", "max"))
+        return left, mean, least, most
+
+    @property
+    def told(self) -> Told:
+        """Each order with its area, that of random orders and their range, and its gain over them."""
+        scale = self.scale
+        return [
+            (
+                TOLD[str(row["order"])],
+                (
+                    scale.written(row["area"]),
+                    f"{scale.written(row['random_area'])} ({scale.written(row['random_least'])} to "
+                    f"{scale.written(row['random_most'])})",
+                    scale.told(row["gain"], row["ci_low"], row["ci_high"]),
+                ),
+            )
+            for row in self.areas.to_dict("records")
+        ]
+
+
+@dataclass(frozen=True)
+class Migration:
+    """Which head is the best at what, before and after heads were taken out, for one behaviour."""
+
+    behaviour: str
+    rows: pd.DataFrame
+    "As migration.parquet."
+
+    @property
+    def said(self) -> str:
+        """What came out, in a sentence."""
+        rows, first = self.rows, self.rows.iloc[0]
+        lost = rows[~rows["stays"]]
+        up, down = ((rows["ci_low"] > 0).sum(), (rows["ci_high"] < 0).sum())
+        other = int((rows["kept"] != rows["after"]).sum())
+        return (
+            f"{self.behaviour}: without the {first['removed']} least important of {first['heads']} heads, {len(lost)} "
+            f"of {len(rows)} labels have lost their best head. Of the heads that stay, the best one of {other} labels "
+            f"is another than before; it is surely better than the best of them was before for {up} labels, and surely "
+            f"worse for {down} (each by its own 95 % interval, so a few of these are chance)."
+        )
+
+    @property
+    def told(self) -> Told:
+        """The labels that change most surely: n, three heads with their accuracy, and the change."""
+        sure = self.rows["ci_low"].combine(-self.rows["ci_high"], max)
+        ordered = self.rows.reindex(sure.sort_values(ascending=False, kind="stable").index)
+        return [
+            (
+                f"{row['probe']}: {row['label']}, {row['variant']}",
+                (
+                    count(row["n"]),
+                    f"{row['best']}{'' if row['stays'] else ' (out)'}, {percent(row['best_accuracy'])}",
+                    f"{row['kept']}, {percent(row['kept_accuracy'])}",
+                    f"{row['after']}, {percent(row['after_accuracy'])}",
+                    f"{signed(row['change'])} [{signed(row['ci_low'])}, {signed(row['ci_high'])}]",
+                ),
+            )
+            for row in ordered.head(MOST).to_dict("records")
+        ]
+
+
+@dataclass(frozen=True)
+class GatePath:
+    """The gates of one behaviour at all prices."""
+
+    behaviour: str
+    gates: pd.DataFrame
+    "As gates.parquet."
+    path: pd.DataFrame
+    "As gate_paths.parquet."
+    roles: Mapping[str, str]
+    "Head -> the labels that it is specialised in."
+
+    @property
+    def weights(self) -> bool:
+        """Whether weights were trained along."""
+        return bool(self.gates["weights"].any())
+
+    @property
+    def prices(self) -> list[float]:
+        """All prices, the lowest first."""
+        return sorted(self.gates["price"].unique().tolist())
+
+    def survivors(self, price: float) -> pd.DataFrame:
+        """Return the rows of the heads whose gate is not 0, the widest open first."""
+        rows = self.gates[(self.gates["price"] == price) & (self.gates["gate"] > 0)]
+        return rows.sort_values(["gate", "open", "layer", "head"], ascending=[False, False, True, True], kind="stable")
+
+    @property
+    def told(self) -> Told:
+        """Each price and measure: heads left, value with all heads and with the gates, cost, and who survives."""
+        found: Told = []
+        most = float(self.path.loc[self.path["measure"] == VALUE, "cost"].abs().max())
+        for row in self.path.sort_values(["price", "measure"], ascending=[True, False]).to_dict("records"):
+            scale = Scale.of(row["unit"], row["measure"], most)
+            numbers = (scale.written(row["intact"]), scale.written(row["value"]))
+            cost = scale.told(row["cost"], row["ci_low"], row["ci_high"])
+            who = names(self.survivors(row["price"])["name"].tolist(), MOST)
+            about = f"{row['left']} of {row['heads']}"
+            found.append((f"{row['price']:g}", (str(row["measure"]), about, *numbers, cost, scale.unit, who)))
+        return found
+
+    @property
+    def dearest(self) -> float | None:
+        """The highest price at which a head survives."""
+        return next((price for price in reversed(self.prices) if len(self.survivors(price))), None)
+
+    @property
+    def last(self) -> list[tuple[str, str, str]]:
+        """Heads that survive the highest price that any does: name, gate, roles."""
+        rows = self.survivors(self.dearest).head(2 * MOST) if self.dearest is not None else self.gates[:0]
+        return [
+            (str(name), f"{gate:.2f}", self.roles.get(str(name), "specialised in no label of this run"))
+            for name, gate in zip(rows["name"], rows["gate"], strict=True)
+        ]

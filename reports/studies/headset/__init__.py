@@ -1,0 +1,1 @@
+"""Relations between heads: distances, groups and ensembles."""

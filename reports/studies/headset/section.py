@@ -1,0 +1,232 @@
+"""What a page says of heads as a set: how near they are, their groups and subspaces, and what several do together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pandas as pd
+
+from reports.formats import count, decimal, p_value, percent, signed
+from reports.heads.card_parts import CardSource
+from reports.run.folder import Run
+
+COMPARED: Final[Mapping[str, str]] = {
+    "maps": "maps: distance, nats",
+    "W_V": "what heads read, W_V: overlap",
+    "W_O": "what heads write, W_O: overlap",
+    "outputs": "outputs: linear CKA",
+}
+"What is compared of two heads -> its name with its unit."
+
+CLEAR: Final = 0.25
+"Groups with a smaller mean silhouette show no substantial structure (Kaufman and Rousseeuw 1990, chapter 2)."
+
+MOST_IN_MATRIX: Final = 150
+"Heads of the largest model whose pairs a page holds."
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One thing that is compared of every two heads."""
+
+    what: str
+    within: float
+    between: float
+    p: float
+    mean: float
+    "Over all pairs."
+    fresh: float
+    "The same mean of a model with fresh weights."
+    above: float
+    "Share of pairs above the highest pair of fresh weights; NaN for distances, of which it would say little."
+
+    @property
+    def name(self) -> str:
+        """What it is."""
+        return COMPARED[self.what]
+
+
+@dataclass(frozen=True)
+class Step:
+    """The mean map of some heads on one relation."""
+
+    heads: str
+    accuracy: float
+    gain: float
+    gain_low: float
+    gain_high: float
+    chosen: bool
+    margin: float
+    margin_low: float
+    margin_high: float
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """The best head of a relation, and what heads that are added one by one make of it."""
+
+    probe: str
+    label: str
+    variant: str
+    n: int
+    clusters: int
+    baseline: str
+    baseline_accuracy: float
+    steps: tuple[Step, ...]
+    "The single head first."
+
+    @property
+    def best(self) -> Step:
+        """The size that was best on the selection split."""
+        return next(step for step in self.steps if step.chosen)
+
+
+@dataclass(frozen=True)
+class HeadsTogether:
+    """All that a page says of heads as a set."""
+
+    sentences: tuple[str, ...]
+    contrasts: tuple[Contrast, ...]
+    places: pd.DataFrame
+    "As places.parquet, with `role`, the head's main role, and `surest`, `accuracy` and `margin`, empty for none."
+    distances: pd.DataFrame
+    subspaces: pd.DataFrame
+    ensembles: tuple[Ensemble, ...]
+    "Those that gain most, by the lower end of the interval, first."
+
+    @property
+    def matrix(self) -> dict[str, Any] | None:
+        """The numbers of every two heads for the page's script, whole thousandths; None where they are too many."""
+        if self.places.empty or len(self.places) > MOST_IN_MATRIX:
+            return None
+        measures = [("maps", self.distances["distance"])]
+        own = self.subspaces[self.subspaces["weights"] == "own"]
+        measures += [
+            (what, own.loc[own["what"] == what, "overlap"]) for what in COMPARED if (own["what"] == what).any()
+        ]
+        heads = zip(self.places["name"], self.places["group"], self.places["role"], strict=True)
+        return {
+            "heads": [[name, int(group), role] for name, group, role in heads],
+            "measures": [[COMPARED[what], [_thousandths(value) for value in values]] for what, values in measures],
+        }
+
+
+def _thousandths(value: float) -> int | None:
+    return None if value != value else round(1000 * value)
+
+
+def heads_together(run: Run) -> HeadsTogether | None:
+    """Return what the page says of heads as a set; None where the run did not look at them so."""
+    tables = run.studies
+    found = tuple(_ensembles(tables["ensembles"])) if "ensembles" in tables else ()
+    if "places" not in tables:
+        nothing = pd.DataFrame()
+        return HeadsTogether(_gains(found), (), nothing, nothing, nothing, found) if found else None
+    places = _with_roles(tables["places"], CardSource(run))
+    contrasts = tuple(_contrasts(tables["contrasts"], tables["subspaces"]))
+    said = (*_said(run, contrasts, places), *_gains(found))
+    return HeadsTogether(said, contrasts, places, tables["distances"], tables["subspaces"], found)
+
+
+def _with_roles(places: pd.DataFrame, source: CardSource) -> pd.DataFrame:
+    """Return the places with main role, and label, accuracy and margin of the surest margin; empty for none."""
+    rows = {str(row["name"]): row for row in source.rows.drop_duplicates("name").to_dict("records")}
+    surest = [rows.get(name) for name in places["name"]]
+    return places.assign(
+        role=[source.main_roles.get(name, "") for name in places["name"]],
+        surest=[f"{row['label']} ({row['variant']})" if row else "" for row in surest],
+        accuracy=[percent(row["accuracy"]) if row else "" for row in surest],
+        margin=[signed(row["margin"]) if row else "" for row in surest],
+    )
+
+
+def _contrasts(table: pd.DataFrame, subspaces: pd.DataFrame) -> Iterator[Contrast]:
+    rows = {(row["what"], row["weights"]): row for row in table.to_dict("records")}
+    for what in COMPARED:
+        if (what, "own") in rows:
+            own, fresh = rows[what, "own"], rows.get((what, "random"))
+            numbers = {name: float(own[name]) for name in ("within", "between", "p")}
+            pairs = subspaces[subspaces["what"] == what]
+            high = pairs.loc[pairs["weights"] == "random", "overlap"].max()
+            above = pairs.loc[(pairs["weights"] == "own") & pairs["overlap"].notna(), "overlap"] > high
+            yield Contrast(what, **numbers, mean=_mean(own), fresh=_mean(fresh), above=float(above.mean()))
+
+
+def _mean(row: Mapping[Any, Any] | None) -> float:
+    """Return the mean over all pairs from those of both kinds."""
+    if row is None:
+        return float("nan")
+    kinds = [(row[name], row[f"pairs_{name}"]) for name in ("within", "between") if row[f"pairs_{name}"]]
+    pairs = sum(number for _, number in kinds)
+    return sum(value * number for value, number in kinds) / pairs if pairs else float("nan")
+
+
+def _ensembles(table: pd.DataFrame) -> Iterator[Ensemble]:
+    groups = [rows.to_dict("records") for _, rows in table.groupby(["probe", "label", "variant"], sort=False)]
+
+    def sure(rows: Sequence[Mapping[Any, Any]]) -> float:
+        low = float(next(row["gain_low"] for row in rows if row["chosen"]))
+        return -1.0 if low != low else low
+
+    kept = ("heads", "accuracy", "gain", "gain_low", "gain_high", "chosen", "margin", "margin_low", "margin_high")
+    about = ("probe", "label", "variant", "n", "clusters", "baseline", "baseline_accuracy")
+    for rows in sorted(groups, key=sure, reverse=True):
+        steps = tuple(Step(**{name: row[name] for name in kept}) for row in rows)
+        yield Ensemble(**{name: rows[0][name] for name in about}, steps=steps)
+
+
+def _said(run: Run, contrasts: Sequence[Contrast], places: pd.DataFrame) -> Iterator[str]:
+    """Say what was compared, and what came out."""
+    record = run.record.get("heads") or {}
+    if "texts" in record:
+        left = f"; {count(record['left_out'])} more could not be read whole" if record.get("left_out") else ""
+        yield (
+            f"All {len(places)} heads were compared on {count(record['texts'])} texts of the report split, "
+            f"{count(record['words'])} words{left}."
+        )
+    for one in contrasts:
+        if one.what == "maps" and one.p == one.p:
+            nearer = "nearer to each other" if one.within < one.between else "further from each other"
+            sure = "" if one.p < 0.05 else ", not surely"
+            yield (
+                f"Heads of one layer are{sure} {nearer} in their maps ({decimal(one.within)} nats) than heads of two "
+                f"layers ({decimal(one.between)}; permutation p {_p(one.p)})."
+            )
+        elif one.what in ("W_V", "W_O") and one.fresh == one.fresh:
+            does = "read" if one.what == "W_V" else "write"
+            yield (
+                f"Do heads {does} in different subspaces? Two heads share {percent(one.mean)} % of what they {does} "
+                f"({one.what}, mean squared cosine of the principal angles), with fresh weights {percent(one.fresh)} "
+                f"%; {percent(one.above)} % of pairs share more than any pair of fresh weights."
+            )
+    if places["group"].nunique() > 1 and "silhouette" in record:
+        sizes = sorted(places["group"].value_counts().tolist(), reverse=True)
+        silhouette = float(record["silhouette"])
+        unclear = f"; below {decimal(CLEAR)} groups are not clear" if silhouette < CLEAR else ""
+        yield (
+            f"By their maps heads were divided into {len(sizes)} groups, of {', '.join(map(str, sizes))} heads (mean "
+            f"silhouette {decimal(silhouette)}{unclear})."
+        )
+
+
+def _p(p: float) -> str:
+    said = p_value(p)
+    return said if said.startswith("<") else f"= {said}"
+
+
+def _gains(found: Sequence[Ensemble]) -> tuple[str, ...]:
+    """Say how many ensembles are better than their best head."""
+    known = [one for one in found if one.best.gain_low == one.best.gain_low]
+    if not known:
+        return ()
+    better = sum(one.best.gain_low > 0 for one in known)
+    worse = sum(one.best.gain_high < 0 for one in known)
+    single = sum(one.steps[0].margin_low > 0 for one in known)
+    together = sum(one.best.margin_low > 0 for one in known)
+    return (
+        f"Several heads together: of {len(known)} relations, in {better} the mean map of the chosen heads is better "
+        f"than the best head alone (95 % interval of the gain above 0), in {worse} worse. The strongest baseline or "
+        f"control is beaten by the single head in {single}, by the ensemble in {together}.",
+    )

@@ -1,0 +1,173 @@
+"""Do the heads that look at something matter for it? What a page tells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pandas as pd
+
+from reports.formats import coefficient, names
+from reports.run.folder import Run
+from reports.studies.link.tables import VERDICTS
+from reports.tables.study_table import last_step
+
+BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN = VERDICTS
+
+MEASURES: Final[Mapping[str, str]] = {
+    "accuracy": "accuracy in the role",
+    "mass": "attention to the right word",
+    "write_norm": "write norm",
+    "importance": "gradient importance",
+    "patching": "restored by patching",
+    "cost": "cost of ablation",
+}
+"Column -> what a page calls it."
+
+COMPARED: Final = (
+    ("accuracy", "cost"),
+    ("mass", "cost"),
+    ("write_norm", "cost"),
+    ("importance", "cost"),
+    ("patching", "cost"),
+    ("accuracy", "importance"),
+)
+"The pairs of measures whose correlation is told; the table in the run folder has all."
+
+SHOWN: Final = 12
+"Heads that a table has of a role at the most: those that look first, then those that matter, then the costliest."
+
+LINK: Final[Sequence[tuple[str, str]]] = (
+    ("Looks", "The head is specialised in a label of the role's probe, in this variant: surely and by enough."),
+    (
+        "Matters",
+        "Without the head (switched off in the first way that [ablation] names) the behaviour is surely worse: p of a "
+        "paired test by cluster, corrected over all heads, below alpha of [verdict]. A sentence embedding moves "
+        "whichever head is off: there it is surely worse than without the median head.",
+    ),
+    (
+        "Cost",
+        "What the behaviour loses without the head, in its own unit: nats a masked piece for the loss, nats between "
+        "the right and the wrong sentence for minimal pairs, cosine for the embedding of a sentence.",
+    ),
+    (
+        "Correlation",
+        "Spearman's rho over the heads of the model, with an interval over resamples of heads. Heads that look need "
+        "not matter, and heads that matter need not look: a correlation says how often they are the same.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """How alike two measures order the heads."""
+
+    rho: float
+    low: float
+    high: float
+
+    @property
+    def interval(self) -> str:
+        """The interval; "" where it was not measured."""
+        return f"[{coefficient(self.low)}, {coefficient(self.high)}]" if self.low == self.low else ""
+
+
+@dataclass(frozen=True)
+class LinkedRole:
+    """One role, and the behaviour that it should matter for."""
+
+    behaviour: str
+    probe: str
+    label: str
+    variant: str
+    verdicts: Mapping[str, Sequence[str]]
+    "Verdict -> names of its heads, the costliest first."
+    heads: Sequence[Mapping[Any, Any]]
+    "Rows of the table, SHOWN at the most."
+    correlations: Mapping[str, Correlation]
+    "Pair of measures, as `Linked.compared` names it -> correlation over heads."
+    rows: pd.DataFrame
+    "Of every head."
+
+    @property
+    def role(self) -> str:
+        """Probe, label and variant."""
+        return f"{self.probe}, {self.label} ({self.variant})"
+
+    @property
+    def title(self) -> str:
+        """Role and behaviour."""
+        return f"{self.role}, and {self.behaviour}"
+
+    @property
+    def told(self) -> Sequence[str]:
+        """The names of the heads of the first three VERDICTS."""
+        return [names(self.verdicts[verdict], 6) for verdict in VERDICTS[:3]]
+
+    @property
+    def rest(self) -> str:
+        """How many heads do neither, and of how many it is not known."""
+        neither, unknown = len(self.verdicts[NEITHER]), len(self.verdicts[UNKNOWN])
+        return f"{neither}" + f", and {unknown} not known" * bool(unknown)
+
+
+@dataclass(frozen=True)
+class Linked:
+    """What a page tells of all roles."""
+
+    roles: Sequence[LinkedRole]
+    compared: Sequence[str]
+    "What is correlated, of those COMPARED that were measured for some role."
+
+    @property
+    def summary(self) -> str:
+        """How many heads of all roles look and matter, in a sentence."""
+        looking = sum(len(role.verdicts[BOTH]) + len(role.verdicts[LOOKS]) for role in self.roles)
+        both = sum(len(role.verdicts[BOTH]) for role in self.roles)
+        blind = sum(len(role.verdicts[MATTERS]) for role in self.roles)
+        roles = f"{len(self.roles)} role{'s' * (len(self.roles) > 1)}"
+        return (
+            f"Over {roles} with the behaviour that belongs to them, {both} of {looking} heads that look matter as "
+            f"well, and {blind} matter without looking (a head counts once a role)."
+        )
+
+
+def linked_heads(run: Run) -> Linked | None:
+    """Return what the page says; None where the run has no role with its behaviour."""
+    table = run.studies.get("link")
+    if table is None or table.empty:
+        return None
+    table, correlations = last_step(table), run.studies.get("link_correlations")
+    key = ["behaviour", "probe", "label", "variant"]
+    roles = [
+        _role([str(part) for part in role], rows, _of_role(correlations, key, role))
+        for role, rows in table.groupby(key, sort=False)
+    ]
+    compared = [pair for pair in map(_pair, COMPARED) if any(pair in role.correlations for role in roles)]
+    return Linked(roles, compared)
+
+
+def _pair(pair: tuple[str, str]) -> str:
+    return f"{MEASURES[pair[0]]} and {MEASURES[pair[1]]}"
+
+
+def _of_role(correlations: pd.DataFrame | None, key: Sequence[str], role: Any) -> pd.DataFrame:
+    if correlations is None:
+        return pd.DataFrame()
+    found = last_step(correlations)
+    return found[(found[list(key)] == list(role)).all(axis=1)]
+
+
+def _role(role: Sequence[str], rows: pd.DataFrame, correlations: pd.DataFrame) -> LinkedRole:
+    costly = rows.sort_values(["cost", "layer", "head"], ascending=[False, True, True], kind="stable")
+    verdicts = {verdict: costly.loc[costly["verdict"] == verdict, "name"].tolist() for verdict in VERDICTS}
+    rank = costly["verdict"].map({BOTH: 0, LOOKS: 1, MATTERS: 2}).fillna(3)
+    heads = costly.assign(rank=rank).sort_values("rank", kind="stable").head(SHOWN).to_dict("records")
+    found = {
+        _pair(pair): Correlation(row["rho"], row["low"], row["high"])
+        for row in correlations.to_dict("records")
+        if (pair := (str(row["one"]), str(row["other"]))) in COMPARED
+    }
+    behaviour, probe, label, variant = role
+    return LinkedRole(behaviour, probe, label, variant, verdicts, heads, found, rows)

@@ -1,0 +1,1 @@
+"""Patching: which heads bring a lost answer back."""

@@ -1,0 +1,1 @@
+"""Relatedness: attention between words against ratings of how related they are."""

@@ -1,0 +1,1 @@
+"""Attention statistics: entropy, distances and classes of maps."""

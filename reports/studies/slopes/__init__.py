@@ -1,0 +1,1 @@
+"""Slopes: the derivative of a behaviour with respect to single attention weights."""

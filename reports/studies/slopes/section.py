@@ -1,0 +1,74 @@
+"""What a page says of single attention weights: how much behaviours change with those on [SEP], [CLS] and words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import pandas as pd
+
+from reports.formats import count, decimal
+from reports.run.folder import Run
+from reports.scores.best_heads import FEW_CLUSTERS
+from reports.studies.slopes.tables import TOKENS
+
+OTHER: Final = TOKENS[-1]
+
+SLOPES: Final = (
+    (
+        "slope",
+        "By how much a behaviour changes where one attention weight does, and nothing else: the derivative of its "
+        "value, without its sign; of a sentence embedding the length of the derivative of the embedding. Mean over the "
+        "weights of a head on a kind of token, over texts, and over the heads of a layer.",
+    ),
+    (
+        "special tokens and words",
+        "The slope at a special token over that at the pieces of words in the same layer. 1 where a weight matters as "
+        "much on either; where it is near 0, attention to the special token is a no-op (Clark et al. 2019): whether a "
+        "head gives it more or less makes no difference.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Steepness:
+    """The slopes of one behaviour."""
+
+    behaviour: str
+    unit: str
+    n: int
+    clusters: int
+    tokens: tuple[str, ...]
+    "Special tokens that texts have."
+    rows: tuple[tuple[str, ...], ...]
+    "Of each layer: its number, the slope at words, and of each special token how many times that it is there."
+
+    @property
+    def said(self) -> str:
+        """What was read."""
+        rough = " So few documents make the numbers rough." if self.clusters < FEW_CLUSTERS else ""
+        return f"{count(self.n)} items of {count(self.clusters)} documents.{rough}"
+
+
+def slopes(run: Run) -> tuple[Steepness, ...] | None:
+    """Return what a page says of slopes, a behaviour each; None where the run has none."""
+    table = run.studies.get("slopes")
+    if table is None or not len(table):
+        return None
+    return tuple(_steepness(str(name), rows) for name, rows in table.groupby("behaviour", sort=False))
+
+
+def _steepness(behaviour: str, table: pd.DataFrame) -> Steepness:
+    layers = table.pivot_table(index="layer", columns="token", values="slope")
+    tokens = tuple(token for token in TOKENS[:-1] if token in layers)
+    rows = tuple(
+        (str(layer + 1), f"{row[OTHER]:.2g}", *(_times(row[token], row[OTHER]) for token in tokens))
+        for layer, (_, row) in enumerate(layers.iterrows())
+    )
+    first = table.iloc[0]
+    return Steepness(behaviour, str(first["unit"]), int(first["n"]), int(first["clusters"]), tokens, rows)
+
+
+def _times(slope: float, other: float) -> str:
+    return decimal(slope / other if other else math.nan)

@@ -1,0 +1,1 @@
+"""Tables: the columns they must have, how they are checked, written, read and shown."""

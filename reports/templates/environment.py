@@ -1,0 +1,76 @@
+"""Templates: where they lie, how they escape, and how numbers get into a page and pages into files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import jinja2
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
+
+from reports import formats
+
+TEMPLATES = Path(__file__).parent
+"Templates, style sheets and scripts, shipped with the package."
+
+_FILTERS = (
+    *(
+        "percent",
+        "whole_percent",
+        "signed",
+        "signed_whole",
+        "count",
+        "duration",
+        "coefficient",
+        "decimal",
+        "decimal3",
+        "p_value",
+    ),
+    *("names", "tied"),
+)
+
+
+def environment(*, html: bool = True) -> jinja2.Environment:
+    """Return the template environment; a name that does not exist is an error, and HTML is escaped everywhere."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=html,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters.update(embedded=embedded, **{name: getattr(formats, name) for name in _FILTERS})
+    made.globals.update(interval=formats.interval, signed_interval=formats.signed_interval)
+    return made
+
+
+def embedded(value: Any) -> Markup:
+    """Return `value` as compact JSON that cannot end the script element around it."""
+    return htmlsafe_json_dumps(value, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+
+
+def asset(name: str) -> Markup:
+    """Return a style sheet or script of ours, to be inlined as it is."""
+    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+
+
+def assets(names: Iterable[str], suffix: str) -> Markup:
+    """Return the style sheets (".css") or scripts (".js") of parts of a page, those that there are."""
+    return Markup("").join(asset(name + suffix) for name in names if (TEMPLATES / (name + suffix)).is_file())
+
+
+def write_page(path: Path, page: str) -> Path:
+    """Write `page` beside `path` and rename it, so that no reader ever sees half a page; return `path`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}-{uuid4().hex}")
+    try:
+        unfinished.write_text(page, encoding="utf-8")
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return path

@@ -1,0 +1,1 @@
+"""The view of attention on given texts, and a head explained step by step."""

@@ -1,0 +1,76 @@
+import io
+
+import pytest
+from rich.console import Console
+
+from experiments.commands import console
+from experiments.commands.console import Talk, Voice, shown, working
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """Have errors printed to a terminal that is a string."""
+    said = io.StringIO()
+    monkeypatch.setattr(console, "errors", Console(file=said, force_terminal=True, width=100))
+    monkeypatch.setattr(Voice, "talk", Talk.NORMAL)
+    return said
+
+
+def test_a_terminal_shows_bars_with_what_is_done_and_noted(terminal: io.StringIO) -> None:
+    with shown() as step:
+        step("score [select]", 0, 40)
+        step("score [select]", 30, 40, "loss 3.2")
+    assert "score [select]" in terminal.getvalue()
+    assert "30/40" in terminal.getvalue()
+    assert "loss 3.2" in terminal.getvalue()
+
+
+def test_a_terminal_shows_that_something_goes_on(terminal: io.StringIO) -> None:
+    with working("making the page"):
+        pass
+    assert "making the page" in terminal.getvalue()
+
+
+def test_quiet_shows_nothing_on_a_terminal(terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Voice, "talk", Talk.QUIET)
+    with working("making the page"), shown() as step:
+        step("score", 1, 2)
+    assert terminal.getvalue() == ""
+
+
+def test_verbose_says_each_begin_and_end_once(terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Voice, "talk", Talk.VERBOSE)
+    monkeypatch.setattr(console, "errors", Console(file=terminal, width=100))
+    with working("page"), shown() as step:
+        for done in (0, 1, 2, 2):
+            step("score", done, 2, note="loss 3")
+    lines = [line.partition(" in ")[0].partition(": 0.")[0] for line in terminal.getvalue().splitlines()]
+    assert lines == ["page ...", "score: 2 to do", "score: done", "page"]
+
+
+def test_a_stage_that_is_done_once_more_is_told_once_more(
+    terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with shown() as step:
+        for of in (2, 3):
+            for done in range(of + 1):
+                step("page", done, of)
+    assert "3/3" in terminal.getvalue()
+    assert "3/2" not in terminal.getvalue()
+    terminal.seek(0)
+    terminal.truncate()
+    monkeypatch.setattr(console, "errors", Console(file=terminal, width=100))
+    monkeypatch.setattr(Voice, "talk", Talk.VERBOSE)
+    with shown() as step:
+        for of in (2, 3):
+            for done in range(of + 1):
+                step("page", done, of)
+    told = [line.partition(" in ")[0] for line in terminal.getvalue().splitlines()]
+    assert told == ["page: 2 to do", "page: done", "page: 3 to do", "page: done"]
+
+
+def test_elsewhere_nothing_is_shown(terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "errors", Console(file=terminal, width=100))
+    with working("page"), shown() as step:
+        step("score", 1, 2)
+    assert terminal.getvalue() == ""

@@ -1,0 +1,101 @@
+import io
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from experiments.commands import console
+
+DESIGN = "counting questions in grammar"
+STAGES = {
+    "report": {
+        **{"page: cards of heads": 4, "page: sections": None, "page: probes": 5, "page: figures of probes": 5},
+        **{"page: figures of sections": None, "page: texts": 2},
+    },
+    "export": {"figures of probes": 2},
+    "compare": {
+        **{"runs opened": 2, "models opened": 2, "layers read": 4, "rows of maps compared": None},
+        "questions compared": None,
+    },
+    "match": {"models opened": 2, "layers read": 4, "rows of maps compared": None},
+    "view": {"models opened": 1, "texts read": 2, "texts packed": 2},
+    "view of runs": {"models opened": 2, "texts read": 10, "texts packed": 10},
+    "flow": {"attention flow": 3},
+    "profile": {"runs opened": 2, "heads told": 4},
+    "design": {f"{DESIGN} (sentences)": None, f"{DESIGN} (windows)": None},
+}
+"What commands count, and how much of it there is; None where that is not for this test to know."
+
+
+@pytest.fixture
+def words(tiny: Path, whole: Path, tmp_path: Path) -> Callable[[str], list[object]]:
+    """Return the function that returns the words of a command."""
+    out = tmp_path / "out"
+
+    def words(name: str) -> list[object]:
+        shutil.rmtree(out, ignore_errors=True)
+        if name == "report":
+            return ["report", shutil.copytree(whole, tmp_path / "copy", dirs_exist_ok=True)]
+        return {
+            "export": ["export", whole, "--to", "svg", "--probe", "position", "--probe", "agreement", "--out", out],
+            "compare": ["compare", whole, whole, "--match", "--out", out],
+            "match": ["match", tiny, tiny, "--sentences", 9],
+            "view": ["view", "The dog", "A cat", "--model", tiny, "--out", tmp_path / "view.html"],
+            "view of runs": ["view", "--run", whole, "--run", whole, "--out", tmp_path / "view.html"],
+            "flow": ["flow", "--corpus", "grammar", "--first", 3, "--model", tiny, "--out", tmp_path / "flow.csv"],
+            "profile": ["profile", whole, whole, "--out", tmp_path / "profile.md"],
+            "design": ["design", "grammar", "--probe", "agreement", "--probe", "coreference"],
+        }[name]
+
+    return words
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """Have progress shown on a terminal that is a string."""
+    said = io.StringIO()
+    monkeypatch.setattr(console, "errors", Console(file=said, force_terminal=True, width=120))
+    return said
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_commands_count_what_they_do_to_its_end(
+    name: str, words: Callable[[str], list[object]], headscope: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: dict[str, list[tuple[int, int]]] = {}
+    note = lambda what, done, of, note="": steps.setdefault(what, []).append((done, of))  # noqa: E731
+    monkeypatch.setattr(console, "_Lines", lambda: note)
+    assert headscope("--verbose", *words(name)).code == 0
+    assert steps.keys() == STAGES[name].keys()
+    for what, seen in steps.items():
+        (of,) = {of for _, of in seen}
+        assert of == (STAGES[name][what] or of)
+        assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+        assert seen[-1][0] == of > 0, what
+
+
+@pytest.mark.parametrize("name", ["flow", "design"])
+def test_bars_leave_what_a_command_prints_where_it_belongs(
+    name: str, words: Callable[[str], list[object]], headscope: Callable[..., Any], terminal: io.StringIO
+) -> None:
+    quiet = headscope("--quiet", *words(name))
+    assert (quiet.code, quiet.err, terminal.getvalue()) == (0, "", "")
+    shown = headscope(*words(name))
+    assert shown.out == quiet.out != ""
+    assert all(what in terminal.getvalue() for what in ("loading the program", *STAGES[name]))
+
+
+def test_verbose_tells_begin_and_end_of_loading_and_of_every_stage(
+    words: Callable[[str], list[object]], headscope: Callable[..., Any]
+) -> None:
+    said = headscope("--verbose", *words("match")).err.splitlines()
+    begins = [line.partition(":")[0] for line in said if line.endswith(" to do")]
+    ends = [line.partition(":")[0] for line in said if re.search(r": done in \d+\.\d s$", line)]
+    assert begins == ends == [*STAGES["match"]]
+    assert said[0] == "loading the program ..."
+    assert re.fullmatch(r"loading the program: \d+\.\d s", said[1])
+    assert len(said) == 2 + 2 * len(begins)

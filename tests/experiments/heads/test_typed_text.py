@@ -1,0 +1,122 @@
+"""A text and a name that a person typed mean the same, and are refused with the same words, wherever they are typed."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments import ablate, attention, load
+from experiments.heads.explain import explain_head
+from experiments.heads.flow import write_flow
+from experiments.heads.typed_text import TypedError, check_maps, cut, find_head, find_word
+from experiments.heads.view import write_text_view
+from mha import Model
+
+READERS: dict[str, Callable[[Model, str, Path], Any]] = {
+    "attention": lambda model, text, _: attention(model, text),
+    "ablate": lambda model, text, _: ablate(model, "1-1", text),
+    "view": lambda model, text, path: write_text_view(path, [text], models=[model.name]),
+    "explain": lambda model, text, path: explain_head(text, model.name, "1-1", path),
+    "flow": lambda model, text, path: write_flow(model.name, path, text=text),
+}
+"Whatever reads a text that a person typed."
+
+HEADS: dict[str, Callable[[Model, str, Path], Any]] = {
+    "attention": lambda model, name, _: attention(model, "a dog").head(name),
+    "strongest": lambda model, name, _: attention(model, "a dog").strongest(name),
+    "plot": lambda model, name, _: attention(model, "a dog").plot(name),
+    "ablate": lambda model, name, _: ablate(model, [name], "a dog"),
+    "explain": lambda model, name, path: explain_head("a dog", model.name, name, path),
+}
+"Whatever takes the name of a head of a model."
+
+
+@pytest.fixture(scope="module")
+def model(tiny: Path) -> Model:
+    return load(str(tiny))
+
+
+def refusal(read: Callable[[Model, str, Path], Any], model: Model, typed: str, folder: Path) -> str:
+    with pytest.raises(TypedError) as refused:
+        read(model, typed, folder / "written")
+    assert list(folder.iterdir()) == []
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_every_reader_of_a_text_refuses_it_in_the_same_words(reader: str, model: Model, tmp_path: Path) -> None:
+    read = READERS[reader]
+    assert refusal(read, model, "a \u200b dog", tmp_path) == (
+        f"the tokenizer of {model.name} turns '\\u200b' into nothing; leave it out"
+    )
+    assert refusal(read, model, "x " * 47, tmp_path) == (
+        f"the text has 49 pieces, more than {model.name} reads (48): give a shorter one"
+    )
+    if reader != "flow":  # which then asks for a sentence or a corpus
+        assert refusal(read, model, " \n", tmp_path) == (
+            "the text has no words: expected some, divided at white space, got ' \\n'"
+        )
+
+
+@pytest.mark.parametrize("taker", HEADS)
+def test_every_taker_of_a_head_refuses_one_that_is_not_there_in_the_same_words(
+    taker: str, model: Model, tmp_path: Path
+) -> None:
+    there = "heads are named layer-head from 1: 1-1 to 2-2"
+    for name, hint in (("2.1", "did you mean '2-1'? "), ("0-0", ""), ("layer 2", "")):
+        assert refusal(HEADS[taker], model, name, tmp_path) == f"{model.name} has no head {name!r}; {hint}{there}"
+
+
+def test_a_text_is_cut_at_white_space_into_words_and_their_pieces(model: Model) -> None:
+    words, pieces = cut(model, " x\tqzx \n x")
+    assert words == ["x", "qzx", "x"]
+    assert pieces.word.tolist()[1:-1] == [0, 1, 1, 1, 2]
+    assert len(cut(model, "x " * 46)[1]) == model.max_pieces == 48
+
+
+def test_the_name_of_a_head_counts_from_one() -> None:
+    assert find_head("3-5", "m", 6, 12) == (2, 4)
+    assert find_head("6-12", "m", 6, 12) == (5, 11)
+    for name in ("0-1", "1-0", "7-1", "1-13", "1-1-1", "-1-1", " 1-1", ""):
+        with pytest.raises(TypedError, match=r"^m has no head '.*'; .*1-1 to 6-12$"):
+            find_head(name, "m", 6, 12)
+
+
+def test_a_word_is_its_number_or_itself_and_the_nearest_is_asked_for() -> None:
+    words = ["the", "dog", "and", "the", "2"]
+    assert [find_word(words, word) for word in ("2", "dog", "1", "5")] == [1, 1, 0, 4]
+    for word, message in (
+        ("6", "there is no word 6: the text has words 1 to 5"),
+        ("dogs", "'dogs' is no word of the text; did you mean 'dog'?"),
+        ("xyz", "'xyz' is no word of the text; its words are the dog and the 2"),
+        ("the", "'the' stands at 1, 4: give the number of the word"),
+    ):
+        with pytest.raises(TypedError) as refused:
+            find_word(words, word)
+        assert str(refused.value) == message
+
+
+def test_maps_that_are_not_known_are_told_with_the_nearest() -> None:
+    check_maps("rollout")
+    with pytest.raises(TypedError, match=r"^unknown maps 'norm'; did you mean 'norms'\?$"):
+        check_maps("norm")
+    with pytest.raises(TypedError, match=r"^unknown maps 'x'; known are weights, norms, rollout$"):
+        check_maps("x")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("flow", "a \u200b dog"), "turns '\\u200b' into nothing; leave it out"),
+        (("view", ""), "the text has no words"),
+        (("view", "a dog", "--explain", "2.1"), "has no head '2.1'; did you mean '2-1'?"),
+        (("view", "a dog", "--maps", "norm"), "unknown maps 'norm'; did you mean 'norms'?"),
+    ],
+)
+def test_a_command_ends_with_the_message_in_one_line_and_exit_code_2(
+    words: tuple[str, ...], message: str, headscope: Callable[..., Any], tiny: Path, tmp_path: Path
+) -> None:
+    said = headscope(*words, "--model", tiny, "--out", tmp_path / "out")
+    assert (said.code, message in said.err, said.err.count("\n")) == (2, True, 1)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,331 @@
+import io
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers as hub
+
+from experiments.heads import view
+from experiments.heads.typed_text import TypedError
+from experiments.heads.view import KINDS, MOST, TEXTBOOK, ViewError, read_text, write_text_view
+from mha import Encoder, align, export_encoder, load_encoder, load_model, record
+from mha.reading.cross_attention import cross_maps, decoder_input
+from reports import Run
+from reports.view.roles import known_roles
+from reports.view.view import Attention, Panel
+from tests.mha.decoders import BART, SIZES, save_model
+
+
+@dataclass
+class Shown:
+    """What a page was asked to show."""
+
+    panels: list[Panel] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def only(self) -> Attention:
+        """The one view of the one panel."""
+        ((one,),) = [panel.views for panel in self.panels]
+        return one
+
+    @property
+    def words(self) -> list[str]:
+        return [*self.only.words.queries.tokens]
+
+    @property
+    def maps(self) -> np.ndarray:
+        return np.asarray(self.only.words.maps)
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
+    """Return what the latest page was made from."""
+    seen = Shown()
+    write = view.write_view
+
+    def keep(path: Path, panels: list[Panel], notes: list[str], step: Any) -> Path:
+        seen.panels, seen.notes = panels, notes
+        return write(path, panels, notes, step)
+
+    monkeypatch.setattr(view, "write_view", keep)
+    return seen
+
+
+@pytest.fixture
+def page(tiny: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Return the function that writes the page of texts, of the tiny model unless others are named."""
+
+    def write(*texts: str, **options: Any) -> Path:
+        return write_text_view(tmp_path / "page.html", texts, **{"models": [str(tiny)], **options})
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def bart(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the folder of a tiny encoder-decoder."""
+    return save_model(tmp_path_factory.mktemp("bart"), hub.BartConfig(**SIZES, **BART))
+
+
+@pytest.fixture(scope="module")
+def other(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the folder of a model like the tiny one, with other weights."""
+    folder = tmp_path_factory.mktemp("other")
+    export_encoder(Encoder(load_encoder(tiny).config), folder)
+    (folder / "tokenizer.json").write_bytes((tiny / "tokenizer.json").read_bytes())
+    return str(folder)
+
+
+@pytest.fixture
+def known(tiny: Path) -> list[str]:
+    """Return words that the tiny model has pieces for, one each."""
+    vocabulary = json.loads((tiny / "tokenizer.json").read_text())["model"]["vocab"]
+    return [word for word in vocabulary if word.isalpha() and len(word) > 3][:4]
+
+
+def test_the_page_shows_words_and_special_tokens_in_their_places(
+    tiny: Path, known: list[str], tmp_path: Path, shown: Shown
+) -> None:
+    written = write_text_view(tmp_path / "new" / "page.html", [" ".join(known)], models=[str(tiny)])
+    assert written == tmp_path / "new" / "page.html"
+    assert shown.words == [*shown.only.words.keys.tokens] == ["[CLS]", *known, "[SEP]"]
+    assert [*shown.only.words.queries.special] == [0, len(known) + 1]
+    assert json.dumps(known)[1:-1].replace(", ", ",") in written.read_text(encoding="utf-8")
+
+
+def recorded(folder: Path, words: list[str]) -> np.ndarray:
+    """Return the maps of pieces [layer, head, query, key], as hooks see them."""
+    model = load_model(str(folder))
+    pieces = align(model.tokenizer, [words])[0]
+    with torch.inference_mode(), record(model.module) as maps:
+        model.run(torch.tensor(np.asarray(pieces.ids))[None], None)
+    return torch.stack(maps["pattern"])[:, 0].numpy()
+
+
+def test_maps_of_whole_words_are_those_of_the_model(
+    page: Callable[..., Path], tiny: Path, known: list[str], shown: Shown
+) -> None:
+    page(" ".join(known))
+    np.testing.assert_allclose(shown.maps, recorded(tiny, known), atol=1e-6)
+    np.testing.assert_allclose(shown.only.pieces.maps, shown.maps, atol=1e-6)
+
+
+@pytest.mark.parametrize("text", ["dog", "(old,) xylophones don't qqq; -- dog.", "x " * 20])
+def test_rows_of_all_heads_sum_to_one(text: str, page: Callable[..., Path], shown: Shown) -> None:
+    page(text)
+    size = len(text.split()) + 2
+    assert shown.maps.shape == (2, 2, size, size)
+    for maps in (shown.maps, shown.only.pieces.maps):
+        np.testing.assert_allclose(maps.sum(-1), 1, atol=1e-5)
+        assert (maps >= 0).all()
+
+
+def test_other_maps_are_shown_as_shares_and_named(page: Callable[..., Path], shown: Shown) -> None:
+    found = {}
+    for kind in ("weights", "norms", "rollout"):
+        written = page("the dog sleeps", maps=kind)
+        found[kind] = shown.maps
+        np.testing.assert_allclose(shown.maps.sum(-1), 1, atol=1e-5)
+        np.testing.assert_allclose(shown.only.pieces.maps.sum(-1), 1, atol=1e-5)
+        assert (f"maps: {kind}" in written.read_text(encoding="utf-8")) == (kind != "weights")
+    assert np.abs(found["norms"] - found["weights"]).max() > 0.01
+    np.testing.assert_allclose(found["rollout"][0], found["weights"][0], atol=1e-6)
+    assert np.abs(found["rollout"][1] - found["weights"][1]).max() > 0.01
+    with pytest.raises(TypedError, match="unknown maps 'norm'; did you mean 'norms'"):
+        page("the dog", maps="norm")
+
+
+def test_words_are_divided_at_white_space_only(page: Callable[..., Path], shown: Shown) -> None:
+    page("  don't stop,\tdogs.\nnow ")
+    assert shown.words == ["[CLS]", "don't", "stop,", "dogs.", "now", "[SEP]"]
+
+
+def test_pieces_of_a_word_are_summed_to_and_averaged_from_and_shown_by_themselves(
+    page: Callable[..., Path], tiny: Path, known: list[str], shown: Shown
+) -> None:
+    words = [known[0], "qzx", known[1]]
+    page(" ".join(words))
+    raw = recorded(tiny, words)
+    assert raw.shape[-1] == 7, "[CLS], a word, three pieces, a word, [SEP]"
+    summed = np.concatenate([raw[..., :2], raw[..., 2:5].sum(-1, keepdims=True), raw[..., 5:]], -1)
+    merged = np.concatenate([summed[..., :2, :], summed[..., 2:5, :].mean(-2, keepdims=True), summed[..., 5:, :]], -2)
+    np.testing.assert_allclose(shown.maps, merged, atol=1e-6)
+    pieces = shown.only.pieces
+    np.testing.assert_allclose(pieces.maps, raw, atol=1e-6)
+    assert [*pieces.queries.tokens] == ["[CLS]", known[0], "q", "##z", "##x", known[1], "[SEP]"]
+    assert [*pieces.keys.special] == [0, 6]
+
+
+def test_a_word_that_is_said_twice_stays_two_words(page: Callable[..., Path], shown: Shown) -> None:
+    page("qzx qzx")
+    assert shown.words == ["[CLS]", "qzx", "qzx", "[SEP]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the text has no words"),
+        (" \n\t", "the text has no words"),
+        ("x " * 47, r"the text has 49 pieces, more than .*tiny reads \(48\)"),
+        ("a \u200b dog", r"the tokenizer of .*tiny turns '\\u200b' into nothing; leave it out"),
+    ],
+)
+def test_a_text_that_cannot_be_shown_is_refused_and_no_page_written(
+    text: str, message: str, page: Callable[..., Path], tmp_path: Path
+) -> None:
+    with pytest.raises(TypedError, match=message):
+        page(text)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_text_as_long_as_the_model_is_shown(page: Callable[..., Path], shown: Shown) -> None:
+    page("x " * 46)
+    assert len(shown.words) == 48
+
+
+def test_without_a_text_sentences_of_the_textbook_are_chosen_from(
+    page: Callable[..., Path], shown: Shown, monkeypatch: pytest.MonkeyPatch, tiny: Path, other: str
+) -> None:
+    monkeypatch.setattr(view, "TEXTBOOK", (("a dog", "the dog sleeps"), ("a cat", "the cat ran")))
+    page(models=[str(tiny), other])
+    assert [panel.model for panel in shown.panels] == [str(tiny), other]
+    for panel in shown.panels:
+        assert [(one.title, one.text) for one in panel.views] == [*view.TEXTBOOK]
+        assert [*panel.views[1].words.queries.tokens] == ["[CLS]", "the", "cat", "ran", "[SEP]"]
+
+
+def test_the_sentences_of_the_textbook_are_of_its_kinds() -> None:
+    titles, sentences = zip(*TEXTBOOK, strict=True)
+    assert len(set(titles)) == len(set(sentences)) == 5
+    assert [sum(kind in title for title in titles) for kind in ("pronoun", "bank", "verb")] == [2, 2, 1]
+    first, second = (sentence.split() for sentence in sentences[:2])
+    assert [pair for pair in zip(first, second, strict=True) if pair[0] != pair[1]] == [("tall", "low")]
+
+
+def test_texts_and_models_stand_side_by_side_up_to_four(
+    page: Callable[..., Path], shown: Shown, tiny: Path, other: str
+) -> None:
+    page("the dog", "the old dog sleeps", models=[str(tiny), other])
+    assert [(panel.model, panel.views[0].text) for panel in shown.panels] == [
+        *((str(tiny), "the dog"), (str(tiny), "the old dog sleeps")),
+        *((other, "the dog"), (other, "the old dog sleeps")),
+    ]
+    assert np.abs(shown.panels[0].views[0].words.maps - shown.panels[2].views[0].words.maps).max() > 0.01
+    with pytest.raises(ViewError, match="2 models on 3 texts are 6 panels, and at most 4 stand side by side"):
+        page("a", "b", "c", models=[str(tiny), other])
+    assert MOST == 4
+
+
+def test_a_run_gives_its_model_and_the_roles_of_its_heads(
+    page: Callable[..., Path], shown: Shown, whole: Path, tiny: Path, other: str
+) -> None:
+    page("the dog", models=[], runs=[whole])
+    roles = known_roles(Run.open(whole))
+    assert shown.panels[0].model == str(tiny)
+    assert dict(shown.panels[0].roles) == roles != {}
+    assert "Roles are those of the run whole." in shown.notes
+    page("the dog", models=[other, str(tiny)], runs=[whole])
+    assert [dict(panel.roles) for panel in shown.panels] == [{}, roles]
+    with pytest.raises(ViewError, match=r"is a run of .*tiny, not of .*other0?; without --model its own is shown"):
+        page("the dog", models=[other], runs=[whole])
+
+
+def test_a_decoder_attends_to_no_later_word_and_says_so(
+    page: Callable[..., Path], shown: Shown, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    sizes = {"n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": 24}
+    folder = save_model(tmp_path_factory.mktemp("gpt2"), hub.GPT2Config(**SIZES, **sizes), ends=False)
+    page("the unsinkable ship", models=[folder])
+    assert shown.words == ["the", "unsinkable", "ship"]
+    assert [*shown.only.words.keys.special] == []
+    assert shown.maps.shape == (3, 4, 3, 3)
+    assert np.triu(shown.maps, 1).max() == 0
+    assert f"{folder} is a decoder: no word attends to a later one." in shown.notes
+
+
+def test_of_an_encoder_decoder_all_three_kinds_are_shown_where_it_is_told_a_target(
+    page: Callable[..., Path], shown: Shown, bart: str
+) -> None:
+    page("the unsinkable ship", models=[bart], target="das schiff")
+    views = {one.title: one for one in shown.panels[0].views}
+    assert [*views] == [*KINDS.values()]
+    encoder, decoder, cross = views.values()
+    assert [*cross.words.queries.tokens] == [*decoder.words.keys.tokens] == ["</s>", "<s>", "das", "schiff"]
+    assert [*cross.words.keys.tokens] == [*encoder.words.queries.tokens] == ["<s>", "the", "unsinkable", "ship", "</s>"]
+    assert [[*side.special] for side in (cross.words.queries, cross.words.keys)] == [[0, 1], [0, 4]]
+    assert [one.words.maps.shape[:2] for one in views.values()] == [(2, 4), (3, 2), (3, 2)]
+    assert [(one.crossed, one.known) for one in views.values()] == [(False, True), (False, False), (True, False)]
+    model = load_model(bart, whole=True)
+    source, target = align(model.tokenizer, [["the", "unsinkable", "ship"], ["das", "schiff"]])
+    raw = torch.cat(cross_maps(model, source, decoder_input(model, target))["cross"]).numpy()
+    np.testing.assert_allclose(cross.pieces.maps, raw, atol=1e-6)
+    np.testing.assert_allclose(cross.words.maps[..., 2], raw[..., 2:5].sum(-1), atol=1e-6)
+    page("the ship", models=[bart])
+    assert shown.maps.shape == (2, 4, 4, 4)
+    assert any("the encoder is shown; --target TEXT shows its decoder too" in note for note in shown.notes)
+
+
+@pytest.mark.parametrize(
+    ("texts", "options", "message"),
+    [
+        ((), {}, "a target goes with one TEXT and a --model"),
+        (("the", "ship"), {}, "a target goes with one TEXT and a --model"),
+        (("the",), {"models": [], "runs": [Path("run")]}, "a target goes with one TEXT and a --model"),
+        (("the",), {"target": " "}, "the target has no words"),
+        (("the",), {"target": "das " * 23}, r"the target has 25 pieces, more than .* reads \(24\)"),
+        (("the",), {"maps": "rollout"}, "rollout follows one text"),
+    ],
+)
+def test_a_target_that_nothing_can_be_told_is_refused(
+    texts: tuple[str, ...], options: Mapping[str, Any], message: str, page: Callable[..., Path], bart: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        page(*texts, **{"models": [bart], "target": "das schiff", **options})
+
+
+def test_a_model_without_a_decoder_or_with_attention_code_of_its_own_is_refused_by_name(
+    page: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with pytest.raises(ValueError, match="tiny is a bert, which has no decoder"):
+        page("the dog", target="das")
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
+    folder = save_model(tmp_path_factory.mktemp("mpnet"), hub.MPNetConfig(**SIZES, **sizes, max_position_embeddings=24))
+    with pytest.raises(ViewError, match="MPNetModel keeps attention code of its own"):
+        page("the ship", models=[folder])
+
+
+def test_a_text_is_read_from_a_file_or_from_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "text").write_text("the dög\nsleeps", encoding="utf-8")
+    assert read_text(str(tmp_path / "text")) == "the dög\nsleeps"
+    monkeypatch.setattr(sys, "stdin", io.StringIO("a dog"))
+    assert read_text("-") == "a dog"
+    (tmp_path / "text").write_bytes(b"d\xf6g")
+    with pytest.raises(ViewError, match=r"text: not UTF-8 \(invalid start byte at byte 1\)"):
+        read_text(str(tmp_path / "text"))
+
+
+def test_the_command_takes_texts_models_runs_and_a_file(
+    headscope: Callable[..., Any], shown: Shown, tiny: Path, other: str, whole: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "text").write_text("the cat ran", encoding="utf-8")
+    places = ("--file", tmp_path / "text", "--out", tmp_path / "page.html")
+    said = headscope("view", "the dog", "--model", tiny, "--model", other, "--run", whole, "--maps", "norms", *places)
+    assert (said.code, said.out, said.err) == (0, f"page: {tmp_path / 'page.html'}\n", "")
+    assert [panel.views[0].text for panel in shown.panels] == ["the dog", "the cat ran"] * 2
+    assert [panel.model for panel in shown.panels] == [str(tiny)] * 2 + [other] * 2
+    assert [bool(panel.roles) for panel in shown.panels] == [True, True, False, False]
+    assert "maps: norms, each row as shares" in shown.notes
+
+
+def test_the_command_tells_a_decoder_a_target(
+    headscope: Callable[..., Any], shown: Shown, bart: str, tmp_path: Path
+) -> None:
+    headscope("view", "the ship", "--target", "das schiff", "--model", bart, "--out", tmp_path / "page.html")
+    assert len(shown.panels[0].views) == 3

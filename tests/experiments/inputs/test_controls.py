@@ -1,0 +1,126 @@
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from experiments.config.config import Config, ConfigError, load_config
+from experiments.inputs.controls import SAMPLE, ModelControl, chosen_shuffles, model_controls, strongest_together
+from mha import Model, load_model
+from probes import Corpus, get_probe
+from probes.corpora.corpus import MemoryTexts, Texts
+from probes.scoring.score import Settings, score_corpus
+
+Of = Callable[..., list[ModelControl]]
+
+
+@pytest.fixture
+def controls_of(base: Path) -> Of:
+    """Return the function that gives the controls of the base config with changes, all tried shuffles among them."""
+
+    def of(*changes: str) -> list[ModelControl]:
+        config = load_config(base, changes)
+        model = load_model(config.model.name, config.model.source, config.seed)
+        return model_controls(config, model, shuffles(config, model, MemoryTexts([])))
+
+    return of
+
+
+def shuffles(config: Config, model: Model, texts: Texts) -> list[int]:
+    return chosen_shuffles(config, model, texts, [get_probe("position"), get_probe("dependency")], Settings())
+
+
+def weights(control: ModelControl) -> torch.Tensor:
+    return torch.cat([parameter.flatten() for parameter in control.load().module.parameters()]).detach()
+
+
+def test_further_seeds_are_numbered(controls_of: Of) -> None:
+    found = controls_of("controls={random=3, shuffled=2}")
+    assert [(one.name, one.control) for one in found] == [
+        ("random weights", "random weights"),
+        ("random weights 2", "random weights"),
+        ("random weights 3", "random weights"),
+        ("shuffled weights", "shuffled weights"),
+        ("shuffled weights 2", "shuffled weights"),
+        ("shuffled words", "shuffled words"),
+    ]
+    assert [one.places is not None for one in found] == [False] * 5 + [True]
+
+
+def test_all_can_be_switched_off(controls_of: Of) -> None:
+    assert controls_of() == []
+
+
+def test_seeds_go_on_from_that_of_the_run(controls_of: Of) -> None:
+    found = [weights(one) for one in controls_of("controls={random=3, words=false, shuffled=0}", "seed=4")]
+    later = [weights(one) for one in controls_of("controls={random=2, words=false, shuffled=0}", "seed=5")]
+    assert all(map(torch.equal, found[1:], later))
+    assert not torch.equal(found[0], found[1])
+
+
+@pytest.mark.parametrize("source", ["random", "shuffled"])
+def test_a_model_without_knowledge_is_not_its_own_control(source: str, controls_of: Of, base: Path) -> None:
+    found = controls_of(f"model.source='{source}'", "seed=7", "controls={random=2, shuffled=2, words=false}")
+    own = load_model(load_config(base).model.name, source, 7)
+    mine = torch.cat([parameter.flatten() for parameter in own.module.parameters()]).detach()
+    others = [weights(one) for one in found]
+    assert len(others) == 4
+    assert not any(torch.equal(one, other) for one, other in combinations([mine, *others], 2))
+
+
+def test_shuffled_words_are_read_by_the_model_of_the_run(base: Path) -> None:
+    config = load_config(base, ["controls.words=true"])
+    model = load_model(config.model.name)
+    (control,) = model_controls(config, model, [])
+    assert control.load() is model
+    assert control.places is not None
+
+
+def test_a_probe_takes_part_in_its_own_controls_only(controls_of: Of) -> None:
+    probes = [get_probe(name) for name in ("position", "dependency")]
+    asked = {
+        one.name: [probe.name for probe in one.probes(probes)] for one in controls_of("controls={random=1, shuffled=1}")
+    }
+    assert asked == {
+        "random weights": ["position", "dependency"],
+        "shuffled weights": ["position", "dependency"],
+        "shuffled words": ["dependency"],
+    }
+
+
+def test_the_strongest_together_have_the_most_hits_when_each_answers_what_it_answers_best() -> None:
+    """The second is the strongest alone (14); beside it the fourth adds 5, the first 1 and the third nothing."""
+    best = np.array([[6.0, 5.0], [9.0, 5.0], [8.0, 4.0], [0.0, 10.0]])
+    assert strongest_together(best, 1) == [1]
+    assert strongest_together(best, 2) == [1, 3]
+    assert sorted(strongest_together(best, 4)) == [0, 1, 2, 3]
+
+
+def test_the_shuffles_that_are_read_in_full_are_the_strongest_of_those_tried(base: Path) -> None:
+    config = load_config(base, ["seed=3", "controls={shuffled=2, shuffles_tried=6}"])
+    model, texts = load_model(config.model.name), Corpus.generated(4, 9).sentences()
+    assert len(texts) <= SAMPLE
+    probe, best = get_probe("position"), {}
+    for seed in range(3, 9):
+        outcome = score_corpus(load_model(config.model.name, "shuffled", seed), texts, [probe], {}, Settings())
+        hits = dict(outcome.heads.pooled(lambda question: (question[2],)))
+        best[seed] = np.array([hits[question].hits.sum(0).max() for question in sorted(hits)])
+    found = chosen_shuffles(config, model, texts, [probe], Settings())
+    first = max(best, key=lambda seed: best[seed].sum())
+    second = max(best.keys() - {first}, key=lambda seed: np.maximum(best[seed], best[first]).sum())
+    assert found == [first, second]
+
+
+def test_the_sample_on_which_shuffles_are_tried_does_not_depend_on_the_order_of_texts(base: Path) -> None:
+    config = load_config(base, ["controls={shuffled=2, shuffles_tried=5}"])
+    model, texts = load_model(config.model.name), Corpus.generated(40, 9).sentences()
+    assert len(texts) > SAMPLE
+    backwards = MemoryTexts(texts.take(range(len(texts) - 1, -1, -1)))
+    assert shuffles(config, model, texts) == shuffles(config, model, backwards)
+
+
+def test_shuffles_that_are_not_tried_cannot_be_read(base: Path) -> None:
+    with pytest.raises(ConfigError, match="shuffled = 3 of shuffles_tried = 2: try at least as many"):
+        load_config(base, ["controls={shuffled=3, shuffles_tried=2}"])

@@ -1,0 +1,72 @@
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from experiments.record import provenance
+from experiments.record.provenance import PACKAGES, git_commit, peak_memory_mb, version
+from reports import Run
+
+
+def git(folder: Path, *words: str) -> str:
+    identity = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org")
+    done = subprocess.run(["git", "-C", str(folder), *identity, *words], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a repository with one commit, in which a file passes for the module."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    module = tmp_path / "experiments" / "provenance.py"
+    module.parent.mkdir()
+    module.write_text("first\n")
+    monkeypatch.setattr(provenance, "__file__", str(module))
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / "README").touch()
+    git(tmp_path, "add", "README")
+    git(tmp_path, "commit", "--quiet", "--message", "one")
+    return module
+
+
+def test_the_commit_is_that_of_our_checkout_and_a_plus_marks_changes(repository: Path) -> None:
+    git(repository.parent, "add", repository.name)
+    git(repository.parent, "commit", "--quiet", "--message", "two")
+    assert git_commit() == git(repository.parent, "rev-parse", "HEAD")
+    repository.write_text("second\n")
+    assert git_commit() == git(repository.parent, "rev-parse", "HEAD") + "+"
+
+
+def test_the_commit_of_a_repository_that_only_surrounds_us_is_not_ours(repository: Path) -> None:
+    assert git_commit() is None, "as in a virtual environment inside somebody's project"
+
+
+def test_without_a_repository_or_without_git_there_is_no_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(provenance, "__file__", str(tmp_path / "provenance.py"))
+    assert git_commit() is None
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert git_commit() is None
+
+
+def test_peak_memory_is_in_megabytes_and_never_falls() -> None:
+    before = peak_memory_mb()
+    held = bytearray(60_000_000)
+    held[::1000] = b"x" * len(held[::1000])
+    assert 50 < before <= peak_memory_mb() < 1_000_000
+    del held
+    assert peak_memory_mb() >= before
+
+
+def test_the_record_holds_versions_memory_time_and_threads(whole: Path) -> None:
+    record = Run.open(whole).record
+    assert set(record["versions"]) == set(PACKAGES)
+    assert all(record["versions"].values())
+    assert record["headscope"] == version()
+    assert record["peak_memory_mb"] > 50
+    assert 0 < record["wall_seconds"] < 600
+    assert record["threads"] >= 1
+    assert record["device"] == "cpu"

@@ -1,0 +1,343 @@
+"""The sandbox: heads are planted as told, and the study from end to end."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.config.config import Config, ControlsSection
+from experiments.sandbox import Scale, checks, run_study, study
+from experiments.sandbox import folder as study_folder
+from experiments.sandbox.checks import planted_by_weights
+from experiments.sandbox.folder import StudyError
+from experiments.sandbox.population import BYSTANDERS, MARGINS, QUESTIONS, ROLES, STRONGEST, Sandbox, head_of
+from experiments.sandbox.study import CHECKED_MARGIN
+from mha.planted.heads import BY_WEIGHTS
+from probes import Corpus
+from probes.evidence.planted import Follows, Knows
+from probes.evidence.simulation import Pool
+
+TINY = Scale(
+    runs=3,
+    population=8,
+    documents=(5, 8),
+    null_documents=(6,),
+    drawings=1,
+    whole_runs=1,
+    null_runs=0,
+    null_documents_of_runs=0,
+)
+
+
+# --- the population
+
+
+@pytest.fixture(scope="module")
+def box() -> Sandbox:
+    return Sandbox.build(60, seed=0)
+
+
+@pytest.fixture(scope="module")
+def pool(box: Sandbox) -> Pool:
+    return box.pool()
+
+
+def test_planted_heads_have_the_margins_that_were_wanted(box: Sandbox, pool: Pool) -> None:
+    """Within four standard errors of what is drawn item by item, which for the previous word is less than 0.03."""
+    for (role, margin), head in box.layout.planted.items():
+        question = ROLES[role]
+        kept = pool.columns([*box.layout.bystanders, head])
+        n, true = kept.heads[question].n.sum(), kept.truth(question)
+        accuracy = true.accuracy[-1]
+        error = (accuracy * (1 - accuracy) / n) ** 0.5
+        assert abs(true.margin[-1] - margin) < 4 * error, (role, margin)
+        if role == "previous word":
+            assert 4 * error < 0.03
+
+
+def test_margins_are_right_on_average(box: Sandbox, pool: Pool) -> None:
+    off = [
+        pool.columns([*box.layout.bystanders, head]).truth(ROLES[role]).margin[-1] - margin
+        for (role, margin), head in box.layout.planted.items()
+    ]
+    assert abs(np.mean(off)) < 0.015
+
+
+def test_heads_of_all_kinds_have_places_of_their_own(box: Sandbox) -> None:
+    layout = box.layout
+    every = {(role, margin) for role in ROLES for margin in MARGINS}
+    assert every - {*layout.planted} == {("antecedent", 0.3)}  # the same head word is right in 7 of 10 cases
+    assert all(layout.roles[head].strength <= STRONGEST for head in layout.planted.values())
+    numbers = [*layout.bystanders, *layout.planted.values(), *layout.decoys]
+    assert numbers == list(range(len(numbers)))
+    assert len(layout.bystanders) == BYSTANDERS
+    assert {type(layout.roles[head]) for head in layout.planted.values()} == {Knows}
+    assert {type(layout.roles[head]) for head in layout.decoys} == {Follows}
+    assert len({role.seed for role in layout.roles.values()}) == len(layout.roles)
+    assert set(layout.by_head) == {head_of(number) for number in layout.roles}
+
+
+def test_decoys_follow_the_offsets_that_the_corpus_has(box: Sandbox) -> None:
+    """As the baseline learns them: a decoy that always follows is as good as it is."""
+    offsets = box.offsets()
+    assert offsets["det"] > 0 > offsets["obj"]
+    faithful = {role.offset for role in box.layout.roles.values() if isinstance(role, Follows) and role.strength == 1}
+    assert faithful == set(offsets.values())
+
+
+def test_a_faithful_decoy_is_as_good_as_the_offset_it_follows(box: Sandbox, pool: Pool) -> None:
+    """On determiners; the baseline has learned the offset by itself."""
+    question = ("dependency", "dependent->head", "det")
+    (decoy,) = (
+        head for head in box.layout.decoys if box.layout.roles[head] == Follows(box.offsets()["det"], 1.0, head)
+    )
+    hits, learned = pool.heads[question].hits[:, decoy].sum(), pool.baselines["offset"][question].hits.sum()
+    assert hits == pytest.approx(learned, rel=0.01)
+
+
+def test_the_pool_counts_every_question_with_its_baselines_and_controls(box: Sandbox, pool: Pool) -> None:
+    assert set(pool.heads) == set(QUESTIONS)
+    assert pool.documents == 60
+    for question, sums in pool.heads.items():
+        assert set(sums.clusters) <= set(range(60))
+        for other in (pool.baselines["uniform"], pool.controls["random weights"]):
+            assert other[question].clusters == sums.clusters
+            np.testing.assert_array_equal(other[question].n, sums.n)
+    assert ROLES["previous word"] not in pool.arcs
+    assert all(ROLES[role] in pool.arcs for role in ROLES if role != "previous word")
+
+
+def test_where_right_answers_are_random_nobody_knows_them(box: Sandbox) -> None:
+    """Heads that are right in half of the cases and more, and of a random word of a sentence in one of ten."""
+    small = replace(box, corpus=Corpus.generated(12, seed=0), documents=12)
+    real, random = small.pool(), small.random_pool(2)
+    assert random.documents == 24
+    assert set(random.heads) >= set(ROLES.values())
+    for role in ("subject of the verb", "object's verb"):
+        head, question = box.layout.planted[role, 0.3], ROLES[role]
+        assert real.truth(question).accuracy[head] > 0.5
+        assert random.truth(question).accuracy[head] < 0.25
+        assert random.heads[question].n.sum() == 2 * real.heads[question].n.sum()
+
+
+# --- the study
+
+
+def no_page(folder: Path, step: object) -> Path:
+    page = folder / "index.html"
+    page.write_text((folder / "sandbox.json").read_text(encoding="utf-8")[:10], encoding="utf-8")
+    return page
+
+
+def quiet(what: str, done: int, of: int) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def studied(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], dict[str, Any]]:
+    """Return the function that does a tiny study with so many workers and returns its record."""
+
+    def do(workers: int) -> dict[str, Any]:
+        out = tmp_path_factory.mktemp("study") / "deep" / "sandbox"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(study_folder, "write_sandbox_page", no_page)
+            patch.setattr(study, "CHECKED_DOCUMENTS", 6)
+            page = run_study(out, TINY, seed=3, workers=workers, progress=quiet)
+        assert page == out / "index.html"
+        assert page.is_file()
+        assert [path.name for path in out.parent.iterdir()] == ["sandbox"]
+        return json.loads((out / "sandbox.json").read_text(encoding="utf-8"))
+
+    return do
+
+
+@pytest.fixture(scope="module")
+def record(studied: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
+    return studied(1)
+
+
+def test_the_record_has_every_part_of_the_study(record: dict[str, Any]) -> None:
+    assert (record["seed"], record["workers"], record["scale"]["runs"]) == (3, 1, 3)
+    assert record["population"]["documents"] == 8
+    planted = {(row["role"], row["margin"]) for row in record["population"]["planted"]}
+    assert planted <= {(role, margin) for role in ROLES for margin in MARGINS}
+    assert {role for role, margin in planted if margin <= CHECKED_MARGIN} == {*ROLES}
+    power = {(row["role"], row["margin"], row["documents"]) for row in record["power"]}
+    assert power == {(role, margin, size) for role, margin in planted for size in TINY.documents}
+    assert len(record["power"]) == len(power)
+    assert {row["runs"] for row in record["power"]} == {3}
+    level = ("with the strongest baseline", ", documents of unequal length", ", unequal, better in short documents")
+    nulls = [
+        "random weights",
+        "random right answers",
+        "offset decoys",
+        f"level {level[0]}",
+        *(f"level{x}" for x in level[1:]),
+    ]
+    assert [(row["null"], row["documents"], row["runs"]) for row in record["false"]] == [(name, 6, 3) for name in nulls]
+    assert [row["place"] for row in record["weights"]] == [*BY_WEIGHTS]
+    checked = [role for role in ROLES if (role, CHECKED_MARGIN) in planted]
+    assert [(row["role"], row["documents"], row["runs"]) for row in record["whole"]] == [
+        (role, 6, 1) for role in checked
+    ]
+    assert len(checked) >= 3
+    assert record["null_runs"] == []
+    assert len(record["needed"]) == len(MARGINS) * 2
+    assert len(record["stages"]) == 6
+
+
+def test_the_record_tells_the_heads_that_were_planted(record: dict[str, Any]) -> None:
+    """Accuracy at the power cells is that of the population, and the estimates of runs lie around it."""
+    planted = {(row["role"], row["margin"]): row for row in record["population"]["planted"]}
+    for row in record["power"]:
+        one = planted[row["role"], row["margin"]]
+        assert (row["true_accuracy"], row["true_margin"]) == (one["true_accuracy"], one["true_margin"])
+        assert row["items"] == pytest.approx(one["items_a_document"] * row["documents"], rel=0.5)
+        assert row["estimate"]["mean"] == pytest.approx(one["true_accuracy"], abs=0.2)
+    for role in ROLES:
+        strengths = [planted[role, margin]["strength"] for margin in MARGINS if (role, margin) in planted]
+        assert strengths == sorted(strengths)
+
+
+def test_numbers_do_not_depend_on_workers(studied: Callable[[int], dict[str, Any]], record: dict[str, Any]) -> None:
+    other = studied(2)
+    for part in ("population", "power", "false", "weights", "whole", "needed"):
+        assert json.dumps(other[part]) == json.dumps(record[part]), part
+
+
+def test_heads_that_are_planted_by_weights_are_found() -> None:
+    for row in planted_by_weights(15, seed=1):
+        assert row["chosen"] == row["planted"]
+        assert row["accuracy"] == 1
+        assert row["specialised"]
+
+
+def test_a_run_without_knowledge_tells_what_it_declared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Two heads of one label are called, one of them with enough of a margin; the selection split is not told."""
+    ran: list[Config] = []
+    row = {"probe": "p", "variant": "v", "label": "a", "name": "1-1", "split": "report", "specialised": False}
+    changes: list[dict[str, object]] = [
+        {"p_adjusted": 0.01, "specialised": True},
+        {"p_adjusted": 0.02},
+        {"label": "b", "p_adjusted": 0.5},
+        {"label": "not tested", "p_adjusted": np.nan},
+        {"split": "select", "p_adjusted": 0.01, "specialised": True},
+    ]
+    scores = pd.DataFrame([row | change for change in changes])
+
+    def run(config: Config, out: Path) -> Path:
+        ran.append(config)
+        return out
+
+    monkeypatch.setattr(checks, "run", run)
+    monkeypatch.setattr(checks, "read_scores", lambda path: scores)
+    found = checks.null_run("shuffled", seed=3, documents=7)
+    assert found == {
+        "source": "shuffled",
+        "seed": 3,
+        "labels": 2,
+        "significant": 2,
+        "specialised": 1,
+        "declared": ["1-1 p v a"],
+    }
+    (config,) = ran
+    assert (config.model.source, config.seed, config.corpus.select.documents) == ("shuffled", 3, 7)
+    assert config.corpus.select.seed != config.corpus.report.seed
+    assert config.controls == ControlsSection(), "all controls on"
+
+
+# --- the folder
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> Path:
+    """Return the folder of an older study, alone in its parent."""
+    folder = tmp_path / "sandbox"
+    folder.mkdir()
+    (folder / "sandbox.json").write_text("older")
+    (folder / "index.html").write_text("older page")
+    return folder
+
+
+def test_an_older_study_is_replaced_as_a_whole(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(study_folder, "write_sandbox_page", no_page)
+    (older / "report.md").write_text("older")
+    study_folder._write({"seed": 1}, older, quiet)
+    assert sorted(path.name for path in older.iterdir()) == ["index.html", "sandbox.json"]
+    assert json.loads((older / "sandbox.json").read_text()) == {"seed": 1}
+    assert [path.name for path in older.parent.iterdir()] == ["sandbox"]
+
+
+def test_an_older_study_stays_where_the_new_one_cannot_be_written(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(folder: Path, step: object) -> Path:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(study_folder, "write_sandbox_page", fail)
+    with pytest.raises(OSError, match="no space left"):
+        study_folder._write({"seed": 1}, older, quiet)
+    assert (older / "sandbox.json").read_text() == "older"
+    assert (older / "index.html").read_text() == "older page"
+    assert [path.name for path in older.parent.iterdir()] == ["sandbox"]
+
+
+def test_an_older_study_is_put_back_where_the_new_one_cannot_be_moved(
+    older: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.rename
+
+    def fail(self: Path, target: Path) -> Path:
+        if self.name == "new":
+            raise OSError("cannot be moved")
+        return rename(self, target)
+
+    monkeypatch.setattr(study_folder, "write_sandbox_page", no_page)
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(OSError, match="cannot be moved"):
+        study_folder._write({"seed": 1}, older, quiet)
+    assert (older / "sandbox.json").read_text() == "older"
+
+
+@pytest.mark.parametrize("kind", ["folder", "file"])
+def test_what_is_no_study_is_never_replaced(
+    kind: str, tmp_path: Path, headscope: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And that is said before anything is computed."""
+    monkeypatch.setattr(study, "Study", lambda *anything: pytest.fail("began"))
+    mine = tmp_path / "mine"
+    if kind == "folder":
+        mine.mkdir()
+        (mine / "thesis.tex").write_text("mine")
+    else:
+        mine.write_text("mine")
+    with pytest.raises(StudyError):
+        run_study(mine, TINY, seed=0, workers=1, progress=quiet)
+    said = headscope("sandbox", "--quick", "--out", mine)
+    assert (said.code, said.out) == (2, "")
+    assert said.err == f"headscope: {mine} exists and is not the folder of a sandbox; choose another --out\n"
+    assert (mine / "thesis.tex" if kind == "folder" else mine).read_text() == "mine"
+
+
+def test_the_command_hands_its_options_to_the_study(
+    headscope: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Any] = []
+
+    def record(out: Path, scale: Scale, *, seed: int, workers: int, progress: object, resume: bool) -> Path:
+        seen.append((out, scale, seed, workers, resume))
+        return out / "index.html"
+
+    monkeypatch.setattr("experiments.sandbox.run_study", record)
+    said = headscope("sandbox", "--quick", "--out", tmp_path / "here", "--seed", 4, "--workers", 1)
+    assert (said.code, said.out, said.err) == (0, f"page: {tmp_path / 'here' / 'index.html'}\n", "")
+    headscope("sandbox", "--resume")
+    headscope("sandbox", "--quick")
+    assert seen == [
+        (tmp_path / "here", study.QUICK, 4, 1, False),
+        (Path("runs/sandbox"), study.FULL, 0, 2, True),
+        (Path("runs/sandbox-quick"), study.QUICK, 0, 2, False),
+    ]

@@ -1,0 +1,175 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from experiments.statements.estimates import Estimate
+from experiments.statements.finding import Measured, Missing, Published, Statement
+from experiments.statements.numbers import (
+    Pairs,
+    bars,
+    best_head,
+    chosen_among,
+    heads_above,
+    margin,
+    over_units,
+    preferred,
+    rows,
+    shape,
+    together,
+)
+from experiments.statements.rule import Rule
+from tests.experiments.findings.planted import decided, planted_run, scored, shaped
+
+
+def test_the_margin_is_that_of_the_head_chosen_on_the_selection_split():
+    rows = [
+        scored("dependency", "obj", head=0, margin=0.3, selected=True),
+        scored("dependency", "obj", head=1, margin=0.5, selected=False),
+    ]
+    found = margin(planted_run(rows), "dependency", "obj", "dependent->head")
+    assert isinstance(found, Measured)
+    assert (found.heads, found.decides.value, found.baseline) == ("1-1", 0.3, 0.4)
+    assert found.ours is not None
+    assert found.ours.value == pytest.approx(0.7)
+
+
+def test_the_variant_is_chosen_on_the_selection_split_too():
+    rows = [
+        scored("dependency", "obj", variant=variant, split=split, accuracy=accuracy)
+        for variant, split, accuracy in (
+            ("dependent->head", "select", 0.6),
+            ("dependent->head", "report", 0.5),
+            ("head->dependent", "select", 0.5),
+            ("head->dependent", "report", 0.9),
+        )
+    ]
+    row = best_head(planted_run(rows), "dependency", "obj")
+    assert not isinstance(row, Missing)
+    assert row["variant"] == "dependent->head"
+
+
+def test_a_label_that_nobody_asked_is_missing():
+    assert margin(planted_run([scored("dependency", "obj")]), "dependency", "det") == Missing(
+        "no dependency 'det' in planted"
+    )
+
+
+def test_heads_are_counted_from_the_sure_to_the_possible():
+    frame = pd.DataFrame(
+        {"value": [0.6, 0.6, 0.45, 0.1], "ci_low": [0.55, 0.4, 0.4, 0.0], "ci_high": [0.65, 0.7, 0.6, 0.2]}
+    )
+    assert heads_above(frame, 0.5) == Estimate(2.0, 1.0, 3.0, 4)
+
+
+def test_a_difference_of_two_numbers_has_the_interval_of_independent_errors():
+    one, other = Estimate(0.5, 0.4, 0.6, 10), Estimate(0.2, 0.1, 0.3, 10)
+    found = together(lambda values: float(values[0] - values[1]), [one, other])
+    assert found.value == pytest.approx(0.3)
+    assert (found.high - found.low) / 2 == pytest.approx(0.1 * 2**0.5, rel=0.06)
+    assert together(lambda values: float(values[0] - values[1]), [one, other]) == found
+
+
+def test_the_bootstrap_over_groups_is_wider_than_over_rows():
+    frame = pd.DataFrame({"layer": np.repeat(np.arange(8), 20), "value": np.repeat(np.linspace(0, 1, 8), 20)})
+    rows = over_units(lambda part: float(part.value.mean()), frame)
+    layers = over_units(lambda part: float(part.value.mean()), frame, "layer")
+    assert rows.value == layers.value == pytest.approx(0.5)
+    assert layers.high - layers.low > 3 * (rows.high - rows.low)
+    assert (rows.n, layers.n) == (160, 8)
+
+
+def test_rank_correlation_is_scipys_and_leaves_out_what_is_missing():
+    rng = np.random.default_rng(3)
+    one = rng.normal(size=40)
+    other = one + rng.normal(size=40)
+    found = Pairs(np.append(one, np.nan), np.append(other, 1.0)).spearman()
+    assert found.value == pytest.approx(float(stats.spearmanr(one, other).statistic))
+    assert found.low < found.value < found.high
+    assert found.n == 40
+    assert np.isnan(Pairs(one, np.ones(40)).spearman().value)
+
+
+def test_shapes_are_those_of_one_measure_scope_and_split():
+    rows = [
+        shaped("entropy", "all tokens", 0, 0, 1.0),
+        shaped("entropy", "[CLS]", 0, 0, 2.0),
+        shaped("entropy", "all tokens", 0, 0, 3.0, split="select"),
+    ]
+    assert list(shape(planted_run(shapes=rows), "entropy", "all tokens").value) == [1.0]
+    assert shape(planted_run(), "entropy", "all tokens").empty
+
+
+def test_minimal_pairs_are_those_of_a_corpus_or_of_a_group_in_it():
+    run = planted_run(
+        behaviour=[
+            decided("linzen", 0.9, n=700, left_out=30),
+            decided("linzen", 0.6, "attractors", attractors=4),
+            decided("grammar", 0.7, "attractors", attractors=4),
+        ]
+    )
+    whole, four = preferred(run, "linzen"), preferred(run, "linzen", "attractors", attractors=4)
+    assert isinstance(whole, Measured)
+    assert whole.decides == Estimate(0.9, 0.88, 0.92, 700)
+    assert whole.note == "700 pairs, 30 more left out"
+    assert isinstance(four, Measured)
+    assert (four.decides.value, four.note) == (0.6, "500 pairs")
+
+
+@pytest.mark.parametrize("run", [planted_run(), planted_run(behaviour=[decided("linzen", 0.9, "attractors", n=0)])])
+def test_pairs_that_were_not_decided_are_missing(run):
+    found = preferred(run, "linzen", "attractors", attractors=2)
+    assert found == Missing("no pair of linzen 2 could be decided")
+
+
+def test_rows_have_all_the_values_asked_for():
+    frame = pd.DataFrame({"order": ["random", "random", "cost"], "draw": [1, 2, 1]})
+    assert list(rows(frame, order="random", draw=2).index) == [1]
+    assert rows(None, order="random").empty
+
+
+def test_pearson_is_that_of_scipy_over_heads_that_have_both():
+    rng = np.random.default_rng(1)
+    one = rng.normal(size=40)
+    other = one + rng.normal(size=40)
+    found = Pairs(np.append(one, np.nan), np.append(other, 1.0)).pearson()
+    assert found.value == pytest.approx(stats.pearsonr(one, other).statistic)
+    assert found.n == 40
+    assert found.low < found.value < found.high
+
+
+def test_a_head_of_some_layers_is_chosen_on_the_selection_split_and_told_on_the_other():
+    scores = planted_run(
+        [
+            scored("rare", "rarest", split=split, layer=layer, accuracy=accuracy, selected=False)
+            for split, by_layer in (("select", (0.5, 0.6, 0.7)), ("report", (0.4, 0.3, 0.9)))
+            for layer, accuracy in enumerate(by_layer)
+        ]
+    ).scores
+    row = chosen_among(scores[scores.layer < 2])
+    assert not isinstance(row, Missing)
+    assert (row["name"], row["split"], row["accuracy"]) == ("2-1", "report", 0.3)
+    assert isinstance(chosen_among(scores[scores.layer > 2]), Missing)
+
+
+def test_bars_stand_beside_the_published_ones_and_leave_out_what_has_no_number():
+    ends = {"text": "", "number": "", "rule": Rule(above=0.0)}
+    asked = [Statement("obj", published=Published(0.8, 0.4), **ends), Statement("det", **ends), Statement("cc", **ends)]
+    ours = Measured(Estimate(0.2, 0.1, 0.3, 9), ours=Estimate(0.7, 0.6, 0.8, 9), baseline=0.5)
+    drawn = bars(
+        "t", "accuracy", asked, {"obj": ours, "det": Missing("none"), "cc": Measured(Estimate(0.1, 0, 0.2, 9))}
+    )
+    assert drawn.names == ["obj", "cc"]
+    assert drawn.series == {
+        "ours": [(0, 0.7, 0.6, 0.8), (1, 0.1, 0, 0.2)],
+        "our baseline": [(0, 0.5)],
+        "published": [(0, 0.8)],
+        "published baseline": [(0, 0.4)],
+    }
+
+
+def test_the_bootstrap_draws_whole_groups():
+    frame = pd.DataFrame({"value": [0.0, 1.0, 0.0, 1.0], "unit": [1, 2, 1, 2]})
+    seen = []
+    over_units(lambda some: seen.append(some.groupby("unit").size().to_dict()) or 0.0, frame, "unit")
+    assert all(count % 2 == 0 for sizes in seen for count in sizes.values())

@@ -1,0 +1,61 @@
+from pathlib import Path
+
+import pytest
+
+from experiments.statements.subject import ORIGINALS, Subject
+from mha.models.model import ModelError
+
+
+@pytest.mark.parametrize(
+    ("spoken", "name", "source", "folder"),
+    [
+        ("minilm", "minilm", "pretrained", "minilm"),
+        ("random", "minilm", "random", "random"),
+        ("minilm:random", "minilm", "random", "minilm-random"),
+        ("bert-base-uncased:shuffled", "bert-base-uncased", "shuffled", "bert-base-uncased-shuffled"),
+        (
+            "google-bert/bert-base-uncased",
+            "google-bert/bert-base-uncased",
+            "pretrained",
+            "google-bert-bert-base-uncased",
+        ),
+        ("C:/models/bert", "C:/models/bert", "pretrained", "C-models-bert"),
+    ],
+)
+def test_a_model_is_understood_as_it_is_typed(spoken, name, source, folder):
+    found = Subject.of(spoken)
+    assert (found.name, found.source, found.folder) == (name, source, folder)
+    assert found.changes == [f'model.name="{name}"', f'model.source="{source}"']
+
+
+def test_a_folder_of_a_training_is_read_at_its_checkpoints(tmp_path: Path):
+    (tmp_path / "seed-1" / "checkpoints").mkdir(parents=True)
+    found = Subject.of(str(tmp_path / "seed-1"))
+    assert found.source == "checkpoint"
+    assert found.changes[0] == f'model.name="{(tmp_path / "seed-1").resolve()}"'
+    assert found.load() is None
+
+
+def test_a_model_is_called_as_one_likes(tmp_path: Path):
+    (tmp_path / "seed-1" / "checkpoints").mkdir(parents=True)
+    found = Subject.of(f"our encoder={tmp_path / 'seed-1'}")
+    assert (found.spoken, found.folder, found.source) == ("our encoder", "our-encoder", "checkpoint")
+    assert Subject.of("fresh=minilm:random").control
+
+
+def test_scratch_stands_for_trainings_and_changes_nothing():
+    found = Subject.of("scratch")
+    assert found.trained_here
+    assert found.changes == []
+
+
+def test_only_the_papers_model_as_it_is_counts_as_the_original():
+    assert Subject.of(ORIGINALS[0]).original(ORIGINALS)
+    assert not Subject.of(f"{ORIGINALS[0]}:random").original(ORIGINALS)
+    assert not Subject.of("minilm").original(ORIGINALS)
+    assert Subject.of("random").control
+
+
+def test_a_model_that_is_not_there_is_told_before_any_work(tmp_path: Path):
+    with pytest.raises(ModelError):
+        Subject.of(str(tmp_path / "nothing")).load()

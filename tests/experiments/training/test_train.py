@@ -1,0 +1,532 @@
+import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import torch
+from tokenizers import Tokenizer
+
+from experiments.config.config import ConfigError, TrainingConfig, load_config, load_training
+from experiments.config.train_config import (
+    CheckpointsSection,
+    MaskingSection,
+    TextsSection,
+    TokenizerSection,
+    TrainSection,
+)
+from experiments.run.run import run
+from experiments.training.texts import open_material, open_rows, open_texts, open_vocabulary
+from experiments.training.train import encoder_config, open_checkpoint, train_seeds, training_settings
+from mha import load_model
+from mha.training.checkpoints import CheckpointError, Schedule, list_checkpoints
+from mha.training.masking import Masking
+from mha.training.packed_rows import StoredRows, StreamedRows
+from mha.training.settings import TrainingSettings
+from mha.training.vocabulary import VocabularySettings
+from probes.corpora.conllu import CorpusError
+from reports import Run
+
+TRAIN: dict[str, Any] = {
+    "data": {"name": "grammar", "documents": 30, "seed": 1},
+    "held_out_share": 0.1,
+    "tokenizer": {"size": 300},
+    "encoder": {"layers": 1, "heads": 2, "model": 16},
+    "length": 32,
+    "steps": 6,
+    "rows": 4,
+    "warmup": 2,
+    "log_every": 1,
+    "checkpoints": {"per_doubling": 1},
+}
+
+TOML = """
+name = "small"
+[train]
+data = {{ name = "grammar", documents = 30, seed = 1 }}
+held_out_share = 0.1
+tokenizer.size = 300
+encoder = {{ layers = 1, heads = 2, model = 16 }}
+length = 48
+steps = 6
+rows = 4
+warmup = 2
+seeds = {seeds}
+checkpoints = {{ per_doubling = 1 }}
+"""
+RUN = """
+[model]
+source = "train"
+[corpus]
+select = { name = "grammar", documents = 6, seed = 11 }
+report = { name = "grammar", documents = 6, seed = 12 }
+[probes]
+names = ["position"]
+[scoring]
+replicates = 20
+flips = 19
+[controls]
+random = 1
+shuffled = 0
+words = false
+arcs = false
+"""
+
+
+def section(**changes: Any) -> TrainSection:
+    return TrainSection.model_validate({**TRAIN, **changes})
+
+
+def steps_of(folder: Path) -> list[int]:
+    return [*list_checkpoints(folder)]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    def write(text: str = "", seeds: str = "[0]") -> Path:
+        path = tmp_path / "small.toml"
+        path.write_text(TOML.format(seeds=seeds) + text, encoding="utf-8")
+        return path
+
+    return write
+
+
+# --- what a table says
+
+
+def test_defaults_are_those_of_the_records_that_a_table_becomes() -> None:
+    train, settings = TrainSection.model_fields, TrainingSettings()
+    same = {field.name for field in fields(TrainingSettings)} - {
+        "steps",
+        "masking",
+        "schedule",
+        "keep",
+        "states",
+        "seed",
+    }
+    assert {name: train[name].default for name in same} == {name: getattr(settings, name) for name in same}
+    for table, record in (
+        (MaskingSection(), Masking()),
+        (CheckpointsSection(), Schedule()),
+        (TokenizerSection(), VocabularySettings()),
+    ):
+        shared = {field.name for field in fields(record)}
+        assert {name: getattr(table, name) for name in shared} == {name: getattr(record, name) for name in shared}
+
+
+def test_every_setting_of_a_table_reaches_the_training() -> None:
+    changed = {
+        "accumulation": 2, "learning_rate": 1e-3, "warmup": 3, "decay": "cosine", "floor": 0.1, "weight_decay": 0.2,
+        "beta1": 0.8, "beta2": 0.9, "epsilon": 1e-7, "clip": 0.5, "precision": "fp32", "evaluate_every": 7,
+        "evaluation_rows": 8, "log_every": 9, "trackers": ("tensorboard",), "rows": 10,
+    }  # fmt: skip
+    masking = {"rate": 0.3, "hidden": 0.6, "random": 0.3, "whole_word": True, "answers": ("is", "are")}
+    checkpoints = {"per_doubling": 3, "every": 50, "safety": 60, "keep": 4, "states": 2}
+    train = section(**changed, masking=masking, checkpoints=checkpoints)
+    rows = StreamedRows([], open_vocabulary(section(), open_material(section())), 32, "x")
+    settings = training_settings(train, rows, seed=5)
+    assert (settings.steps, settings.seed, settings.keep, settings.states) == (6, 5, 4, 2)
+    assert {name: getattr(settings, name) for name in changed} == changed
+    assert settings.masking == Masking(**masking)
+    assert settings.schedule == Schedule(3, 50, 60)
+
+
+def test_tokens_become_steps_by_how_full_the_rows_are() -> None:
+    train = section(steps=None, tokens=10_000)
+    material = open_material(train)
+    vocabulary = open_vocabulary(train, material)
+    rows, _ = open_rows(train, material, vocabulary)
+    assert isinstance(rows, StoredRows)
+    steps = training_settings(train, rows, 0).steps
+    full = rows.pieces() / len(rows)
+    assert 25 < full < 32
+    assert (steps - 1) * 4 * full < 10_000 <= steps * 4 * full
+
+
+def test_the_encoder_is_what_the_table_says() -> None:
+    train = section()
+    vocabulary = open_vocabulary(train, open_material(train))
+    shape = encoder_config(train, vocabulary)
+    assert (shape.vocab, shape.feed_forward, shape.positions, shape.norm) == (vocabulary.size, 64, 32, "post")
+    other = {"layers": 3, "heads": 4, "model": 8, "feed_forward": 9, "positions": 40, "activation": "relu"}
+    drops = {"dropout": 0.3, "attention_dropout": 0.2, "scale": False}
+    shape = encoder_config(section(encoder={**other, **drops}), vocabulary)
+    assert {name: getattr(shape, name) for name in other | drops} == other | drops
+    assert encoder_config(section(encoder={"norm": "pre"}), vocabulary).family == "roberta-prelayernorm"
+    with pytest.raises(ConfigError, match=r"train.encoder: 3 heads do not divide a model of size 256"):
+        encoder_config(section(encoder={"heads": 3}), vocabulary)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"steps": None}, "a training has either steps or tokens"),
+        ({"tokens": 5}, "a training has either steps or tokens"),
+        ({"seeds": [1, 1]}, "seeds are different numbers"),
+        ({"encoder": {"positions": 16}}, "rows of 32 pieces are too long for 16 positions"),
+        ({"data": {}}, "texts have either a name, a path or a dataset"),
+        ({"data": {"name": "grammar", "path": "x"}}, "texts have either a name, a path or a dataset"),
+        ({"data": {"name": "text_pretrian"}}, "did you mean 'text_pretrain'"),
+        ({"data": {"path": "x", "seed": 3}}, "'seed' is for the grammar"),
+        ({"data": {"path": "x", "column": "y"}}, "'column' is for a dataset"),
+        ({"data": {"path": "x", "unit": "verb"}}, "unit 'verb' is not for these texts; known are line, file"),
+        ({"data": {"path": "x", "unit": "sentence"}}, "unit 'sentence' is not for these texts; known are line, file"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_trained_is_refused(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        section(**change)
+
+
+# --- texts
+
+
+def test_texts_come_from_files_corpora_and_data_sets(tmp_path: Path, sentences: list[str]) -> None:
+    (tmp_path / "a.txt").write_text("one line\nanother line\n", encoding="utf-8")
+    lines = open_material(section(data={"path": str(tmp_path / "a.txt")}))
+    assert sorted([*lines.train, *lines.held_out]) == ["another line", "one line"]
+    whole = open_material(section(data={"path": str(tmp_path), "unit": "file"}))
+    assert [*whole.train, *whole.held_out] == ["one line\nanother line"]
+    saved = tmp_path / "saved"
+    from datasets import Dataset, DatasetDict
+
+    words = Dataset.from_dict({"words": ["a b", "c d"]})
+    words.save_to_disk(saved)
+    rows = open_material(section(data={"dataset": str(saved), "column": "words"}, held_out=TRAIN["data"]))
+    assert [*rows.train] == ["a b", "c d"]
+    DatasetDict({"train": words, "test": words.select([1])}).save_to_disk(tmp_path / "splits")
+    data = {"dataset": str(tmp_path / "splits"), "column": "words", "split": "test"}
+    assert [*open_texts(TextsSection.model_validate(data))] == ["c d"]
+    with pytest.raises(CorpusError, match=r"no split 'tests'; it has test, train"):
+        [*open_texts(TextsSection.model_validate(data | {"split": "tests"}))]
+    assert len([*rows.held_out]) > 60
+
+
+def test_a_stream_is_trained_on_without_being_kept(tmp_path: Path) -> None:
+    from datasets import Dataset
+
+    saved = tmp_path / "saved"
+    texts = [*open_material(section()).train]
+    Dataset.from_dict({"text": texts}).save_to_disk(saved)
+    data = {"dataset": str(saved), "streaming": True}
+    config = TrainingConfig(name="stream", train=section(data=data, held_out_texts=7))
+    material = open_material(config.train)
+    assert ([*material.held_out], [*material.train]) == (texts[:7], texts[7:])
+    folder = train_seeds(config, tmp_path)[0]
+    record = json.loads((folder / "checkpoints" / "step-00000006" / "training.json").read_text())
+    assert record["loss"] > 0
+
+
+def test_a_vocabulary_is_learnt_once_and_of_the_training_texts_alone(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path))
+    train = section()
+    first = open_vocabulary(train, open_material(train))
+    monkeypatch.setattr("experiments.training.texts.train_tokenizer", lambda *_: pytest.fail("learnt again"))
+    assert open_vocabulary(train, open_material(train)).fingerprint == first.fingerprint
+    monkeypatch.undo()
+    few = section(tokenizer={"size": 300, "first": 3})
+    assert open_vocabulary(few, open_material(few)).size < first.size
+
+
+def test_a_tokenizer_may_be_given(tmp_path: Path) -> None:
+    train = section()
+    vocabulary = open_vocabulary(train, open_material(train))
+    vocabulary.tokenizer.save(str(tmp_path / "tokenizer.json"))
+    given = section(tokenizer={"folder": str(tmp_path)}, data={"name": "grammar", "seed": 9, "documents": 5})
+    assert open_vocabulary(given, open_material(given)).fingerprint == vocabulary.fingerprint
+    missing = section(tokenizer={"folder": str(tmp_path / "no")})
+    with pytest.raises(ConfigError, match=r"tokenizer.json does not exist"):
+        open_vocabulary(missing, open_material(missing))
+
+
+# --- training and looking at it
+
+
+def test_every_seed_has_its_training_and_goes_on(write: Callable[..., Path], tmp_path: Path) -> None:
+    config = load_training(write(seeds="[0, 3]"))
+    told: list[tuple[int, int]] = []
+    folders = train_seeds(config, tmp_path, on_progress=lambda seed, now: told.append((seed, now.step)))
+    assert folders == {seed: tmp_path / "small" / f"seed-{seed}" for seed in (0, 3)}
+    assert [steps_of(folder) for folder in folders.values()] == [[0, 1, 2, 4, 6]] * 2
+    assert [seed for seed, step in told if step == 6] == [0, 3]
+    assert train_seeds(config, tmp_path, resume=True) == folders
+
+
+def test_the_command_trains_goes_on_and_refuses(
+    write: Callable[..., Path], tmp_path: Path, headscope: Callable[..., Any]
+) -> None:
+    path = write()
+    said = headscope("train", path, "--out", tmp_path)
+    assert (said.code, said.out) == (0, f"checkpoints: {tmp_path / 'small' / 'seed-0' / 'checkpoints'}\n")
+    again = headscope("train", path, "--out", tmp_path)
+    assert again.code == 2
+    assert "seed-0 holds a training of 6 steps; --resume goes on" in again.err
+    assert headscope("train", path, "--out", tmp_path, "--resume").code == 0
+    changed = headscope("train", path, "--out", tmp_path, "--resume", "--set", "train.beta1=0.5")
+    assert (changed.code, changed.err.count("\n")) == (2, 1)
+    assert "the setting beta1 = 0.9, not 0.5" in changed.err
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            "train.masking={hidden=0.9, random=0.5}",
+            "train: hidden 0.9 and random 0.5 are shares and at most 1 together",
+        ),
+        (
+            "train.accumulation=3",
+            "4 rows a step cannot be divided between 1 process(es) x 3 parts; take a multiple of 3",
+        ),
+        ("train.steps=100000000", "train: steps is 100000000, expected 1 to 99999999"),
+        ("train.seeds=[9223372036854775808]", "train: seed is 9223372036854775808, expected less than 2 ** 63"),
+        ("train.trackers=['wandbb']", "tracker 'wandbb' is not known or not installed"),
+        ("train.encoder.heads=3", "train.encoder: 3 heads do not divide a model of size 16"),
+        ("train.encoder.activation='swish'", "train.encoder: unknown activation 'swish'; known are gelu"),
+        ("train.tokenizer={size=100, kind='bpe'}", "a bpe vocabulary of 100 is too small, expected 261 or more"),
+        ("train.data={dataset='no/such'}", "data set 'no/such' cannot be opened: "),
+        (
+            "train.held_out_share=1e-9",
+            "train.data has no text to hold out: raise held_out_share, or name texts as train.held_out",
+        ),
+        ("train.data={path='gone.txt'}", "gone.txt: no such file or folder of texts"),
+    ],
+)
+def test_a_mistake_ends_the_command_with_one_line_and_no_training(
+    change: str, said: str, write: Callable[..., Path], tmp_path: Path, headscope: Callable[..., Any]
+) -> None:
+    ended = headscope("train", write(), "--out", tmp_path / "out", "--set", change)
+    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
+    assert said in ended.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_loss_that_is_no_number_ends_the_command_with_one_line(
+    write: Callable[..., Path], tmp_path: Path, headscope: Callable[..., Any]
+) -> None:
+    changes = ("--set", "train.learning_rate=1e38", "--set", "train.warmup=0")
+    ended = headscope("train", write(), "--out", tmp_path, *changes)
+    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
+    checkpoint = tmp_path / "small" / "seed-0" / "checkpoints" / "step-00000001"
+    assert "step 2: the loss is nan and the norm of its gradients nan, so training stopped; " in ended.err
+    assert f"the last good checkpoint is {checkpoint}" in ended.err
+
+
+def test_a_full_disk_ends_the_command_with_one_line_that_says_where(
+    write: Callable[..., Path],
+    tmp_path: Path,
+    headscope: Callable[..., Any],
+    largest_file: Callable[[int], AbstractContextManager[None]],
+) -> None:
+    path, out = write(), tmp_path / "out"
+    with largest_file(60_000):  # more than weights, tokenizer and rows take, less than the optimiser's state
+        ended = headscope("train", path, "--out", out)
+    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
+    first = out / "small" / "seed-0" / "checkpoints" / "step-00000000"
+    assert f"{first.with_name('step-00000001')}: the checkpoint cannot be written: File too large; " in ended.err
+    assert f"the last good checkpoint is {first}; --resume goes on from there" in ended.err
+    assert headscope("train", path, "--out", out, "--resume").code == 0
+
+
+@pytest.mark.parametrize(("size", "place"), [(1_000, "tokenizers"), (10_000, "packed")])
+def test_a_full_cache_ends_the_command_with_one_line_that_says_where(
+    size: int,
+    place: str,
+    write: Callable[..., Path],
+    tmp_path: Path,
+    headscope: Callable[..., Any],
+    largest_file: Callable[[int], AbstractContextManager[None]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "many.txt").write_text("".join(f"the {number} ships\n" for number in range(2_000)))
+    path, cache = write(), tmp_path / "cache"
+    monkeypatch.setenv("HEADSCOPE_CACHE", str(cache))
+    with largest_file(size):
+        ended = headscope("train", path, "--out", tmp_path / "out", "--set", "train.data={path='many.txt'}")
+    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
+    assert ended.err.startswith(f"headscope: {cache / place}/")
+    assert ended.err.endswith(": File too large\n")
+    assert [*(cache / place).glob(".*")] == []
+
+
+def test_a_folder_that_cannot_be_written_ends_the_command_with_one_line(
+    write: Callable[..., Path], tmp_path: Path, headscope: Callable[..., Any]
+) -> None:
+    (tmp_path / "out").write_text("a file")
+    ended = headscope("train", write(), "--out", tmp_path / "out")
+    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
+    assert ended.err.startswith(f"headscope: {tmp_path / 'out'}")
+    assert ended.err.endswith(": Not a directory\n")
+
+
+def test_another_tokenizer_ends_the_command_with_one_line(
+    write: Callable[..., Path], tmp_path: Path, headscope: Callable[..., Any]
+) -> None:
+    path = write()
+    assert headscope("train", path, "--out", tmp_path).code == 0
+    ended = headscope("train", path, "--out", tmp_path, "--resume", "--set", "train.tokenizer.size=299")
+    assert (ended.code, ended.err.count("\n")) == (2, 1), ended.err
+    assert "step-00000006 was trained with another tokenizer (sha256 " in ended.err
+
+
+def test_a_config_without_the_table_cannot_be_trained(tmp_path: Path) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text('name = "x"\ncorpus.select.name = "grammar"\n')
+    with pytest.raises(ConfigError, match=r"there is no table \[train\]"):
+        load_training(path)
+    with pytest.raises(ConfigError, match=r'model.source is "train", but there is no table \[train\]'):
+        load_config(path, ["model.source=train"])
+
+
+def test_paths_of_texts_are_relative_to_the_config(write: Callable[..., Path], tmp_path: Path) -> None:
+    changes = ["train.data={path=['a.txt', 'b']}", "train.held_out={path='c'}", "train.tokenizer.folder='t'"]
+    train = load_training(write(), changes).train
+    assert train.data.path == (tmp_path / "a.txt", tmp_path / "b")
+    assert train.held_out is not None
+    assert (train.held_out.path, train.tokenizer.folder) == ((tmp_path / "c",), tmp_path / "t")
+    (tmp_path / "set").mkdir()
+    assert load_training(write(), ["train.data={dataset='set'}"]).train.data.dataset == str(tmp_path / "set")
+    assert load_training(write(), ["train.data={dataset='on/hub'}"]).train.data.dataset == "on/hub"
+
+
+def test_a_run_trains_and_looks_at_the_last_checkpoint(write: Callable[..., Path], tmp_path: Path) -> None:
+    config = load_config(write(RUN))
+    folder = run(config, tmp_path)
+    scores = pd.read_csv(folder / "scores.csv")
+    assert (set(scores.model), set(scores.step)) == ({"small"}, {6})
+    assert json.loads((folder / "run.json").read_text())["model"]["source"] == "train"
+    assert steps_of(folder / "seed-0") == [0, 1, 2, 4, 6]
+    before = (folder / "seed-0" / "log.jsonl").read_bytes()
+    run(config, tmp_path)  # again: the training is there already, and stays
+    assert (folder / "seed-0" / "log.jsonl").read_bytes() == before
+    pd.testing.assert_frame_equal(pd.read_csv(folder / "scores.csv"), scores)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["small", "small.toml"]
+
+
+def test_corpora_are_looked_for_before_a_training_begins(write: Callable[..., Path], tmp_path: Path) -> None:
+    config = load_config(write(RUN), ["corpus.report={path='gone.conllu'}"])
+    with pytest.raises(OSError, match=r"gone\.conllu"):
+        run(config, tmp_path / "out")
+    assert [*(tmp_path / "out").iterdir()] == []
+
+
+def test_a_run_looks_at_any_checkpoint_of_a_training(write: Callable[..., Path], tmp_path: Path) -> None:
+    train_seeds(load_training(write()), tmp_path)
+    changes = ["model.source=checkpoint", f"model.name={tmp_path / 'small'}", "model.step=2", "name=early"]
+    scores = pd.read_csv(run(load_config(write(RUN), changes), tmp_path) / "scores.csv")
+    assert (set(scores.model), set(scores.step)) == ({"small/seed-0"}, {2})
+
+
+def test_a_checkpoint_that_cannot_be_looked_at_is_said_to_be(write: Callable[..., Path], tmp_path: Path) -> None:
+    folders = train_seeds(load_training(write(seeds="[0, 1]")), tmp_path)
+    with pytest.raises(ConfigError, match="holds 2 trainings; name one"):
+        open_checkpoint(tmp_path / "small")
+    with pytest.raises(CheckpointError, match="no whole checkpoint of step 3; there are steps 0, 1, 2, 4, 6"):
+        open_checkpoint(folders[0], 3)
+    model, path, step = open_checkpoint(folders[1])
+    assert (model.name, path, step) == ("small/seed-1", folders[1] / "checkpoints" / "step-00000006", 6)
+    other = Tokenizer.from_file(str(path / "tokenizer.json"))
+    other.add_tokens(["more"])
+    size = (path / "tokenizer.json").stat().st_size
+    text = (path / "tokenizer.json").read_text(encoding="utf-8").replace("[UNK]", "[UNC]")
+    (path / "tokenizer.json").write_text(text, encoding="utf-8")
+    assert (path / "tokenizer.json").stat().st_size == size
+    with pytest.raises(ConfigError, match="not the tokenizer that the checkpoint was trained with"):
+        open_checkpoint(folders[1])
+
+
+def test_a_step_is_for_checkpoints_and_a_name_is_not_for_trainings(write: Callable[..., Path]) -> None:
+    with pytest.raises(ConfigError, match="'step' is for source"):
+        load_config(write(RUN), ["model.source=pretrained", "model.step=3"])
+    with pytest.raises(ConfigError, match="'name' is not for source"):
+        load_config(write(RUN), ["model.name=other"])
+
+
+@pytest.mark.parametrize(
+    ("change", "step", "stay"),
+    [
+        ("biographies.steps=[0, 3]", 3, "0, 1, 2, 4, 6"),
+        ("model.step=5", 5, "0, 1, 2, 4, 6"),
+        ("train.checkpoints.keep=2", 0, "4, 6"),
+    ],
+)
+def test_steps_at_which_no_checkpoint_will_stay_are_refused_before_training(
+    tmp_path: Path, change: str, step: int, stay: str
+) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(TOML.format(seeds=[0]) + RUN + "[biographies]\nsteps = [0, 6]\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=rf"step {step} is asked for, .* they will at {stay}$"):
+        run(load_config(path, [change]), tmp_path / "out")
+    assert not list((tmp_path / "out").glob("**/checkpoints"))
+
+
+# --- a model that is trained further
+
+
+@pytest.fixture
+def begun(tmp_path: Path) -> Path:
+    """Return the folder of a checkpoint that another training may begin with."""
+    folders = train_seeds(TrainingConfig(name="begun", train=section()), tmp_path / "begun")
+    return folders[0] / "checkpoints" / "step-00000006"
+
+
+def further(begun: Path, **start: Any) -> TrainSection:
+    given = {name: value for name, value in TRAIN.items() if name not in ("tokenizer", "encoder")}
+    return TrainSection.model_validate({**given, "start": {"name": str(begun), **start}})
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_training_takes_shape_tokenizer_and_unless_fresh_weights_of_its_start(
+    begun: Path, fresh: bool, tmp_path: Path
+) -> None:
+    folder = train_seeds(TrainingConfig(name="further", train=further(begun, fresh=fresh)), tmp_path)[0]
+    first, _, step = open_checkpoint(folder, 0)
+    start = load_model(str(begun))
+    assert step == 0
+    assert first.module.config == start.module.config
+    assert first.tokenizer.get_vocab() == start.tokenizer.get_vocab()
+    pairs = zip(first.module.parameters(), start.module.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in pairs) is not fresh
+
+
+def test_a_start_says_what_shape_and_tokenizer_are_and_is_of_the_bert_family(
+    begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ValueError, match="'tokenizer' and 'encoder' are those of 'start'"):
+        section(start={"name": str(begun)})
+    monkeypatch.setattr(
+        "experiments.training.train.load_model", lambda name: replace(load_model(name), module=torch.nn.ReLU())
+    )
+    with pytest.raises(ConfigError, match=r"train\.start: .* is no model of the BERT family"):
+        train_seeds(TrainingConfig(name="further", train=further(begun)), tmp_path)
+
+
+def test_the_folder_of_a_start_is_relative_to_the_config(begun: Path, write: Callable[..., Path]) -> None:
+    path = write()
+    text = (
+        path.read_text(encoding="utf-8")
+        .replace("tokenizer.size = 300\n", "")
+        .replace(
+            "encoder = { layers = 1, heads = 2, model = 16 }",
+            f'start = {{ name = "{begun.relative_to(path.parent)}" }}',
+        )
+    )
+    path.write_text(text, encoding="utf-8")
+    found = load_training(path).train.start
+    assert found is not None
+    assert Path(found.name) == begun
+
+
+def test_a_run_tells_how_near_maps_stay_to_those_of_the_first_checkpoint(
+    begun: Path, write: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = write(RUN)
+    found = Run.open(run(load_config(path, ["drift.texts=5"]), tmp_path / "out")).studies["drift"]
+    assert found.groupby("name").size().to_dict() == {"1-1": 5, "1-2": 5}
+    assert found.cosine.between(0.5, 1 - 1e-9).all()
+    with pytest.raises(ConfigError, match=r"\[drift\] needs the first checkpoint of a training"):
+        load_config(path, ["drift.texts=5", 'model.source="pretrained"'])

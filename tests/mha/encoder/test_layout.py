@@ -1,0 +1,44 @@
+import torch
+from torch import Tensor
+
+from mha.encoder.layout import Packing
+
+LOW = torch.finfo(torch.float32).min
+
+
+def test_packing_goes_there_and_back(mask: Tensor) -> None:
+    x = torch.randn(3, 9, 5)
+    packing = Packing.of(mask, 3, 9)
+    assert torch.equal(packing.pack(x), x[mask])
+    assert torch.equal(packing.unpack(packing.pack(x))[mask], x[mask])
+    assert torch.equal(packing.unpack_zero(packing.pack(x)), x * mask[..., None])
+    assert Packing.of(mask | True, 3, 9).real is None
+
+
+def test_blocks_see_themselves_and_nobody_sees_padding() -> None:
+    packing = Packing.of_blocks(torch.tensor([[0, 0, 1, -1]]))
+    assert packing.real is not None
+    assert packing.bias is not None
+    assert packing.real.tolist() == [0, 1, 2]
+    expected = torch.tensor([[0, 0, LOW, LOW], [0, 0, LOW, LOW], [LOW, LOW, 0, LOW], [LOW, LOW, LOW, LOW]])
+    assert torch.equal(packing.bias, expected[None, None])
+
+
+def test_rows_of_one_document_need_no_bias() -> None:
+    assert Packing.of_blocks(torch.tensor([[0, 0], [3, 3]])) == Packing(2, 2, None, None)
+    assert Packing.of_blocks(torch.tensor([[0, 0], [0, 3]])).bias is not None
+
+
+def test_the_bias_has_the_precision_that_is_asked_for(mask: Tensor) -> None:
+    blocks = torch.zeros(3, 9, dtype=torch.long).where(mask, -1)
+    for packing in (Packing.of(mask, 3, 9, torch.bfloat16), Packing.of_blocks(blocks, torch.bfloat16)):
+        assert packing.bias is not None
+        assert packing.bias.dtype == torch.bfloat16
+        assert packing.bias.min() == torch.finfo(torch.bfloat16).min
+
+
+def test_an_index_of_the_padded_batch_finds_its_token(mask: Tensor) -> None:
+    x, chosen = torch.randn(3, 9, 5), torch.tensor([0, 8, 9, 21])
+    packing = Packing.of(mask, 3, 9)
+    assert torch.equal(packing.pack(x)[packing.index(chosen)], x.flatten(0, 1)[chosen])
+    assert Packing.of(None, 3, 9).index(chosen) is chosen

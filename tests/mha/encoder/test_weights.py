@@ -1,0 +1,256 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from mha import record
+from mha.encoder.encoder import Encoder, EncoderConfig
+from mha.encoder.weights import WeightsError, export_encoder, load_encoder, read_config
+
+
+def change_weights(folder: Path, change: Callable[[dict[str, Tensor]], None]) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    change(tensors)
+    save_file({key: tensor.contiguous() for key, tensor in tensors.items()}, folder / "model.safetensors")
+
+
+def change_config(folder: Path, **changes: Any) -> None:
+    path = folder / "config.json"
+    config = json.loads(path.read_text()) | changes
+    path.write_text(json.dumps({key: value for key, value in config.items() if value is not ...}))
+
+
+def test_minilm_is_exported_without_loss(minilm_folder: Path, tmp_path: Path) -> None:
+    encoder = load_encoder(minilm_folder)
+    assert encoder.left_out == ("embeddings.position_ids",)
+    assert encoder.lm_head is None
+    assert encoder.config == EncoderConfig(layers=6, heads=12, model=384, feed_forward=1536)
+    export_encoder(encoder, tmp_path)
+    theirs, ours = load_file(minilm_folder / "model.safetensors"), load_file(tmp_path / "model.safetensors")
+    assert theirs.keys() - ours.keys() == {"embeddings.position_ids"}
+    assert all(torch.equal(theirs[key], tensor) for key, tensor in ours.items())
+    with safe_open(tmp_path / "model.safetensors", framework="pt") as file:
+        assert file.metadata() == {"format": "pt"}  # older releases of transformers insist on it
+
+
+def test_electra_without_a_projection_is_written_with_embeddings_of_the_models_size(
+    build: Callable[..., Encoder], tmp_path: Path, pieces: Tensor
+) -> None:
+    encoder = build("electra", embedding=None)
+    export_encoder(encoder, tmp_path)
+    again = load_encoder(tmp_path)
+    assert (again.config.embedding, again.embedding_project) == (32, None)
+    assert torch.equal(again(pieces), encoder(pieces))
+
+
+def test_heads_of_other_tasks_are_left_out_and_named(tmp_path: Path, randomise: Callable[..., None]) -> None:
+    sizes = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4}
+    bert = transformers.BertForPreTraining(transformers.BertConfig(**sizes, intermediate_size=48))
+    electra = transformers.ElectraForPreTraining(transformers.ElectraConfig(**sizes, intermediate_size=48))
+    left_out = []
+    for model in (bert, electra):
+        model.save_pretrained(tmp_path)
+        left_out.append({key.rpartition(".")[0] for key in load_encoder(tmp_path).left_out})
+    assert left_out[0] == {"cls.seq_relationship"}
+    assert left_out[1] == {"discriminator_predictions.dense", "discriminator_predictions.dense_prediction"}
+
+
+def test_old_names_and_a_repeated_decoder_are_understood(folder: Path) -> None:
+    expected = load_encoder(folder).state_dict()
+
+    def to_old(tensors: dict[str, Tensor]) -> None:
+        for key in [*tensors]:
+            old = key.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
+            tensors[old] = tensors.pop(key)
+        tensors["cls.predictions.decoder.weight"] = tensors["bert.embeddings.word_embeddings.weight"].clone()
+        tensors["cls.predictions.decoder.bias"] = tensors["cls.predictions.bias"].clone()
+
+    change_weights(folder, to_old)
+    for name, parameter in load_encoder(folder).state_dict().items():
+        assert torch.equal(parameter, expected[name]), name
+
+
+def test_shards_load_as_one_file(folder: Path) -> None:
+    expected = load_encoder(folder).state_dict()
+    tensors = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    files = {key: f"model-0000{i % 2 + 1}-of-00002.safetensors" for i, key in enumerate(tensors)}
+    for file in {*files.values()}:
+        save_file({key: tensor for key, tensor in tensors.items() if files[key] == file}, folder / file)
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": files}))
+    for name, parameter in load_encoder(folder).state_dict().items():
+        assert torch.equal(parameter, expected[name]), name
+    (folder / "model-00002-of-00002.safetensors").unlink()
+    with pytest.raises(WeightsError, match=r"model-00002-of-00002.safetensors does not exist"):
+        load_encoder(folder)
+
+
+def test_half_precision_is_loaded_as_float32(folder: Path) -> None:
+    change_weights(folder, lambda tensors: tensors.update({key: t.bfloat16() for key, t in tensors.items()}))
+    encoder = load_encoder(folder)
+    assert {parameter.dtype for parameter in encoder.parameters()} == {torch.float32}
+    assert all(parameter.requires_grad for parameter in encoder.parameters())
+
+
+def pop(key: str) -> Callable[[dict[str, Tensor]], None]:
+    return lambda tensors: tensors.__delitem__(key)
+
+
+def put(key: str, *shape: int) -> Callable[[dict[str, Tensor]], None]:
+    return lambda tensors: tensors.update({key: torch.zeros(shape)})
+
+
+QUERY = "encoder.layer.1.attention.self.query"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (pop(f"bert.{QUERY}.bias"), f"{QUERY}.bias' is missing$"),
+        (put("bert.encoder.layer.2.output.dense.bias", 32), "unknown key 'encoder.layer.2.output.dense.bias'; did you"),
+        (put("bert.adapter.up", 3), "unknown key 'adapter.up'$"),
+        (put(f"bert.{QUERY}.weight", 32, 31), rf"{QUERY}.weight' has shape \[32, 31\], expected \[32, 32\]"),
+        (put("bert.embeddings.position_embeddings.weight", 23, 32), r"shape \[23, 32\], expected \[24, 32\]"),
+        (put("cls.predictions.decoder.weight", 40, 32), "'cls.predictions.decoder.weight' is not the same tensor"),
+        (pop("cls.predictions.bias"), "'cls.predictions.bias' is missing"),
+        (pop("bert.pooler.dense.bias"), "'pooler.dense.bias' is missing"),
+        (
+            lambda tensors: tensors.update({f"bert.{QUERY}s.bias": tensors.pop(f"bert.{QUERY}.bias")}),
+            f"{QUERY}.bias' is missing; is it '{QUERY}s.bias'",
+        ),
+        (
+            lambda tensors: tensors.update({f"bert.{QUERY}.bias": torch.zeros(32, dtype=torch.long)}),
+            "holds torch.int64, expected floating-point",
+        ),
+    ],
+)
+def test_a_wrong_key_or_shape_is_refused(folder: Path, change: Callable[..., None], message: str) -> None:
+    change_weights(folder, change)
+    with pytest.raises(WeightsError, match=message) as caught:
+        load_encoder(folder)
+    assert str(folder / "model.safetensors") in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model_type": "brt"}, "model_type 'brt' is none of bert, .*did you mean 'bert'"),
+        ({"model_type": ...}, "model_type 'None' is none of"),
+        ({"is_decoder": True}, "is_decoder is True, the encoder can only do False"),
+        ({"add_cross_attention": True}, "add_cross_attention is True"),
+        ({"position_embedding_type": "relative_key"}, "relative_key', the encoder can only do 'absolute'"),
+        ({"quantization_config": {"bits": 4}}, "quantization_config"),
+        ({"hidden_act": "swishy"}, "unknown activation 'swishy'; known are gelu"),
+        ({"hidden_size": ..., "hiden_size": 32}, "hidden_size is missing; did you mean 'hiden_size'"),
+        ({"hidden_size": "32"}, "hidden_size is '32', expected a number"),
+        ({"hidden_act": 3}, "hidden_act is 3, expected a name"),
+        ({"num_attention_heads": 5}, "5 heads do not divide a model of size 32"),
+    ],
+)
+def test_a_config_that_the_encoder_cannot_follow_is_refused(
+    folder: Path, changes: dict[str, Any], message: str
+) -> None:
+    change_config(folder, **changes)
+    with pytest.raises(WeightsError, match=message):
+        read_config(folder)
+
+
+def test_settings_that_a_config_leaves_out_have_the_defaults_of_the_family(folder: Path) -> None:
+    silent = dict.fromkeys(["hidden_act", "layer_norm_eps", "pad_token_id", "type_vocab_size"], ...)
+    before = read_config(folder)
+    change_config(folder, **silent)
+    assert read_config(folder) == before
+    change_config(folder, model_type="roberta")
+    config = read_config(folder)
+    assert (config.padding, config.position_offset, config.positions) == (1, 2, 22)
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({}, "config.json does not exist"),
+        ({"config.json": "{"}, "config.json: not a JSON file"),
+        ({"config.json": "[]"}, "expected a JSON object, got a list"),
+        ({"model.safetensors": "junk"}, "model.safetensors: not a safetensors file"),
+        ({"model.safetensors": None}, "model.safetensors does not exist$"),
+        ({"model.safetensors": None, "pytorch_model.bin": ""}, "pytorch_model.bin is a pickle, .* save the model as"),
+        ({"model.safetensors": None, "model.safetensors.index.json": "{}"}, "weight_map is missing"),
+    ],
+)
+def test_a_folder_that_is_no_model_is_refused(folder: Path, files: dict[str, str | None], message: str) -> None:
+    if not files:
+        (folder / "config.json").unlink()
+    for name, text in files.items():
+        (folder / name).unlink() if text is None else (folder / name).write_text(text)
+    with pytest.raises(WeightsError, match=message):
+        load_encoder(folder)
+
+
+@pytest.mark.parametrize(
+    ("family", "changes", "message"),
+    [
+        ("bert", {"norm": "pre"}, "bert cannot represent norm='pre'.*; pre-norm is written as 'roberta-prelayernorm'"),
+        ("bert", {"position_offset": 2}, "position_offset=2, only 0"),
+        ("bert", {"embedding": 16}, "embedding=16"),
+        ("bert", {"token_types": 0}, "token_types=0; 'distilbert' has none"),
+        ("bert", {"family": "brt"}, "family 'brt' is none of bert, "),
+        ("roberta", {"position_offset": 2}, "position_offset=2, only 1"),
+        ("roberta-prelayernorm", {"norm": "post"}, "norm='post', only 'pre'"),
+        ("distilbert", {"eps": 1e-5}, "eps=1e-05, only 1e-12"),
+        ("distilbert", {"token_types": 2}, "token_types=2, only 0"),
+        ("electra", {"pooler": True}, "electra has no pooler"),
+    ],
+)
+def test_an_encoder_that_the_family_cannot_represent_is_not_written(
+    family: str, changes: dict[str, Any], message: str, build: Callable[..., Encoder], tmp_path: Path
+) -> None:
+    with pytest.raises(WeightsError, match=message):
+        export_encoder(build(family, **changes), tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_export_that_fails_leaves_the_folder_as_it_was(
+    folder: Path, build: Callable[..., Encoder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {f.name: f.read_bytes() for f in folder.iterdir()}
+    monkeypatch.setattr(json, "dumps", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        export_encoder(build(heads=2), folder)
+    assert {f.name: f.read_bytes() for f in folder.iterdir()} == before
+
+
+def test_an_export_over_the_folder_it_was_loaded_from_replaces_it(folder: Path, randomise: Callable[..., None]) -> None:
+    encoder = load_encoder(folder)
+    randomise(encoder, seed=5)
+    export_encoder(encoder, folder)
+    assert torch.equal(load_encoder(folder).pieces.weight, encoder.pieces.weight)
+
+
+@pytest.mark.parametrize("family", ["bert", "distilbert"])
+def test_an_encoder_that_does_not_divide_scores_is_written_so_that_readers_who_do_get_its_maps(
+    family: str, build: Callable[..., Encoder], tmp_path: Path, pieces: Tensor
+) -> None:
+    encoder = build(family, scale=False, lm_head=True)
+    weights = {name: parameter.clone() for name, parameter in encoder.named_parameters()}
+    export_encoder(encoder, tmp_path)
+    assert all(torch.equal(weights[name], parameter) for name, parameter in encoder.named_parameters())
+    ours = load_encoder(tmp_path)
+    assert ours.config.scale
+    theirs = transformers.AutoModelForMaskedLM.from_pretrained(tmp_path, attn_implementation="eager").eval()
+    with torch.inference_mode(), record(encoder, ["pattern"]) as unscaled, record(ours, ["pattern"]) as scaled:
+        assert encoder.lm_head is not None
+        logits = encoder.lm_head(encoder(pieces))
+        ours(pieces)
+        answer = theirs(pieces, output_attentions=True)
+    torch.testing.assert_close(answer.logits, logits, rtol=0, atol=1e-5)
+    for one, other, third in zip(unscaled["pattern"], scaled["pattern"], answer.attentions, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-5)
+        torch.testing.assert_close(one, third, rtol=0, atol=1e-5)

@@ -1,0 +1,136 @@
+"""Encoders that are made to measure: their tokenizer, their random heads, and heads that are planted by weights."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from mha.encoder.encoder import Encoder
+from mha.hooks import record
+from mha.models.model import Model
+from mha.pieces import align
+from mha.planted.heads import BY_WEIGHTS, SPECIAL, plant_weights, word_model
+
+TEXT = ("The", "old", "ship", "sank", "near", "the", "port", ".")
+POSITIONS = 16
+
+
+def small(seed: int = 0, head_dim: int = POSITIONS) -> Model:
+    return word_model(TEXT, layers=2, heads=3, head_dim=head_dim, positions=POSITIONS, seed=seed)
+
+
+def encoder_of(model: Model) -> Encoder:
+    assert isinstance(model.module, Encoder)
+    return model.module
+
+
+def patterns(model: Model) -> Tensor:
+    """[layer, head, query, key] of TEXT, over [CLS], eight words and [SEP]."""
+    (pieces,) = align(model.tokenizer, [TEXT])
+    with torch.no_grad(), record(model.module, ["pattern"]) as seen:
+        model.run(torch.from_numpy(pieces.ids)[None].long(), None)
+    return torch.stack([seen["pattern"][layer][0] for layer in range(model.layers)])
+
+
+# --- word_model
+
+
+def test_every_word_is_one_piece_of_the_vocabulary_whatever_its_case() -> None:
+    model = small()
+    (pieces,) = align(model.tokenizer, [TEXT])
+    assert pieces.word.tolist() == [-1, *range(len(TEXT)), -2]
+    words = sorted({word.lower() for word in TEXT})
+    vocabulary = (*SPECIAL, *words)
+    assert [vocabulary[piece] for piece in pieces.ids] == ["[CLS]", *(word.lower() for word in TEXT), "[SEP]"]
+    assert encoder_of(model).pieces.weight.shape[0] == len(vocabulary)
+    assert vocabulary[model.padding] == "[PAD]"
+
+
+def test_other_words_are_unknown_and_still_one_piece_each() -> None:
+    (pieces,) = align(small().tokenizer, [("ship", "unsinkable", "ship-owner's", "port")])
+    assert pieces.word.tolist() == [-1, 0, 1, 2, 3, -2]
+    assert pieces.ids.tolist()[2:4] == [SPECIAL.index("[UNK]")] * 2
+
+
+def test_a_word_model_says_what_it_is() -> None:
+    model = small()
+    assert (model.layers, model.heads, model.max_pieces) == (2, 3, POSITIONS)
+    assert patterns(model).shape == (2, 3, 10, 10)
+
+
+def test_weights_follow_the_seed_and_leave_the_state_of_torch_alone() -> None:
+    before = torch.get_rng_state()
+    first, again, other = (encoder_of(small(seed)).state_dict() for seed in (0, 0, 1))
+    assert torch.equal(torch.get_rng_state(), before)
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not torch.equal(first["pieces.weight"], other["pieces.weight"])
+    projections = [name for name in first if "attention.project.weight" in name]
+    assert len(projections) == 2
+    assert not any(torch.equal(first[name], other[name]) for name in projections)
+
+
+def test_layers_have_weights_of_their_own() -> None:
+    first, second = (layer.attention.project.weight for layer in encoder_of(small()).layers)
+    assert abs(torch.corrcoef(torch.stack([first.flatten(), second.flatten()]))[0, 1]) < 0.1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_heads_are_neither_uniform_nor_one_hot(seed: int) -> None:
+    """Their entropy, as a share of that of a uniform row."""
+    found = patterns(small(seed))
+    entropy = -(found * found.clamp(min=1e-30).log()).sum(-1).mean(-1) / np.log(found.shape[-1])
+    assert entropy.min() > 0.2
+    assert entropy.max() < 0.95
+
+
+# --- plant_weights
+
+
+def told(place: str) -> dict[int, int]:
+    """Query -> key, over pieces; a neighbour that is not there is told to nobody."""
+    pieces = range(len(TEXT) + 2)
+    if place == "first":
+        return {query: 1 for query in pieces}
+    shift = {"previous": -1, "next": 1, "same": 0}[place]
+    return {query: query + shift for query in pieces if query + shift in pieces}
+
+
+@pytest.mark.parametrize("at", [(0, 0), (1, 2)])
+@pytest.mark.parametrize("place", BY_WEIGHTS)
+def test_a_planted_head_attends_to_its_place_alone(place: str, at: tuple[int, int]) -> None:
+    model = small()
+    plant_weights(model, {at: place})
+    found, expected = patterns(model)[at], told(place)
+    assert len(expected) >= 9
+    for query, key in expected.items():
+        assert found[query, key] > 0.999
+
+
+def test_heads_that_are_not_planted_keep_their_weights_and_stay_spread() -> None:
+    model, untouched = small(), small()
+    plant_weights(model, {(0, 1): "next", (1, 0): "first"})
+    for layer, planted in ((0, 1), (1, 0)):
+        for head in {0, 1, 2} - {planted}:
+            ours, before = (encoder_of(one).layers[layer].attention for one in (model, untouched))
+            for part in ("W_Q", "W_K", "W_V"):
+                assert torch.equal(getattr(ours, part)[head], getattr(before, part)[head])
+            for part in (0, 1):
+                assert torch.equal(ours.bias(part)[head], before.bias(part)[head])
+            assert patterns(model)[layer, head].max(-1).values.mean() < 0.9
+
+
+def test_several_heads_are_planted_at_once() -> None:
+    model = small()
+    places = {(0, 0): "previous", (0, 2): "next", (1, 1): "same", (1, 2): "first"}
+    plant_weights(model, places)
+    found = patterns(model)
+    for at, place in places.items():
+        assert all(found[at][query, key] > 0.999 for query, key in told(place).items())
+
+
+def test_positions_that_do_not_fit_a_head_are_refused() -> None:
+    model = small(head_dim=POSITIONS - 1)
+    before = patterns(model)
+    with pytest.raises(ValueError, match="a head_dim of 16 is needed for 16 positions"):
+        plant_weights(model, {(0, 0): "next"})
+    assert torch.equal(patterns(model), before), "nothing was changed"

@@ -1,0 +1,216 @@
+"""Costs of heads: numbers by hand, tests against independent ones, and what is not tested."""
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mha import MaskedLM, Model
+from mha.causal.head_pattern import HeadPattern
+from mha.pieces import Pieces
+from probes.causal.ablation_table import (
+    ACCURACY,
+    ATTRACTED,
+    COLUMNS,
+    CONTRASTS,
+    VALUE,
+    ablation_table,
+    contrast_table,
+    two_sided,
+)
+from probes.causal.behaviours import Asked, Behaviour, Embedding, Predictions
+from probes.causal.downstream import HeadAccuracy
+from probes.causal.head_sets import HeadSet, single_heads, whole_layers
+from probes.evidence.question import Effort
+from probes.evidence.statistics import Bootstrap, SignFlips
+from probes.minimal_pairs import Kind
+from probes.scoring.tally import Numbers
+
+EFFORT = Effort(replicates=500, flips=4999, seed=3)
+TEXT = Pieces(np.zeros(1, np.int32), np.zeros(1, np.int32), 1)
+
+
+def pairs(lm: MaskedLM, clusters: Sequence[str], attractors: Sequence[int | None]) -> Behaviour:
+    kinds = tuple(Kind("p", attractors=count) for count in attractors)
+    asked = [Asked(TEXT, item) for item in range(len(clusters))]
+    return Predictions("pairs", "nats", lm, asked, tuple(clusters), kinds)
+
+
+def embedding(model: Model, clusters: Sequence[str]) -> Behaviour:
+    return Embedding("embedding", "cosine", model, [Asked(TEXT, i) for i in range(len(clusters))], tuple(clusters))
+
+
+def row(frame: pd.DataFrame, measure: str, name: str, kind: str = "head") -> pd.Series:
+    rows = frame[(frame.measure == measure) & (frame["name"] == name) & (frame.kind == kind)]
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+SETS = single_heads(1, 2)
+CLUSTERS = ("b", "a", "b", "c")
+VALUES = np.array([[2.0, -1.0, 3.0, 0.5], [1.0, -1.0, -1.0, 0.5], [2.0, 1.0, 3.0, 0.0]])
+"Intact, without head 1-1, without head 1-2."
+
+
+def test_costs_are_told_by_hand(lm: MaskedLM) -> None:
+    frame = ablation_table(pairs(lm, CLUSTERS, (0, 1, 2, None)), "zero", SETS, VALUES, EFFORT)
+    assert list(frame.columns) == [*COLUMNS]
+    first = row(frame, VALUE, "1-1")
+    assert (first.behaviour, first.unit, first.way) == ("pairs", "nats", "zero")
+    assert (first.layer, first["head"], first.heads, first.n, first.clusters) == (0, 0, 1, 4, 3)
+    assert (first.intact, first.ablated, first.cost) == pytest.approx((4.5 / 4, -0.5 / 4, 5 / 4))
+    assert row(frame, VALUE, "1-2").cost == pytest.approx((4.5 - 6) / 4)
+    right = row(frame, ACCURACY, "1-1")
+    assert (right.intact, right.ablated, right.cost, right.unit) == (0.75, 0.5, 0.25, "share of pairs")
+    tie = row(frame, ACCURACY, "1-2")
+    assert (tie.intact, tie.ablated, tie.cost) == (0.75, 0.875, -0.125)
+    attracted = row(frame, ATTRACTED, "1-1")
+    assert (attracted.n, attracted.clusters, attracted.intact, attracted.cost) == (2, 2, 0.5, 0.5)
+
+
+def test_intervals_are_of_paired_differences_by_cluster(lm: MaskedLM) -> None:
+    frame = ablation_table(pairs(lm, CLUSTERS, (0,) * 4), "zero", SETS, VALUES, EFFORT)
+    resamples = Bootstrap.draw(range(3), 500, 3).of(range(3), np.array([1.0, 2.0, 1.0]))
+    lost = np.array([[0.0], [5.0], [0.0]])  # a, b, c
+    expected = resamples.interval(resamples.means(lost))[:, 0]
+    first = row(frame, VALUE, "1-1")
+    assert (first.ci_low, first.ci_high) == pytest.approx(tuple(expected))
+    assert set(frame.measure) == {VALUE, ACCURACY}, "no pair has an attractor"
+
+
+def test_an_accuracy_that_nothing_changes_is_told_with_a_doubt(lm: MaskedLM) -> None:
+    same = np.stack([VALUES[0], VALUES[0] * 0.5])
+    frame = ablation_table(pairs(lm, CLUSTERS, (0,) * 4), "zero", SETS[:1], same, EFFORT)
+    bound = 1 - 0.025 ** (1 / 3)
+    told = row(frame, ACCURACY, "1-1")
+    assert (told.cost, told.ci_low, told.ci_high, told.p) == pytest.approx((0, -bound, bound, 1))
+    nothing = ablation_table(pairs(lm, CLUSTERS, (0,) * 4), "zero", SETS[:1], VALUES[[0, 0]], EFFORT)
+    assert (row(nothing, VALUE, "1-1").ci_low, row(nothing, VALUE, "1-1").ci_high) == (0, 0)
+
+
+def oracle(sums: Numbers) -> Numbers:
+    """Two-sided p of every column, each by itself, over all choices of signs."""
+    flipped = np.array(list(product([1, -1], repeat=len(sums)))) @ sums
+    p: Numbers = (np.abs(flipped) >= np.abs(sums.sum(0)) - 1e-9).mean(0)
+    return p
+
+
+def test_tests_are_two_sided_and_exact_for_few_clusters() -> None:
+    sums = np.random.default_rng(0).normal(0.4, 1, (9, 5)) * [1, -1, 2, 0, -3]
+    p, p_adjusted = two_sided(SignFlips.draw(range(9), 4999, 0), range(9), sums)
+    np.testing.assert_allclose(p, oracle(sums), atol=1e-9)
+    assert p[3] == 1
+    signs = np.array(list(product([1, -1], repeat=9)))
+    scale = np.sqrt((sums**2).sum(0))[[0, 1, 2, 4]]
+    most = np.abs(signs @ (sums[:, [0, 1, 2, 4]] / scale)).max(1)
+    best = np.abs(sums.sum(0)[[0, 1, 2, 4]] / scale).max()
+    assert p_adjusted.min() == pytest.approx((most >= best - 1e-6).mean())
+    assert (p_adjusted >= p).all()
+
+
+def test_a_head_that_hurts_is_found_as_well_as_one_that_helps(lm: MaskedLM) -> None:
+    random = np.random.default_rng(1)
+    intact = random.normal(size=60)
+    noise = random.normal(0, 0.5, (30, 60))
+    noise[4] += 0.6
+    noise[20] -= 0.6
+    sets = single_heads(5, 6)
+    behaviour = pairs(lm, [f"d{i % 20}" for i in range(60)], [0] * 60)
+    frame = ablation_table(behaviour, "zero", sets, np.concatenate([intact[None], intact - noise]), EFFORT)
+    found = frame[(frame.measure == VALUE) & (frame.p_adjusted < 0.05)].set_index("name").cost
+    assert set(found.index) == {"1-5", "4-3"}
+    assert found["1-5"] > 0 > found["4-3"]
+
+
+def test_sets_of_a_kind_are_one_family_and_random_ones_are_not_tested(lm: MaskedLM) -> None:
+    random = np.random.default_rng(2)
+    sets = [*single_heads(2, 2), *whole_layers(2, 2), HeadSet("chosen", "x: y", ((0, 0),))]
+    sets += [HeadSet("random", "x: y", ((0, 1),), draw) for draw in (1, 2)]
+    values = random.normal(size=(1 + len(sets), 30))
+    behaviour = pairs(lm, [f"d{i}" for i in range(30)], [0] * 30)
+    frame = ablation_table(behaviour, "zero", sets, values, EFFORT)
+    for some in (slice(0, 4), slice(4, 6), slice(6, 7)):
+        alone = ablation_table(behaviour, "zero", sets[some], np.concatenate([values[:1], values[1:][some]]), EFFORT)
+        part = frame[frame.measure == VALUE].iloc[some]
+        np.testing.assert_allclose(
+            part.p_adjusted.astype(float), alone[alone.measure == VALUE].p_adjusted.astype(float)
+        )
+    assert frame[frame.kind == "random"].p.isna().all()
+    layer = row(frame, VALUE, "2", "layer")
+    assert (layer.layer, layer.heads) == (1, 2)
+    assert pd.isna(layer["head"])
+    assert pd.isna(row(frame, VALUE, "x: y", "chosen").layer)
+
+
+def test_a_distance_is_tested_against_the_median_head_of_each_item_one_sided(model: Model) -> None:
+    random = np.random.default_rng(5)
+    cost = random.uniform(0.1, 0.2, (9, 40))
+    cost[2] += 0.05
+    cost[6] -= 0.05
+    values = np.concatenate([np.ones((1, 40)), 1 - cost])
+    clusters = [f"d{i}" for i in range(40)]
+    frame = ablation_table(embedding(model, clusters), "zero", single_heads(3, 3), values, EFFORT)
+    assert set(frame.measure) == {VALUE}
+    assert row(frame, VALUE, "1-3").p_adjusted < 0.01
+    assert row(frame, VALUE, "3-1").p > 0.99
+    assert (frame.ci_low > 0).all()
+    chosen = [HeadSet("chosen", "x: y", ((0, 0),))]
+    assert ablation_table(embedding(model, clusters), "zero", chosen, values[:2], EFFORT).p.isna().all()
+
+
+def test_an_accuracy_of_which_no_answer_changed_is_not_known_without_doubt(lm: MaskedLM, model: Model) -> None:
+    """A head's accuracy is its value; 1 - 0.025 ** (1 / 3) is the binomial bound for three clusters."""
+    asked = [Asked(TEXT, i) for i in range(3)]
+    downstream = HeadAccuracy("accuracy", "accuracy", HeadPattern(model, 1, 0), asked, ("a", "b", "c"))
+    values = np.array([[1.0, 0, 1], [1, 0, 1], [0, 0, 1]])
+    bound = 1 - 0.025 ** (1 / 3)
+    for behaviour, measure in ((downstream, VALUE), (pairs(lm, ("a", "b", "c"), (0, 0, 0)), ACCURACY)):
+        frame = ablation_table(behaviour, "zero", SETS, 2 * values - 1 if measure == ACCURACY else values, EFFORT)
+        same = row(frame, measure, "1-1")
+        assert (same.cost, same.ci_low, same.ci_high) == pytest.approx((0, -bound, bound))
+        assert row(frame, measure, "1-2").ci_low == 0
+
+
+def test_one_cluster_gives_neither_interval_nor_test(lm: MaskedLM) -> None:
+    frame = ablation_table(pairs(lm, ("d",) * 4, (1,) * 4), "zero", SETS, VALUES, EFFORT)
+    assert frame[["ci_low", "ci_high", "p", "p_adjusted"]].isna().all(axis=None)
+
+
+def contrast(behaviour: Behaviour, costs: Sequence[Sequence[float]]) -> pd.DataFrame:
+    """Return the contrast of a first set, which is chosen, with all others; the intact value is 1 everywhere."""
+    sets = [HeadSet("chosen", "agreement: all", ((0, 1), (2, 4)), by="specialised")]
+    sets += [HeadSet("random", "agreement: all", ((0, 0), (2, 0)), draw + 1) for draw in range(len(costs) - 1)]
+    values = 1 - np.concatenate([np.zeros((1, len(costs[0]))), np.array(costs)])
+    return contrast_table(behaviour, "mean", sets, values, EFFORT, elsewhere={"agreement: all": 3})
+
+
+def test_chosen_heads_are_held_against_random_ones_by_hand(lm: MaskedLM) -> None:
+    behaviour = pairs(lm, ("a", "b", "c"), (0, 1, 1))
+    frame = contrast(behaviour, [[3, 2, 1], [0, 0, 3], [3, 3, 0], [1, 1, 1]])
+    assert list(frame.columns) == [*CONTRASTS]
+    told = frame[frame.measure == VALUE].iloc[0]
+    assert (told["name"], told.heads, told.draws, told.elsewhere, told.way) == (
+        "agreement: all",
+        "1-2 3-5",
+        3,
+        3,
+        "mean",
+    )
+    assert (told.n, told.clusters, told.cost) == (3, 3, 2)
+    assert (told.random_cost, told.random_least, told.random_most) == pytest.approx((4 / 3, 1, 2))
+    assert told.difference == pytest.approx(2 / 3)
+    assert told.p == (1 + 1) / 4, "one random set costs as much"
+    resamples = Bootstrap.draw(range(3), 500, 3).of(range(3), np.ones(3))
+    less = np.array([[3 - 4 / 3], [2 - 4 / 3], [1 - 4 / 3]])
+    assert (told.ci_low, told.ci_high) == pytest.approx(tuple(resamples.interval(resamples.means(less))[:, 0]))
+    right = frame[frame.measure == ACCURACY].iloc[0]  # 1 - cost > 0 is right, 0 a tie
+    assert (right.cost, right.random_cost) == pytest.approx((2.5 / 3, (1 / 3 + 2 / 3 + 0.5) / 3))
+
+
+def test_the_contrast_can_be_as_sure_as_the_draws_allow(lm: MaskedLM) -> None:
+    behaviour = pairs(lm, ("a", "b", "c"), (0, 0, 0))
+    frame = contrast(behaviour, [[3, 3, 3], *([[0, 1, 0]] * 20)])
+    assert frame[frame.measure == VALUE].p.item() == pytest.approx(1 / 21)
+    assert contrast_table(behaviour, "zero", SETS, VALUES[:, :3], EFFORT, elsewhere={}).empty

@@ -1,0 +1,121 @@
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from scipy.stats import spearmanr
+
+from mha.encoder.encoder import Encoder
+from mha.pieces import Pieces
+from mha.planted.heads import word_model
+from probes.causal.attention_effect import (
+    BOTH,
+    LOOKS,
+    MATTERS,
+    NEITHER,
+    UNKNOWN,
+    Role,
+    link,
+    rank_correlations,
+    write_norms,
+)
+from probes.causal.behaviours import Asked, Embedding
+
+ROLE = Role("agreement", "all", ("grammar", "nowhere"))
+PLACES = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)]
+
+
+def scores() -> pd.DataFrame:
+    """Head 0-0 is specialised in another label of the variant, 0-1 in the label itself; 2-0 was not tested."""
+    rows = []
+    for number, (layer, head) in enumerate(PLACES):
+        for label in ("all", "attractors=1"):
+            for variant in ("subject->verb", "verb->subject"):
+                found = variant == "verb->subject" and (number, label) in ((0, "attractors=1"), (1, "all"))
+                rows.append(
+                    {
+                        **{"probe": "agreement", "label": label, "variant": variant, "split": "report"},
+                        **{"layer": layer, "head": head, "name": f"{layer + 1}-{head + 1}", "n": 40},
+                        **{"accuracy": 0.1 * number, "mass": 0.5, "margin": 0.0, "specialised": found},
+                        "p_adjusted": np.nan if number == 4 else 0.2,
+                    }
+                )
+    other = [{**row, "accuracy": 9.0, "split": "select"} for row in rows]
+    return pd.DataFrame(rows + other)
+
+
+def costs() -> pd.DataFrame:
+    """Heads 0-0 and 1-0 cost; without 1-1 the model is surely better, which is not mattering."""
+    frame = pd.DataFrame(PLACES, columns=["layer", "head"])
+    cost, p = [0.3, 0.1, 0.2, -0.4, 0.0], [0.01, 0.3, 0.04, 0.01, 0.02]
+    return frame.assign(cost=cost, cost_low=0.0, cost_high=1.0, p_adjusted=p)
+
+
+def test_each_head_gets_the_verdict_of_what_it_looks_at_and_what_it_costs() -> None:
+    found = link(scores(), {"grammar": costs()}, {}, roles=[ROLE], alpha=0.05)
+    assert set(found.behaviour) == {"grammar"}
+    for variant, expected in {
+        "verb->subject": [BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN],
+        "subject->verb": [MATTERS, NEITHER, MATTERS, NEITHER, UNKNOWN],
+    }.items():
+        rows = found[found.variant == variant]
+        assert rows.name.tolist() == ["1-1", "1-2", "2-1", "2-2", "3-1"]
+        assert rows.verdict.tolist() == expected
+        np.testing.assert_allclose(rows.accuracy, [0.0, 0.1, 0.2, 0.3, 0.4])
+    stricter = link(scores(), {"grammar": costs()}, {}, roles=[ROLE], alpha=0.005)
+    assert stricter[stricter.variant == "verb->subject"].verdict.tolist()[:3] == [LOOKS, LOOKS, NEITHER]
+
+
+def test_what_was_measured_beside_stands_at_its_head_and_the_rest_is_missing() -> None:
+    importance = pd.Series([5.0, 1.0], index=pd.MultiIndex.from_tuples([(1, 1), (0, 0)]))
+    found = link(scores(), {"grammar": costs()}, {"grammar": {"importance": importance}}, roles=[ROLE])
+    assert found[found.variant == "verb->subject"].importance.tolist()[0::3] == [1.0, 5.0]
+    assert found.importance.isna().sum() == 6
+    assert found.patching.isna().all()
+
+
+def test_a_behaviour_without_a_role_is_linked_to_nothing() -> None:
+    assert link(scores(), {"blimp": costs()}, {}, roles=[ROLE]).empty
+
+
+def test_correlations_are_those_of_scipy_and_their_intervals_hold_them() -> None:
+    draws = np.random.default_rng(0)
+    accuracy = draws.random(60).round(1)  # with ties
+    about = {"behaviour": "grammar", "probe": "agreement", "label": "all", "variant": "v"}
+    heads = pd.DataFrame({"accuracy": accuracy, "cost": accuracy + draws.normal(0, 0.3, 60), "mass": 0.5})
+    heads = heads.assign(**about, write_norm=np.nan, importance=-accuracy, patching=np.nan)
+    found = rank_correlations(heads, replicates=400, seed=1).set_index(["one", "other"])
+    assert sorted(found.index) == [("accuracy", "cost"), ("accuracy", "importance"), ("importance", "cost")]
+    row = found.loc[("accuracy", "cost")]
+    assert row.rho == pytest.approx(spearmanr(heads.accuracy, heads.cost).statistic)
+    assert row.low < row.rho < row.high
+    assert 0.1 < row.high - row.low < 0.8
+    assert row.heads == 60
+    assert found.loc[("accuracy", "importance")].rho == pytest.approx(-1)
+    again = rank_correlations(heads, replicates=400, seed=1).set_index(["one", "other"])
+    pd.testing.assert_frame_equal(found, again)
+
+
+def test_write_norms_are_means_over_pieces_that_are_no_padding() -> None:
+    """Heads attend to all alike. Head 1-1 writes 10 times the mean of the first number, head 1-2 twice the third."""
+    model = word_model(("one", "other"), layers=1, heads=2, head_dim=2, positions=8, seed=0)
+    encoder = model.module
+    assert isinstance(encoder, Encoder)
+    with torch.no_grad():
+        for parameter in encoder.parameters():
+            parameter.zero_()
+        encoder.embedding_norm.weight.fill_(1)
+        encoder.pieces.weight[4] = torch.tensor([1.0, -1, 1, -1])
+        encoder.pieces.weight[5] = torch.tensor([-1.0, 1, 1, -1])
+        attention = encoder.get_submodule("layers.0.attention")
+        attention.get_parameter("project.weight")[8:] = torch.tensor(
+            [[3.0, 0, 0, 0], [4, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]]
+        )
+        attention.get_parameter("output.weight")[:3] = torch.tensor([[2.0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 9, 2]])
+        attention.get_parameter("output.bias").fill_(7)
+    texts = [np.array(ids, np.int32) for ids in ([4, 4, 4, 5], [4])]
+    asked = [Asked(Pieces(ids, np.arange(len(ids), dtype=np.int32), len(ids)), i) for i, ids in enumerate(texts)]
+    behaviour = Embedding("embedding", "cosine", model, asked, ("a", "b"))
+    assert len(behaviour.batches(512)) == 1, "the short text is padded"
+    found = write_norms(behaviour)
+    assert found.index.tolist() == [(0, 0), (0, 1)]
+    assert found.tolist() == pytest.approx([(4 * 5 + 10) / 5, 2])  # a mean of 1/2 in four pieces, of 1 in one

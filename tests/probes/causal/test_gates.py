@@ -1,0 +1,136 @@
+"""Gates learned on behaviours: they keep the heads that a behaviour is worth, and leave the model as it was."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from transformers import BertConfig, BertForMaskedLM, DistilBertConfig, DistilBertModel
+
+from mha.causal.gates import GateSettings
+from mha.causal.interventions import gated
+from mha.models.masked_prediction import MaskedLM
+from mha.models.model import Model
+from mha.pieces import Pieces
+from mha.planted.answers import answering_model
+from probes.causal.ablation import measure
+from probes.causal.behaviours import Asked, BehaviourError, Embedding, Predictions, preferences
+from probes.causal.gates import gate_heads, gated_values
+from probes.minimal_pairs import Kind, MinimalPair
+
+ANSWERS = {"cat": "purrs", "dog": "barks", "cow": "moos"}
+LAYERS, HEADS = 2, 3
+SHAPE = (LAYERS, HEADS)
+
+
+def pairs(model: Model, method: str = "auto") -> Predictions:
+    items = []
+    for subject, answer in ANSWERS.items():
+        for wrong in set(ANSWERS.values()) - {answer}:
+            sentence = ("the", "old", subject)
+            items.append(MinimalPair(subject, Kind("planted"), (*sentence, answer), (*sentence, wrong)))
+    return preferences(MaskedLM.of(model), "planted", sorted(items, key=repr), method=method)
+
+
+def planted(head: tuple[int, int] = (1, 0), **options: bool | float) -> Model:
+    return answering_model(ANSWERS, ("the", "old"), head=head, layers=LAYERS, heads=HEADS, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("head", [(0, 2), (1, 1)])
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+def test_gates_keep_the_planted_head_and_no_other(head: tuple[int, int], noise: float) -> None:
+    behaviour = pairs(planted(head, noise=noise))
+    found = gate_heads(behaviour, SHAPE, 0.3, GateSettings(steps=150))
+    assert found.learned.survivors == [head]
+    assert float(found.learned.gates[head]) == 1
+    assert float(found.values(behaviour).mean()) > 0.9 * float(gated_values(behaviour, torch.ones(SHAPE)).mean())
+    assert bool((found.values(behaviour) > 0).all())
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+def test_where_the_planted_head_is_not_read_no_gate_stays_open(noise: float) -> None:
+    behaviour = pairs(planted(read=False, noise=noise))
+    found = gate_heads(behaviour, SHAPE, 0.3, GateSettings(steps=150))
+    assert found.learned.survivors == []
+    torch.testing.assert_close(
+        found.values(behaviour).mean(), behaviour_mean(behaviour), rtol=0, atol=20 * noise + 1e-6
+    )
+
+
+def behaviour_mean(behaviour: Predictions) -> Tensor:
+    return gated_values(behaviour, torch.ones(SHAPE)).mean()
+
+
+def test_gates_of_0_and_1_are_ablation() -> None:
+    model = planted(noise=0.3)
+    for behaviour in (pairs(model, "pll"), embedding(model)):
+        off = ((0, 0), (1, 0), (1, 2))
+        gates = torch.ones(SHAPE)
+        for head in off:
+            gates[head] = 0
+        expected = measure(behaviour, [(), off])
+        torch.testing.assert_close(gated_values(behaviour, torch.ones(SHAPE)), expected[0], rtol=0, atol=1e-6)
+        torch.testing.assert_close(gated_values(behaviour, gates), expected[1], rtol=0, atol=1e-5)
+        few = gated_values(behaviour, gates, batch_pieces=1)
+        torch.testing.assert_close(few, gated_values(behaviour, gates), rtol=0, atol=1e-6)
+
+
+def embedding(model: Model) -> Embedding:
+    texts = [
+        Pieces(torch.arange(2, 2 + n, dtype=torch.int32).numpy(), torch.arange(n).int().numpy(), n) for n in (4, 6)
+    ]
+    return Embedding("embedding", "cosine", model, [Asked(text, i) for i, text in enumerate(texts)], ("a", "b"))
+
+
+def test_a_model_is_what_it_was_and_the_seed_decides() -> None:
+    model = planted(noise=0.1)
+    before = {name: tensor.clone() for name, tensor in model.module.state_dict().items()}
+    behaviour = pairs(model)
+    first = gate_heads(behaviour, SHAPE, 0.1, GateSettings(steps=10))
+    assert torch.equal(first.learned.open, gate_heads(behaviour, SHAPE, 0.1, GateSettings(steps=10)).learned.open)
+    other = gate_heads(behaviour, SHAPE, 0.1, GateSettings(steps=10, seed=3)).learned.open
+    assert not torch.equal(first.learned.open, other)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.module.state_dict().items())
+    assert all(one.grad is None for one in model.module.parameters())
+
+
+def test_weights_may_be_trained_along_in_a_copy() -> None:
+    model = planted(noise=0.1)
+    before = {name: tensor.clone() for name, tensor in model.module.state_dict().items()}
+    behaviour = pairs(model)
+    settings = GateSettings(steps=40, weights_rate=0.01)
+    found = gate_heads(behaviour, SHAPE, 0.3, settings, weights=True)
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.module.state_dict().items())
+    copy = found.behaviour.reader.module
+    assert copy is not model.module
+    assert not torch.equal(copy.state_dict()["pieces.weight"], before["pieces.weight"])
+    frozen = gate_heads(behaviour, SHAPE, 0.3, settings)
+    assert frozen.behaviour.reader.module is model.module
+    assert float(found.values(behaviour).mean()) > float(frozen.values(behaviour).mean())
+
+
+def test_weights_of_other_models_stay() -> None:
+    with pytest.raises(BehaviourError, match=r"only of our Encoder with a masked-LM head.*weights = false"):
+        gate_heads(embedding(planted()), SHAPE, 0.1, GateSettings(), weights=True)
+
+
+def test_models_of_transformers_are_gated_alike() -> None:
+    torch.manual_seed(0)
+    shape: dict[str, Any] = {"vocab_size": 30, "initializer_range": 0.5}
+    body: torch.nn.Module = DistilBertModel(
+        DistilBertConfig(dim=12, hidden_dim=16, n_layers=LAYERS, n_heads=HEADS, **shape)
+    )
+    model = Model("tiny", "pretrained", "distilbert", body.eval(), None, LAYERS, HEADS, 12, 0, "")
+    cheap, dear = (gate_heads(embedding(model), SHAPE, price, GateSettings(steps=60)).learned for price in (0.0, 10.0))
+    assert len(cheap.survivors) == LAYERS * HEADS
+    assert dear.survivors == []
+    config = BertConfig(
+        hidden_size=12, intermediate_size=16, num_hidden_layers=LAYERS, num_attention_heads=HEADS, **shape
+    )
+    lm: torch.nn.Module = BertForMaskedLM(config)
+    ids = torch.tensor([[5, 6, 7, 8]])
+    gates = torch.ones(LAYERS, HEADS, requires_grad=True)
+    with gated(lm.eval(), gates):
+        lm(input_ids=ids).logits[0, 1, 3].backward()
+    assert gates.grad is not None
+    assert float(gates.grad.abs().min()) > 0

@@ -1,0 +1,230 @@
+"""Slopes of behaviours with respect to gates: finite differences, one text at a time, and heads of known use."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from transformers import DistilBertConfig, DistilBertModel
+
+from mha.causal.interventions import gated
+from mha.models.masked_prediction import MaskedLM
+from mha.models.model import Model
+from mha.pieces import Pieces
+from mha.planted.answers import answering_model
+from mha.planted.heads import word_model
+from probes.causal.ablation import measure
+from probes.causal.behaviours import Asked, Behaviour, Embedding, Predictions, embeddings, of_items, preferences
+from probes.causal.importance import Slopes, by_layer, slopes
+from probes.minimal_pairs import Kind, MinimalPair
+
+WORDS = ["the", "old", "ship", "ships", "sank", "she", "it", "is", "are", "was", "dog"]
+LAYERS, HEADS = 2, 3
+MODEL = 12
+EPSILON = 1e-5
+
+
+def texts(longest: int = 8, count: int = 6, low: int = 5) -> list[Pieces]:
+    random = np.random.default_rng(4)
+    lengths = random.integers(3, longest + 1, count)
+    return [Pieces(random.integers(low, 16, n).astype(np.int32), np.arange(n, dtype=np.int32), int(n)) for n in lengths]
+
+
+def tiny(seed: int = 0) -> Model:
+    """In double precision, with weights large enough that heads differ."""
+    model = word_model(WORDS, layers=LAYERS, heads=HEADS, head_dim=4, positions=12, seed=seed, lm_head=True)
+    generator = torch.Generator().manual_seed(seed)
+    for parameter in model.module.parameters():
+        if parameter.ndim == 2:
+            torch.nn.init.normal_(parameter, std=0.4, generator=generator)
+    return replace(model, module=model.module.double())
+
+
+def loss(model: Model) -> Predictions:
+    """Items of two texts, of which two and one pieces are asked with weights of both signs."""
+    wanted = ((5, 6), (7,)) * 3
+    asked = [
+        Asked(text, i // 2, tuple(range(1, 1 + len(want))), want, (0.5, -1.0)[: len(want)])
+        for i, (text, want) in enumerate(zip(texts(), wanted, strict=True))
+    ]
+    return Predictions("loss", "nats", MaskedLM.of(model), asked, ("a", "b", "c"))
+
+
+def embedding(model: Model) -> Embedding:
+    return Embedding("embedding", "cosine", model, [Asked(t, i) for i, t in enumerate(texts())], tuple("abcdef"))
+
+
+def hub() -> Model:
+    torch.manual_seed(0)
+    config = DistilBertConfig(
+        vocab_size=40, dim=12, hidden_dim=16, n_layers=LAYERS, n_heads=HEADS, initializer_range=0.3
+    )
+    module: torch.nn.Module = DistilBertModel(config)
+    return Model("tiny", "pretrained", "distilbert", module.double().eval(), None, 2, 3, 12, 0, "")
+
+
+def read(behaviour: Behaviour, gates: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+    """Return what the model gives for each text alone, and the value of each text, with gates [layer, head]."""
+    outputs, values = [], []
+    for i in range(len(behaviour.asked)):
+        asked = behaviour.texts([i])
+        with torch.no_grad():
+            intact = behaviour.reader.read(asked.ids, asked.real, asked.chosen)
+            with gated(behaviour.reader.module, gates):
+                output = behaviour.reader.read(asked.ids, asked.real, asked.chosen)
+        outputs.append(embeddings(output, asked)[0] if isinstance(behaviour, Embedding) else output)
+        values.append(behaviour.values([i], asked, output[None], intact)[0, 0])
+    return outputs, values
+
+
+def differences(of: Callable[[Tensor], Tensor]) -> Tensor:
+    """Return the central differences of a function of the gates, [..., layer, head]."""
+    found = []
+    for place in range(LAYERS * HEADS):
+        step = torch.zeros(LAYERS * HEADS, dtype=torch.float64)
+        step[place] = EPSILON
+        up, down = (of(1 + sign * step.view(LAYERS, HEADS)) for sign in (1, -1))
+        found.append((up - down) / (2 * EPSILON))
+    stacked = torch.stack(found, -1)
+    return stacked.view(*stacked.shape[:-1], LAYERS, HEADS)
+
+
+def test_slopes_are_those_of_finite_differences() -> None:
+    behaviour = loss(tiny())
+
+    def values(gates: Tensor) -> Tensor:
+        return of_items(behaviour, (([i], one[None, None]) for i, one in enumerate(read(behaviour, gates)[1])), 1)[0]
+
+    found, expected = slopes(behaviour, LAYERS, HEADS), differences(values)
+    assert found.slopes.shape == (1, 3, LAYERS, HEADS)
+    torch.testing.assert_close(found.slopes[0], expected, rtol=0, atol=1e-6)
+    torch.testing.assert_close(found.importance, expected.abs(), rtol=0, atol=1e-6)
+    torch.testing.assert_close(found.predicted, expected, rtol=0, atol=1e-6)
+    assert float(expected.abs().min()) > 1e-4
+
+
+@pytest.mark.parametrize("make", [tiny, hub])
+def test_an_embedding_is_followed_by_its_derivative(make: Callable[[], Model], monkeypatch: pytest.MonkeyPatch) -> None:
+    behaviour = embedding(make())
+
+    def units(gates: Tensor) -> Tensor:
+        return torch.stack([torch.nn.functional.normalize(one, dim=-1) for one in read(behaviour, gates)[0]])
+
+    derivative = differences(units)
+    length = derivative.norm(dim=1)
+    found = slopes(behaviour, LAYERS, HEADS, directions=100)
+    assert found.slopes.shape == (100, 6, LAYERS, HEADS)
+    assert float((found.importance / length).mean()) == pytest.approx(1, abs=0.1)
+    assert float((found.predicted / (length**2 / 2)).mean()) == pytest.approx(1, abs=0.2)
+    assert not torch.equal(found.slopes, slopes(behaviour, LAYERS, HEADS, directions=100, seed=1).slopes)
+    monkeypatch.setattr("probes.causal.importance._along", lambda unit, *others: unit.T)  # along the axes
+    axes = slopes(behaviour, LAYERS, HEADS, directions=MODEL).slopes
+    torch.testing.assert_close(axes, derivative.transpose(0, 1), rtol=0, atol=1e-6)
+
+
+def test_half_the_squared_length_is_what_a_small_step_costs(monkeypatch: pytest.MonkeyPatch) -> None:
+    behaviour = embedding(tiny())
+    monkeypatch.setattr("probes.causal.importance._along", lambda unit, *others: unit.T)
+    axes = slopes(behaviour, LAYERS, HEADS, directions=MODEL)
+    predicted = axes.predicted * len(axes.slopes)  # a sum over axes, not a mean over directions
+    for layer, head in ((0, 1), (1, 2)):
+        gates = torch.ones(LAYERS, HEADS, dtype=torch.float64)
+        gates[layer, head] -= 0.01
+        lost = 1 - torch.stack(read(behaviour, gates)[1])
+        torch.testing.assert_close(lost, 0.01**2 * predicted[:, layer, head], rtol=0.05, atol=0)
+
+
+@pytest.mark.parametrize("make", [loss, embedding])
+def test_batches_change_nothing_and_two_runs_are_equal(make: Callable[[Model], Behaviour]) -> None:
+    behaviour = make(tiny())
+    found = slopes(behaviour, LAYERS, HEADS).slopes
+    assert torch.equal(found, slopes(behaviour, LAYERS, HEADS).slopes)
+    for batch_pieces in (1, 20, 10_000):
+        again = slopes(behaviour, LAYERS, HEADS, batch_pieces=batch_pieces).slopes
+        torch.testing.assert_close(again, found, rtol=0, atol=1e-9)
+    turned = replace(behaviour, asked=list(reversed(behaviour.asked)))
+    torch.testing.assert_close(slopes(turned, LAYERS, HEADS).slopes, found, rtol=0, atol=1e-9)
+
+
+def test_all_texts_are_told_of() -> None:
+    told: list[int] = []
+    slopes(loss(tiny()), LAYERS, HEADS, batch_pieces=10, step=told.append)
+    assert sum(told) == 6
+    assert len(told) > 1
+
+
+def test_no_parameter_gets_a_gradient_and_none_is_changed() -> None:
+    model = tiny()
+    for number, parameter in enumerate(model.module.parameters()):
+        parameter.requires_grad_(number % 2 == 0)
+    flags = [parameter.requires_grad for parameter in model.module.parameters()]
+    before = [parameter.clone() for parameter in model.module.parameters()]
+    slopes(loss(model), LAYERS, HEADS)
+    assert [parameter.requires_grad for parameter in model.module.parameters()] == flags
+    assert all(parameter.grad is None for parameter in model.module.parameters())
+    assert all(map(torch.equal, before, model.module.parameters()))
+    model.module.requires_grad_(False)
+    assert float(slopes(loss(model), LAYERS, HEADS).importance.min()) > 0
+
+
+ANSWERS = {"cat": "purrs", "dog": "barks", "cow": "moos"}
+
+
+def pairs(model: Model, wrong: str) -> Predictions:
+    """Return pairs of which the first has the answer as its right form, the second as its wrong one."""
+    items = []
+    for subject, answer in ANSWERS.items():
+        other = "barks" if answer != "barks" else "moos"
+        for good, bad in ((answer, other), (other, answer)) if wrong == "half" else ((answer, other),):
+            sentence = ("the", "old", subject)
+            items.append(MinimalPair(subject, Kind("planted"), (*sentence, good), (*sentence, bad)))
+    return preferences(MaskedLM.of(model), "planted", items)
+
+
+def test_slopes_that_cancel_over_texts_do_not_cancel_in_importance() -> None:
+    """Absolute values of a batch's gradient, or of what gathers over batches, would be 0 for every second item."""
+    head = (1, 0)
+    model = answering_model(ANSWERS, ("the", "old"), head=head, layers=LAYERS, heads=HEADS)
+    behaviour = pairs(model, "half")
+    found = slopes(behaviour, LAYERS, HEADS, batch_pieces=10_000)
+    own = found.slopes[0][:, head[0], head[1]]
+    torch.testing.assert_close(own[::2], -own[1::2], rtol=0, atol=1e-6)
+    assert float(own[::2].abs().min()) > 0.1
+    assert abs(float(own.mean())) < 1e-6
+    assert float(found.importance[:, head[0], head[1]].mean()) == pytest.approx(float(own.abs().mean()))
+    assert abs(float(own.cumsum(0)[1::2].abs().sum())) < 1e-5, "what accumulation would make of it"
+
+
+@pytest.mark.parametrize("head", [(0, 2), (1, 1)])
+@pytest.mark.parametrize("read_out", [True, False])
+def test_importance_and_ablation_point_to_the_planted_head_alone(head: tuple[int, int], read_out: bool) -> None:
+    model = answering_model(ANSWERS, ("the", "old"), head=head, layers=LAYERS, heads=HEADS, read=read_out)
+    behaviour = pairs(model, "none")
+    importance = slopes(behaviour, LAYERS, HEADS).importance.mean(0)
+    sets = [(), *(((layer, number),) for layer in range(LAYERS) for number in range(HEADS))]
+    values = measure(behaviour, sets).mean(1)
+    cost = (values[0] - values[1:]).view(LAYERS, HEADS)
+    for found in (importance, cost):
+        others = found.clone()
+        others[head] = 0
+        assert float(others.abs().max()) < 1e-6
+        assert (float(found[head]) > 0.5) == read_out
+        assert abs(float(found[head])) < 1e-6 or read_out
+
+
+def test_a_noisy_planted_head_stands_out() -> None:
+    head = (0, 2)
+    model = answering_model(ANSWERS, ("the", "old"), head=head, layers=LAYERS, heads=HEADS, noise=0.02)
+    importance = slopes(pairs(model, "none"), LAYERS, HEADS).importance.mean(0)
+    assert divmod(int(importance.argmax()), HEADS) == head
+    assert float(importance.flatten().sort().values[-2]) < 0.2 * float(importance[head])
+
+
+def test_layers_are_made_equally_long_and_empty_ones_stay_so() -> None:
+    found = by_layer(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
+    torch.testing.assert_close(found, torch.tensor([[0.6, 0.8], [0.0, 0.0]]))
+    whole = Slopes(torch.tensor([[[[3.0, -4.0]]], [[[1.0, 0.0]]]]), directed=True)
+    torch.testing.assert_close(whole.importance, torch.tensor([[[2.0, 2.0]]]) * (torch.pi / 2) ** 0.5)
+    torch.testing.assert_close(whole.predicted, torch.tensor([[[2.5, 4.0]]]))

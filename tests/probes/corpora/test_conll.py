@@ -1,0 +1,110 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from probes.corpora.conll import read_conll
+from probes.corpora.conllu import CorpusError
+from probes.records import Document, Mention
+
+Read = Callable[..., list[Document]]
+
+
+def word(number: int, form: str, bracket: str = "_", tag: str = "_", name: str = "sea") -> str:
+    return "\t".join((name, "0", str(number), form, tag, *"_______", bracket))
+
+
+BEGIN, END = "#begin document (sea); part 0", "#end document"
+STORM = (word(0, "Ada", "(1)"), word(1, "met", ""), word(2, "the", "(2"), word(3, "captain", "2)"))
+LATER = (word(0, "He", "(2)"), word(1, "thanked"), word(2, "Ada", "(1)"), word(3, "'s", "-"))
+
+
+@pytest.fixture
+def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
+    monkeypatch.chdir(tmp_path)
+
+    def read(*lines: str, first: int | None = None) -> list[Document]:
+        path = Path("sea.conll")
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return list(read_conll(path, first=first))
+
+    return read
+
+
+def test_sentences_words_and_mentions_are_read_and_there_is_no_tree(read: Read) -> None:
+    (document,) = read(BEGIN, *STORM, "", *LATER, "", END)
+    assert document.id == "sea"
+    assert [sentence.id for sentence in document.sentences] == ["sea-0-1", "sea-0-2"]
+    assert document.words == ("Ada", "met", "the", "captain", "He", "thanked", "Ada", "'s")
+    assert document.heads.tolist() == [-1] * 8
+    assert set(document.deprels) == {""}
+    assert document.mentions == (
+        *(Mention((0,), 0, "1"), Mention((2, 3), 3, "2"), Mention((4,), 4, "2"), Mention((6,), 6, "1")),
+    )
+
+
+def test_heads_of_mentions_have_a_kind_a_name_being_one_where_the_start_of_a_sentence_does_not_explain_it(
+    read: Read,
+) -> None:
+    (document,) = read(BEGIN, *STORM, "", *LATER, "", word(0, "Boats", "(3)"), word(1, "sank"), "", END)
+    assert document.upos == ("PROPN", "", "", "NOUN", "PRON", "", "PROPN", "", "NOUN", "")
+
+
+def test_parts_of_speech_of_the_file_go_before_forms(read: Read) -> None:
+    lines = (word(0, "Her", "(1)", "PRP$"), word(1, "Hope", "(2)", "NN"), word(2, "ebbs"), word(3, "sea", "(3)", "NNP"))
+    (document,) = read(BEGIN, *lines, END)
+    assert document.upos == ("PRON", "NOUN", "", "PROPN")
+
+
+def test_mentions_may_nest_cross_and_end_together(read: Read) -> None:
+    cells = ("(1|(2", "(3)", "1)|(4", "2)|4)")
+    (document,) = read(BEGIN, *(word(i, f"w{i}", cell) for i, cell in enumerate(cells)), END)
+    spans = {(mention.entity, mention.words) for mention in document.mentions}
+    assert spans == {("1", (0, 1, 2)), ("2", (0, 1, 2, 3)), ("3", (1,)), ("4", (2, 3))}
+
+
+def test_columns_may_be_parted_by_spaces(read: Read) -> None:
+    lines = (" ".join(("sea", "0", str(i), form, *"--------", cell)) for i, (form, cell) in enumerate([("She", "(1)")]))
+    (document,) = read(BEGIN, *lines, END)
+    assert [mention.words for mention in document.mentions] == [(0,)]
+
+
+def test_parts_of_a_document_are_read_apart_and_share_its_id(read: Read) -> None:
+    one, other = read(BEGIN, *STORM, END, BEGIN.replace("part 0", "part 1"), *LATER, END)
+    assert one.id == other.id == "sea"
+    assert [one.sentences[0].id, other.sentences[0].id] == ["sea-0-1", "sea-1-1"]
+
+
+@pytest.mark.parametrize(("first", "sentences"), [(1, [1]), (2, [2]), (3, [2, 1]), (9, [2, 2])])
+def test_first_takes_that_many_sentences(first: int, sentences: list[int], read: Read) -> None:
+    part = (*STORM, "", *LATER, "")
+    documents = read(BEGIN, *part, END, BEGIN, *part, END, first=first)
+    assert [len(document.sentences) for document in documents] == sentences
+
+
+@pytest.mark.parametrize(
+    ("lines", "complaint"),
+    [
+        ((*STORM, END), "sea.conll:1: 'sea' stands before any '#begin document"),
+        (("#begin document sea",), "sea.conll:1: expected '#begin document .NAME.; part N', got '#begin document sea'"),
+        ((BEGIN, *STORM), "sea.conll:1: document 'sea' is not ended by '#end document'"),
+        ((BEGIN, *STORM, BEGIN), "sea.conll:6: document 'sea' of line 1 is not ended by '#end document'"),
+        ((BEGIN, "sea\t0\t0\tAda", END), "sea.conll:2: 4 columns, expected at least 12, parted by tabs or spaces"),
+        ((BEGIN, word(0, "Ada", name="lake"), END), "sea.conll:2: document 'lake', but line 1 begins 'sea'"),
+        ((BEGIN, STORM[0], word(2, "met"), END), "sea.conll:3: word number '2', expected 1"),
+        ((BEGIN, word(0, " "), END), "sea.conll:2: word 0 has no form"),
+        ((BEGIN, word(0, "Ada", "(x)"), END), r"sea.conll:2: coreference '\(x\)', expected brackets such as \(4, 4\)"),
+        ((BEGIN, word(0, "Ada", "1)"), END), r"sea.conll:2: Entity bracket '1\)' closes what is not open"),
+        ((BEGIN, STORM[0], word(1, "met", "(7"), "", END), r"sea.conll:3: Entity bracket '\(7' is not closed in its"),
+    ],
+)
+def test_a_fault_is_told_with_its_line(lines: tuple[str, ...], complaint: str, read: Read) -> None:
+    with pytest.raises(CorpusError, match=f"^{complaint}"):
+        read(*lines)
+
+
+def test_bytes_that_are_no_text_are_told_with_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "sea.conll"
+    path.write_bytes(f"{BEGIN}\n".encode() + b"sea \xff")
+    with pytest.raises(CorpusError, match=r"sea.conll:2: not UTF-8 \(byte 0xff\)"):
+        list(read_conll(path))

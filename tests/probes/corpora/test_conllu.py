@@ -1,0 +1,251 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from probes.corpora.conllu import CorpusError, read_conllu
+from probes.records import Document, Mention
+
+SHIP = """# sent_id = one
+1 The   the  DET  DT _                       2 det   _ _
+2 ship  ship NOUN NN Number=Sing             3 nsubj _ _
+3 sank  sink VERB VBD Tense=Past|VerbForm=Fin 0 root _ _
+"""
+DOG = """1 Dogs dog  NOUN _ _ 2 nsubj:pass _ _
+2 bark bark VERB _ _ 0 root _ _
+"""
+
+
+def conllu(text: str) -> str:
+    """Return lines of words with tabs between the columns."""
+    lines = (line if line.startswith("#") else "\t".join(line.split()) for line in text.splitlines())
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Return the function that reads a text or bytes as the file bad.conllu of the current folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def read(content: str | bytes, first: int | None = None) -> list[Document]:
+        path = Path("bad.conllu")
+        path.write_bytes(content if isinstance(content, bytes) else conllu(content).encode())
+        return list(read_conllu(path, first=first))
+
+    return read
+
+
+def with_entities(*cells: str) -> str:
+    """Return a sentence with these Entity attributes, whose words all depend on the first."""
+    rows = (
+        f"{i} w{i} _ X _ _ {min(i - 1, 1)} {'dep' if i > 1 else 'root'} _ {cell}" for i, cell in enumerate(cells, 1)
+    )
+    return "\n".join(rows) + "\n"
+
+
+def mentions(read, *cells: str) -> list[tuple[str, tuple[int, ...]]]:
+    return [(mention.entity, mention.words) for mention in read(with_entities(*cells))[0].mentions]
+
+
+def test_columns_become_a_sentence(read):
+    (document,) = read(SHIP)
+    (sentence,) = document.sentences
+    assert sentence.id == "one"
+    assert sentence.words == ("The", "ship", "sank")
+    assert sentence.heads.tolist() == [1, 2, -1]
+    assert sentence.deprels == ("det", "nsubj", "root")
+    assert sentence.upos == ("DET", "NOUN", "VERB")
+    assert sentence.feats == ("", "Number=Sing", "Tense=Past|VerbForm=Fin")
+
+
+def test_a_file_without_newdoc_has_a_document_a_sentence(read):
+    assert [document.id for document in read(SHIP + "\n" + DOG)] == ["one", "bad.conllu:6"]
+
+
+def test_newdoc_lines_make_documents(read):
+    text = f"# newdoc id = A\n{SHIP}\n{DOG}\n# newdoc id = B\n{DOG}\n# newdoc\n{DOG}"
+    documents = read(text)
+    assert [(document.id, len(document.sentences)) for document in documents] == [
+        ("A", 2),
+        ("B", 1),
+        ("bad.conllu:14", 1),
+    ]
+
+
+def test_sentences_before_the_first_newdoc_are_documents_of_their_own(read):
+    documents = read(f"{DOG}\n{DOG}\n# newdoc id = A\n{SHIP}\n{DOG}")
+    assert [(document.id, len(document.sentences)) for document in documents] == [
+        ("bad.conllu:1", 1),
+        ("bad.conllu:4", 1),
+        ("A", 2),
+    ]
+
+
+def test_ranges_and_empty_nodes_are_no_words(read):
+    text = "1-2 didn't _ _ _ _ _ _ _ _\n"
+    text += "1 did do AUX _ _ 0 root _ _\n2 n't not PART _ _ 1 advmod _ _\n2.1 swim _ _ _ _ _ _ _ _\n"
+    assert read(text)[0].words == ("did", "n't")
+
+
+def test_reading_stops_after_the_first_sentences(read):
+    text = f"# newdoc id = A\n{SHIP}\n{DOG}\n{DOG}\nnot conllu"
+    assert [(document.id, len(document.sentences)) for document in read(text, first=2)] == [("A", 2)]
+
+
+def test_first_must_be_positive(read):
+    with pytest.raises(ValueError, match=r"^first is 0, expected at least 1 sentence$"):
+        read(SHIP, first=0)
+
+
+def test_nothing_is_read_before_it_is_asked_for(read, tmp_path: Path):
+    (tmp_path / "long.conllu").write_text(conllu(f"{DOG}\n{DOG}\nnot conllu"), encoding="utf-8")
+    documents = read_conllu(tmp_path / "long.conllu")
+    assert next(documents).words == ("Dogs", "bark")
+
+
+def test_windows_line_ends_and_a_byte_order_mark_change_nothing(read):
+    plain = read(SHIP + "\n" + DOG)
+    other = read(b"\xef\xbb\xbf" + conllu(SHIP + "\n" + DOG).replace("\n", "\r\n").encode())
+    assert [(d.id, d.words, d.heads.tolist(), d.feats) for d in plain] == [
+        (d.id, d.words, d.heads.tolist(), d.feats) for d in other
+    ]
+
+
+def test_two_spaces_in_a_column_do_not_part_it(read):
+    columns = ["1", "New  York", "_", "PROPN", "_", "_", "0", "root", "_", "Note=a  b|Entity=(5)"]
+    (document,) = read("\t".join(columns).encode() + b"\n")
+    assert document.words == ("New York",)
+    assert document.mentions == (Mention((0,), 0, "5"),)
+
+
+@pytest.mark.parametrize(
+    ("cells", "found"),
+    [
+        (("Entity=(1)", "_"), [("1", (0,))]),
+        (("Entity=(1-person", "Entity=1)"), [("1", (0, 1))]),
+        (("Entity=(1(2)", "Entity=1)"), [("2", (0,)), ("1", (0, 1))]),
+        (("Entity=(1", "Entity=(2", "Entity=1)", "Entity=2)"), [("1", (0, 1, 2)), ("2", (1, 2, 3))]),
+        (("Entity=(1", "Entity=(1)", "Entity=1)"), [("1", (0, 1, 2)), ("1", (1,))]),
+        (("Entity=(1", "Entity=(1", "Entity=1)1)"), [("1", (0, 1, 2)), ("1", (1, 2))]),
+        (("Entity=(4[1/2])", "_", "Entity=(4[2/2])"), [("4", (0, 2))]),
+        (("Entity=(4[1/2]", "Entity=4[1/2])", "Entity=(5)", "Entity=(4[2/2])"), [("5", (2,)), ("4", (0, 1, 3))]),
+        (("Bridge=1<2|Entity=(1)|SplitAnte=1<2", "_"), [("1", (0,))]),
+    ],
+)
+def test_entity_brackets_become_mentions(read, cells: tuple[str, ...], found: list[tuple[str, tuple[int, ...]]]):
+    assert sorted(mentions(read, *cells)) == sorted(found)
+
+
+def test_the_place_of_the_entity_id_is_read_from_the_file(read):
+    text = with_entities("Entity=(person-7-new", "Entity=7)")
+    assert mentions(read, "Entity=(person-new)") == [("person", (0,))]
+    (document,) = read("# global.Entity = etype-GRP-infstat\n" + text)
+    assert document.mentions == (Mention((0, 1), 0, "7"),)
+
+
+def test_the_declared_place_holds_until_the_next_declaration(read):
+    text = "# newdoc id = A\n# global.Entity = etype-eid\n{0}\n{0}\n# newdoc id = B\n# global.Entity = eid-etype\n{0}"
+    first, second = read(text.format(with_entities("Entity=(a-b)")))
+    assert [mention.entity for mention in (*first.mentions, *second.mentions)] == ["b", "b", "a"]
+
+
+def test_the_head_of_a_mention_is_its_first_word_with_a_head_outside(read):
+    text = """1 ships ship NOUN _ _ 4 nsubj _ Entity=(1
+2 of of ADP _ _ 3 case _ _
+3 war war NOUN _ _ 1 nmod _ Entity=(2)1)
+4 sank sink VERB _ _ 0 root _ _
+"""
+    assert [(mention.entity, mention.head) for mention in read(text)[0].mentions] == [("1", 0), ("2", 2)]
+
+
+def test_a_mention_around_an_empty_node_covers_the_words_within(read):
+    text = "1 a _ X _ _ 0 root _ Entity=(1\n1.1 b _ X _ _ _ _ _ Entity=(2)\n2 c _ X _ _ 1 dep _ Entity=1)\n"
+    assert read(text)[0].mentions == (Mention((0, 1), 0, "1"),)
+
+
+WORD = "1 a a X _ _ 0 root _ _\n"
+BROKEN = {
+    "1 a a X _ _ 9 dep _ _\n" + "2 b b X _ _ 0 root _ _\n": "bad.conllu:1: head 9 is outside the sentence (2 words)",
+    WORD + "2 b b X _ _ one dep _ _\n": "bad.conllu:2: head 'one' is not a number",
+    WORD + "2 b b X _ _ _ dep _ _\n": "bad.conllu:2: head '_' is not a number",
+    WORD + "2 b b X _ _ -1 dep _ _\n": "bad.conllu:2: head '-1' is not a number",
+    WORD + "2 b b X _ _ 2 dep _ _\n": "bad.conllu:2: the heads go in a circle: 2 -> 2",
+    WORD + "2 b b X _ _ 4 dep _ _\n3 c c X _ _ 2 dep _ _\n4 d d X _ _ 3 dep _ _\n": (
+        "bad.conllu:2: the heads go in a circle: 2 -> 4 -> 3 -> 2"
+    ),
+    "# text = a b\n1 a a X _ _ 2 dep _ _\n2 b b X _ _ 1 dep _ _\n": (
+        "bad.conllu:2: no root: none of the 2 words of this sentence has head 0"
+    ),
+    WORD + "2 b b X _ _ 0 root _ _\n": "bad.conllu:2: a second root: word 2, after word 1",
+    WORD + "2 b b X\n": "bad.conllu:2: 4 columns, expected 10 separated by tabs",
+    WORD + "2 b b X _ _ 1 dep _ _ _\n": "bad.conllu:2: 11 columns, expected 10 separated by tabs",
+    WORD + "\n" + WORD + "3 b b X _ _ 1 dep _ _\n": "bad.conllu:4: word id 3, expected 2",
+    WORD + "1 b b X _ _ 1 dep _ _\n": "bad.conllu:2: word id 1, expected 2",
+    WORD + "x b b X _ _ 1 dep _ _\n": "bad.conllu:2: 'x' is not a word id",
+    WORD + "_ b b X _ _ 1 dep _ _\n": "bad.conllu:2: '_' is not a word id",
+    "1 a a X _ _ 0 root _ Entity=7)\n": "bad.conllu:1: Entity bracket '7)' closes what is not open",
+    "1 a a X _ _ 0 root _ Entity=(7-person\n": "bad.conllu:1: Entity bracket '(7' is not closed in its sentence",
+    "1 a a X _ _ 0 root _ Entity=7\n": "bad.conllu:1: '7' is not a row of Entity brackets",
+    WORD + "2 b b X _ _ 1 dep _ Entity=(7[1/2])\n": (
+        "bad.conllu:2: Entity 7 lacks a part of a discontinuous mention of 2"
+    ),
+    "# global.Entity = etype-infstat\n" + WORD: (
+        "bad.conllu:1: global.Entity declares ['etype', 'infstat'], expected a field GRP or eid"
+    ),
+    "# nothing but this\n": "bad.conllu: no sentence in the file (19 bytes)",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BROKEN.items())
+def test_a_broken_file_gets_one_line_with_the_place(read, text: str, message: str):
+    with pytest.raises(CorpusError, match=f"^{re.escape(message)}$"):
+        read(text)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "bad.conllu: no sentence in the file (0 bytes)"),
+        (b"\n\n", "bad.conllu: no sentence in the file (2 bytes)"),
+        (conllu(SHIP).encode() + b"\n1\tcaf\xe9\t", "bad.conllu:6: not UTF-8 (byte 0xe9 at offset 151)"),
+        (conllu(DOG).encode("utf-16"), "bad.conllu:1: not UTF-8 (byte 0xff at offset 0)"),
+        (b"1\t\t_\tX\t_\t_\t0\troot\t_\t_\n", "bad.conllu:1: word 1 has no form"),
+        (b"1 a a X _ _ 0 root _ _\n", "bad.conllu:1: 1 columns, expected 10 separated by tabs"),
+    ],
+)
+def test_broken_bytes_get_one_line_with_the_place(read, content: bytes, message: str):
+    with pytest.raises(CorpusError, match=f"^{re.escape(message)}$"):
+        read(content)
+
+
+def test_a_missing_file_says_what_to_check(tmp_path: Path):
+    message = f"{tmp_path}/none.conllu: no such file; check the path, or where HEADSCOPE_DATA points"
+    with pytest.raises(FileNotFoundError, match=f"^{re.escape(message)}$"):
+        read_conllu(tmp_path / "none.conllu")
+
+
+def test_a_folder_is_refused_with_the_files_in_it(tmp_path: Path):
+    (tmp_path / "a.conllu").touch()
+    message = f"{tmp_path}: is a folder, expected a CoNLL-U file (.conllu files in it: a.conllu)"
+    with pytest.raises(CorpusError, match=f"^{re.escape(message)}$"):
+        read_conllu(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "documents", "sentences", "words", "mentions"),
+    [
+        ("ud_english_ewt/en_ewt-ud-dev", 318, 2001, 25147, 0),
+        ("ud_english_ewt/en_ewt-ud-train", 540, 12544, 204577, 0),
+        ("ud_english_gum/en_gum-ud-dev", 30, 1575, 28119, 7897),
+        ("ud_english_gum/en_gum-ud-train", 178, 10330, 178797, 50004),
+        ("ud_german_pud/de_pud-ud-test", 397, 1000, 21332, 0),
+    ],
+)
+def test_real_treebanks_are_read_whole(
+    data_folder: Path, name: str, documents: int, sentences: int, words: int, mentions: int
+):
+    found = [0, 0, 0, 0]
+    for document in read_conllu(data_folder / f"{name}.conllu"):
+        sizes = (1, len(document.sentences), len(document), len(document.mentions))
+        found = [total + size for total, size in zip(found, sizes, strict=True)]
+    assert found == [documents, sentences, words, mentions]

@@ -1,0 +1,81 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from probes.corpora.conllu import CorpusError
+from probes.corpora.gap import HEADER, read_gap
+from probes.records import Document, Mention
+
+Read = Callable[..., list[Document]]
+TEXT = "Ada Byron met Lucy-Ann's aunt, but she didn't wave."
+
+
+def row(**changes: str) -> str:
+    values = {
+        "ID": "dev-1",
+        "Text": TEXT,
+        "Pronoun": "she",
+        "Pronoun-offset": str(TEXT.index("she")),
+        "A": "Ada Byron",
+        "A-offset": "0",
+        "A-coref": "TRUE",
+        "B": "Lucy",
+        "B-offset": str(TEXT.index("Lucy")),
+        "B-coref": "FALSE",
+        "URL": "http://sea.example/wiki/Storms",
+    }
+    return "\t".join((values | changes)[name] for name in HEADER)
+
+
+@pytest.fixture
+def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
+    monkeypatch.chdir(tmp_path)
+
+    def read(*rows: str, header: str = "\t".join(HEADER), first: int | None = None) -> list[Document]:
+        Path("gap.tsv").write_text("".join(f"{line}\n" for line in (header, *rows)), encoding="utf-8")
+        return list(read_gap(Path("gap.tsv"), first=first))
+
+    return read
+
+
+def test_names_and_pronoun_are_mentions_at_their_offsets(read: Read) -> None:
+    (document,) = read(row())
+    assert document.id == "Storms"
+    assert document.sentences[0].id == "dev-1"
+    assert document.words[:10] == ("Ada", "Byron", "met", "Lucy", "-Ann", "'s", "aunt", ",", "but", "she")
+    assert document.mentions == (Mention((0, 1), 1, "A"), Mention((3,), 3, "B"), Mention((9,), 9, "A"))
+    assert [document.upos[word] for word in (1, 3, 9)] == ["PROPN", "PROPN", "PRON"]
+
+
+@pytest.mark.parametrize(("a", "b", "entity"), [("FALSE", "TRUE", "B"), ("FALSE", "FALSE", "neither")])
+def test_the_pronoun_has_the_entity_that_is_marked(a: str, b: str, entity: str, read: Read) -> None:
+    (document,) = read(row(**{"A-coref": a, "B-coref": b}))
+    assert [mention.entity for mention in document.mentions] == ["A", "B", entity]
+
+
+def test_a_passage_without_a_page_is_a_document_of_its_own_and_first_counts_passages(read: Read) -> None:
+    rows = (row(), row(ID="dev-2", URL=""), row(ID="dev-3"))
+    assert [document.id for document in read(*rows)] == ["Storms", "dev-2", "Storms"]
+    assert len(read(*rows, first=2)) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("dev-1\tAda", "2 columns, expected 11 parted by tabs"),
+        (row(**{"A-offset": "-1"}), "A-offset '-1' is not a number"),
+        (row(**{"B-offset": "3"}), "at character 3 of the text stands ' Byr', expected 'Lucy'"),
+        (row(**{"Pronoun": "", "Pronoun-offset": "0"}), "at character 0 of the text stands '', expected ''"),
+        (row(**{"B-coref": "yes"}), "B-coref is 'yes', expected TRUE or FALSE"),
+        (row(**{"B-coref": "TRUE"}), "A-coref and B-coref are both TRUE; a pronoun means one of the two at most"),
+    ],
+)
+def test_a_fault_is_told_with_its_line(line: str, complaint: str, read: Read) -> None:
+    with pytest.raises(CorpusError, match=f"^gap.tsv:3: {complaint}"):
+        read(row(), line)
+
+
+def test_another_header_is_refused(read: Read) -> None:
+    with pytest.raises(CorpusError, match=r"^gap.tsv:1: expected the columns ID, Text, Pronoun, .*parted by tabs"):
+        read(row(), header="ID\tText")

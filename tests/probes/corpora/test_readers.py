@@ -1,0 +1,82 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from probes.corpora.conll import read_conll
+from probes.corpora.conllu import CorpusError, read_conllu
+from probes.corpora.gap import HEADER, read_gap
+from probes.corpora.open_sesame import read_groups
+from probes.corpora.ratings import read_frames
+from probes.corpora.readers import Reader, corpus_files, read_documents, reader_of
+from probes.corpora.winobias import read_winobias
+from probes.corpora.winogender import FILLED, TEMPLATES, read_winogender
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write(name: str, *lines: str) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "reader"),
+    [
+        ("a.conllu", "", read_conllu),
+        ("a.conll", "", read_conll),
+        ("a.v4_gold_conll", "", read_conll),
+        ("pro.txt.test", "", read_winobias),
+        ("pro.txt", "1 [The baker] said [he] sang.", read_winobias),
+        ("pro.txt", "", read_winobias),
+        ("men.txt", "sea\tship\t41.5", read_frames),
+        ("men.txt", "sea ship 9", read_frames),
+        ("a.tsv", "\t".join(HEADER), read_gap),
+        ("a.tsv", "\t".join(FILLED), read_winogender),
+        ("a.tsv", "\t".join(TEMPLATES), read_winogender),
+        ("a.tsv", "the ship can sink\t2\t0 1\t", read_groups),
+        ("a.tsv", "", read_groups),
+        ("none", "", read_conllu),
+    ],
+)
+def test_a_file_is_read_by_its_suffix_and_a_table_by_its_first_line(
+    name: str, line: str, reader: Reader, write: Write
+) -> None:
+    assert reader_of(write(name, line)) is reader
+
+
+def conll(name: str, sentences: int) -> tuple[str, ...]:
+    words = (line for i in range(sentences) for line in (f"{name}\t0\t0\tw{i}" + "\t_" * 9, ""))
+    return (f"#begin document ({name}); part 0", *words, "#end document")
+
+
+def test_files_of_a_folder_are_read_in_the_order_of_their_names_and_first_counts_in_each(write: Write) -> None:
+    write("sea/b.conll", *conll("b", 3))
+    folder = write("sea/a.conll", *conll("a", 2)).parent
+    write("sea/notes.tsv", "no corpus")
+    write("sea/.hidden.conll", "no corpus")
+    assert [path.name for path in corpus_files(folder)] == ["a.conll", "b.conll"]
+    assert [(one.id, len(one)) for one in read_documents(folder)] == [("a", 2), ("b", 3)]
+    assert [(one.id, len(one)) for one in read_documents(folder, first=2)] == [("a", 2), ("b", 2)]
+    with pytest.raises(ValueError, match="first is 0, expected at least 1 sentence"):
+        read_documents(folder, first=0)
+
+
+@pytest.mark.parametrize("name", ["a.conll", "a.tsv", "a.txt", "a.conllu"])
+def test_an_empty_file_is_refused_with_its_name(name: str, write: Write) -> None:
+    with pytest.raises(CorpusError, match=rf"{name}: no sentence in the file \(0 bytes\)"):
+        list(read_documents(write(name)))
+
+
+def test_a_folder_without_files_that_a_reader_takes_and_a_missing_file_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "en-dev.conllu").touch()
+    with pytest.raises(CorpusError, match=r"is a folder, expected a file, .*\(.conllu files in it: en-dev.conllu\)"):
+        corpus_files(tmp_path)
+    with pytest.raises(FileNotFoundError, match="no such file; check the path"):
+        corpus_files(tmp_path / "none")

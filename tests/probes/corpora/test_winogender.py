@@ -1,0 +1,104 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from probes.corpora.conllu import CorpusError
+from probes.corpora.winogender import FILLED, TEMPLATES, read_winogender
+from probes.records import Document, Mention
+
+Read = Callable[..., list[Document]]
+SENTENCE = "The pilot told the sailor that she was lost."
+TEMPLATE = "pilot\tsailor\t0\tThe $OCCUPATION told the $PARTICIPANT that $NOM_PRONOUN was lost."
+
+
+@pytest.fixture
+def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
+    monkeypatch.chdir(tmp_path)
+
+    def read(*rows: str, header: tuple[str, ...] = FILLED, first: int | None = None) -> list[Document]:
+        text = "".join(f"{line}\n" for line in ("\t".join(header), *rows))
+        Path("w.tsv").write_text(text, encoding="utf-8")
+        return list(read_winogender(Path("w.tsv"), first=first))
+
+    return read
+
+
+def test_pronoun_occupation_and_participant_are_mentions(read: Read) -> None:
+    (document,) = read(f"pilot.sailor.0.female.txt\t{SENTENCE}")
+    assert document.id == "pilot"
+    assert document.sentences[0].kind == "occupation is meant"
+    pilot, sailor, she = (
+        *(Mention((0, 1), 1, "occupation"), Mention((3, 4), 4, "participant"), Mention((6,), 6, "occupation")),
+    )
+    assert document.mentions == (pilot, sailor, she)
+    assert [document.upos[mention.head] for mention in document.mentions] == ["NOUN", "NOUN", "PRON"]
+
+
+def test_someone_is_a_participant_without_an_article_and_the_answer_says_who_is_meant(read: Read) -> None:
+    (document,) = read("pilot.someone.1.neutral.txt\tSomeone told the pilot that they were lost.")
+    assert [mention.words for mention in document.mentions] == [(0,), (2, 3), (5,)]
+    assert [mention.entity for mention in document.mentions] == ["participant", "occupation", "participant"]
+    assert document.sentences[0].kind == "participant is meant"
+
+
+def test_a_template_gives_its_six_sentences(read: Read) -> None:
+    documents = read(TEMPLATE, header=TEMPLATES)
+    assert [" ".join(document.words) for document in documents] == [
+        "The pilot told the sailor that he was lost .",
+        "The pilot told the sailor that she was lost .",
+        "The pilot told the sailor that they were lost .",
+        "The pilot told someone that he was lost .",
+        "The pilot told someone that she was lost .",
+        "The pilot told someone that they were lost .",
+    ]
+    assert documents[4].sentences[0].id == "pilot.someone.0.female.txt"
+    assert len(read(TEMPLATE, header=TEMPLATES, first=4)) == 4
+
+
+def test_the_templates_filled_are_the_sentences_that_were_published(data_folder: Path) -> None:
+    filled, published = (
+        {document.sentences[0].id: (document.words, document.mentions) for document in read_winogender(path)}
+        for path in (data_folder / "winogender/templates.tsv", data_folder / "winogender/all_sentences.tsv")
+    )
+    assert len(published) == 720
+    assert filled == published
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        (SENTENCE, "1 columns, expected 2 parted by tabs"),
+        (f"pilot.sailor.2.female.txt\t{SENTENCE}", r"expected OCCUPATION.PARTICIPANT.0 or 1.male or female or neutral"),
+        (f"pilot.sailor.0.female\t{SENTENCE}", r"expected OCCUPATION.PARTICIPANT.* as id, got 'pilot.sailor.0.female'"),
+        (f"pilot.sailor.0.male.txt\t{SENTENCE}", "expected a male pronoun once in the sentence, found it 0 times"),
+        (
+            f"pilot.captain.0.female.txt\t{SENTENCE}",
+            "expected the participant 'captain' once in the sentence, found it",
+        ),
+        (f"pilot.sailor.0.female.txt\t{SENTENCE} She fell.", "expected a female pronoun once in .* found it 2 times"),
+    ],
+)
+def test_a_fault_in_a_sentence_is_told_with_its_line(line: str, complaint: str, read: Read) -> None:
+    with pytest.raises(CorpusError, match=f"^w.tsv:2: {complaint}"):
+        read(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("pilot\tsailor\t0", "3 columns, expected 4 parted by tabs"),
+        (TEMPLATE.replace("$PARTICIPANT", "sailor"), r"expected one \$PARTICIPANT in the template, got 'The \$OCC"),
+        (TEMPLATE.replace("NOM", "SUB"), r"expected one of \$NOM_PRONOUN, \$POSS_PRONOUN, \$ACC_PRONOUN, got 'The"),
+        (f"{TEMPLATE} $ACC_PRONOUN", r"expected one of \$NOM_PRONOUN"),
+        (TEMPLATE.replace("\t0\t", "\tno\t"), r"expected OCCUPATION.PARTICIPANT.0 or 1"),
+    ],
+)
+def test_a_fault_in_a_template_is_told_with_its_line(line: str, complaint: str, read: Read) -> None:
+    with pytest.raises(CorpusError, match=f"^w.tsv:2: {complaint}"):
+        read(line, header=TEMPLATES)
+
+
+def test_another_header_is_refused(read: Read) -> None:
+    with pytest.raises(CorpusError, match=r"^w.tsv:1: expected the columns sentid, sentence or occupation\(0\), "):
+        read(SENTENCE, header=("id", "text"))

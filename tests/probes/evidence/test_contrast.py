@@ -1,0 +1,92 @@
+"""Differences of two runs on one question."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from probes.evidence.contrast import independent_difference, paired_difference
+from probes.evidence.question import Draws, Effort, weigh
+from probes.scoring.tally import Sums
+
+GROUPS = tuple(range(60))
+DRAWS = Draws.of(GROUPS, Effort(), 1)
+
+
+def two_runs(apart: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return n and the hits of two runs on the same texts; the other is right `apart` more often."""
+    random = np.random.default_rng(3)
+    n = random.integers(5, 40, len(GROUPS)).astype(float)
+    easy = random.beta(4, 4, len(GROUPS)) * 0.8
+    items = [random.random(int(count)) for count in n]
+    one, other = (
+        np.array([(item < share + more).sum() for item, share in zip(items, easy, strict=True)], float)
+        for more in (0, apart)
+    )
+    return n, one, other
+
+
+def interval(n: np.ndarray, hits: np.ndarray) -> tuple[float, float, float]:
+    """Return an accuracy with the normal interval of a ratio over groups."""
+    mean = hits.sum() / n.sum()
+    half = 1.96 * math.sqrt(((hits - mean * n) ** 2).sum() * len(n) / (len(n) - 1)) / n.sum()
+    return mean, mean - half, mean + half
+
+
+def test_runs_with_the_same_hits_do_not_differ() -> None:
+    n, one, _ = two_runs(0)
+    found = paired_difference(GROUPS, n, one, one, DRAWS)
+    assert (found.value, found.low, found.high, found.p, found.paired) == (0, 0, 0, 1, True)
+    same = independent_difference(interval(n, one), interval(n, one))
+    assert (same.value, same.p, same.paired) == (0, 1, False)
+    assert same.low == pytest.approx(-same.high)
+
+
+def test_a_paired_interval_is_that_of_the_linearised_difference_and_narrower_than_an_independent_one() -> None:
+    n, one, other = two_runs(0.08)
+    found = paired_difference(GROUPS, n, one, other, DRAWS)
+    value = (other - one).sum() / n.sum()
+    spread = math.sqrt((((other - one) - value * n) ** 2).sum() * len(n) / (len(n) - 1)) / n.sum()
+    far = stats.t.ppf(0.975, len(n) - 1) * spread
+    assert found.value == pytest.approx(value)
+    assert (found.low, found.high) == pytest.approx((value - far, value + far), abs=0.1 * far)
+    assert found.p < 0.001
+    apart = independent_difference(interval(n, one), interval(n, other))
+    assert apart.value == pytest.approx(value)
+    assert apart.high - apart.low > 2 * (found.high - found.low)
+
+
+def test_a_paired_difference_is_the_margin_over_a_baseline() -> None:
+    n, one, other = two_runs(0.02)
+    sums = [Sums(GROUPS, n, *(hits[:, None] for _ in range(4))) for hits in (other, one)]
+    margin = weigh(sums[0], {"one": sums[1]}, None, DRAWS, test=True)
+    found = paired_difference(GROUPS, n, one, other, DRAWS)
+    assert (found.low, found.high) == pytest.approx(tuple(margin.margin_interval[:, 0]))
+    assert found.p == pytest.approx(2 * margin.p[0])
+
+
+def test_the_other_way_round_the_difference_changes_its_sign_alone() -> None:
+    n, one, other = two_runs(0.03)
+    there, back = (paired_difference(GROUPS, n, *both, DRAWS) for both in ((one, other), (other, one)))
+    assert (back.value, back.low, back.high, back.p) == pytest.approx((-there.value, -there.high, -there.low, there.p))
+    first, second = (0.4, 0.35, 0.5), (0.6, 0.55, 0.62)
+    there, back = independent_difference(first, second), independent_difference(second, first)
+    assert (back.value, back.low, back.high, back.p) == pytest.approx((-there.value, -there.high, -there.low, there.p))
+
+
+def test_an_independent_interval_is_that_of_two_normal_numbers_and_p_agrees_with_it() -> None:
+    found = independent_difference((0.5, 0.47, 0.53), (0.55, 0.51, 0.59))
+    assert (found.value, found.low, found.high) == pytest.approx((0.05, 0, 0.1))
+    assert found.p == pytest.approx(0.05)
+    clear = independent_difference((0.2, 0.1, 0.3), (0.6, 0.5, 0.7))
+    assert clear.p == pytest.approx(2 * stats.norm.sf(0.4 / math.hypot(0.1, 0.1) * 1.959964))
+    assert independent_difference((1.0, 1.0, 1.0), (0.0, 0.0, 0.0)).p == 0
+
+
+def test_what_was_not_measured_stays_missing() -> None:
+    found = independent_difference((0.5, math.nan, math.nan), (0.5, 0.4, 0.6))
+    assert all(map(math.isnan, (found.low, found.high, found.p)))
+    alone = paired_difference((0,), np.array([4.0]), np.array([1.0]), np.array([3.0]), DRAWS)
+    assert alone.value == 0.5
+    assert all(map(math.isnan, (alone.low, alone.high, alone.p)))

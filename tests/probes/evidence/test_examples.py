@@ -1,0 +1,133 @@
+"""Heads at work."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from mha import CLS, SEP, Model
+from probes import get_probe
+from probes.corpora.corpus import MemoryTexts
+from probes.evidence import examples
+from probes.evidence.examples import Choice, _arcs, choose_heads, choose_texts, example_arcs, head_map
+from probes.records import Document
+from probes.scoring.score import Settings
+from probes.targets import Targets, key_sets
+
+PROBES = [get_probe("position"), get_probe("dependency")]
+
+
+def row(**changes: object) -> dict[str, object]:
+    likely = {"probe": "dependency", "label": "obj", "variant": "dependent->head", "layer": 1, "head": 2, "n": 50}
+    return likely | {"selected": True, "split": "report", "margin_low": 0.1} | changes
+
+
+def test_chosen_are_the_selected_heads_with_the_largest_sure_margins() -> None:
+    scores = pd.DataFrame(
+        [
+            row(label="det", margin_low=0.3),
+            row(label="case", margin_low=0.2),
+            row(label="case", margin_low=0.9, selected=False),
+            row(label="cop", margin_low=0.9, split="select"),
+            row(label="vocative", margin_low=0.9, n=3),
+            row(label="mark", margin_low=np.nan),
+            row(probe="position", variant="other words", label="next", layer=0, head=1, margin_low=0.8),
+        ]
+    )
+    chosen = choose_heads(scores, 4)
+    assert [(one.question[2], one.layer, one.head) for one in chosen] == [("next", 0, 1), ("det", 1, 2), ("case", 1, 2)]
+
+
+def test_one_relation_is_shown_once_with_all_its_subtypes() -> None:
+    scores = pd.DataFrame([row(label="nsubj:*", margin_low=0.3), row(label="nsubj"), row(label="nsubj:pass")])
+    assert [one.question[2] for one in choose_heads(scores, 5)] == ["nsubj:*"]
+
+
+def test_no_examples_are_chosen_where_none_are_wanted() -> None:
+    assert choose_heads(pd.DataFrame([row()]), 0) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "column"),
+    [
+        (("dependency", "dependent->head", "all"), False),
+        (("dependency", "head<-dependent", "all"), True),
+        (("position", "all tokens", "[CLS]"), False),
+    ],
+)
+def test_arcs_are_the_strongest_of_the_head_and_gold_is_marked(
+    question: tuple[str, str, str], column: bool, model: Model, random_documents: Callable[..., list[Document]]
+) -> None:
+    texts = [text for document in random_documents(30, longest=9) for text in document.split_sentences()]
+    chosen = choose_texts(MemoryTexts(texts), PROBES, [Choice(question, 1, 2)])
+    arcs = example_arcs(model, chosen, Settings())
+    assert set(arcs.example) == {0, 1}
+    assert set(arcs.name) == {"2-3"}
+    for _, shown in arcs.groupby("example"):
+        text = next(one for one in texts if one.sentences[0].id == shown.source.iloc[0])
+        weights = head_map(model, text, 1, 2, Settings())
+        assert weights is not None
+        for arc in shown.itertuples():
+            assert arc.weight == pytest.approx(float(weights[arc.query, arc.key]))
+            if question[0] == "dependency":
+                dependent, head = (arc.key, arc.query) if column else (arc.query, arc.key)
+                assert arc.gold == (dependent >= 0 and text.heads[dependent] == head)
+            else:
+                assert arc.gold == (arc.key == CLS)
+        end = "key" if column else "query"
+        for place, of_one in shown.groupby(end):
+            seen = weights[:, place] if column else weights[place]
+            assert of_one.weight.max() == pytest.approx(float(seen.max()))
+            among = candidates_of(question[1], len(weights), place)
+            answers = sorted((float(seen[key]) for key in among), reverse=True)[:3] if of_one.asked.any() else []
+            assert of_one[of_one.asked].weight.tolist() == pytest.approx(answers)
+            assert set(of_one[of_one.asked]["query" if column else "key"]) <= among
+            assert (~of_one.asked).sum() == (not answers or float(seen.max()) > answers[0])
+        assert shown.key.min() >= (0 if column else SEP)
+
+
+def test_the_number_of_workers_changes_no_arc(
+    model: Model, random_documents: Callable[..., list[Document]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = MemoryTexts([text for document in random_documents(30) for text in document.split_sentences()])
+    choices = [Choice(("dependency", "dependent->head", "all"), layer, head) for layer in range(2) for head in range(3)]
+    threads: list[int] = []
+    stream = examples.stream_maps
+
+    def counted(*given: Any, **named: Any) -> None:
+        threads.append(torch.get_num_threads())
+        stream(*given, **named)
+
+    monkeypatch.setattr(examples, "stream_maps", counted)
+    chosen = choose_texts(texts, PROBES, choices)
+    one, three = (example_arcs(model, chosen, Settings(workers=workers)) for workers in (1, 3))
+    pd.testing.assert_frame_equal(one, three, check_exact=True)
+    assert one.example.nunique() == 12
+    assert threads == [1] * 24
+
+
+def candidates_of(variant: str, words: int, word: int) -> set[int]:
+    return {*range(words), CLS, SEP} if variant == "all tokens" else {*range(words)} - {word}
+
+
+def test_keys_that_are_no_candidates_are_shown_but_are_no_answers() -> None:
+    """Of "she saw ships" the head of "ships" is asked for: neither [SEP] nor the word itself is a wrong answer."""
+    weights = np.array([[0.1, 0.7, 0.1, 0.1, 0], [0, 0, 0, 1, 0], [0.04, 0.06, 0.2, 0.5, 0.2]], np.float32)
+    asked = Targets.pairs(np.array([2]), np.array([1]), ["obj"])
+    told = [(arc["query"], arc["key"], arc["gold"], arc["asked"]) for arc in _arcs(weights, asked, [0])]
+    others = [(0, 1, False, False), (1, SEP, False, False)]
+    assert told == [*others, (2, SEP, False, False), (2, 1, True, True), (2, 0, False, True)]
+    listed = Targets.sets([2], [[0]], ["pronoun"], key_sets([[0, 1]]))
+    told = [(arc["query"], arc["key"], arc["gold"], arc["asked"]) for arc in _arcs(weights, listed, [0])]
+    assert told == [*others, (2, SEP, False, False), (2, 1, False, True), (2, 0, True, True)]
+
+
+def test_a_text_that_the_model_cannot_read_whole_has_no_map(
+    model: Model, random_documents: Callable[..., list[Document]]
+) -> None:
+    long = random_documents(1, sentences=12, longest=9)[0]
+    assert len(long) > model.max_pieces
+    assert head_map(model, long, 0, 0, Settings()) is None

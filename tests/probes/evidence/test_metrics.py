@@ -1,0 +1,200 @@
+"""Metrics beside accuracy, against hands, scikit-learn and the production scorer."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.metrics import roc_auc_score
+
+from mha import Model
+from mha.pieces import CLS, SEP
+from probes import get_probe
+from probes.corpora.corpus import Corpus, Texts
+from probes.evidence.metrics import COLUMNS, METRICS, Lines, chunks, laid_out, score_metrics
+from probes.evidence.results import Split, pooled_sums, questions
+from probes.records import Document
+from probes.registry import Probe
+from probes.scoring.score import Settings, score_corpus
+from probes.targets import OTHERS, TOKENS, WORDS, Items, Keys, Targets, gather, key_sets
+from probes.words.position import BROAD
+
+PROBES: list[Probe] = [get_probe(name) for name in ("position", "dependency", "agreement", "coreference")]
+QUESTION = ["probe", "label", "variant"]
+
+ROW = [0.3, 0.1, 0.2, 0.2, 0.15, 0.05]
+"Attention of word 1 on words 0 to 3, [SEP] and [CLS]."
+
+
+def items_of(
+    gold: list[list[int]], candidates: str | Keys = OTHERS, *, query: int = 1, by_column: bool = False
+) -> Items:
+    targets = Targets(np.full(len(gold), query), key_sets(gold), ["x"] * len(gold), candidates, by_column)
+    return gather("p", "v", [targets])
+
+
+def measured(line: list[float], items: Items, missing: tuple[int, ...] = ()) -> list[list[float]]:
+    """[item, metric] of one head whose row and whose column of word 1 are `line`; other words attend to nothing."""
+    maps = torch.zeros(1, 1, 4, 6)
+    maps[0, 0, :, 1] = torch.tensor(line[:4])
+    if not items.by_column:
+        maps[0, 0, 1] = torch.tensor(line)
+    present = torch.ones(1, 6, dtype=torch.bool)
+    present[0, list(missing)] = False
+    found: list[list[float]] = Lines.of(items, present).measure(laid_out(maps))[:, :, 0].tolist()
+    return found
+
+
+def near(*numbers: float) -> object:
+    return pytest.approx(list(numbers), abs=1e-7)
+
+
+def test_one_gold_key_by_hand() -> None:
+    best, tied = measured(ROW, items_of([[0], [3]]))
+    assert best == near(1, 0.3, 1, 1)
+    assert tied == near(0, 0.2, 1 / 2.5, (0 + 0.5) / 2), "words 2 and 3 share the ranks 2 and 3"
+
+
+def test_the_best_of_several_gold_keys_has_the_rank_and_all_of_them_the_area() -> None:
+    first, second, both = measured(ROW, items_of([[0, 2], [2, 3], [0, 2, 3]]))
+    assert first == near(1, 0.5, 1, (1 + 0.5) / 2)
+    assert second == near(0, 0.4, 1 / 2, 0), "whichever of the two comes second, one of them does"
+    assert both[:3] == near(1, 0.7, 1), "there is no other candidate to compare with"
+
+
+def test_ties_at_the_top_are_broken_as_a_random_order_would_on_average() -> None:
+    one, two = measured([0.2, 0.2, 0.2, 0.2, 0.1, 0.1], items_of([[0], [0, 2]]))
+    assert one == near(1 / 3, 0.2, 1 / 2, 1 / 2)
+    assert two == near(2 / 3, 0.4, 1 / (4 / 3), 1 / 2), "of three places the best of two is 4/3 on average"
+
+
+def test_no_attention_on_any_candidate_is_a_miss_with_the_middle_rank() -> None:
+    assert measured([0, 0, 0, 1e-42, 0.5, 0.5], items_of([[2]])) == [near(0, 0, 1 / 2, 1 / 2)]
+
+
+@pytest.mark.parametrize(
+    ("candidates", "rank", "below"),
+    [(OTHERS, 2.5, 0.5 / 2), (WORDS, 2.5, 1.5 / 3), (TOKENS, 2.5, 3.5 / 5), (key_sets([[1, 3, CLS, SEP]]), 1, 1)],
+)
+def test_the_candidates_are_those_of_the_question(candidates: str | Keys, rank: float, below: float) -> None:
+    assert measured(ROW, items_of([[3]], candidates)) == [near(float(rank == 1), 0.2, 1 / rank, below)]
+
+
+def test_special_tokens_can_be_gold() -> None:
+    assert measured(ROW, items_of([[SEP]], TOKENS)) == [near(0, 0.15, 1 / 4, 2 / 5)]
+
+
+@pytest.mark.parametrize(
+    ("candidates", "rank", "below"), [(OTHERS, 2.5, 0.5 / 2), (WORDS, 2.5, 1.5 / 3), (key_sets([[1, 3]]), 1, 1)]
+)
+def test_a_column_is_read_over_the_words(candidates: str | Keys, rank: float, below: float) -> None:
+    found = measured(ROW, items_of([[3]], candidates, by_column=True))
+    assert found == [near(float(rank == 1), 0.2, 1 / rank, below)]
+
+
+def test_words_without_pieces_are_no_candidates() -> None:
+    assert measured(ROW, items_of([[3]]), missing=(2,)) == [near(0, 0.2, 1 / 2, 0)]
+    assert measured(ROW, items_of([[3]], key_sets([[0, 2, 3]])), missing=(0,)) == [near(0.5, 0.2, 1 / 1.5, 0.5)]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_area_is_that_of_scikit_learn(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    line = random.integers(0, 5, 6) / 10
+    gold = random.choice([0, 2, 3, CLS, SEP], int(random.integers(1, 4)), replace=False).tolist()
+    (found,) = measured(line.tolist(), items_of([gold], TOKENS))
+    right = np.zeros(6, bool)
+    right[gold] = True
+    assert found[METRICS.index("auc")] == pytest.approx(roc_auc_score(right, line))
+
+
+def test_items_are_measured_alike_in_chunks_of_any_size() -> None:
+    random = np.random.default_rng(0)
+    gold = [random.choice([0, 2, 3], int(random.integers(1, 4)), replace=False).tolist() for _ in range(20)]
+    whole, line = items_of(gold), [0.3, 0.1, 0.2, 0.3, 0.1, 0.0]
+    for cells in (1, 12, 30, 1000):
+        parts = list(chunks(whole, 6, cells))
+        assert [row for part in parts for row in measured(line, part)] == measured(line, whole)
+        assert all(len(part) == 1 or 6 * len(part.gold[0]) <= cells + 6 * 3 for part in parts)
+    assert len(list(chunks(whole, 6, 1))) == 20
+
+
+# --- whole corpora
+
+
+@pytest.fixture(scope="module")
+def texts(random_documents: Callable[..., list[Document]]) -> Texts:
+    return Corpus.of(random_documents(12, sentences=4, longest=10)).windows(25)
+
+
+def table(model: Model, texts: Texts, **settings: object) -> pd.DataFrame:
+    return score_metrics(model, texts, PROBES, Settings(**{"workers": 1, **settings}))
+
+
+@pytest.fixture(scope="module")
+def metrics(model: Model, texts: Texts) -> pd.DataFrame:
+    return table(model, texts)
+
+
+def test_accuracy_and_mass_are_those_of_the_scorer(model: Model, texts: Texts, metrics: pd.DataFrame) -> None:
+    outcome = score_corpus(model, texts, PROBES, {}, Settings(workers=1))
+    sums, _ = pooled_sums(outcome, PROBES)
+    asked = questions(Split(sums, {}), Split(sums, {}))
+    by_question = {key: rows for key, rows in metrics.groupby(["probe", "variant", "label"])}
+    assert set(by_question) == {question for question in asked if question[1] != BROAD}
+    for question, rows in by_question.items():
+        n = sums[question].n.sum()
+        assert (rows["n"] == n).all()
+        np.testing.assert_allclose(rows["accuracy"], sums[question].hits.sum(0) / n, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(rows["mass"], sums[question].mass.sum(0) / n, rtol=0, atol=1e-6)
+
+
+def test_there_is_one_row_a_question_and_head(metrics: pd.DataFrame, model: Model) -> None:
+    assert list(metrics.columns) == list(COLUMNS)
+    assert (metrics.groupby(QUESTION).size() == model.layers * model.heads).all()
+    assert metrics["name"].iloc[:4].tolist() == ["1-1", "1-2", "1-3", "2-1"]
+    numbers = metrics[["accuracy", "mass", "reciprocal_rank", "auc"]]
+    assert bool(((numbers.isna()) | ((numbers >= 0) & (numbers <= 1 + 1e-6))).all(axis=None))
+    assert (metrics["reciprocal_rank"] > metrics["accuracy"] - 1e-9).all()
+
+
+def test_auc_is_missing_only_where_no_item_has_another_candidate(model: Model) -> None:
+    from probes.records import Sentence, frozen_ints
+
+    sentence = Sentence("s", ("the", "ship"), frozen_ints([1, -1]), ("det", "root"))
+    found = score_metrics(model, Corpus.of([Document("d", (sentence,))]).sentences(), PROBES[:2], Settings())
+    of_det = found[found["label"] == "det"]
+    assert of_det["auc"].isna().all()
+    assert (of_det[["accuracy", "reciprocal_rank"]] == 1).all(axis=None)
+    assert found.loc[found["label"] == "[SEP]", "auc"].notna().all()
+
+
+@pytest.mark.parametrize("settings", [{"batch_pieces": 60}, {"batch_pieces": 1}, {"workers": 2, "batch_pieces": 60}])
+def test_batches_of_any_size_give_the_same_numbers(
+    model: Model, texts: Texts, metrics: pd.DataFrame, settings: dict[str, int]
+) -> None:
+    pd.testing.assert_frame_equal(table(model, texts, **settings), metrics, rtol=0, atol=1e-6)
+
+
+def test_the_order_of_the_texts_changes_nothing(
+    model: Model, random_documents: Callable[..., list[Document]], metrics: pd.DataFrame
+) -> None:
+    backwards = Corpus.of(random_documents(12, sentences=4, longest=10)[::-1]).windows(25)
+    pd.testing.assert_frame_equal(table(model, backwards), metrics, check_exact=True)
+
+
+def test_the_reduction_of_pieces_is_heeded(model: Model, texts: Texts, metrics: pd.DataFrame) -> None:
+    assert (table(model, texts, reduce="first")["auc"] - metrics["auc"]).abs().max() > 1e-3
+
+
+def test_progress_ends_at_the_number_of_texts(model: Model, texts: Texts) -> None:
+    seen: list[int] = []
+    score_metrics(model, texts, PROBES[:1], Settings(batch_pieces=60), seen.append)
+    assert sum(seen) == len(texts)
+    assert len(seen) > 3
+
+
+def test_without_questions_the_table_is_empty(model: Model) -> None:
+    empty = Corpus.of([]).sentences()
+    assert score_metrics(model, empty, PROBES, Settings()).columns.tolist() == list(COLUMNS)

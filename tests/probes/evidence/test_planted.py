@@ -1,0 +1,137 @@
+"""Heads whose role is known, because it was built into their weights, found again from real text."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from mha import Encoder, EncoderConfig, Model
+from mha.planted.heads import plant_weights
+from probes import get_probe
+from probes.corpora.corpus import Corpus
+from probes.evidence.question import Effort
+from probes.evidence.results import Split, pooled_sums, score_table
+from probes.records import Document
+from probes.scoring.hashed_random import shuffled_places
+from probes.scoring.score import Outcome, Settings, learn_baselines, score_corpus
+
+PIECES, POSITIONS, LAYERS, HEADS = 27, 60, 2, 2
+PLACES = ("previous", "next")
+
+Build = Callable[..., Model]
+
+
+@pytest.fixture
+def build(tmp_path: Path, save_model: Callable[[Encoder, Path], Model]) -> Build:
+    """Return the function that loads a model from disk and plants heads, {(layer, head): one of BY_WEIGHTS}."""
+
+    def build(planted: dict[tuple[int, int], str]) -> Model:
+        size = 64 * HEADS
+        sizes = {"layers": LAYERS, "heads": HEADS, "model": size, "feed_forward": 16, "positions": POSITIONS}
+        torch.manual_seed(0)
+        encoder = Encoder(EncoderConfig(vocab=PIECES, **sizes))
+        with torch.no_grad():
+            encoder.pieces.weight.mul_(10)
+            for layer in encoder.layers:
+                layer.attention.project.weight.mul_(20)
+        model = save_model(encoder, tmp_path)
+        plant_weights(model, planted)
+        return model
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def corpora(random_documents: Callable[..., list[Document]]) -> list[Corpus]:
+    """Return a selection and a report split of sentences of 1 to 12 words of 1 to 3 pieces."""
+    return [Corpus.of(random_documents(25, seed=seed, sentences=2, longest=12)) for seed in (1, 2)]
+
+
+def scores_of(model: Model, corpora: list[Corpus], **settings: object) -> pd.DataFrame:
+    """The table of a run with the position probe."""
+    probes = [get_probe("position")]
+    baselines = learn_baselines(corpora[0].sentences(), probes, ["uniform"])
+    outcomes: list[Outcome] = [
+        score_corpus(model, corpus.sentences(), probes, baselines, Settings(**settings)) for corpus in corpora
+    ]
+    splits = [Split(*pooled_sums(outcome, probes)) for outcome in outcomes]
+    return score_table(*splits, shape=(LAYERS, HEADS), effort=Effort(50, 99))
+
+
+def rows_of(scores: pd.DataFrame, label: str) -> pd.DataFrame:
+    """The rows of a label, with an index of (layer, head, split)."""
+    return scores[scores.label == label].set_index(["layer", "head", "split"])
+
+
+@pytest.mark.parametrize("batch_pieces", [1, 100, 2048])
+@pytest.mark.parametrize("place", [(0, 0), (1, 1)])
+@pytest.mark.parametrize("label", PLACES)
+def test_a_planted_head_is_found_and_no_other(
+    label: str, place: tuple[int, int], batch_pieces: int, build: Build, corpora: list[Corpus]
+) -> None:
+    scores = scores_of(build({place: label}), corpora, batch_pieces=batch_pieces)
+    rows = rows_of(scores, label)
+    for split in ("select", "report"):
+        found = rows.xs(split, level="split")
+        assert found.loc[place, "accuracy"] == 1.0
+        assert found.loc[place, "near_ties"] == 0
+        assert found.accuracy.drop(place).max() < 0.6
+        assert found.index[found.selected].tolist() == [place]
+        assert found.loc[place, "margin"] > 0.4
+        assert found.loc[place, "margin_low"] > 0.3
+    opposite = rows_of(scores, "next" if label == "previous" else "previous")
+    assert opposite.accuracy.xs(place, level=(0, 1)).max() < 0.3
+
+
+def test_two_planted_heads_are_told_apart(build: Build, corpora: list[Corpus]) -> None:
+    scores = scores_of(build({(0, 1): "previous", (1, 0): "next"}), corpora)
+    for label, place in (("previous", "1-2"), ("next", "2-1")):
+        rows = scores[(scores.label == label) & scores.selected]
+        assert rows.name.tolist() == [place] * 2
+        assert rows.accuracy.tolist() == [1.0] * 2
+
+
+def test_the_words_of_the_test_have_several_pieces_and_the_mass_shows_it(build: Build, corpora: list[Corpus]) -> None:
+    """Of a word of k pieces the first attends to the previous word, the others to the word itself: a mass of 1 / k."""
+    model = build({(0, 0): "previous"})
+    pieces = [model.tokenizer.encode([word], is_pretokenized=True) for word in ("unsinkable", "harbour", "ship")]
+    assert [len(one.ids) - 2 for one in pieces] == [3, 2, 1]
+    asked = [word for text in corpora[1].stream() for sentence in text.sentences for word in sentence.words[1:]]
+    lengths = [len(model.tokenizer.encode([word], is_pretokenized=True).ids) - 2 for word in asked]
+    row = rows_of(scores_of(model, corpora), "previous").loc[0, 0, "report"]
+    assert row.n == len(asked)
+    assert row.mass == pytest.approx(np.mean([1 / length for length in lengths]), abs=1e-3)
+    assert row.share == pytest.approx(1, abs=1e-3)
+
+
+def test_the_first_piece_alone_sees_the_previous_word_but_of_long_words_not_the_next(
+    build: Build, corpora: list[Corpus]
+) -> None:
+    """So the way in which pieces are reduced is really used."""
+    previous = rows_of(scores_of(build({(0, 0): "previous"}), corpora, reduce="first"), "previous").loc[0, 0, "report"]
+    assert (previous.accuracy, previous.mass) == (1.0, pytest.approx(1, abs=1e-3))
+    following = rows_of(scores_of(build({(0, 0): "next"}), corpora, reduce="first"), "next").loc[0, 0, "report"]
+    assert following.accuracy < 0.95
+    assert following.mass < 0.9
+
+
+def test_a_head_that_stays_where_it_is_is_found_among_all_words(build: Build, corpora: list[Corpus]) -> None:
+    same = rows_of(scores_of(build({(1, 0): "same"}), corpora), "same")
+    assert same.loc[1, 0, "report"].accuracy == 1.0
+    assert same.loc[1, 0, "report"].mass == pytest.approx(1, abs=1e-3)
+    assert same.accuracy.xs("report", level="split").drop((1, 0)).max() < 0.6
+
+
+def test_a_positional_head_loses_the_words_that_were_neighbours(build: Build, corpora: list[Corpus]) -> None:
+    """Once they stand elsewhere, it is as often right as any word that is drawn in the sentence."""
+    model, probes = build({(0, 0): "previous"}), [get_probe("position")]
+    texts, accuracy = corpora[0].sentences(), []
+    for places in (None, lambda document: shuffled_places(document, 0)):
+        heads = score_corpus(model, texts, probes, {}, Settings(), places=places).heads
+        sums = dict(heads.pooled(lambda question: (question[2],)))["position", "other words", "previous"]
+        accuracy.append(float(sums.hits[:, 0].sum() / sums.n.sum()))
+    assert accuracy[0] == 1
+    assert 0.05 < accuracy[1] < 0.4

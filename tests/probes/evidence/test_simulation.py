@@ -1,0 +1,318 @@
+"""Simulated runs: what is drawn, what is true of a population, and that real runs give the same numbers."""
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from probes.evidence.question import Effort
+from probes.evidence.results import Split, add_verdicts, control_sums, score_table
+from probes.evidence.simulation import Judged, Pool, drawn, judge, simulated_runs, stacked
+from probes.evidence.statistics import Rule
+from probes.registry import CONTROL_ARCS, RANDOM
+from probes.scoring.baselines import LEXICAL
+from probes.scoring.tally import Pooled, Question, Sums
+
+A: Question = ("dependency", "v", "a")
+B: Question = ("dependency", "v", "b")
+C: Question = ("position", "v", "c")
+EFFORT = Effort(replicates=200, flips=499, seed=3)
+SHAPE = (2, 3)
+
+
+def sums_of(n: Sequence[float], hits: object, clusters: Sequence[int] | None = None) -> Sums:
+    """Sums with a row of hits a cluster; mass, coverage and near-ties are other numbers."""
+    columns = np.array(hits, np.float64).reshape(len(n), -1)
+    numbers = tuple(range(len(n))) if clusters is None else tuple(clusters)
+    return Sums(numbers, np.array(n, np.float64), columns, columns / 2, columns + 1, columns / 4)
+
+
+def random_sums(random: np.random.Generator, clusters: Sequence[int], rates: Sequence[float]) -> Sums:
+    """Sums of as many heads as there are rates; clusters have 5 to 20 items each."""
+    n = np.array([5 + cluster % 16 for cluster in clusters], np.float64)
+    hits = random.binomial(n[:, None].astype(int), np.array(rates), size=(len(n), len(rates))).astype(float)
+    return Sums(tuple(clusters), n, hits, hits * 0.9, hits + 0.05 * n[:, None], np.zeros_like(hits))
+
+
+def random_pool(documents: int, seed: int = 0) -> Pool:
+    """Three questions with all kinds of controls; B is asked in two of three documents, and C has no arcs or table."""
+    random = np.random.default_rng(seed)
+    every = list(range(documents))
+    some = [number for number in every if number % 3]
+    asked = {A: every, B: some, C: every}
+
+    def pooled(rates: dict[Question, Sequence[float]]) -> Pooled:
+        return {question: random_sums(random, asked[question], rates[question]) for question in rates}
+
+    return Pool(
+        documents,
+        pooled({A: [0.2, 0.25, 0.5, 0.3, 0.1, 0.3], B: [0.8, 0.3, 0.3, 0.3, 0.3, 0.42], C: [0.1, 0.2, 0.3, 0.3, 0, 1]}),
+        {
+            "offset": pooled({A: [0.3], B: [0.32], C: [0.25]}),
+            "uniform": pooled({A: [0.1], B: [0.1], C: [0.05]}),
+            LEXICAL: pooled({A: [0.45], B: [0.5]}),
+        },
+        pooled({A: [0.3, 0.31, 0.2, 0.1, 0.1, 0.1], B: [0.3, 0.3, 0.28, 0.3, 0.3, 0.3]}),
+        {RANDOM: pooled({A: [0.3, 0.1, 0.33, 0.2], B: [0.2, 0.2, 0.2, 0.2], C: [0.1, 0.2, 0.3, 0.3]})},
+    )
+
+
+# --- drawn
+
+
+def test_drawn_documents_are_clusters_of_their_own_in_the_order_drawn() -> None:
+    """Document 7 is drawn twice, 3 has no item of the question, 9 is beyond all that have one."""
+    found = drawn(sums_of([10, 20, 30], [[1, 2], [3, 4], [5, 6]], clusters=[2, 5, 7]), np.array([7, 3, 2, 7, 9]))
+    assert found is not None
+    assert found.clusters == (0, 2, 3)
+    assert found.n.tolist() == [30, 10, 30]
+    assert found.hits.tolist() == [[5, 6], [1, 2], [5, 6]]
+    assert found.mass.tolist() == [[2.5, 3], [0.5, 1], [2.5, 3]]
+    assert found.coverage.tolist() == [[6, 7], [2, 3], [6, 7]]
+    assert found.near_ties.tolist() == [[1.25, 1.5], [0.25, 0.5], [1.25, 1.5]]
+
+
+def test_where_no_drawn_document_has_an_item_there_is_nothing() -> None:
+    assert drawn(sums_of([10], [[1]], clusters=[4]), np.array([0, 3, 5])) is None
+
+
+# --- Pool
+
+
+POOL = Pool(
+    3,
+    {A: sums_of([10, 30, 10], [[5, 1, 10], [20, 3, 30], [5, 1, 10]]), B: sums_of([20], [[2, 4, 10]], clusters=[1])},
+    {"offset": {A: sums_of([10, 30, 10], [3, 12, 5])}, LEXICAL: {A: sums_of([10, 30, 10], [9, 28, 9])}},
+    {A: sums_of([10, 30, 10], [[0, 5, 2], [9, 10, 3], [0, 10, 0]])},
+    {RANDOM: {A: sums_of([10, 30, 10], [[1, 2], [1, 2], [1, 2]]), B: sums_of([20], [[6, 1]], clusters=[1])}},
+)
+"""Of question A heads have 30, 5 and 50 of 50, the offset 20, the best head on control arcs 25, the other model 6."""
+
+
+def test_the_margin_is_over_the_strongest_baseline_or_best_head_of_a_control_but_not_over_the_table() -> None:
+    truth = POOL.truth(A)
+    assert truth.accuracy.tolist() == pytest.approx([0.6, 0.1, 1.0])
+    assert truth.mass.tolist() == pytest.approx([0.3, 0.05, 0.5])
+    assert truth.margin.tolist() == pytest.approx([0.1, -0.4, 0.5])
+    other = POOL.truth(B)
+    assert other.margin.tolist() == pytest.approx([-0.2, -0.1, 0.2])
+
+
+def test_a_model_of_some_heads_has_those_heads_on_control_arcs_too() -> None:
+    """Without the second head the best on control arcs has 9 of 50, and the offset is stronger."""
+    few = POOL.columns([2, 0])
+    assert few.heads[A].hits.tolist() == [[10, 5], [30, 20], [10, 5]]
+    assert few.heads[A].near_ties.tolist() == [[2.5, 1.25], [7.5, 5], [2.5, 1.25]]
+    assert few.arcs[A].hits.tolist() == [[2, 0], [3, 9], [0, 0]]
+    assert few.truth(A).margin.tolist() == pytest.approx([0.6, 0.2])
+    assert few.controls is POOL.controls
+    assert POOL.truth(A).margin.tolist() == pytest.approx([0.1, -0.4, 0.5])
+
+
+def test_a_run_that_asks_less_asks_it_with_the_same_controls() -> None:
+    one = POOL.only([B])
+    assert list(one.heads) == [B]
+    np.testing.assert_array_equal(one.truth(B).margin, POOL.truth(B).margin)
+
+
+def test_in_a_level_pool_every_head_has_the_accuracy_of_the_strongest_and_varies_as_before() -> None:
+    pool = random_pool(40)
+    level = pool.level()
+    for question, sums in pool.heads.items():
+        np.testing.assert_allclose(level.truth(question).margin, 0, atol=1e-12)
+        before, after = (part.hits / sums.n[:, None] for part in (sums, level.heads[question]))
+        np.testing.assert_allclose(before - after, np.broadcast_to((before - after)[:1], before.shape), atol=1e-12)
+        np.testing.assert_array_equal(level.heads[question].mass, sums.mass)
+    assert level.arcs is pool.arcs
+    np.testing.assert_allclose(level.level().heads[A].hits, level.heads[A].hits, atol=1e-9)
+
+
+def test_stacked_pools_have_the_documents_of_all_one_after_the_other() -> None:
+    one, two = random_pool(6), random_pool(9, seed=1)
+    both = stacked([one, two])
+    assert both.documents == 15
+    assert both.heads[B].clusters == (1, 2, 4, 5, 7, 8, 10, 11, 13, 14)
+    for part in (lambda pool: pool.heads, lambda pool: pool.arcs, lambda pool: pool.controls[RANDOM]):
+        for field in ("n", "hits", "mass", "coverage", "near_ties"):
+            apart = np.concatenate([getattr(part(pool)[B], field) for pool in (one, two)])
+            np.testing.assert_array_equal(getattr(part(both)[B], field), apart)
+    assert sorted(both.baselines) == sorted(one.baselines)
+    again = drawn(both.heads[B], np.array([6 + 4]))
+    assert again is not None
+    np.testing.assert_array_equal(again.hits, two.heads[B].hits[[2]])
+
+
+# --- the statistics of real runs
+
+
+def renumbered(pooled: Pooled, documents: range) -> dict[Question, Sums]:
+    """The sums of some documents as a corpus of theirs would have them, built from the sums row by row."""
+    found = {}
+    for question, sums in pooled.items():
+        rows = [row for row, cluster in enumerate(sums.clusters) if cluster in documents]
+        if rows:
+            parts = {field.name: getattr(sums, field.name)[rows] for field in fields(Sums) if field.name != "clusters"}
+            found[question] = Sums(tuple(sums.clusters[row] - documents.start for row in rows), **parts)
+    return found
+
+
+def real_run(pool: Pool, select: range, report: range, effort: Effort, rule: Rule) -> pd.DataFrame:
+    """The scores of a run on two splits as `experiments.run.run` makes them."""
+    splits = [
+        Split(
+            renumbered(pool.heads, part),
+            {name: renumbered(pooled, part) for name, pooled in pool.baselines.items()},
+        )
+        for part in (select, report)
+    ]
+    for name, pooled in {CONTROL_ARCS: pool.arcs, **pool.controls}.items():
+        chosen = control_sums(*(renumbered(pooled, part) for part in (select, report)))
+        for split, sums in zip(splits, chosen, strict=True):
+            split.baselines[name] = sums
+    return add_verdicts(score_table(*splits, shape=SHAPE, effort=effort), rule)
+
+
+def assert_same(judged: dict[Question, Judged], scores: pd.DataFrame) -> None:
+    told = scores[scores.split == "report"].groupby(["probe", "variant", "label"])
+    assert set(judged) == set(told.groups)
+    for question, one in judged.items():
+        rows, found = told.get_group(question), one.evidence
+        pairs = {
+            "n": found.n,
+            "clusters": found.clusters,
+            "accuracy": found.accuracy,
+            "mass": found.mass,
+            "coverage": found.coverage,
+            "near_ties": found.near_ties,
+            "baseline_accuracy": found.baseline_accuracy,
+            "margin": found.margin,
+            "lexical_accuracy": found.lexical_accuracy,
+            "p": found.p,
+            "p_label": found.p_label,
+            "p_adjusted": one.p_adjusted,
+            "specialised": one.specialised,
+        }
+        for prefix, interval in (
+            ("ci", found.accuracy_interval),
+            ("mass", found.mass_interval),
+            ("margin", found.margin_interval),
+            ("lexical_margin", found.lexical_interval),
+        ):
+            pairs |= {f"{prefix}_low": interval[0], f"{prefix}_high": interval[1]}
+        for column, values in pairs.items():
+            expected = np.broadcast_to(np.asarray(values), len(rows))
+            np.testing.assert_array_equal(rows[column].to_numpy(), expected, err_msg=f"{question} {column}")
+        assert set(rows.baseline) == {found.baseline}
+
+
+@pytest.mark.parametrize("documents", [8, 30])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_run_in_which_every_document_is_drawn_once_is_judged_as_a_real_run(documents: int, seed: int) -> None:
+    """With 8 documents all signs are tried, with 30 as many as were asked for."""
+    pool, rule = random_pool(2 * documents, seed), Rule()
+    select, report = range(documents), range(documents, 2 * documents)
+    judged = judge(pool, np.array(select), np.array(report), EFFORT, rule)
+    scores = real_run(pool, select, report, EFFORT, rule)
+    assert_same(judged, scores)
+    assert scores.specialised.any()
+    assert not scores.specialised.all()
+    assert scores.lexical_margin_low.notna().any()
+
+
+def test_the_head_of_a_control_is_chosen_on_both_splits_together() -> None:
+    """The first head of the other model is ahead in documents 0 and 1, the second in 2 and 3, and over all four."""
+    n = [10.0] * 4
+    heads = {A: sums_of(n, [[9], [9], [9], [9]])}
+    other = {RANDOM: {A: sums_of(n, [[5, 1], [5, 1], [2, 8], [3, 8]])}}
+    pool = Pool(4, heads, {}, {}, other)
+    first, last = np.array([0, 1]), np.array([2, 3])
+    assert judge(pool, first, last, EFFORT, Rule())[A].evidence.baseline_accuracy == 0.8
+    assert judge(pool, last, first, EFFORT, Rule())[A].evidence.baseline_accuracy == 0.1
+    assert judge(pool, first, first, EFFORT, Rule())[A].evidence.baseline_accuracy == 0.5
+    assert pool.truth(A).margin.tolist() == pytest.approx([0.9 - 0.45])
+
+
+def test_a_question_without_an_item_on_the_report_split_is_not_judged_and_not_corrected_for() -> None:
+    pool = random_pool(30)
+    without_b = np.array([number for number in range(30) if number % 3 == 0])
+    judged = judge(pool, np.arange(30), without_b, EFFORT, Rule())
+    assert list(judged) == [A, C]
+    fewer = judge(pool.only([A, C]), np.arange(30), without_b, EFFORT, Rule())
+    for question in (A, C):
+        np.testing.assert_array_equal(judged[question].p_adjusted, fewer[question].p_adjusted)
+
+
+def test_the_rule_is_that_of_the_run() -> None:
+    pool, documents = random_pool(30), np.arange(30)
+    strict, lax = (judge(pool, documents, documents, EFFORT, Rule(margin=margin)) for margin in (0.3, 0.0))
+    assert strict[B].specialised.tolist() == [True] + [False] * 5
+    assert lax[A].specialised[2]
+    assert not strict[A].specialised.any()
+
+
+# --- runs
+
+
+def numbers(judged: dict[Question, Judged]) -> list[object]:
+    return [
+        (question, one.evidence.n, one.evidence.margin_interval.tolist(), one.p_adjusted.tolist())
+        for question, one in judged.items()
+    ]
+
+
+def test_runs_are_the_same_again_and_in_parts() -> None:
+    pool = random_pool(20)
+
+    def runs(which: range, seed: int = 5) -> list[list[object]]:
+        return [numbers(one) for one in simulated_runs(pool, 12, which, EFFORT, Rule(), (seed,))]
+
+    whole = runs(range(6))
+    assert whole == runs(range(6))
+    assert whole == runs(range(2)) + runs(range(2, 5)) + runs(range(5, 6))
+    assert runs(range(6), seed=6) != whole
+    assert len({str(one) for one in whole}) == 6
+
+
+def test_runs_have_as_many_documents_as_told_and_splits_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[np.ndarray, np.ndarray, Effort]] = []
+
+    def look(pool: Pool, select: np.ndarray, report: np.ndarray, effort: Effort, rule: Rule) -> None:
+        seen.append((select, report, effort))
+
+    monkeypatch.setattr("probes.evidence.simulation.judge", look)
+    list(simulated_runs(random_pool(50), 40, range(3), EFFORT, Rule(), (0,)))
+    for select, report, effort in seen:
+        assert len(select) == len(report) == 40
+        assert not np.array_equal(select, report)
+        assert len(set(select.tolist())) < 40, "drawn with replacement"
+        assert replace(effort, seed=EFFORT.seed) == EFFORT
+    assert len({effort.seed for *_, effort in seen}) == 3
+
+
+def test_over_many_runs_estimates_are_those_of_the_population() -> None:
+    """Within four standard errors, for a question that not every document has."""
+    pool = random_pool(200)
+    light = Effort(replicates=2, flips=1)
+    found = [one[B].evidence.accuracy for one in simulated_runs(pool, 60, range(300), light, Rule(), (0,))]
+    error = np.std(found, 0) / len(found) ** 0.5
+    assert (np.abs(np.mean(found, 0) - pool.truth(B).accuracy) < 4 * error).all()
+
+
+def test_joined_documents_have_the_sums_of_their_parts_and_tilted_heads_their_accuracies() -> None:
+    pool = random_pool(60).level()
+    plain, tilted = pool.unequal(1.0, 0.0, seed=3), pool.unequal(1.0, 0.1, seed=3)
+    assert plain.documents == tilted.documents < 60
+    for question, sums in pool.heads.items():
+        joined = plain.heads[question]
+        assert joined.n.sum() == sums.n.sum()
+        assert len(joined.n) < len(sums.n)
+        np.testing.assert_allclose(joined.hits.sum(0), sums.hits.sum(0))
+        np.testing.assert_allclose(tilted.truth(question).margin, 0, atol=1e-12)
+        rate = (tilted.heads[question].hits - joined.hits)[:, 0] / joined.n
+        assert np.ptp(rate + 0.1 * np.log2(joined.n)) < 1e-9
+        assert rate[joined.n.argmin()] > 0 > rate[joined.n.argmax()]
+    for name, pooled in pool.baselines.items():
+        for question, sums in pooled.items():
+            np.testing.assert_allclose(plain.baselines[name][question].hits.sum(0), sums.hits.sum(0))

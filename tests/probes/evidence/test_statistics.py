@@ -1,0 +1,287 @@
+from itertools import product
+
+import numpy as np
+import pytest
+import scipy.stats
+from statsmodels.stats.multitest import multipletests
+
+from probes.evidence.statistics import Bootstrap, Rule, SignFlips, adjust, all_signs, expanded_tail
+from probes.scoring.tally import Numbers
+
+REPLICATES = 20000
+
+
+def columns(*hits: list[float]) -> Numbers:
+    """A column of hits for each list, an entry a cluster."""
+    return np.array(hits, np.float64).T
+
+
+def interval(bootstrap: Bootstrap, clusters: tuple[int, ...], n: list[float], *hits: list[float]) -> Numbers:
+    resamples = bootstrap.of(clusters, np.array(n, np.float64))
+    return resamples.interval(resamples.means(columns(*hits)))
+
+
+def exact_quantile(ratios: list[float], level: float) -> float:
+    """The quantile of equally likely outcomes: the least of which as large a share is not above it."""
+    return sorted(ratios)[int(np.ceil(level * len(ratios))) - 1]
+
+
+def enumerated(n: list[float], hits: list[float]) -> list[float]:
+    """sum(hits) / sum(n) of every possible resample that has an item."""
+    draws = [np.array(draw) for draw in product(range(len(n)), repeat=len(n))]
+    pairs = [(np.take(hits, draw).sum(), np.take(n, draw).sum()) for draw in draws]
+    return [float(one / all_) for one, all_ in pairs if all_ > 0]
+
+
+def test_the_interval_is_the_percentile_bootstrap_of_scipy_at_the_expanded_level() -> None:
+    random = np.random.default_rng(0)
+    n = random.integers(1, 30, 15).astype(float)
+    rates = random.uniform(0.2, 0.9, 15)
+    hits = np.array([random.binomial(int(count), rate) for count, rate in zip(n, rates, strict=True)])
+    theirs = scipy.stats.bootstrap(
+        (hits, n),
+        lambda hits, n, axis: hits.sum(axis) / n.sum(axis),
+        paired=True,
+        vectorized=True,
+        n_resamples=REPLICATES,
+        confidence_level=1 - 2 * expanded_tail(15, 0.95),
+        method="percentile",
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    ours = interval(Bootstrap.draw(range(15), REPLICATES, seed=2), tuple(range(15)), n.tolist(), hits.tolist())
+    np.testing.assert_allclose(ours[:, 0], theirs, rtol=0, atol=0.004)
+    assert ours[1, 0] - ours[0, 0] > 0.1
+
+
+def test_the_expanded_level_is_that_of_t_widened_for_the_bootstraps_divisor() -> None:
+    """For 20 clusters t(19) is 2.093 at 97.5 %, times sqrt(20 / 19) is 2.147, beyond which the normal has 1.589 %."""
+    assert expanded_tail(20, 0.95) == pytest.approx(0.01589, abs=2e-5)
+    assert expanded_tail(100000, 0.95) == pytest.approx(0.025, abs=1e-5)
+    assert expanded_tail(2, 0.95) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("level", [0.95, 0.6])
+def test_with_three_clusters_the_interval_is_the_one_of_all_27_resamples(level: float) -> None:
+    n, hits = [10.0, 3.0, 7.0], [9.0, 1.0, 2.0]
+    low, high = interval(Bootstrap.draw((0, 1, 2), REPLICATES, 0, level), (0, 1, 2), n, hits)[:, 0]
+    tail = expanded_tail(3, level)
+    assert low == pytest.approx(exact_quantile(enumerated(n, hits), tail))
+    assert high == pytest.approx(exact_quantile(enumerated(n, hits), 1 - tail))
+
+
+def test_resamples_without_an_item_of_the_label_are_left_out() -> None:
+    """The label is found in two of four clusters, and 1 of 16 resamples has neither."""
+    bootstrap = Bootstrap.draw((0, 1, 2, 3), REPLICATES, 0)
+    resamples = bootstrap.of((1, 3), np.array([4.0, 2.0]))
+    assert len(resamples.n) / REPLICATES == pytest.approx(15 / 16, abs=0.01)
+    every = enumerated([0.0, 4.0, 0.0, 2.0], [0.0, 1.0, 0.0, 2.0])
+    means = resamples.means(columns([1, 2]))[:, 0]
+    for value in set(every):
+        assert np.isclose(means, value).mean() == pytest.approx(every.count(value) / len(every), abs=0.02)
+
+
+def test_clusters_are_found_by_their_number_and_not_by_their_place() -> None:
+    """A label that only some clusters have is resampled as they are, so that labels stay paired."""
+    bootstrap = Bootstrap.draw((11, 9, 2, 5, 4), 31, 0)
+    resamples = bootstrap.of((5, 9, 11), np.array([5.0, 3.0, 7.0]))
+    weights = bootstrap.weights[:, 2:]
+    ratios = [(w @ [1, 2, 3]) / (w @ [5, 3, 7]) for w in weights if w.any()]
+    np.testing.assert_allclose(resamples.means(columns([1, 2, 3]))[:, 0], ratios)
+
+
+def test_quantiles_are_those_of_numpy() -> None:
+    bootstrap = Bootstrap.draw(range(30), 501, 3)
+    random = np.random.default_rng(4)
+    n, hits = random.integers(1, 9, 30).astype(float), random.random((30, 5))
+    resamples = bootstrap.of(range(30), n)
+    means = resamples.means(hits)
+    tail = expanded_tail(30, 0.95)
+    np.testing.assert_allclose(resamples.interval(means), np.quantile(means, [tail, 1 - tail], axis=0), rtol=1e-12)
+
+
+def test_one_cluster_gives_no_interval() -> None:
+    for clusters in ((0,), (0, 1, 2)):
+        assert bool(np.isnan(interval(Bootstrap.draw(clusters, 100, 0), (0,), [10], [5], [6])).all())
+
+
+def test_a_margin_is_paired() -> None:
+    """A head that is better by a tenth in every cluster has a margin of a tenth in every resample."""
+    n, other = np.array([10.0, 20.0, 30.0]), np.array([1.0, 15.0, 10.0])
+    resamples = Bootstrap.draw((0, 1, 2), 500, 0).of((0, 1, 2), n)
+    head, beaten = resamples.means(columns((other + n / 10).tolist())), resamples.means(columns(other.tolist()))
+    low, high = resamples.interval(head)[:, 0]
+    assert high - low > 0.3
+    np.testing.assert_allclose(resamples.interval(head - beaten)[:, 0], 0.1)
+
+
+def test_resamples_and_signs_follow_the_seed_and_have_as_many_clusters_as_there_are() -> None:
+    first, again, other = (Bootstrap.draw((0, 1, 2, 7), 100, seed) for seed in (1, 1, 2))
+    assert np.array_equal(first.weights, again.weights)
+    assert not np.array_equal(first.weights, other.weights)
+    assert first.weights.shape == (100, 4)
+    assert bool((first.weights.sum(1) == 4).all())
+    signs, same, others = (SignFlips.draw((0, 1, 2, 7), 99, seed).signs for seed in (1, 1, 2))
+    assert np.array_equal(signs, same)
+    assert not np.array_equal(signs, others)
+    assert set(np.unique(signs)) == {-1, 1}
+    assert abs(SignFlips.draw(range(50), 999, 0).signs.mean()) < 0.01
+
+
+def test_without_clusters_nothing_is_drawn() -> None:
+    assert Bootstrap.draw((), 100, 0).weights.size == 0
+
+
+def test_wins_are_the_share_of_resamples_in_which_a_head_is_the_best() -> None:
+    """Of two clusters a head has one each; of four equally likely resamples a tie counts for the first of equals."""
+    resamples = Bootstrap.draw((0, 1), REPLICATES, 0).of((0, 1), np.array([1.0, 1.0]))
+    wins = resamples.wins(resamples.means(columns([1, 0], [0, 1], [0, 0])))
+    assert wins == pytest.approx([0.75, 0.25, 0], abs=0.02)
+
+
+def enumerated_p(hits: Numbers, beaten: Numbers) -> tuple[list[float], list[float]]:
+    """p of every head by itself, and corrected within the label, from all choices of signs, written out."""
+    signs = np.array(list(product([1, -1], repeat=len(hits))))
+    single, corrected = [], []
+    for other in beaten.T:
+        differences = hits - other[:, None]
+        scale = np.sqrt((differences**2).sum(0))
+        seen, every = differences.sum(0) / scale, signs @ differences / scale
+        single.append([(every[:, h] >= seen[h] - 1e-9).mean() for h in range(hits.shape[1])])
+        order = np.argsort(-seen)
+        steps = [
+            (every[:, order[place:]].max(1) >= seen[head] - 1e-9).mean() for place, head in enumerate(order.tolist())
+        ]
+        down = np.empty(len(order))
+        down[order] = np.maximum.accumulate(steps)
+        corrected.append(down.tolist())
+    return np.max(single, 0).tolist(), np.max(corrected, 0).tolist()
+
+
+def test_p_is_exact_where_all_signs_can_be_tried() -> None:
+    random = np.random.default_rng(0)
+    hits, beaten = random.integers(0, 9, (8, 5)).astype(float), random.integers(0, 6, (8, 2)).astype(float)
+    found = SignFlips.draw(range(8), 300, 0).test(range(8), hits, beaten)
+    single, corrected = enumerated_p(hits, beaten)
+    np.testing.assert_allclose(found.p, single, rtol=1e-12)
+    np.testing.assert_allclose(found.p_label, corrected, rtol=1e-12)
+    assert (found.p_label >= found.p - 1e-12).all()
+
+
+def test_p_of_one_head_is_the_paired_permutation_test_of_scipy() -> None:
+    random = np.random.default_rng(1)
+    head, other = random.integers(0, 20, 9).astype(float), random.integers(0, 15, 9).astype(float)
+    theirs = scipy.stats.permutation_test(
+        (head, other), lambda a, b: (a - b).sum(), permutation_type="samples", alternative="greater", n_resamples=np.inf
+    )
+    found = SignFlips.draw(range(9), 512, 0).test(range(9), columns(head.tolist()), columns(other.tolist()))
+    assert found.p[0] == pytest.approx(theirs.pvalue)
+    assert found.p_label[0] == found.p[0]
+
+
+def test_drawn_signs_come_close_to_all_signs_and_never_give_zero() -> None:
+    random = np.random.default_rng(2)
+    beaten = random.integers(0, 10, (12, 1)).astype(float)
+    hits = beaten + random.integers(-3, 5, (12, 4))
+    drawn = SignFlips.draw(range(12), 4000, 0).test(range(12), hits, beaten)
+    single, corrected = enumerated_p(hits, beaten)
+    np.testing.assert_allclose(drawn.p, single, atol=0.03)
+    np.testing.assert_allclose(drawn.p_label, corrected, atol=0.03)
+    sure = SignFlips.draw(range(40), 99, 0).test(range(40), np.ones((40, 1)), np.zeros((40, 1)))
+    assert sure.p.tolist() == [0.01]
+
+
+def test_p_is_that_of_the_differences_however_large_the_counts_are() -> None:
+    """Fractional hits of thousands that differ by halves: sums in single precision would not tell them apart."""
+    random = np.random.default_rng(4)
+    for _ in range(20):
+        beaten = random.uniform(2000, 2600, (10, 1))
+        hits = beaten + random.uniform(-0.4, 0.8, (10, 3))
+        found = SignFlips.draw(range(10), 2000, 0).test(range(10), hits, np.concatenate([beaten, beaten / 2], axis=1))
+        single, corrected = enumerated_p(hits, beaten)
+        np.testing.assert_allclose(found.p, single, atol=1.5 / 1024)
+        np.testing.assert_allclose(found.p_label, corrected, atol=1.5 / 1024)
+        assert found.p.min() >= 1 / 1024
+
+
+def test_a_head_must_beat_every_baseline() -> None:
+    """The head is far above one baseline and exactly at the other."""
+    flips, hits = SignFlips.draw(range(10), 2000, 0), np.full((10, 1), 5.0)
+    assert flips.test(range(10), hits, np.full((10, 1), 1.0)).p[0] == 1 / 1024
+    assert flips.test(range(10), hits, columns([1.0] * 10, [5.0] * 10)).p[0] == 1
+
+
+def test_a_head_that_never_differs_from_the_baseline_has_p_one() -> None:
+    same = np.arange(12.0)[:, None]
+    found = SignFlips.draw(range(12), 100, 0).test(range(12), same, same)
+    assert (found.p[0], found.p_label[0]) == (1, 1)
+
+
+def test_signs_belong_to_clusters_and_not_to_places() -> None:
+    flips = SignFlips.draw((3, 8, 1, 20, 11, 6, 7, 9, 30, 31), 50, 0)
+    some = (6, 8, 11, 20, 30, 31, 9)
+    places = [flips.clusters.index(cluster) for cluster in some]
+    hits = np.random.default_rng(0).random((7, 3))
+    found = flips.test(some, hits, np.full((7, 1), 0.5))
+    statistic = flips.signs[:, places] @ (hits - 0.5)
+    expected = [(1 + (statistic[:, h] >= (hits - 0.5)[:, h].sum() - 1e-6).sum()) / 51 for h in range(3)]
+    assert found.p.tolist() == pytest.approx(expected)
+
+
+def test_without_baseline_or_with_one_cluster_nothing_is_tested() -> None:
+    flips = SignFlips.draw(range(5), 99, 0)
+    for found in (
+        flips.test(range(5), np.ones((5, 2)), np.ones((5, 0))),
+        flips.test((2,), np.ones((1, 2)), np.zeros((1, 1))),
+    ):
+        assert bool(np.isnan(found.p).all())
+        assert bool(np.isnan(found.p_label).all())
+
+
+def test_all_signs_are_all_and_each_once() -> None:
+    assert sorted(all_signs(3).tolist()) == sorted([list(signs) for signs in product([-1.0, 1.0], repeat=3)])
+
+
+def test_with_one_head_a_label_correction_is_benjamini_and_hochberg_as_statsmodels_has_it() -> None:
+    p = np.random.default_rng(0).random(40) ** 3
+    theirs = multipletests(p, method="fdr_bh")[1]
+    np.testing.assert_allclose(np.concatenate(adjust([np.array([one]) for one in p])), theirs, rtol=1e-12)
+
+
+def test_heads_are_held_to_the_share_of_labels_that_are_selected() -> None:
+    """Worked by hand: three labels with smallest p 0.01, 0.02 and 0.9.
+
+    Benjamini and Hochberg give 0.03, 0.03 and 0.9. The second head of the first label has p 0.03: with two of three
+    labels selected it needs a level of 0.03 * 3 / 2 = 0.045, with all three one of 0.9. One with 0.7 needs all: 0.9.
+    """
+    families = [np.array([0.03, 0.01]), np.array([0.02, 0.7]), np.array([0.9, 0.95])]
+    first, second, third = adjust(families)
+    assert first == pytest.approx([0.045, 0.03])
+    assert second == pytest.approx([0.03, 0.9])
+    assert third == pytest.approx([0.9, 0.95])
+
+
+def test_at_any_level_the_procedure_of_benjamini_and_bogomolov_rejects_the_same() -> None:
+    random = np.random.default_rng(5)
+    families = [random.random(6) ** random.integers(1, 5) for _ in range(15)]
+    adjusted = adjust(families)
+    for level in (0.01, 0.05, 0.2, 0.5):
+        selected = multipletests([family.min() for family in families], level, method="fdr_bh")[0]
+        share = level * selected.sum() / len(families)
+        for family, mine, chosen in zip(families, adjusted, selected, strict=True):
+            assert (mine <= level).tolist() == ((family <= share) & chosen).tolist()
+
+
+def test_what_was_not_tested_does_not_count() -> None:
+    nothing = np.array([np.nan, np.nan])
+    one, missing, other = adjust([np.array([0.01]), nothing, np.array([0.5])])
+    assert one == pytest.approx([0.02])
+    assert other == pytest.approx([0.5])
+    assert bool(np.isnan(missing).all())
+    assert bool(np.isnan(adjust([nothing])[0]).all())
+
+
+def test_the_rule_wants_both_a_small_p_and_a_margin() -> None:
+    p, margin = np.array([0.049, 0.05, 0.001, 0.001, np.nan, 0.001]), np.array([0.1, 0.5, 0.099, 0.1, 0.9, np.nan])
+    assert Rule().specialised(p, margin).tolist() == [True, False, False, True, False, False]
+    assert Rule(0.01, 0.05).specialised(p, margin).tolist() == [False, False, True, True, False, False]
+    assert Rule().specialised(np.array([0.0]), np.array([0.7 - 0.6])).tolist() == [True]

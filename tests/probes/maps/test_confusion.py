@@ -1,0 +1,155 @@
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from torch import Tensor
+
+from mha import Attend
+from mha.batches import collate
+from mha.models.model import Model
+from mha.pieces import align
+from probes.corpora.corpus import MemoryTexts
+from probes.maps.confusion import COLUMNS, Confusion, confusion_table
+from probes.records import Document, Mention, Sentence, frozen_ints
+from probes.scoring.aligned import Aligned
+from probes.scoring.score import Settings, score_corpus
+from probes.scoring.scorer import TINY
+from probes.syntax.distractors import Distractors
+
+WORDS = ("the", "old", "ship", "and", "dog", "sank")
+
+
+def text_of(name: str, distractors: int = 1) -> Document:
+    """The verb agrees with the group of words 0 to 2; the other groups are single words."""
+    words = (*WORDS, *("port",) * (distractors - 1))
+    n = len(words)
+    heads, deprels = [-1] * n, [""] * n
+    heads[2], deprels[2] = 5, "nsubj"
+    upos = ("", "", "NOUN", "", "NOUN", "VERB", *("NOUN",) * (distractors - 1))
+    others = [Mention((word,), word, f"m{word}") for word in (4, *range(6, n))]
+    columns = (words, frozen_ints(heads), tuple(deprels), upos)
+    return Document(name, (Sentence(f"{name}-1", *columns, mentions=(Mention((0, 1, 2), 2, "s"), *others)),))
+
+
+def looked(documents: list[Document], maps: list[Tensor], model: Model) -> Confusion:
+    """What is told of given maps [batch, head, query, key], one a layer."""
+    found = Confusion(len(maps), maps[0].shape[1], {document.id: i for i, document in enumerate(documents)})
+    look = found.look(documents, collate(align(model.tokenizer, [document.words for document in documents])))
+    for layer, some in enumerate(maps):
+        look.see(layer, some, torch.empty(0))
+    found.add(look)
+    return found
+
+
+def rows_of_verb(*rows: list[float]) -> Tensor:
+    """Maps of one text [1, head, 6, 8] whose verb attends so to the six words."""
+    maps = torch.zeros(1, len(rows), 6, 8)
+    maps[0, :, 5, :6] = torch.tensor(rows)
+    return maps
+
+
+def test_bits_are_minus_log2_of_the_share_of_the_right_group_and_heads_are_averaged_before_it(model: Model) -> None:
+    """Heads: 0.3 of 0.4, then 0.1 of 0.8; their mean 0.2 of 0.6."""
+    maps = rows_of_verb([0.1, 0.1, 0.1, 0.3, 0.1, 0.3], [0.0, 0.0, 0.1, 0.1, 0.7, 0.1])
+    sums = looked([text_of("a")], [maps], model).sums()["distractors", "noun groups", "all"]
+    assert sums.n.tolist() == [1]
+    assert sums.hits[0].tolist() == pytest.approx([np.log2(4 / 3), np.log2(8), np.log2(3), 1.0], rel=1e-6)
+
+
+def test_chance_is_the_log2_of_the_number_of_candidates_and_none_of_the_attention_is_chance_too(model: Model) -> None:
+    nothing = torch.zeros(1, 1, 8, 10)
+    sums = looked([text_of("a", distractors=3)], [nothing], model).sums()["distractors", "noun groups", "all"]
+    assert sums.hits[0].tolist() == pytest.approx([1.0, 1.0, 2.0]), "three right words of six; four groups"
+
+
+def test_where_a_verb_has_two_subjects_both_are_right_for_heads_and_by_chance(model: Model) -> None:
+    """Groups "the old ship" and "dog" of three: 0.3 + 0.3 of 0.8; two of three by chance."""
+    (sentence,) = text_of("a", distractors=2).sentences
+    heads, deprels = sentence.heads.copy(), list(sentence.deprels)
+    heads[4], deprels[4] = 5, "nsubj"
+    document = Document("a", (replace(sentence, heads=heads, deprels=tuple(deprels)),))
+    maps = torch.zeros(1, 1, 7, 9)
+    maps[0, 0, 5, :7] = torch.tensor([0.1, 0.1, 0.1, 0.0, 0.3, 0.2, 0.2])
+    sums = looked([document], [maps], model).sums()["distractors", "noun groups", "all"]
+    assert sums.hits[0].tolist() == pytest.approx([np.log2(4 / 3)] * 2 + [np.log2(3 / 2)], rel=1e-6)
+
+
+def test_a_head_without_attention_on_the_right_group_is_finite(model: Model) -> None:
+    sums = looked([text_of("a")], [rows_of_verb([0, 0, 0, 0, 1.0, 0])], model).sums()[
+        "distractors", "noun groups", "all"
+    ]
+    assert sums.hits[0, 0] == pytest.approx(-np.log2(3 * TINY))
+
+
+def test_labels_and_clusters_are_kept_apart(model: Model) -> None:
+    documents = [text_of("a"), text_of("b")]
+    maps = torch.cat([rows_of_verb([0, 0, 0.5, 0, 0.5, 0]), rows_of_verb([0, 0, 0.25, 0, 0.75, 0])])
+    sums = looked(documents, [maps], model).sums()
+    assert {label for _, _, label in sums} == {"all", "verb", "1 distractor"}
+    assert sums["distractors", "noun groups", "verb"].hits[:, 0].tolist() == pytest.approx([1.0, 2.0], rel=1e-5)
+
+
+def measured(model: Model, documents: list[Document], **settings: int) -> Confusion:
+    texts = MemoryTexts(documents)
+    found = Confusion(model.layers, model.heads, Aligned.of(model, texts).blocks())
+    score_corpus(model, texts, [Distractors()], {}, Settings(**settings), observers=[found])
+    return found
+
+
+def table(model: Model, select: list[Document], report: list[Document]) -> pd.DataFrame:
+    both = [measured(model, documents) for documents in (select, report)]
+    return confusion_table(*both, ("select", "report"), replicates=200, seed=0)
+
+
+def test_batches_padding_and_workers_do_not_change_the_bits(model: Model) -> None:
+    documents = [text_of(f"d{i}", distractors=1 + i % 4) for i in range(12)]
+    one = measured(model, documents, batch_pieces=12, workers=1).sums()
+    other = measured(model, documents[::-1], batch_pieces=4096, workers=2).sums()
+    assert set(one) == set(other)
+    for question, sums in one.items():
+        assert sums.hits == pytest.approx(other[question].hits, rel=1e-4)
+
+
+def test_the_table_tells_both_splits_and_the_choice_of_the_selection_split(model: Model) -> None:
+    found = table(model, [text_of(f"s{i}") for i in range(8)], [text_of(f"r{i}", distractors=2) for i in range(9)])
+    assert tuple(found.columns) == COLUMNS
+    assert set(found.split) == {"select", "report"}
+    assert set(found[found.split == "report"].label) == {"all", "verb", "2 distractors"}
+    whole = found[(found.label == "all") & (found.split == "report")]
+    assert len(whole) == model.layers * (model.heads + 1)
+    assert set(whole.n) == set(whole.clusters) == {9}
+    assert whole.chance.tolist() == pytest.approx([np.log2(3)] * len(whole))
+    assert (whole.ci_low <= whole.confusion + 1e-9).all()
+    assert (whole.confusion <= whole.ci_high + 1e-9).all()
+    chosen = found[(found.label == "all") & found.selected]
+    assert len(chosen) == 4, "a head and a layer on each split"
+    seen = found[(found.label == "all") & (found.split == "select")]
+    for averaged in (True, False):
+        some = seen[(seen["head"] == -1) == averaged]
+        assert bool(some[some.selected].confusion.eq(some.confusion.min()).all())
+    assert not found[found.label == "2 distractors"].selected.any(), "the selection split has no such item"
+
+
+def test_a_head_that_is_made_to_attend_to_the_subject_is_the_one_of_least_confusion(model: Model) -> None:
+    documents = [text_of(f"d{i}", distractors=1 + i % 3) for i in range(10)]
+    texts = MemoryTexts(documents)
+
+    def changes(some: object, batch: object) -> list[Attend]:
+        pattern = torch.zeros(*batch.ids.shape, batch.ids.shape[1])  # type: ignore[attr-defined]
+        pattern[:, :, 3] = 1  # [CLS] the old ship
+        return [Attend(layer=1, patterns={2: pattern})]
+
+    found = Confusion(model.layers, model.heads, Aligned.of(model, texts).blocks())
+    score_corpus(model, texts, [], {}, Settings(), observers=[found], changes=changes)
+    bits = found.sums()["distractors", "noun groups", "all"].hits[:, :-1].sum(0).reshape(model.layers, -1)
+    assert bits[1, 2] == pytest.approx(0, abs=1e-6)
+    assert (np.delete(bits.ravel(), 1 * 4 + 2) > 0.1).all()
+
+
+def test_texts_without_an_item_give_an_empty_table(model: Model) -> None:
+    bare = [Document("x", (Sentence("x", ("the", "ship"), np.full(2, -1), ("", "")),))]
+    found = table(model, bare, bare)
+    assert tuple(found.columns) == COLUMNS
+    assert found.empty

@@ -1,0 +1,243 @@
+"""The shape of maps, worked out by hand, held against loops in double precision, and on the way that a run takes."""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+import torch
+
+from mha import Model, align
+from mha.batches import Batch, collate
+from mha.hooks import record
+from mha.models.maps import merge
+from mha.pieces import CLS, SEP, Pieces
+from probes import get_probe
+from probes.corpora.corpus import Corpus, Texts
+from probes.maps.cells import OFFSETS
+from probes.maps.shapes import MEASURES, Shapes
+from probes.records import Document, Sentence
+from probes.scoring.score import Settings, score_corpus
+
+ROWS = "the DET 2 det _\nship NOUN 3 nsubj _\nsank VERB 0 root _\n. PUNCT 3 punct _"
+
+Shape = dict[tuple[str, str], float]
+
+
+@pytest.fixture(scope="module")
+def texts(random_documents: Callable[..., list[Document]], tree: Callable[..., Sentence]) -> Texts:
+    """Windows of one to three sentences, with words of up to three pieces, and a text with punctuation."""
+    marked = Document("marked", (tree(ROWS, name="marked-1"),))
+    alone = [one for document in random_documents(4, seed=3, longest=10) for one in document.split_sentences()]
+    return Corpus.of([*random_documents(8), *alone, marked]).windows(14)
+
+
+def observed(model: Model, texts: Texts, **settings: int) -> Shapes:
+    shapes = Shapes(model, texts.ids())
+    score_corpus(model, texts, [get_probe("dependency")], {}, Settings(**settings), observers=[shapes])
+    return shapes
+
+
+def shown(model: Model, documents: Sequence[Document], batch: Batch, pattern: torch.Tensor) -> Shapes:
+    """Return the shapes of a pattern [batch, head, piece, piece] that every layer has."""
+    shapes = Shapes(model, [document.id for document in documents])
+    look = shapes.look(documents, batch)
+    for layer in range(model.layers):
+        look.see(layer, merge(pattern, batch), pattern)
+    shapes.add(look)
+    return shapes
+
+
+def of_head(shapes: Shapes, head: int = 0) -> Shape:
+    """Mean of every measure that some text has."""
+    n, sums = shapes.n.sum(0), shapes.sums[:, :, head].sum(0)
+    return {measure: sums[i] / n[i] for i, measure in enumerate(MEASURES) if n[i]}
+
+
+def test_numbers_of_a_map_of_four_words_are_those_worked_out_by_hand(model: Model, tree) -> None:
+    """Every token gives a half to the token before it, [CLS] to itself, and a half to [SEP]."""
+    words = ("the", "ship", "sank", ".")
+    (cut,) = align(model.tokenizer, [words])
+    assert cut.word.tolist() == [CLS, 0, 1, 2, 3, SEP]
+    pattern = torch.zeros(1, model.heads, 6, 6)
+    pattern[..., 5] = 0.5
+    for token in range(6):
+        pattern[:, :, token, max(token - 1, 0)] += 0.5
+    found = of_head(shown(model, [Document("d", (tree(ROWS),))], collate([cut]), pattern))
+    half, none = 0.9999 * 0.5 + 0.0001 / 6, 0.0001 / 6
+    entropy = -2 * half * math.log(half) - 4 * none * math.log(none)
+    expected = {
+        ("entropy", "all tokens"): entropy,
+        ("entropy", "[CLS]"): entropy,
+        ("confidence", "without [SEP]"): 0.5,
+        ("attention", "[CLS]"): 1 / 6,
+        ("attention", "[SEP]"): 0.5,
+        ("attention", "[SEP] from [SEP]"): 0.5,
+        ("attention", "[SEP] from others"): 0.5,
+        ("attention", "period or comma"): 1 / 12,
+        ("attention", "punctuation"): 1 / 12,
+        ("distance", "words"): 1.0,
+        ("sieve", "local"): (6 / 6 + 6 / 8 + 6 / 10 + 6 / 5 + 6 / 4 + 6 / 3) / 6,
+        ("sieve", "delimiter"): (2 * 3 + 4 * 1.5) / 6,
+        ("sieve", "syntactic"): (0 + 1.5 + 1.5 + 3) / 4,
+    } | {("offset", name): 0.5 if name == "-1" else 0.0 for name in ("-3", "-2", "-1", "0", "+1", "+2", "+3")}
+    assert found.keys() == expected.keys()
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_even_attention_has_the_numbers_of_even_attention(model: Model, texts: Texts) -> None:
+    """Of sieves that is 1; the numbers beside all measures are those of a head that is even."""
+    documents = texts.take(range(len(texts)))
+    batch = collate(align(model.tokenizer, [document.words for document in documents]))
+    tokens = batch.to_words.sum(2)
+    rows = tokens / tokens.sum(1, keepdim=True)
+    shapes = shown(model, documents, batch, rows[:, None, None].expand(-1, model.heads, rows.shape[1], -1).contiguous())
+    n = shapes.n.sum(0)
+    assert bool((n > 0).all()), "every measure is there"
+    even = dict(zip(MEASURES, (shapes.even.sum(0) / n).tolist(), strict=True))
+    assert of_head(shapes) == pytest.approx(even, abs=1e-5)
+    lengths = tokens.sum(1).double()
+    assert even["entropy", "all tokens"] == pytest.approx(float(lengths.log().mean()), abs=1e-5)
+    assert even["attention", "[SEP]"] == pytest.approx(float((1 / lengths).mean()), abs=1e-6)
+    for sieve in ("local", "delimiter", "syntactic", "block"):
+        assert even["sieve", sieve] == pytest.approx(1, abs=1e-5)
+    assert even["class", "heterogeneous"] == 1
+
+
+def measured(pattern: np.ndarray, cut: Pieces, document: Document, signs: set[int]) -> Shape:
+    """Everything but the classes of one text and head by loops, straight from the definitions."""
+    size, owner = len(cut), cut.word.tolist()
+    tokens, words = range(size), [place for place in range(size) if owner[place] >= 0]
+    ends, count = [place for place in range(size) if owner[place] == SEP], len(document)
+    start = [place for place in range(size) if owner[place] == CLS]
+    smooth = 0.9999 * pattern + 0.0001 / size
+    entropy = -(smooth * np.log(smooth)).sum(1)
+
+    def given(rows: Sequence[int], keys: Sequence[int]) -> float:
+        return float(np.mean([sum(pattern[row, key] for key in keys) for row in rows]))
+
+    def word_to_word(query: int, key: int) -> float:
+        pieces = [place for place in tokens if owner[place] == query]
+        return float(np.mean([sum(pattern[row, k] for k in tokens if owner[k] == key) for row in pieces]))
+
+    def sieve(rows: Sequence[int], keys: Callable[[int], list[int]], weight: Callable[[int], float] = lambda _: 1.0):
+        scores = [size * weight(row) * np.mean([pattern[row, key] for key in keys(row)]) for row in rows if keys(row)]
+        return float(np.mean(scores)) if scores else math.nan
+
+    found: Shape = {
+        ("entropy", "all tokens"): float(entropy.mean()),
+        ("entropy", "[CLS]"): float(entropy[0]),
+        ("confidence", "without [SEP]"): float(
+            np.mean([max(pattern[r, k] for k in tokens if k not in ends) for r in words])
+        ),
+        ("attention", "[CLS]"): given(tokens, start),
+        ("attention", "[SEP]"): given(tokens, ends),
+        ("attention", "[SEP] from [SEP]"): given(ends, ends),
+        ("attention", "[SEP] from others"): given([place for place in tokens if place not in ends], ends),
+        ("attention", "period or comma"): given(tokens, [place for place in tokens if int(cut.ids[place]) in signs]),
+        ("attention", "punctuation"): given(tokens, [k for k in words if document.upos[owner[k]] == "PUNCT"]),
+    }
+    maps = np.array([[word_to_word(i, j) for j in range(count)] for i in range(count)])
+    for name in OFFSETS:
+        reach = {"before -8": range(-99, -8), "beyond +8": range(9, 99)}.get(name) or [int(name)]
+        rows = [
+            sum(maps[i, i + k] for k in reach if 0 <= i + k < count)
+            for i in range(count)
+            if any(0 <= i + k < count for k in reach)
+        ]
+        found["offset", name] = float(np.mean(rows)) if rows else math.nan
+    far = np.abs(np.subtract.outer(np.arange(count), np.arange(count)))
+    found["distance", "words"] = float((maps * far).sum() / maps.sum()) if count > 1 else math.nan
+    found["sieve", "local"] = sieve(tokens, lambda row: [k for k in tokens if abs(k - row) <= 2])
+    found["sieve", "delimiter"] = sieve(tokens, lambda row: start + ends)
+    near = {(i, int(h)) for i, h in enumerate(document.heads) if h >= 0}
+    near |= {(j, i) for i, j in near}
+    found["sieve", "syntactic"] = sieve(words, lambda row: [k for k in words if (owner[row], owner[k]) in near])
+    number = [i for i, sentence in enumerate(document.sentences) for _ in sentence.words]
+    several = len(set(number)) > 1
+    own = lambda row: [k for k in words if several and number[owner[k]] == number[owner[row]]]  # noqa: E731
+    found["sieve", "block"] = sieve(words, own, lambda row: float(entropy[row]) / math.log(size))
+    return {measure: value for measure, value in found.items() if value == value}
+
+
+@pytest.mark.parametrize("batch_pieces", [1, 4096])
+def test_sums_are_those_of_loops_over_recorded_patterns(batch_pieces: int, model: Model, texts: Texts) -> None:
+    shapes = observed(model, texts, batch_pieces=batch_pieces)
+    known = [model.tokenizer.token_to_id(sign) for sign in (".", ",")]
+    signs = {number for number in known if number is not None}
+    expected: dict[tuple[str, str], list[np.ndarray]] = {}
+    for document in texts.take(range(len(texts))):
+        (cut,) = align(model.tokenizer, [document.words])
+        with torch.no_grad(), record(model.module) as maps:
+            model.run(torch.from_numpy(cut.ids)[None].long(), None)
+        patterns = torch.cat(maps["pattern"], 1)[0].double().numpy()
+        of_heads = [measured(pattern, cut, document, signs) for pattern in patterns]
+        for measure in of_heads[0]:
+            expected.setdefault(measure, []).append(np.array([one[measure] for one in of_heads]))
+    for place, measure in enumerate(MEASURES):
+        if measure[0] == "class":
+            continue
+        assert int(shapes.n[:, place].sum()) == len(expected[measure]), measure
+        values = shapes.sums[:, place].sum(0) / len(expected[measure])
+        np.testing.assert_allclose(values, np.mean(expected[measure], 0), rtol=2e-5, atol=2e-6, err_msg=str(measure))
+
+
+def test_clusters_are_documents(model: Model, texts: Texts) -> None:
+    shapes = observed(model, texts)
+    ids = sorted(set(texts.ids()))
+    assert shapes.n[: len(ids), 0].tolist() == [texts.ids().count(one) for one in ids]
+    assert not shapes.n[len(ids) :].any()
+
+
+def test_the_order_of_texts_and_the_number_of_workers_change_no_bit(model: Model, texts: Texts) -> None:
+    held = texts.take(range(len(texts)))
+    one = observed(model, texts, batch_pieces=60, workers=1)
+    for other in (
+        observed(model, texts, batch_pieces=60, workers=3),
+        observed(model, Corpus.of(held[::-1]).windows(14), batch_pieces=60, workers=1),
+    ):
+        assert np.array_equal(one.sums, other.sums)
+        assert np.array_equal(one.n, other.n)
+        assert np.array_equal(one.even, other.even)
+        assert np.array_equal(one.near_ties, other.near_ties)
+
+
+@pytest.mark.parametrize("batch_pieces", [1, 60])
+def test_padding_and_batch_size_change_no_more_than_rounding(batch_pieces: int, model: Model, texts: Texts) -> None:
+    one, other = observed(model, texts), observed(model, texts, batch_pieces=batch_pieces)
+    assert np.array_equal(one.n, other.n)
+    classes = [place for place, (kind, _) in enumerate(MEASURES) if kind == "class"]
+    others = [place for place in range(len(MEASURES)) if place not in classes]
+    np.testing.assert_allclose(one.sums[:, others], other.sums[:, others], rtol=1e-5, atol=1e-5)
+    moved = np.abs(one.sums[:, classes] - other.sums[:, classes]).sum((0, 1)) / 2
+    assert bool((moved <= np.maximum(one.near_ties, other.near_ties)).all())
+
+
+def test_the_first_piece_can_stand_for_a_word(model: Model, tree) -> None:
+    """The row of a word is then its first piece's, which here looks ahead, while the second looks back."""
+    document = Document("d", (tree("the DET 2 det _\nharbours NOUN 3 nsubj _\nsank VERB 0 root _"),))
+    (cut,) = align(model.tokenizer, [document.words])
+    assert cut.word.tolist() == [CLS, 0, 1, 1, 1, 2, SEP]
+    pattern = torch.zeros(1, model.heads, 7, 7)
+    pattern[..., 6] = 1
+    pattern[:, :, 2:5] = 0
+    pattern[:, :, 2, 5] = pattern[:, :, 3, 1] = pattern[:, :, 4, 1] = 1
+    first, mean = (of_head(shown(model, [document], collate([cut], reduce=how), pattern)) for how in ("first", "mean"))
+    assert (first["offset", "+1"], first["offset", "-1"]) == pytest.approx((0.5, 0.0))
+    assert (mean["offset", "+1"], mean["offset", "-1"]) == pytest.approx((1 / 6, 1 / 3))
+
+
+def test_what_a_text_does_not_have_is_not_measured(model: Model) -> None:
+    """One word, no tree, no tags, no other sentence."""
+    document = Document("d", (Sentence("s", ("ship",), np.array([-1]), ("",)),))
+    shapes = observed(model, Corpus.of([document]).sentences())
+    missing = {measure for place, measure in enumerate(MEASURES) if not shapes.n[:, place].any()}
+    assert ("attention", "period or comma") not in missing, "0 is a number: nothing went to what is not there"
+    assert missing == {
+        ("attention", "punctuation"),
+        ("distance", "words"),
+        ("sieve", "syntactic"),
+        ("sieve", "block"),
+        *(("offset", name) for name in OFFSETS if name != "0"),
+        *(measure for measure in MEASURES if measure[0] == "class"),
+    }

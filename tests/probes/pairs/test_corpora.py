@@ -1,0 +1,88 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from probes import CorpusError
+from probes.minimal_pairs import LeftOut
+from probes.pairs.corpora import NAMED_PAIRS, open_pairs
+
+SHIP = "True\tthe ship sinks\nFalse\tthe ship sink\n"
+SHIPS = "True\tthe ships sink\nFalse\tthe ships sinks\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder of two files with three and two pairs, and of what is none."""
+    (tmp_path / "b.txt").write_text(SHIP + SHIPS, "utf-8")
+    (tmp_path / "a.txt").write_text(SHIPS * 3, "utf-8")
+    (tmp_path / "README.md").write_text("about", "utf-8")
+    return tmp_path
+
+
+def test_a_folder_is_read_file_by_file(folder: Path) -> None:
+    pairs = list(open_pairs(str(folder)).stream())
+    assert [pair.kind.paradigm for pair in pairs] == ["a"] * 3 + ["b"] * 2
+    assert open_pairs(str(folder)).name == folder.name
+
+
+def test_first_takes_that_many_of_each_file(folder: Path) -> None:
+    assert [pair.kind.paradigm for pair in open_pairs(str(folder), first=1).stream()] == ["a", "b"]
+    assert len(list(open_pairs("grammar", first=7).stream())) == 7
+
+
+def test_the_grammar_needs_no_data_and_gives_its_usual_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADSCOPE_DATA", "/nowhere")
+    monkeypatch.setattr("probes.pairs.corpora.GRAMMAR_PAIRS", 30)
+    one, same, other = (open_pairs("grammar", seed=seed).count() for seed in (1, 1, 2))
+    assert one[0] == other[0] == 30
+    assert one == same
+    assert one[1] != other[1]
+
+
+def test_a_named_corpus_is_looked_up_under_headscope_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path))
+    with pytest.raises(CorpusError, match=r"pairs 'linzen' are not at .*; set HEADSCOPE_DATA to the folder that holds"):
+        open_pairs("linzen")
+    (tmp_path / "opensesame").mkdir()
+    (tmp_path / "opensesame" / "agr.0.tsv").write_text("the ship can sink\t2\t0 1\t\n", "utf-8")
+    (tmp_path / "opensesame" / "SOURCE.txt").write_text("somewhere", "utf-8")
+    corpus = open_pairs("opensesame")
+    assert corpus.name == "opensesame"
+    assert [pair.good for pair in corpus.stream()] == [("the", "ship", "does", "sink")]
+
+
+def test_names_and_places_that_are_not_there_are_told_with_what_to_do(folder: Path) -> None:
+    with pytest.raises(CorpusError, match="unknown minimal pairs 'blimb'; did you mean 'blimp'"):
+        open_pairs("blimb")
+    with pytest.raises(CorpusError, match="known are grammar, grammar-reflexives, grammar-pronouns, blimp, "):
+        open_pairs("/no/where")
+    (folder / "empty").mkdir()
+    with pytest.raises(CorpusError, match=r"no file of minimal pairs in the folder, expected names ending in .jsonl"):
+        open_pairs(str(folder / "empty"))
+    (folder / "empty" / "c.txt").touch()
+    with pytest.raises(CorpusError, match=r"c.txt: no pair in the file \(0 bytes\)"):
+        list(open_pairs(str(folder / "empty")).stream())
+
+
+@pytest.mark.parametrize(
+    ("name", "items", "lost"),
+    [("blimp", 67 * 5, 0), ("linzen", 5, 0), ("goldberg", 5, 1), ("opensesame", 15 * 5, 4)],
+)
+def test_the_real_files_are_read(name: str, items: int, lost: int) -> None:
+    if not os.environ.get("HEADSCOPE_DATA"):
+        pytest.skip("HEADSCOPE_DATA is not set: no real minimal pairs")
+    assert name in NAMED_PAIRS
+    found = list(open_pairs(name, first=5).stream())
+    assert len(found) == items
+    assert sum(isinstance(item, LeftOut) for item in found) == lost
+    assert all(item.good != item.bad for item in found if not isinstance(item, LeftOut))
+
+
+@pytest.mark.parametrize(("name", "phenomenon"), [("reflexives", "reflexives"), ("pronouns", "pronoun choice")])
+def test_the_grammar_s_other_pairs_have_names_of_their_own(name: str, phenomenon: str) -> None:
+    found = list(open_pairs(f"grammar-{name}", first=4, seed=2).stream())
+    assert len(found) == 4
+    assert {pair.kind.phenomenon for pair in found} == {phenomenon}
+    with pytest.raises(CorpusError, match=f"did you mean 'grammar-{name}'"):
+        open_pairs(f"grammar-{name[:-1]}")

@@ -1,0 +1,198 @@
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from transformers import BertForMaskedLM
+
+from mha import Encoder, EncoderConfig, MaskedLM, export_encoder, load_model
+from probes.minimal_pairs import Kind, LeftOut, MinimalPair
+from probes.pairs.scores import CHUNK, Decision, Decisions, decide
+
+PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+WORDS = ("the", "a", "old", "ship", "ships", "sink", "sinks", "near", "port", "ports", "##ed", "un", "##sink", "##able")
+IDS = {piece: i for i, piece in enumerate((*PIECES, *WORDS))}
+LONGEST = 12
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Callable[[Callable[[Encoder], None]], MaskedLM]:
+    """Return the function that makes a masked LM of 2 layers, writes it to `tmp_path` and loads it from there."""
+
+    def build(fill: Callable[[Encoder], None]) -> MaskedLM:
+        shape = EncoderConfig(vocab=len(IDS), layers=2, heads=2, model=16, feed_forward=16, positions=LONGEST)
+        encoder = Encoder(shape, lm_head=True).eval()
+        with torch.no_grad():
+            fill(encoder)
+        export_encoder(encoder, tmp_path)
+        tokenizer = Tokenizer(models.WordPiece(IDS, unk_token="[UNK]"))
+        tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        ends = [(name, IDS[name]) for name in ("[CLS]", "[SEP]")]
+        tokenizer.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
+        tokenizer.save(str(tmp_path / "tokenizer.json"))
+        return MaskedLM.of(load_model(str(tmp_path)))
+
+    return build
+
+
+def spread(encoder: Encoder) -> None:
+    """Weights so large that every word changes what is predicted elsewhere."""
+    generator = torch.Generator().manual_seed(0)
+    for name, parameter in encoder.named_parameters():
+        parameter.normal_(0, 0.4, generator=generator)
+        if parameter.ndim == 1 and name.endswith("weight"):
+            parameter += 1
+
+
+def fixed(**logits: float) -> Callable[[Encoder], None]:
+    """Return what gives an encoder these logits at every place, and 0 for every other piece."""
+
+    def fill(encoder: Encoder) -> None:
+        head = encoder.lm_head
+        assert head is not None
+        for parameter in (head.transform.weight, head.transform.bias, head.norm.bias, head.decoder.bias):
+            parameter.zero_()
+        for piece, logit in logits.items():
+            head.decoder.bias[IDS[piece]] = logit
+
+    return fill
+
+
+KIND = Kind("p", attractors=2)
+
+
+def pair(good: str, bad: str, source: str = "s") -> MinimalPair:
+    return MinimalPair(source, KIND, tuple(good.split()), tuple(bad.split()))
+
+
+ONE_PIECE = pair("the ship near the ports sinks", "the ship near the ports sink")
+INSERTED = pair("the ship sinks", "the ship the sinks")
+PARTED = pair("an unsinkable ship".replace("an ", "a "), "a ship unsinkable")
+
+
+def only(decisions: Decisions) -> Decision:
+    assert not decisions.left_out
+    (made,) = decisions.made
+    return made
+
+
+def test_the_form_with_the_higher_probability_at_the_masked_place_is_preferred(built: Callable[..., MaskedLM]) -> None:
+    found = only(decide(built(fixed(sinks=2.0, sink=0.5)), [ONE_PIECE]))
+    total = torch.tensor([2.0, 0.5, *[0.0] * (len(IDS) - 2)]).logsumexp(0).item()
+    assert found.method == "masked"
+    assert (found.good, found.bad) == pytest.approx((2.0 - total, 0.5 - total), abs=1e-5)
+    assert found.credit == 1
+    assert only(decide(built(fixed(sink=0.1)), [ONE_PIECE])).credit == 0
+
+
+def test_a_pseudo_log_likelihood_is_the_sum_over_all_pieces(built: Callable[..., MaskedLM]) -> None:
+    found = only(decide(built(fixed(the=1.0, ship=-1.0)), [INSERTED]))
+    total = torch.tensor([1.0, -1.0, *[0.0] * (len(IDS) - 2)]).logsumexp(0).item()
+    assert found.method == "pll"
+    assert found.good == pytest.approx(1 - 1 + 0 - 3 * total, abs=1e-5)
+    assert found.bad == pytest.approx(1 - 1 + 1 + 0 - 4 * total, abs=1e-5)
+    assert found.credit == 1, "the longer sentence pays for its fourth piece"
+
+
+def test_a_tie_counts_half_and_is_near(built: Callable[..., MaskedLM]) -> None:
+    tied = only(decide(built(fixed(the=3.0)), [ONE_PIECE]))
+    assert (tied.credit, tied.near) == (0.5, True)
+    apart = only(decide(built(fixed(sinks=0.01)), [ONE_PIECE]))
+    assert (apart.credit, apart.near) == (1, False)
+
+
+def oracle(model: BertForMaskedLM, ids: list[int]) -> list[torch.Tensor]:
+    """Log-probabilities at each place but the ends while that piece is masked, one text at a time."""
+    rows = []
+    for place in range(1, len(ids) - 1):
+        masked = torch.tensor([[*ids[:place], IDS["[MASK]"], *ids[place + 1 :]]])
+        with torch.no_grad():
+            rows.append(model(input_ids=masked).logits[0, place].log_softmax(-1))
+    return rows
+
+
+@pytest.mark.parametrize("batch_pieces", [1, 30, 4096])
+def test_both_methods_agree_with_an_unbatched_loop_over_berts_masked_lm(
+    built: Callable[..., MaskedLM], tmp_path: Path, batch_pieces: int
+) -> None:
+    lm = built(spread)
+    bert = BertForMaskedLM.from_pretrained(tmp_path).eval()
+    made = decide(lm, [ONE_PIECE, INSERTED, PARTED], batch_pieces=batch_pieces).made
+    assert [one.method for one in made] == ["masked", "pll", "pll"]
+    ids = [lm.model.tokenizer.encode(" ".join(ONE_PIECE.good)).ids, *[[]] * 2]
+    verb = oracle(bert, ids[0])[-1]
+    assert made[0].good == pytest.approx(verb[IDS["sinks"]].item(), abs=1e-5)
+    assert made[0].bad == pytest.approx(verb[IDS["sink"]].item(), abs=1e-5)
+    for found, asked in zip(made[1:], (INSERTED, PARTED), strict=True):
+        for said, words in ((found.good, asked.good), (found.bad, asked.bad)):
+            pieces = lm.model.tokenizer.encode(" ".join(words)).ids
+            each = [row[piece].item() for row, piece in zip(oracle(bert, pieces), pieces[1:-1], strict=True)]
+            assert said == pytest.approx(sum(each), abs=1e-5)
+    assert len(lm.model.tokenizer.encode("unsinkable").ids) == 5, "a word of three pieces is among them"
+
+
+def many(count: int) -> list[MinimalPair]:
+    draw = random.Random(0)
+    whole = [word for word in WORDS if not word.startswith("##") and word != "un"]
+    sentences = [[draw.choice(whole) for _ in range(draw.randint(2, 8))] for _ in range(count)]
+    swapped = [[*words[:-1], "sinks" if words[-1] != "sinks" else "ports"] for words in sentences]
+    longer = [[*words, "near"] for words in sentences]
+    bad = [one if number % 3 else other for number, (one, other) in enumerate(zip(swapped, longer, strict=True))]
+    return [pair(" ".join(g), " ".join(b), f"s{i}") for i, (g, b) in enumerate(zip(sentences, bad, strict=True))]
+
+
+def test_order_and_batch_size_move_no_number_beyond_rounding(built: Callable[..., MaskedLM]) -> None:
+    lm, pairs = built(spread), many(CHUNK + 20)
+    shuffled = random.Random(1).sample(pairs, len(pairs))
+    one = {found.source: found for found in decide(lm, pairs).made}
+    assert {found.method for found in one.values()} == {"masked", "pll"}
+    for others in (decide(lm, shuffled), decide(lm, pairs, batch_pieces=25)):
+        assert len(others.made) == len(pairs)
+        for found in others.made:
+            assert (found.good, found.bad) == pytest.approx((one[found.source].good, one[found.source].bad), abs=1e-5)
+            assert found.credit == one[found.source].credit or found.near
+
+
+def test_progress_counts_every_item_also_what_is_left_out(built: Callable[..., MaskedLM]) -> None:
+    done: list[int] = []
+    items = [*many(CHUNK), LeftOut("x", KIND, "no verb"), ONE_PIECE]
+    found = decide(built(spread), items, step=done.append)
+    assert done == [CHUNK, 2]
+    assert len(found.made) + len(found.left_out) == len(items)
+
+
+def test_a_method_that_is_asked_for_is_taken_and_what_it_cannot_do_is_left_out(built: Callable[..., MaskedLM]) -> None:
+    lm = built(spread)
+    assert [one.method for one in decide(lm, [ONE_PIECE, INSERTED], method="pll").made] == ["pll", "pll"]
+    masked = decide(lm, [ONE_PIECE, INSERTED], method="masked")
+    assert [one.method for one in masked.made] == ["masked"]
+    assert [one.reason for one in masked.left_out] == ["not different in exactly one piece"]
+    with pytest.raises(ValueError, match="unknown method 'mask'; expected one of auto, masked, pll"):
+        decide(lm, [], method="mask")
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "reason"),
+    [
+        ("the ship " * 6, "the ships " + "the ship " * 5, f"longer than the model ({LONGEST} pieces)"),
+        ("the ship whistles", "the ship sinks", "told apart by a word that the vocabulary lacks"),
+        ("the ship", "the ship whistles", "told apart by a word that the vocabulary lacks"),
+        ("the ship whistles", "the ship whistle", "the same pieces in both sentences"),
+        ("The ship sinks", "the ship sinks", "the same pieces in both sentences"),
+    ],
+)
+def test_what_a_model_cannot_be_asked_is_left_out_with_the_reason(
+    good: str, bad: str, reason: str, built: Callable[..., MaskedLM]
+) -> None:
+    found = decide(built(spread), [pair(good, bad, "here")])
+    assert not found.made
+    assert found.left_out == [LeftOut("here", KIND, reason)]
+
+
+def test_an_unknown_word_outside_the_difference_does_no_harm(built: Callable[..., MaskedLM]) -> None:
+    found = only(decide(built(spread), [pair("the whistle sinks", "the whistle sink")]))
+    assert found.method == "masked"
+    assert found.good != found.bad

@@ -1,0 +1,267 @@
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from probes.records import Document, Mention, Sentence
+from probes.scoring.baseline_texts import Shown
+from probes.scoring.baselines import (
+    BASELINES,
+    LEXICAL,
+    Baseline,
+    LexicalTable,
+    NearestMention,
+    Offset,
+    PreviousWord,
+    SameHeadWord,
+    Uniform,
+)
+from probes.scoring.question_counts import Counts
+from probes.scoring.scorer import score_rows
+from probes.targets import WORDS, Items, Targets, gather
+from probes.words.coreference import ALL_WORDS, PRECEDING, Coreference
+
+Pair = tuple[int, list[int]]
+"A query and its gold keys."
+
+
+def text_of(words: str, mentions: Sequence[Mention] = (), upos: str = "") -> Document:
+    forms = tuple(words.split())
+    blank = ("",) * len(forms)
+    tags = tuple(upos.split()) or blank
+    return Document("d", (Sentence("s", forms, np.full(len(forms), -1), blank, tags, mentions=tuple(mentions)),))
+
+
+def ask(pairs: Sequence[Sequence[Pair]], label: str = "a", candidates: str = "other words") -> Items:
+    """Questions with one label about some texts."""
+    targets = [
+        Targets.sets([q for q, _ in one], [gold for _, gold in one], [label] * len(one), candidates) for one in pairs
+    ]
+    return gather("p", "v", targets)
+
+
+def accuracy(baseline: Baseline, items: Items, shown: Shown) -> float:
+    return float(score_rows(baseline.rows(items, shown), items, shown.words)[:, 0].mean())
+
+
+def keys(baseline: Baseline, items: Items, shown: Shown) -> list[list[int]]:
+    """The keys of each row that get anything."""
+    return [np.flatnonzero(row).tolist() for row in baseline.rows(items, shown)]
+
+
+@pytest.mark.parametrize("distance", [-9, -4, 3, 7, 9])
+def test_the_offset_is_learned_over_the_full_range(distance: int) -> None:
+    """Also far beyond -3 to 2, against nearer ones that are right less often."""
+    shown = Shown([text_of("w " * 12)] * 5)
+    query = 10 if distance < 0 else 1
+    far, near = [(query, [query + distance])], [(query, [query - 1])]
+    items, offset = ask([far, far, far, near, near]), Offset()
+    offset.learn(items, shown)
+    assert offset.best(items).tolist() == [distance] * 5
+    assert accuracy(offset, items, shown) == pytest.approx(0.6)
+
+
+PAIRS = st.lists(
+    st.tuples(st.integers(0, 6), st.lists(st.integers(0, 6), min_size=1, max_size=3, unique=True)), max_size=5
+)
+
+
+@given(st.lists(PAIRS, min_size=1, max_size=3).filter(any))
+def test_no_other_offset_is_right_more_often_where_it_was_learned(pairs: list[list[Pair]]) -> None:
+    shown = Shown([text_of("w " * 7)] * len(pairs))
+    pairs = [[(q, [key for key in gold if key != q] or [(q + 1) % 7]) for q, gold in one] for one in pairs]
+    items, offset = ask(pairs), Offset()
+    offset.learn(items, shown)
+    flat = [pair for one in pairs for pair in one]
+    best = max(sum(q + by in gold for q, gold in flat) for by in range(-6, 7))
+    assert accuracy(offset, items, shown) * len(flat) == pytest.approx(best)
+
+
+def test_each_label_has_an_offset_of_its_own_and_a_new_one_has_none() -> None:
+    shown, offset = Shown([text_of("w w w w")]), Offset()
+    for label, by in (("a", 1), ("b", 2)):
+        offset.learn(ask([[(0, [by])]], label), shown)
+    for label, expected in (("a", [[2]]), ("b", [[3]]), ("c", [[1]])):
+        assert keys(offset, ask([[(1, [0])]], label), shown) == expected
+    assert accuracy(offset, ask([[(1, [0])]], "c"), shown) == 0  # the query itself, which is no candidate
+
+
+def test_an_offset_that_leads_out_of_its_text_is_a_miss() -> None:
+    shown, offset = Shown([text_of("w w w w w"), text_of("w w")]), Offset()
+    offset.learn(ask([[(0, [2])], []]), shown)
+    asked = ask([[(4, [3]), (1, [3])], [(0, [1]), (1, [0])]])
+    assert keys(offset, asked, shown) == [[], [3], [], []]
+    assert score_rows(offset.rows(asked, shown), asked, shown.words)[:, 0, 0].tolist() == [0, 1, 0, 0]
+
+
+def test_of_equally_frequent_offsets_the_nearest_is_taken_and_of_these_the_left() -> None:
+    shown, offset = Shown([text_of("w " * 9)]), Offset()
+    items = ask([[(4, [8, 6, 2, 1])]])
+    offset.learn(items, shown)
+    assert offset.best(items).tolist() == [-2]
+    offset.learn(ask([[(0, [4])]]), shown)
+    assert offset.best(items).tolist() == [4]
+
+
+def test_the_previous_word_is_attended_to_and_the_next_word_does_so() -> None:
+    """A first word has no word before it, and nothing attends to a last word."""
+    shown = Shown([text_of("w w w w"), text_of("w w")])
+    items = ask([[(0, [1]), (1, [0]), (3, [0])], [(1, [0])]])
+    assert keys(PreviousWord(), items, shown) == [[], [0], [2], [0]]
+    assert score_rows(PreviousWord().rows(items, shown), items, shown.words)[:, 0, 0].tolist() == [0, 1, 0, 1]
+    column = replace(items, by_column=True)
+    assert keys(PreviousWord(), column, shown) == [[1], [2], [], []]
+    assert score_rows(PreviousWord().rows(column, shown), column, shown.words)[:, 0, 0].tolist() == [1, 0, 0, 0]
+
+
+def test_the_uniform_row_is_chance() -> None:
+    shown = Shown([text_of("w w w w"), text_of("w w")])
+    items = ask([[(0, [1]), (3, [1, 2])], [(0, [1])]])
+    rows = Uniform().rows(items, shown)
+    np.testing.assert_allclose(rows.sum(1), 1, rtol=1e-6)
+    assert rows[2].tolist() == [0.25, 0.25, 0, 0, 0.25, 0.25]
+    scores = score_rows(rows, items, shown.words)[:, :, 0]
+    assert scores[:, 0].tolist() == pytest.approx([1 / 3, 2 / 3, 1])
+    assert scores[:, 1].tolist() == pytest.approx([1 / 6, 2 / 6, 1 / 4])
+
+
+def test_chance_among_all_words_counts_the_query() -> None:
+    shown = Shown([text_of("w w w w")])
+    assert accuracy(Uniform(), ask([[(0, [0])]], candidates=WORDS), shown) == pytest.approx(0.25)
+
+
+@pytest.fixture
+def story() -> Document:
+    """Ada(0) met Bo(2) and ada(4), his(5) aunt(6): his is nested in the mention headed by aunt."""
+    mentions = [
+        Mention((0,), 0, "ada"),
+        Mention((2,), 2, "bo"),
+        Mention((4,), 4, "ada"),
+        Mention((5,), 5, "bo"),
+        Mention((5, 6), 6, "ada"),
+    ]
+    return text_of("Ada met Bo and ada his aunt", mentions, "PROPN VERB PROPN CCONJ PROPN PRON NOUN")
+
+
+@pytest.mark.parametrize("variant", [PRECEDING, ALL_WORDS])
+@pytest.mark.parametrize(
+    ("baseline", "expected", "hits"),
+    [(NearestMention(), [[2], [4], [5]], [0, 0, 0]), (SameHeadWord(), [[0], [4], [5]], [1, 0, 0])],
+)
+def test_mention_baselines_look_back(
+    baseline: Baseline, expected: list[list[int]], hits: list[float], variant: str, story: Document
+) -> None:
+    """The second ada has the first one's form, letter case aside; his and aunt have no like and take the nearest."""
+    shown, items = Shown([story]), gather("coreference", variant, [Coreference().targets(story)[variant]])
+    assert items.query.tolist() == [4, 5, 6]
+    assert keys(baseline, items, shown) == expected
+    assert score_rows(baseline.rows(items, shown), items, shown.words)[:, 0, 0].tolist() == hits
+
+
+def test_of_several_mentions_with_the_same_head_word_the_nearest_is_taken() -> None:
+    text = text_of("it saw it and it", [Mention((i,), i, "a") for i in (0, 2, 4)])
+    items = gather("coreference", PRECEDING, [Coreference().targets(text)[PRECEDING]])
+    assert keys(SameHeadWord(), items, Shown([text])) == [[0], [2]]
+
+
+def test_before_the_first_mention_nothing_is_attended_to(story: Document) -> None:
+    for baseline in (NearestMention(), SameHeadWord()):
+        assert keys(baseline, ask([[(0, [1])]]), Shown([story])) == [[]]
+
+
+def test_the_lexical_table_is_the_one_made_by_hand() -> None:
+    """Learned from one item, query 0 of "a b c" with gold 2, so that b was asked once, c asked and right once."""
+    taught, table = Shown([text_of("a b c")]), LexicalTable()
+    table.learn(ask([[(0, [2])]]), taught)
+    shown = Shown([text_of("x C b c")])
+    (row,) = table.rows(ask([[(0, [1])]]), shown)
+    expected = np.array(
+        [
+            0,
+            (1.05 / 2) * (0.1 / 2) * (1 - 1e-6),  # C: right form, offset never seen
+            (0.05 / 2) * (1.1 / 2) * (1 - 2e-6),  # b: wrong form, the offset
+            (1.05 / 2) * (0.1 / 2) * (1 - 3e-6),  # c: as C, but farther
+            0,
+            0,
+        ]
+    )
+    np.testing.assert_allclose(row, expected / expected.sum(), rtol=1e-6)
+    assert int(row.argmax()) == 1
+
+
+def test_the_lexical_table_knows_labels_apart_and_guesses_the_nearest_for_a_new_one() -> None:
+    taught, table = Shown([text_of("a b c")]), LexicalTable()
+    table.learn(ask([[(0, [2])] * 5], "a"), taught)
+    shown = Shown([text_of("x b c")])
+    assert table.rows(ask([[(0, [1])]], "a"), shown)[0].argmax() == 2
+    assert table.rows(ask([[(0, [1])]], "b"), shown)[0].argmax() == 1
+
+
+def test_the_lexical_table_looks_only_at_listed_candidates(story: Document) -> None:
+    shown = Shown([story])
+    items = gather("coreference", PRECEDING, [Coreference().targets(story)[PRECEDING]])
+    table = LexicalTable()
+    table.learn(items, shown)
+    assert keys(table, items, shown) == [[0, 2], [0, 2, 4], [0, 2, 4, 5]]
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 3)), max_size=9), max_size=4))
+def test_counts_are_those_of_a_dictionary(batches: list[list[tuple[int, int]]]) -> None:
+    counts, expected = Counts(), {}
+    labels = ("a", "b")
+    for pairs in batches:
+        items = ask([[(0, [1])] * max(1, len(pairs))])
+        label = np.array([one for one, _ in pairs] or [0], np.int64)
+        items = items.take(np.arange(len(label)), label, labels)
+        thing = np.array([thing for _, thing in pairs], np.int64)
+        counts.add(counts.codes(items, np.arange(len(pairs)), thing))
+        for pair in pairs:
+            expected[pair] = expected.get(pair, 0) + 1
+        everything = [(label, thing) for label in (0, 1) for thing in range(4)]
+        asked = items.take(np.zeros(8, np.int64), np.array([one for one, _ in everything], np.int64), labels)
+        codes = counts.codes(asked, np.arange(8), np.array([thing for _, thing in everything], np.int64))
+        assert counts.of(codes)[0].tolist() == [expected.get(pair, 0) for pair in everything]
+
+
+@pytest.mark.parametrize("name", [*BASELINES, LEXICAL])
+def test_a_baseline_learns_the_same_in_any_order_and_changes_nothing(
+    name: str, random_documents: Callable[..., list[Document]]
+) -> None:
+    documents = [one for document in random_documents(8) for one in document.split_sentences()]
+    targets = [Coreference().targets(document)[ALL_WORDS] for document in documents]
+    everything, shown = gather("coreference", ALL_WORDS, targets), Shown(documents)
+    before = (everything.query.copy(), everything.gold[0].copy(), everything.label.copy())
+    make = BASELINES.get(name, LexicalTable)
+    at_once, apart = make(), make()
+    at_once.learn(everything, shown)
+    for i in reversed(range(len(documents))):
+        items = gather("coreference", ALL_WORDS, [targets[i]])
+        if len(items):
+            apart.learn(items, Shown([documents[i]]))
+    rows = at_once.rows(everything, shown)
+    assert rows.dtype == np.float32
+    assert rows.shape == (len(everything), int(shown.words.max()) + 2)
+    assert np.array_equal(rows, apart.rows(everything, shown))
+    assert all(map(np.array_equal, before, (everything.query, everything.gold[0], everything.label)))
+
+
+def test_counts_that_are_asked_for_at_the_same_time_are_settled_once() -> None:
+    items, switch = ask([[(0, [1])]]), sys.getswitchinterval()
+    things = np.random.default_rng(0).integers(0, 5000, 200_000)
+    everything = Counts().codes(items, np.zeros(5000, np.int64), np.arange(5000))
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(25):
+            counts = Counts()
+            for part in np.array_split(counts.codes(items, np.zeros(len(things), np.int64), things), 20):
+                counts.add(part)
+            with ThreadPoolExecutor(4) as pool:
+                found = list(pool.map(counts.of, [everything] * 4))
+            assert all(np.array_equal(one[0], np.bincount(things, minlength=5000)) for one in found)
+    finally:
+        sys.setswitchinterval(switch)

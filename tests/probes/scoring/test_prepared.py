@@ -1,0 +1,81 @@
+"""An exam gives the sums that scoring the corpus gives, model after model."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mha import Encoder, EncoderConfig, Model
+from mha.models.model import shuffle_weights
+from probes import get_probe
+from probes.corpora.corpus import Corpus, Texts
+from probes.evidence.results import pooled_sums
+from probes.records import Document
+from probes.scoring.baselines import BASELINES
+from probes.scoring.prepared import Exam, ExamError
+from probes.scoring.score import Settings, learn_baselines, score_corpus
+
+PROBES = [get_probe(name) for name in ("position", "dependency", "agreement")]
+SETTINGS = Settings(batch_pieces=120, workers=2)
+
+
+@pytest.fixture(scope="module")
+def texts(random_documents: Callable[..., list[Document]]) -> Texts:
+    return Corpus.of(random_documents(20)).sentences()
+
+
+@pytest.fixture(scope="module")
+def exam(model: Model, texts: Texts) -> Exam:
+    return Exam.of(model, texts, PROBES, learn_baselines(texts, PROBES, BASELINES), SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def other(
+    tmp_path_factory: pytest.TempPathFactory, save_model: Callable[[Encoder, Path], Model], model: Model
+) -> Model:
+    encoder = Encoder(model.module.config)
+    shuffle_weights(encoder, 3)
+    return save_model(encoder, tmp_path_factory.mktemp("other"))
+
+
+def test_an_exam_gives_what_scoring_gives_for_every_model(exam: Exam, texts: Texts, model: Model, other: Model) -> None:
+    baselines = learn_baselines(texts, PROBES, BASELINES)
+    for one in (model, other, model):
+        heads, tables = pooled_sums(score_corpus(one, texts, PROBES, baselines, SETTINGS), PROBES)
+        found = exam.put(one)
+        assert list(found) == list(heads)
+        for question, sums in heads.items():
+            assert found[question].clusters == sums.clusters
+            for part in ("n", "hits", "mass", "coverage", "near_ties"):
+                np.testing.assert_array_equal(getattr(found[question], part), getattr(sums, part))
+        for name, table in tables.items():
+            for question, sums in table.items():
+                np.testing.assert_array_equal(exam.baselines[name][question].hits, sums.hits)
+
+
+def test_progress_counts_every_text(exam: Exam, model: Model) -> None:
+    counted: list[int] = []
+    exam.put(model, counted.append)
+    assert sum(counted) == exam.texts
+
+
+def test_a_model_that_reads_other_pieces_is_refused(
+    exam: Exam, model: Model, save_model: Callable[[Encoder, Path], Model], tmp_path: Path
+) -> None:
+    shorter = save_model(Encoder(replace(model.module.config, positions=20)), tmp_path / "shorter")
+    with pytest.raises(ExamError, match="another tokenizer or longest input"):
+        exam.put(shorter)
+    wider = save_model(
+        Encoder(EncoderConfig(vocab=27, layers=1, heads=2, model=8, feed_forward=8, positions=40)), tmp_path
+    )
+    assert exam.fits(wider), "the number of heads is the model's own affair"
+    assert all(sums.hits.shape[1] == 2 for sums in exam.put(wider).values())
+
+
+def test_what_is_too_long_is_counted(model: Model, random_documents: Callable[..., list[Document]]) -> None:
+    long = Corpus.of(random_documents(2, longest=60, seed=1)).sentences()
+    exam = Exam.of(model, long, PROBES, {}, SETTINGS)
+    assert exam.texts + sum(exam.dropped.counts.values()) == len(long)
+    assert exam.dropped.counts

@@ -1,0 +1,122 @@
+import zlib
+from collections import Counter, defaultdict
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from probes.scoring.tally import BLOCKS, Segments, Sums, Tally, cluster_blocks
+from probes.targets import OTHERS, Items
+
+Row = tuple[str, str, int, list[float]]
+"Variant, label, cluster block and the four measures of an item."
+
+MEASURES = st.lists(st.integers(0, 8).map(lambda n: n / 8), min_size=4, max_size=4)
+ROWS = st.lists(st.tuples(st.sampled_from("vw"), st.sampled_from("ab"), st.sampled_from([0, 3, 999]), MEASURES))
+
+
+def groups_of(rows: list[Row]) -> tuple[list[Items], np.ndarray, np.ndarray]:
+    """Items of a batch with a text each, the block of every text, and the measures [item, measure, scored]."""
+    groups, order = [], []
+    for variant in sorted({row[0] for row in rows}):
+        chosen = [i for i, row in enumerate(rows) if row[0] == variant]
+        labels = tuple(sorted({rows[i][1] for i in chosen}))
+        label = np.array([labels.index(rows[i][1]) for i in chosen], np.int64)
+        zeros = np.zeros(len(chosen), np.int64)
+        keys = (zeros, np.arange(len(chosen)))
+        groups.append(Items("p", variant, np.array(chosen, np.int64), zeros, label, labels, keys, OTHERS))
+        order.extend(chosen)
+    outcome = np.array([np.outer(rows[i][3], [1, 2]) for i in order], np.float32)
+    return groups, np.array([row[2] for row in rows], np.int64), outcome
+
+
+def add(tally: Tally, rows: list[Row]) -> None:
+    if rows:
+        groups, blocks, outcome = groups_of(rows)
+        tally.add_items(Segments.of(groups, blocks), outcome)
+
+
+def read(sums: Sums) -> dict[int, list[float]]:
+    """Cluster -> number of items and the four sums of the first that is scored."""
+    parts = (sums.n, sums.hits[:, 0], sums.mass[:, 0], sums.coverage[:, 0], sums.near_ties[:, 0])
+    return dict(zip(sums.clusters, np.stack(parts, 1).tolist(), strict=True))
+
+
+def added_by_loops(rows: list[Row]) -> dict[tuple[str, str, str], dict[int, list[float]]]:
+    expected: dict = defaultdict(lambda: defaultdict(lambda: [0.0] * 5))
+    for variant, label, block, measures in rows:
+        for name in (label, "all"):
+            cell = expected["p", variant, name][block]
+            cell[:] = [cell[0] + 1, *(old + new for old, new in zip(cell[1:], measures, strict=True))]
+    return {question: dict(cells) for question, cells in expected.items()}
+
+
+@given(st.lists(ROWS, max_size=4))
+def test_batches_add_up_by_question_and_cluster_and_pooled_labels_are_sums_of_parts(batches: list[list[Row]]) -> None:
+    tally = Tally(2)
+    for rows in batches:
+        add(tally, rows)
+    pooled = dict(tally.pooled(lambda question: (question[2], "all")))
+    assert {question: read(sums) for question, sums in pooled.items()} == added_by_loops(
+        [row for rows in batches for row in rows]
+    )
+    assert list(pooled) == sorted(pooled)
+    for sums in pooled.values():
+        assert sums.clusters == tuple(sorted(sums.clusters))
+        assert np.array_equal(sums.hits[:, 1], 2 * sums.hits[:, 0])
+        assert np.array_equal(sums.near_ties[:, 1], 2 * sums.near_ties[:, 0])
+
+
+def test_sums_are_kept_in_double_precision() -> None:
+    tally = Tally(2)
+    for _ in range(300):
+        add(tally, [("v", "a", 0, [1e-8, 0, 0, 0]), ("v", "a", 0, [1, 0, 0, 0])])
+    ((_, sums),) = tally.pooled(lambda question: (question[2],))
+    np.testing.assert_allclose(sums.hits[0, 0], 300 + 300e-8, rtol=1e-12)
+
+
+def test_of_many_clusters_none_is_lost() -> None:
+    tally = Tally(2)
+    for start in range(0, BLOCKS, 50):
+        add(tally, [("v", "a", block, [1, 0, 0, 0]) for block in range(start, start + 50)])
+    ((_, sums),) = tally.pooled(lambda question: (question[2],))
+    assert sums.clusters == tuple(range(BLOCKS))
+    assert bool((sums.n == 1).all())
+    assert bool((sums.hits == [1, 2]).all())
+
+
+def test_an_empty_tally_has_no_questions() -> None:
+    assert dict(Tally(3).pooled(lambda question: ("all",))) == {}
+
+
+def test_clusters_have_a_block_each_whatever_their_order() -> None:
+    assert cluster_blocks(["b", "a", "b", "c"]) == cluster_blocks(["c", "b", "a"]) == {"a": 0, "b": 1, "c": 2}
+    exactly = [f"d{i}" for i in range(BLOCKS)]
+    assert sorted(cluster_blocks(exactly).values()) == list(range(BLOCKS))
+
+
+def test_too_many_clusters_share_blocks_by_a_hash_of_their_ids() -> None:
+    names = [f"d{i}" for i in range(BLOCKS + 1)]
+    blocks = cluster_blocks(names)
+    assert blocks == cluster_blocks(reversed(names))
+    assert set(blocks.values()) == set(range(BLOCKS))
+    by_hash = sorted(names, key=lambda name: zlib.crc32(name.encode()))
+    assert [blocks[name] for name in by_hash] == sorted(blocks.values())
+    many = cluster_blocks(f"d{i}" for i in range(10 * BLOCKS))
+    assert set(Counter(many.values()).values()) == {10}
+
+
+@given(ROWS)
+def test_a_tally_of_hits_keeps_the_same_hits_and_nothing_else(rows: list[Row]) -> None:
+    tally, alone = Tally(2), Tally(2, measures=1)
+    add(tally, rows)
+    add(alone, rows)
+    expected = dict(tally.pooled(lambda question: (question[2],)))
+    found = dict(alone.pooled(lambda question: (question[2],)))
+    assert list(found) == list(expected)
+    for question, sums in found.items():
+        assert np.array_equal(sums.hits, expected[question].hits)
+        assert np.array_equal(sums.n, expected[question].n)
+        for part in (sums.mass, sums.coverage, sums.near_ties):
+            assert part.shape == sums.hits.shape
+            assert np.isnan(part).all()

@@ -1,0 +1,280 @@
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from tokenizers import Tokenizer, models, processors
+from torch import Tensor, nn
+
+import probes.trained.classifier as classifier
+import probes.trained.pair_attention as pair_attention
+from mha import Batch, Model
+from probes import Document, Sentence, Settings, Split, get_probe, score_corpus, score_table
+from probes.corpora.corpus import MemoryTexts
+from probes.evidence.question import Effort
+from probes.evidence.results import pooled_sums
+from probes.scoring.aligned import Aligned
+from probes.scoring.arcs import ControlTask, sample_arcs
+from probes.trained.classifier import HeadClassifiers, fit_classifiers
+from probes.trained.pair_attention import PairAttention
+
+DEPENDENCY, COREFERENCE = get_probe("dependency"), get_probe("coreference")
+ALL = ("dependency", "dependent->head", "all")
+LENGTH, LETTERS = 12, "abcdefghijklmnopqrstuvwxyz"
+GOLD, UNIFORM, PREVIOUS, BACKWARDS = range(4)
+"The planted heads."
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> Model:
+    """A model whose words say where their syntactic head is ("k7"), and whose heads have known roles."""
+    forms = ["[CLS]", "[SEP]", *(f"{letter}{head}" for head in range(LENGTH) for letter in LETTERS)]
+    tokenizer = Tokenizer(models.WordLevel({form: i for i, form in enumerate(forms)}, unk_token="[SEP]"))
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 0), ("[SEP]", 1)]
+    )
+
+    def stream(model: Model, batch: Batch, see: Callable[[int, Tensor], None], *, maps: str) -> None:
+        head = (batch.ids[:, 1:-1] - 2) // len(LETTERS)
+        planted = torch.full((len(head), 4, LENGTH, LENGTH + 2), 1 / (LENGTH + 2))
+        words = torch.arange(LENGTH)
+        planted[:, [GOLD, PREVIOUS, BACKWARDS]] = 0
+        planted[:, GOLD].scatter_(2, head[..., None], 1.0)
+        planted[:, PREVIOUS, words, (words - 1).clip(min=0)] = 1
+        planted[:, BACKWARDS, :, :LENGTH] = planted[:, GOLD, :, :LENGTH].transpose(1, 2)
+        see(0, planted)
+
+    monkeypatch.setattr(pair_attention, "stream_maps", stream)
+    return Model("planted", "pretrained", "none", nn.Identity(), tokenizer, 1, 4, 64, 0, "")
+
+
+def toy(seed: int, documents: int = 15) -> MemoryTexts:
+    """Texts of 12 words, each with a random head that its form names; they need not be trees."""
+    random = np.random.default_rng(seed)
+    texts = []
+    for number in range(documents):
+        heads = (np.arange(LENGTH) + random.integers(1, LENGTH, LENGTH)) % LENGTH
+        words = tuple(f"{random.choice(list(LETTERS))}{head}" for head in heads)
+        labels = tuple(str(label) for label in random.choice(["obj", "nsubj", "nsubj:pass"], LENGTH))
+        texts.append(Document(f"d{number}", (Sentence(f"s{number}", words, heads, labels),)))
+    return MemoryTexts(texts)
+
+
+def fit(model: Model, select: MemoryTexts, report: MemoryTexts, **changes: Any) -> pd.DataFrame:
+    options: dict[str, Any] = {"pairs": 500, "replicates": 50, "seed": 0, **changes}
+    probes = options.pop("probes", [DEPENDENCY])
+    return fit_classifiers(model, select, report, probes, Settings(), **options)
+
+
+def row(scores: pd.DataFrame, label: str, head: int, split: str = "report") -> Any:
+    (found,) = scores[(scores.label == label) & (scores["head"] == head) & (scores.split == split)].itertuples()
+    return found
+
+
+def test_a_head_that_attends_to_gold_is_always_right_and_selective(planted: Model) -> None:
+    scores = fit(planted, toy(0), toy(1))
+    for head in (GOLD, BACKWARDS):
+        found = row(scores, "all", head)
+        assert (found.accuracy, found.ci_low, found.ci_high) == (1, 1, 1)
+        assert 0.4 < found.baseline_accuracy < 0.7
+        assert found.margin == found.accuracy - found.baseline_accuracy > 0.3
+        assert found.margin_low < found.margin < found.margin_high
+    assert scores[scores.selected & (scores.label == "all")]["head"].tolist() == [GOLD, GOLD]
+
+
+def test_a_uniform_head_is_at_chance_on_both_tasks(planted: Model) -> None:
+    scores = fit(planted, toy(0), toy(1))
+    found = scores[scores["head"] == UNIFORM]
+    assert found.accuracy.tolist() == found.baseline_accuracy.tolist() == [0.5] * len(found)
+    assert found.margin.abs().max() == 0
+
+
+def test_a_head_that_knows_only_distance_is_not_selective(planted: Model) -> None:
+    """Where all gold keys are the previous word, so are those of the control task."""
+    random = np.random.default_rng(0)
+    heads, labels = np.maximum(np.arange(LENGTH) - 1, -1), ("root", *("obj",) * (LENGTH - 1))
+    texts = []
+    for number in range(10):
+        words = tuple(f"{random.choice(list(LETTERS))}{max(head, 0)}" for head in heads)
+        texts.append(Document(f"d{number}", (Sentence("s", words, heads, labels),)))
+    found = row(fit(planted, MemoryTexts(texts), MemoryTexts(texts)), "obj", PREVIOUS)
+    assert (found.accuracy, found.baseline_accuracy, found.margin) == (1, 1, 0)
+
+
+def test_pairs_and_clusters_are_counted(planted: Model) -> None:
+    found = row(fit(planted, toy(0), toy(1)), "all", GOLD)
+    assert (found.n, found.clusters, found.near_ties) == (2 * 15 * LENGTH, 15, 0)
+    few = fit(planted, toy(0), toy(1), pairs=25)
+    assert set(few.n) == {50}
+    assert np.isnan(few[["mass", "coverage", "share", "lexical_accuracy"]].to_numpy()).all()
+    assert (few.probe.unique().tolist(), few.baseline.unique().tolist()) == (["classifier"], ["control task"])
+    assert few.variant.unique().tolist() == ["dependency/dependent->head"]
+
+
+def test_the_columns_are_those_of_other_probes(planted: Model, model: Model) -> None:
+    outcome = score_corpus(model, toy(0), [DEPENDENCY], {}, Settings())
+    heads, _ = pooled_sums(outcome, [DEPENDENCY])
+    other = score_table(Split(heads, {}), Split(heads, {}), shape=(2, 3), effort=Effort(10, 19))
+    scores = fit(planted, toy(0), toy(1))
+    assert list(scores.columns) == list(other.columns)
+    assert pd.concat([other, scores], ignore_index=True).dtypes.tolist() == other.dtypes.tolist()
+
+
+def test_a_label_with_few_arcs_on_either_split_is_missing(planted: Model) -> None:
+    scores = fit(planted, toy(0), toy(1, documents=3))
+    counts = {label: sum(text.deprels.count(label) for text in toy(1, 3).take(range(3))) for label in ("obj", "nsubj")}
+    assert max(counts.values()) < classifier.FEWEST < 3 * LENGTH
+    assert set(scores[scores.label == "obj"].n) == {0}
+    assert scores[scores.label == "obj"].accuracy.isna().all()
+    assert not scores[scores.label == "obj"].selected.any()
+    assert row(scores, "all", GOLD).n == 2 * 3 * LENGTH
+
+
+def test_nothing_asked_gives_an_empty_table(planted: Model) -> None:
+    assert fit(planted, toy(0), toy(1), probes=[get_probe("position")]).empty
+    assert fit(planted, toy(0), toy(1), probes=[]).empty
+    assert fit(planted, toy(0), toy(1), probes=[COREFERENCE]).empty
+    assert fit(planted, MemoryTexts([]), MemoryTexts([])).empty
+
+
+def test_values_are_the_attention_from_and_to(model: Model, random_documents: Callable[..., list[Document]]) -> None:
+    texts = MemoryTexts(random_documents(12))
+    aligned = Aligned.of(model, texts)
+    arcs = {ALL: sample_arcs(aligned, [DEPENDENCY], pairs=40, seed=0)[ALL]}
+    control = {ALL: ControlTask.of(arcs[ALL], 0)}
+    seen = PairAttention.of(model, aligned, arcs, control, Settings(batch_pieces=64))
+    for place, one in enumerate(arcs[ALL]):
+        maps = maps_of(model, aligned, one.number)
+        right, wrong = control[ALL].keys(one)
+        for task, keys in enumerate([(one.gold, one.wrong), (right, wrong)]):
+            for end, key in enumerate(keys):
+                both = np.stack([maps[:, one.query, key], maps[:, key, one.query]], -1)
+                np.testing.assert_allclose(seen.pairs(ALL)[task, place, end], both, atol=1e-6)
+
+
+def maps_of(model: Model, aligned: Aligned, number: int) -> Any:
+    """[head, query, key] The maps of one text alone, of all heads layer by layer."""
+    found: list[Tensor] = []
+    batch = pair_attention.collate([aligned.pieces[number]], padding=model.padding)
+    pair_attention.stream_maps(model, batch, lambda layer, maps: found.append(maps[0].clone()))
+    return torch.cat(found).numpy()
+
+
+def test_order_of_sentences_changes_nothing(model: Model, random_documents: Callable[..., list[Document]]) -> None:
+    corpora = [random_documents(30, seed=seed) for seed in (0, 1)]
+    sides = [[text for document in corpus for text in document.split_sentences()] for corpus in corpora]
+    sides = [texts + texts[:9] for texts in sides]
+    shuffled = [[texts[i] for i in np.random.default_rng(2).permutation(len(texts))] for texts in sides]
+    options = {"pairs": 40, "probes": [DEPENDENCY, COREFERENCE]}
+    scores = fit(model, MemoryTexts(sides[0]), MemoryTexts(sides[1]), **options)
+    pd.testing.assert_frame_equal(
+        scores, fit(model, MemoryTexts(shuffled[0]), MemoryTexts(shuffled[1]), **options), check_exact=True
+    )
+
+
+def test_the_number_of_workers_changes_nothing_and_each_has_one_thread(
+    model: Model, random_documents: Callable[..., list[Document]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aligned = Aligned.of(model, MemoryTexts(random_documents(30)))
+    arcs = {ALL: sample_arcs(aligned, [DEPENDENCY], pairs=200, seed=0)[ALL]}
+    threads: list[int] = []
+    stream = pair_attention.stream_maps
+
+    def counted(*given: Any, **named: Any) -> None:
+        threads.append(torch.get_num_threads())
+        stream(*given, **named)
+
+    monkeypatch.setattr(pair_attention, "stream_maps", counted)
+    one, three = (
+        PairAttention.of(model, aligned, arcs, {ALL: ControlTask.of(arcs[ALL], 0)}, Settings(64, workers=workers))
+        for workers in (1, 3)
+    )
+    np.testing.assert_array_equal(one.values, three.values)
+    assert len(threads) > 8
+    assert set(threads) == {1}
+
+
+def test_the_same_seed_gives_the_same_scores(model: Model, random_documents: Callable[..., list[Document]]) -> None:
+    sides = [MemoryTexts(random_documents(25, seed=seed)) for seed in (0, 1)]
+    options = {"pairs": 30, "probes": [COREFERENCE]}
+    scores = fit(model, *sides, **options)
+    assert set(scores[scores.n > 0].variant) == {"coreference/preceding mention heads"}
+    pd.testing.assert_frame_equal(scores, fit(model, *sides, **options), check_exact=True)
+    assert not scores.equals(fit(model, *sides, **options, seed=1))
+
+
+def test_nothing_of_the_report_split_is_used_in_fitting(planted: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted: list[Any] = []
+    real = HeadClassifiers.fit
+    monkeypatch.setattr(HeadClassifiers, "fit", lambda values: fitted.append(values) or real(values))
+    scores, other = (fit(planted, toy(0), toy(seed), pairs=100) for seed in (1, 2))
+    half = len(fitted) // 2
+    for one, same in zip(fitted[:half], fitted[half:], strict=True):
+        np.testing.assert_array_equal(one, same)
+    selected = [frame[frame.split == "select"].reset_index(drop=True) for frame in (scores, other)]
+    pd.testing.assert_frame_equal(selected[0], selected[1], check_exact=True)
+    assert not scores.equals(other)
+
+
+def test_labels_that_pool_the_same_arcs_share_one_fit(planted: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    fits: list[int] = []
+    real = HeadClassifiers.fit
+    monkeypatch.setattr(HeadClassifiers, "fit", lambda values: fits.append(len(values)) or real(values))
+    steps: list[tuple[int, int]] = []
+    scores = fit(planted, toy(0), toy(1), progress=lambda done, of: steps.append((done, of)))
+    assert scores.label.unique().tolist() == ["all", "nsubj", "nsubj:*", "nsubj:pass", "obj", "obj:*"]
+    assert len(fits) == 2 * 5
+    assert steps == [(done, 6) for done in range(1, 7)]
+    same = [scores[scores.label == label].drop(columns="label").reset_index(drop=True) for label in ("obj", "obj:*")]
+    pd.testing.assert_frame_equal(same[0], same[1], check_exact=True)
+
+
+def test_classifiers_are_scikit_learns() -> None:
+    random = np.random.default_rng(0)
+    related = np.tile([True, False], 150)
+    values = random.exponential(size=(300, 3, 2)) * 0.02 * (1 + related[:, None, None] * [[0.5, 1], [0, 2], [1, 0]])
+    ours, unseen = HeadClassifiers.fit(values), random.exponential(size=(200, 3, 2)) * 0.03
+    called = ours.predict(unseen)
+    for head in range(3):
+        regression = LogisticRegression(solver="newton-cholesky")
+        theirs = make_pipeline(StandardScaler(), regression).fit(values[:, head], related)
+        np.testing.assert_allclose(ours.slope[head], regression.coef_[0])
+        np.testing.assert_array_equal(called[:, head], theirs.predict(unseen[:, head]))
+
+
+def test_pairs_are_coded_online_where_that_is_asked(planted: Model) -> None:
+    plain, coded = fit(planted, toy(0), toy(1)), fit(planted, toy(0), toy(1), codelength=True)
+    assert list(coded.columns) == [*plain.columns, *classifier.CODING]
+    pd.testing.assert_frame_equal(coded[plain.columns], plain, check_exact=True)
+    gold, uniform = (row(coded, "all", head) for head in (GOLD, UNIFORM))
+    assert gold.compression > 2 > gold.control_compression
+    assert uniform.compression == pytest.approx(1, abs=1e-6), "without any information each answer costs its bit"
+    for found in (gold, uniform):
+        assert found.codelength == pytest.approx(2 * 15 * LENGTH / found.compression)
+
+
+def test_the_bits_of_pairs_are_those_of_classifiers_fitted_block_by_block() -> None:
+    random = np.random.default_rng(0)
+    values = random.random((12, 2, 3, 2)) + np.array([0.3, 0.0])[:, None, None]
+    bits = classifier._bits(values, [4, 12])
+    for head in range(3):
+        learned = values[:4, :, head].reshape(-1, 2)
+        theirs = make_pipeline(StandardScaler(), LogisticRegression(solver="newton-cholesky"))
+        p = theirs.fit(learned, np.tile([1, 0], 4)).predict_proba(values[4:, :, head].reshape(-1, 2))
+        right = (8 * p[np.arange(16), np.tile([1, 0], 8)] + 1 / 2) / 9
+        assert bits[head] == pytest.approx(8 - np.log2(right).sum(), rel=1e-5)
+
+
+def test_documents_are_not_divided_between_blocks_of_the_code(planted: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[np.ndarray] = []
+    real = classifier.block_ends
+    monkeypatch.setattr(classifier, "block_ends", lambda clusters: seen.append(clusters) or real(clusters))
+    fit(planted, toy(0), toy(1), codelength=True)
+    assert seen
+    for clusters in seen:
+        assert int((np.diff(clusters) != 0).sum()) == len(set(clusters.tolist())) - 1

@@ -1,0 +1,54 @@
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from mha import Model
+from probes import Document, Sentence, Settings
+from probes.corpora.corpus import MemoryTexts
+from probes.records import frozen_ints
+from probes.trained.parser import PADDING, Treebank
+from probes.trained.parser_scores import NEXT, next_word, parser_table
+
+Make = Callable[..., list[Document]]
+
+
+def test_the_next_word_is_the_head_and_the_last_word_the_root() -> None:
+    gold = torch.tensor([[1, 2, 4, 2], [1, 2, PADDING, PADDING]])
+    bank = Treebank(torch.zeros(2, 4, 4, 1), torch.zeros(2, 4, 2), torch.zeros(2, 4, 0), gold)
+    assert (next_word(bank) == gold).tolist() == [[True, True, False, False]] * 2
+
+
+def small(random_documents: Make, seed: int) -> MemoryTexts:
+    return MemoryTexts([one for text in random_documents(12, seed=seed) for one in text.split_sentences()])
+
+
+def test_the_table_has_a_row_a_parser_beside_the_next_word(model: Model, random_documents: Make) -> None:
+    sides = [small(random_documents, seed) for seed in (0, 1)]
+    told: list[str] = []
+    table, aligned = parser_table(
+        model, model, sides, Settings(), sentences=20, replicates=50, seed=0, step=told.append
+    )
+    assert table.parser.tolist() == [
+        *(NEXT, "attention", "attention + words", "distances", "distances + words"),
+        *("attention", "attention + words"),
+    ]
+    assert table.weights.tolist() == ["none", "trained", "trained", "none", "none", "random", "random"]
+    assert len(told) == 6
+    assert (table.margin[0], table.parameters[0], table.n_select[0]) == (0, 0, 0)
+    np.testing.assert_allclose(table.margin, table.uas - table.uas[0])
+    np.testing.assert_allclose(table.selectivity, table.uas - table.control_uas)
+    assert ((table.selectivity_low <= table.selectivity) & (table.selectivity <= table.selectivity_high)).all()
+    assert table.n.nunique() == 1
+    one, other = table[table.parser == "attention"].drop(columns="weights").to_dict("records")
+    assert one == other, "the same model twice"
+    assert (one["parameters"], len(aligned)) == (6 * 2 + 13, 2)
+    again, _ = parser_table(model, None, sides, Settings(), sentences=20, replicates=50, seed=0)
+    np.testing.assert_array_equal(again.uas, table.uas[:5])
+
+
+def test_without_trees_there_is_no_table(model: Model) -> None:
+    texts = MemoryTexts([Document("d", (Sentence("s", ("the", "ship"), frozen_ints([-1, -1]), ("", "")),))])
+    table, aligned = parser_table(model, None, [texts, texts], Settings(), sentences=9, replicates=10, seed=0)
+    assert table.empty
+    assert aligned[1].dropped.counts == {"sentence without a whole tree": 1}

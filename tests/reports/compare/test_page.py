@@ -1,0 +1,201 @@
+"""The page of a comparison: its words, its tables, and both grids in a real browser."""
+
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from reports.compare.page import grids, write_comparison, write_comparison_page
+from reports.compare.record import Compared, read_compared
+from reports.compare.table import (
+    ALONE,
+    GAINED,
+    KEPT_ROLE,
+    LOST,
+    LOST_ROLE,
+    MOVED,
+    NO_ROLE,
+    OTHER_ROLE,
+    SAME,
+    Pair,
+)
+
+NAN = float("nan")
+
+
+def row(label: str, change: str, one: float, other: float, **values: Any) -> dict[str, Any]:
+    told = {"head": "1-1", "accuracy": one, "low": one - 0.02, "high": one + 0.02, "margin": 0.2, "specialised": True}
+    about = {"one": "before", "other": "after", "probe": "dependency", "label": label, "variant": "dependent->head"}
+    about |= {"n": 1500, **{f"one_{name}": value for name, value in told.items()}}
+    told |= {"head": "2-2", "accuracy": other, "low": other - 0.02, "high": other + 0.02}
+    gap = other - one
+    about |= {f"other_{name}": value for name, value in told.items()} | {"difference": gap}
+    about |= {"difference_low": gap - 0.03, "difference_high": gap + 0.03, "p": 0.01, "p_adjusted": 0.02, "sure": True}
+    about |= {"paired": True, "partner": "1-1", "partner_accuracy": 0.1, "partner_specialised": False}
+    about |= {"partner_difference": -0.5, "partner_low": -0.6, "partner_high": -0.4, "partner_p_adjusted": 0.001}
+    return about | {"change": change, "role": True} | values
+
+
+def head(name: str, partner: str, change: str, before: str = "", now: str = "", **values: Any) -> dict[str, Any]:
+    about = {"one": "before", "other": "after", "head": name, "partner": partner, "distance": NAN, "one_role": before}
+    about |= {"other_role": now, "one_roles": int(bool(before)), "other_roles": int(bool(now)), "change": change}
+    return about | {"largest": "obj (dependent->head)", "largest_from": 0.9, "largest_to": 0.25} | values
+
+
+@pytest.fixture(scope="module")
+def pair(hostile: str) -> Pair:
+    rows = [
+        row("det", SAME, 0.8, 0.82, sure=False),
+        row("obj", MOVED, 0.9, 0.6),
+        row(hostile, LOST, 0.7, 0.3),
+        row("amod", LOST, 0.5, 0.45, sure=False, paired=False),
+        row("cop", GAINED, 0.3, 0.6),
+        row("case", "", 0.2, 0.3, role=False, p_adjusted=NAN, difference_low=NAN, difference_high=NAN, sure=False),
+    ]
+    heads = [
+        head("1-1", "1-1", KEPT_ROLE, "det", "det"),
+        head("1-2", "2-2", OTHER_ROLE, "obj", hostile),
+        head("2-1", "1-2", LOST_ROLE, "amod"),
+        head("2-2", "2-1", NO_ROLE),
+        head("", "2-3", ALONE, "", "cop", largest="", largest_from=NAN, largest_to=NAN),
+    ]
+    shapes = ((2, 2), (2, 3))
+    return Pair("before", "after", pd.DataFrame(rows), pd.DataFrame(heads), shapes, "By name.", (hostile,))
+
+
+@pytest.fixture(scope="module")
+def folder(pair: Pair, tmp_path_factory: pytest.TempPathFactory, hostile: str) -> Path:
+    runs = [Compared(name, "minilm", "ewt-dev", hostile) for name in ("before", "after")]
+    return write_comparison(tmp_path_factory.mktemp("compare"), runs, [pair], "0.1.0").parent
+
+
+def test_what_came_out_is_said_in_plain_words(pair: Pair) -> None:
+    assert pair.sentences == (
+        "Of 5 roles that before or after has, 1 stays with the same head, 1 moved to another head, 2 are lost, "
+        "1 is gained.",
+        "In 1 of the 3 lost or gained the accuracies do not surely differ: there a verdict changed, which a number "
+        "near its threshold may do by chance.",
+        "Of the 2 that both have, the chosen head is surely less accurate in 1, more in 0.",
+        "The best head’s accuracy surely differs in 3 of 5 label–variant pairs: after is higher in 1 and lower in 2.",
+        f"The largest sure difference: {pair.rows['label'][2]} (dependent->head), 70.0 % by 1-1 against 30.0 % by 2-2, "
+        "−40.0 points [−43.0, −37.0].",
+        "Of 4 heads that both runs have, 1 have the same main role, 1 another one, 1 lost theirs, 0 have one now, and "
+        "1 have none in either. 1 have no counterpart in the other run.",
+    )
+
+
+def test_roles_that_changed_stand_first_the_largest_before_the_others(pair: Pair) -> None:
+    assert pair.roles["change"].tolist() == [LOST, LOST, GAINED, MOVED, SAME]
+    assert pair.roles["difference"].round(2).tolist() == [-0.4, -0.05, 0.3, -0.3, 0.02]
+    assert pair.others["label"].tolist() == ["case"]
+
+
+def test_nothing_to_tell_is_said(pair: Pair) -> None:
+    empty = Pair("a", "b", pair.rows.iloc[5:], pair.heads, pair.shapes, "", ())
+    assert empty.sentences[:2] == (
+        "Neither a nor b has a role: no chosen head is specialised in a label.",
+        "No difference could be tested.",
+    )
+
+
+def test_grids_know_the_counterpart_of_each_head(pair: Pair) -> None:
+    one, other = grids(pair)
+    assert [cell["to"] for cell in one["cells"]] == [0, 4, 1, 3]
+    assert other["cells"][2] is None, "a head that was not scored"
+    scored = [cell for cell in other["cells"] if cell]
+    assert [cell["to"] for cell in scored] == [0, 2, 3, 1, None]
+    assert [cell["sign"] for cell in scored] == ["=", "−", "", "≠", "·"]
+    assert other["cells"][1]["said"] == (
+        "Head 1-2: lost its role · 2-1 of the first run, 1-2 of the second · main role amod → none · largest change "
+        "obj (dependent->head) 90.0 → 25.0 %"
+    )
+
+
+def test_markdown_and_tables_hold_the_numbers(folder: Path, pair: Pair) -> None:
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    assert (
+        "| dependency: amod | dependent->head | lost | 1-1 | 50.0 \\[48.0, 52.0\\] | 2-2 | 45.0 \\[43.0, 47.0\\] "
+        "| −5.0 ∥ \\[−8.0, −2.0\\] | 0.020 | 1-1 | −50.0 \\[−60.0, −40.0\\] |" in text
+    )
+    assert "<script>" not in text
+    assert "| another main role | 1 |" in text
+    assert pd.read_csv(folder / "compare.csv")["difference"].tolist() == pytest.approx(pair.rows["difference"].tolist())
+    assert pd.read_csv(folder / "heads.csv")["change"].tolist() == pair.heads["change"].tolist()
+
+
+def test_the_record_comes_back_bit_by_bit(folder: Path, pair: Pair, hostile: str) -> None:
+    found = read_compared(folder)
+    assert [(run.name, run.made) for run in found.runs] == [("before", hostile), ("after", hostile)]
+    (again,) = found.pairs
+    assert (again.shapes, again.matched, again.notes) == (pair.shapes, pair.matched, pair.notes)
+    for table in ("rows", "heads"):
+        columns = [*getattr(again, table).columns]
+        pd.testing.assert_frame_equal(getattr(again, table), getattr(pair, table)[columns], check_exact=True)
+
+
+def test_pages_are_made_anew_from_the_record(folder: Path) -> None:
+    before = {name: (folder / name).read_bytes() for name in ("index.html", "report.md")}
+    for name in before:
+        (folder / name).unlink()
+    told: list[tuple[str, int, int]] = []
+    assert write_comparison_page(folder, lambda *step: told.append(step)) == folder / "index.html"
+    assert {name: (folder / name).read_bytes() for name in before} == before
+    assert told == [("page", 0, 2), ("page", 1, 2), ("page", 2, 2)]
+
+
+def test_a_record_keeps_its_pairs_apart(pair: Pair, tmp_path: Path) -> None:
+    third = replace(pair, other="NA", rows=pair.rows.assign(other="NA")[:2], heads=pair.heads.assign(other="NA"))
+    runs = [Compared(name, "m", "t", "") for name in ("before", "after", "NA")]
+    write_comparison(tmp_path, runs, [pair, third], "0.1.0")
+    assert [(one.other, len(one.rows), len(one.heads)) for one in read_compared(tmp_path).pairs] == [
+        *(("after", 6, 5), ("NA", 2, 5)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("compare.json", "{", "not the record of a comparison (JSONDecodeError"),
+        (
+            "compare.json",
+            '{"runs": [], "pairs": [{}], "headscope": "0"}',
+            "not the record of a comparison (KeyError: 'one'",
+        ),
+        ("compare.csv", "one,other\n", "column(s) probe, label"),
+        ("heads.csv", "", "not a readable CSV file"),
+    ],
+)
+def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, name: str, text: str, said: str) -> None:
+    broken = shutil.copytree(folder, tmp_path / "copy")
+    (broken / name).write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=re.escape(f"{broken / name}: {said}")):
+        write_comparison_page(broken)
+
+
+def test_the_page_works_in_a_browser(browser: Any, folder: Path, hostile: str) -> None:
+    page, complaints = browser.new_page(viewport={"width": 390, "height": 800}), []
+    page.on("console", lambda said: complaints.append(said.text) if said.type in {"error", "warning"} else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda asked: None if asked.url.startswith(("file:", "data:")) else complaints.append(asked.url))
+    page.goto((folder / "index.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert hostile in page.locator("#pair-1").inner_text()
+    first, second = (page.locator("table.compared").nth(place) for place in (0, 1))
+    assert (first.locator("td").count(), second.locator("td").count()) == (4, 6)
+    first.locator("td").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".readout").inner_text().startswith("Head 1-2: another main role")
+    assert [grid.locator("td.selected").get_attribute("data-head") for grid in (first, second)] == ["1-2", "2-2"]
+    page.locator("#roles-1 thead button", has_text="difference").first.click()
+    shown = page.locator("#roles-1 tbody tr td:nth-child(8)").evaluate_all(
+        "cells => cells.map((one) => +one.dataset.v)"
+    )
+    assert shown == sorted(shown, reverse=True)
+    page.fill("[data-filter=roles-1]", "moved")
+    assert page.locator("#roles-1 tbody tr:visible").count() == 1
+    page.close()
+    assert not complaints

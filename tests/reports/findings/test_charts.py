@@ -1,0 +1,169 @@
+"""Charts of findings: the specifications hold the numbers of the figures where they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from reports.drawing.charts import COLOURS, Chart
+from reports.findings.charts import axes_of, finding_chart, series_of
+
+FIGURE: dict[str, Any] = {
+    "kind": "lines",
+    "title": "Entropy",
+    "across": "layer",
+    "up": "nats",
+    "series": {"all": [[1, 2.0, 1.9, 2.1], [2, 1.5, 1.4, 1.6], [3, None]], "GPT-2": [[1, -1.0], [2, 0.5, None, 1.0]]},
+    "names": [],
+    "matrix": [],
+    "level": None,
+    "level_name": "",
+}
+BARS = FIGURE | {
+    "kind": "bars",
+    "names": ["a", "b"],
+    "series": {"x": [[0, 1.0, 0.75, 1.25], [1, 2.0]], "y": [[0, 3.0]]},
+}
+
+
+def marks(chart: Chart) -> list[tuple[str, list[dict[str, Any]], dict[str, Any]]]:
+    """Return the mark, the data and the encoding of each layer."""
+
+    def within(spec: dict[str, Any], data: list[dict[str, Any]]) -> Iterator[Any]:
+        data = spec.get("data", {"values": data})["values"]
+        if "layer" not in spec:
+            yield spec["mark"]["type"], data, spec["encoding"]
+        for layer in spec.get("layer", ()):
+            yield from within(layer, data)
+
+    return list(within(chart.spec, []))
+
+
+def of(chart: Chart, mark: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    return next((data, encoding) for found, data, encoding in marks(chart) if found == mark)
+
+
+def entries(encoding: dict[str, Any]) -> list[tuple[str, str]]:
+    scale = encoding["color"]["scale"]
+    return list(zip(scale["domain"], scale["range"], strict=True))
+
+
+def test_points_without_a_value_are_left_out_and_intervals_kept() -> None:
+    first, other = series_of(FIGURE)
+    assert first.points == ((1, 2.0, 1.9, 2.1), (2, 1.5, 1.4, 1.6))
+    assert other.points == ((1, -1.0, -1.0, -1.0), (2, 0.5, 0.5, 0.5))
+
+
+def test_lines_have_bands_and_dots_that_tell_their_numbers() -> None:
+    chart = finding_chart(FIGURE, "minilm")
+    assert [mark for mark, *_ in marks(chart)] == ["area", "line", "circle"]
+    band, _ = of(chart, "area")
+    assert [(row["x"], row["low"], row["high"]) for row in band] == [(1, 1.9, 2.1), (2, 1.4, 1.6)]
+    dots, encoding = of(chart, "circle")
+    assert [(row["series"], row["x"], row["value"]) for row in dots] == [
+        *(("all", 1, 2.0), ("all", 2, 1.5)),
+        *(("GPT-2", 1, -1.0), ("GPT-2", 2, 0.5)),
+    ]
+    assert [dots[0]["said"], dots[2]["said"]] == ["all, layer 1: 2 [1.9, 2.1]", "GPT-2, layer 1: −1"]
+    assert entries(encoding) == [("all", COLOURS[0]), ("GPT-2", COLOURS[1])]
+    assert (chart.title, encoding["x"]["title"]) == ("Entropy: minilm (nats)", "layer")
+
+
+@pytest.mark.parametrize("kind", ["lines", "dots", "bars"])
+def test_a_level_is_a_line_with_its_name_in_the_legend(kind: str) -> None:
+    figure = (BARS if kind == "bars" else FIGURE | {"kind": kind}) | {"level": 2.5}
+    for name in ("", "chance"):
+        chart = finding_chart(figure | {"level_name": name}, "minilm")
+        mark, data, encoding = marks(chart)[-1]
+        assert (mark, data[0]["value"], encoding["y"]["field"]) == ("rule", 2.5, "value")
+        low, high = encoding["y"]["scale"]["domain"]
+        assert low < 2.5 < high
+        dots, encoding = of(chart, "bar" if kind == "bars" else "circle")
+        assert [entry for entry in entries(encoding) if entry[0] == "chance"] == [("chance", "var(--wrong)")] * bool(
+            name
+        )
+        assert encoding["color"]["legend"]["symbolType"] == (
+            "stroke" if name or kind == "lines" else {"dots": "circle", "bars": "square"}[kind]
+        )
+        assert all(row["series"] != "chance" for row in dots)
+
+
+def test_dots_are_not_joined_and_have_bars_where_there_are_bounds() -> None:
+    chart = finding_chart(FIGURE | {"kind": "dots"}, "minilm")
+    assert [mark for mark, *_ in marks(chart)] == ["rule", "circle"]
+    bars, encoding = of(chart, "rule")
+    assert [(row["x"], row["low"], row["high"]) for row in bars] == [(1, 1.9, 2.1), (2, 1.4, 1.6)]
+    assert (encoding["y"]["field"], encoding["y2"]["field"]) == ("low", "high")
+    assert len(of(chart, "circle")[0]) == 4
+
+
+def test_bars_stand_beside_each_other_on_zero_with_their_intervals() -> None:
+    chart = finding_chart(BARS, "minilm")
+    bars, encoding = of(chart, "bar")
+    assert [(row["series"], row["x"], row["value"]) for row in bars] == [("x", 0, 1.0), ("x", 1, 2.0), ("y", 0, 3.0)]
+    assert (encoding["xOffset"]["field"], encoding["xOffset"]["scale"]["domain"]) == ("series", ["x", "y"])
+    assert encoding["y"]["stack"] is None
+    assert encoding["y"]["scale"]["domain"][0] < 0
+    assert encoding["x"]["scale"]["domain"] == [0, 1]
+    assert encoding["x"]["axis"]["labelExpr"] == '[["a"], ["b"]][datum.value]'
+    interval, beside = of(chart, "rule")
+    assert [(row["series"], row["low"], row["high"]) for row in interval] == [("x", 0.75, 1.25)]
+    assert beside["xOffset"] == encoding["xOffset"]
+    assert [row["said"] for row in bars] == ["x, a: 1 [0.75, 1.25]", "x, b: 2", "y, a: 3"]
+
+
+def test_names_that_have_no_room_beside_each_other_are_slanted_in_lines() -> None:
+    names = ["attention and words, fresh weights", '"quoted" \\ name', "", "short", "short"]
+    axis = of(finding_chart(BARS | {"names": names}, "minilm"), "bar")[1]["x"]["axis"]
+    assert axis["labelAngle"] == -40
+    assert axis["labelExpr"] == (
+        '[["attention and", "words, fresh", "weights"], ["\\"quoted\\" \\\\ name"], [""], ["short"], ["short"]]'
+        "[datum.value]"
+    )
+    assert of(finding_chart(BARS, "minilm"), "bar")[1]["x"]["axis"]["labelAngle"] == 0
+    room = [
+        of(finding_chart(BARS | {"names": [name, "b" * 60]}, "minilm"), "bar")[1]["y"]["axis"]["minExtent"]
+        for name in ("a", "long names " * 4)
+    ]
+    assert room[0] < room[1], "a long first name reaches to the left of the axis"
+
+
+def test_a_matrix_is_a_heat_map_with_numbers_whose_empty_cells_are_empty() -> None:
+    figure = FIGURE | {"kind": "matrix", "series": {}, "names": ["left"], "matrix": [[0.0, 1.0], [None, 0.25]]}
+    chart = finding_chart(figure, "minilm")
+    assert [mark for mark, *_ in marks(chart)] == ["rect", "text"]
+    cells, encoding = of(chart, "rect")
+    assert [(row["row"], row["column"], row["shown"]) for row in cells] == [
+        *((0, 0, "0.00"), (0, 1, "1.00")),
+        (1, 1, "0.25"),
+    ]
+    assert [row["colour"] for row in cells] == [
+        f"color-mix(in oklab,var(--ramp{high}) {share}%,var(--ramp{high - 1}))"
+        for high, share in ((1, "0.0"), (2, "100.0"), (1, "50.0"))
+    ]
+    assert [row["ink"] for row in cells] == ["var(--on-low)", "var(--on-high)", "var(--on-low)"]
+    assert cells[1]["said"] == "1, 2: 1.00"
+    assert encoding["color"]["scale"] is None
+    assert encoding["x"]["axis"]["labelExpr"] == '["left", "2"][datum.value]'
+    assert encoding["y"]["axis"]["labelExpr"] == '["1", "2"][datum.value]'
+    assert (encoding["x"]["title"], encoding["y"]["title"], chart.height) == ("layer", "nats", 56)
+    cells, encoding = of(finding_chart(figure | {"rows": ["12", "11"]}, "minilm"), "rect")
+    assert [row["said"] for row in cells] == ["12, left: 0.00", "12, 2: 1.00", "11, 2: 0.25"]
+    assert encoding["y"]["axis"]["labelExpr"] == '["12", "11"][datum.value]'
+
+
+def test_a_matrix_of_counts_has_whole_numbers_and_one_of_equal_numbers_a_colour() -> None:
+    cells, _ = of(finding_chart(FIGURE | {"kind": "matrix", "matrix": [[1500.0, 1500.0]]}, "minilm"), "rect")
+    assert [row["shown"] for row in cells] == ["1,500"] * 2
+    assert {row["colour"] for row in cells} == {"color-mix(in oklab,var(--ramp1) 0.0%,var(--ramp0))"}
+
+
+def test_the_axes_hold_ends_levels_and_the_foot_of_bars() -> None:
+    across, up = axes_of(FIGURE | {"level": 7.0})
+    assert across.low < 1 < 2 < across.high
+    assert up.low < -1 < 7 < up.high
+    across, up = axes_of(BARS)
+    assert (across.low, across.high) == (-0.6, 1.6)
+    assert up.low < 0 < 3 < up.high

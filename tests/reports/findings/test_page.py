@@ -1,0 +1,294 @@
+import json
+import math
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import reports.page.run_findings as run_findings_module
+from reports.findings.page import beside, common, deciding, exceptions, facts, with_network, write_findings_page
+from reports.findings.record import RECORD, VERDICTS, published_words, read_findings
+from reports.formats import escaped
+from reports.page.run_findings import Verdict, run_findings
+from reports.page.sections import SECTIONS, Told
+from reports.templates.environment import environment
+
+HOSTILE = "<script>alert('1')</script> | *a* ‮ 🙂"
+
+
+def statement(name: str, **values: Any) -> dict[str, Any]:
+    published = {"value": 0.868, "baseline": 0.4, "text": "8-10", "provenance": "memory", "erratum": ""}
+    about = {"name": name, "text": f"A head finds {name}.", "number": "its margin", "unit": "points", "shown": "%"}
+    return (
+        about | {"tolerance": None, "rule": "Holds above 0.", "published": published | {"read": "unverified"}} | values
+    )
+
+
+def finding(name: str, *statements: dict[str, Any], **values: Any) -> dict[str, Any]:
+    said = dict.fromkeys(("where", "model", "data", "metric", "stands_in", "differs", "untrained", "missing"), "text")
+    lists = {"readings": ["trees"], "original": [], "statements": list(statements)}
+    about = {"id": name, "paper": "some-2020", "claim": HOSTILE, "enough": None, "learned": True}
+    return said | about | lists | values
+
+
+def told(name: str, verdict: str = "holds", **values: Any) -> dict[str, Any]:
+    number = {"value": 0.34, "low": 0.31, "high": 0.37, "n": 500}
+    ours = {"value": 0.74, "low": 0.71, "high": 0.77, "n": 500}
+    about = {"name": name, "verdict": verdict, "near": "", "decides": number, "ours": ours, "baseline": 0.4}
+    return about | {"heads": "3-1", "note": "against offset"} | values
+
+
+LINES = {
+    "kind": "lines",
+    "title": "Entropy",
+    "across": "layer",
+    "up": "nats",
+    "series": {"all": [[1, 2.0, 1.9, 2.1], [2, 1.5, 1.4, 1.6], [3, None]]},
+    "names": [],
+    "matrix": [],
+    "level": 2.5,
+    "level_name": "uniform",
+}
+
+
+def result(model: str, name: str, verdict: str, *statements: dict[str, Any], **values: Any) -> dict[str, Any]:
+    about = {"model": model, "finding": name, "verdict": verdict, "why": "", "runs": {"trees": "ab" * 32}}
+    return about | {"statements": list(statements), "figure": None} | values
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    missing = {"name": "x", "verdict": "no number", "near": "", "note": "", "missing": HOSTILE}
+    run = {"model": "minilm", "reading": "trees", "sha256": "ab" * 32, "corpora": {"select": "one", "report": "two"}}
+    run |= {"headscope": "0.1.0", "started": "2026-11-22T01:00:00Z", "wall_seconds": 61.0, "git_commit": "c" * 40}
+    run |= {"platform": "Linux", "cores": 2, "threads": 2, "python": "3.11", "versions": {}}
+    record = {
+        "papers": [{"key": "some-2020", "cited": "Somebody 2020", "title": "A Title"}],
+        "findings": [
+            finding("some-relations", statement("obj"), statement("det"), untrained=""),
+            finding("some-private", statement("x"), missing="private data"),
+        ],
+        "models": [
+            {"model": "random", "source": "random", "trained_here": False, "control": True},
+            {"model": "minilm", "source": "pretrained", "trained_here": False, "control": False},
+        ],
+        "results": [
+            result("minilm", "some-relations", "differs", told("obj"), told("det", "not decided"), figure=LINES),
+            result("random", "some-relations", "reproduced", told("obj"), told("det")),
+            result("minilm", "some-private", "not testable here", missing, runs={}, why="private data"),
+        ],
+        "runs": [run],
+    }
+    (tmp_path / RECORD).write_text(json.dumps(record), encoding="utf-8")
+    return tmp_path
+
+
+def test_verdicts_are_counted_by_model_with_the_control_last(folder: Path):
+    found = read_findings(folder)
+    assert found.models == ["minilm", "random"]
+    assert found.counts == {
+        "minilm": dict(zip(VERDICTS, (0, 1, 0, 1), strict=True)),
+        "random": dict(zip(VERDICTS, (1, 0, 0, 0), strict=True)),
+    }
+    assert found.measured == 1
+    assert [one["id"] for one in found.by_control] == ["some-relations"]
+
+
+def test_the_table_has_published_numbers_and_ours_beside_each_other(folder: Path):
+    write_findings_page(folder)
+    table = pd.read_csv(folder / "findings.csv")
+    first = table.iloc[0]
+    assert len(table) == 5
+    assert (first.published, first.published_baseline, first.ours, first.ours_baseline) == (0.868, 0.4, 0.74, 0.4)
+    assert (first.decides, first.decides_low, first.n) == (0.34, 0.31, 500)
+    assert (first.verdict, first.verdict_of_finding, first.runs) == ("holds", "differs", "ab" * 32)
+    assert math.isnan(table.iloc[2 if table.iloc[2].finding == "some-private" else 4].ours)
+
+
+def test_figures_of_the_page_are_counted_to_their_end(folder: Path):
+    steps = []
+    write_findings_page(folder, lambda *now: steps.append(now))
+    assert steps == [("page: figures of findings", done, 2) for done in range(3)]
+
+
+def test_numbers_are_written_as_papers_do():
+    assert published_words(statement("obj")) == "86.8 % (baseline 40.0) 8-10"
+    assert beside(told("obj"), statement("obj")) == "74.0 % [71.0, 77.0] (baseline 40.0) head 3-1"
+    assert deciding(told("obj"), statement("obj")) == "+34.0 points [+31.0, +37.0]"
+    assert deciding({"missing": "no label"}, statement("obj")) == ""
+    assert beside({"missing": "no label"}, statement("obj")) == "no label"
+
+
+def test_one_rule_for_all_statements_is_said_once():
+    assert common(finding("a", statement("x"), statement("y"))) == "Decided by: its margin. Holds above 0."
+    assert common(finding("a", statement("x"), statement("y", rule="Other."))) == ""
+    mostly = finding("a", statement("x"), statement("y", rule="Other."), statement("z"))
+    assert common(mostly) == "Decided by: its margin. Holds above 0."
+    assert exceptions(mostly)
+    assert not exceptions(finding("a", statement("x"), statement("y")))
+    assert common(finding("a", statement("x"))) == ""
+
+
+def test_the_papers_own_model_is_asked_for_where_it_is_not_there(folder: Path):
+    found = read_findings(folder)
+    assert with_network(finding("a", original=["bert-base-uncased"]), found).endswith("of the published ones.")
+    assert with_network(finding("a", original=["minilm"]), found) == ""
+    assert with_network(finding("a"), found) == ""
+
+
+def test_the_page_escapes_and_loads_nothing(folder: Path):
+    page = write_findings_page(folder).read_text(encoding="utf-8")
+    assert "<script>alert" not in page
+    assert (
+        "<summary>2 findings; <b>minilm</b>: 1 differs, 1 not testable here; <b>random</b>: 1 reproduced</summary>"
+        in page
+    )
+    assert re.findall(r"<script[^>]*>", page) == ['<script type="application/json">', "<script>", "<script>"]
+    assert page.count("</script>") == 3
+    assert "http" not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    assert "private data" in page
+    assert "not explained" in page  # the control reproduces a finding about learned roles
+    assert 'class="unverified"' in page
+    assert "<script>" not in (folder / "report.md").read_text(encoding="utf-8")
+
+
+def test_markdown_has_whole_tables(folder: Path):
+    write_findings_page(folder)
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    tables = [block for block in text.split("\n\n") if block.startswith("|")]
+    for table in tables:
+        rows = table.strip().split("\n")
+        assert len({row.replace(r"\|", "").count("|") for row in rows}) == 1, table
+        assert set(rows[1]) <= set("|-:"), table
+    assert len(tables) == 5
+    assert "![" in text
+    assert (folder / "figures" / "some-relations.png").is_file()
+
+
+def test_a_failing_page_leaves_the_older_one(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    write_findings_page(folder)
+    before = (folder / "index.html").read_bytes()
+    monkeypatch.setattr(
+        "reports.findings.page.save_finding_figure", lambda *_: (_ for _ in ()).throw(RuntimeError("no"))
+    )
+    with pytest.raises(RuntimeError):
+        write_findings_page(folder)
+    assert (folder / "index.html").read_bytes() == before
+    assert not list(folder.glob(".page-*"))
+
+
+@pytest.mark.parametrize("damage", ["{}", "[1]", "nothing", '{"papers": [], "findings": [{}]}'])
+def test_a_record_that_is_none_is_told(folder: Path, damage: str):
+    (folder / RECORD).write_text(damage, encoding="utf-8")
+    with pytest.raises(ValueError, match="not the record of findings"):
+        read_findings(folder)
+
+
+def test_a_folder_without_a_record_is_told(tmp_path: Path):
+    with pytest.raises(FileNotFoundError, match="headscope reproduce"):
+        read_findings(tmp_path)
+
+
+def test_what_is_known_of_a_run_is_told(folder: Path):
+    (run,) = read_findings(folder).record["runs"]
+    assert facts(run).startswith("one and two, 22 November 2026, ")
+    assert "commit cccccccc" in facts(run)
+    assert facts({**run, "corpora": None, "git_commit": None}).startswith("22 November 2026")
+
+
+def test_a_chart_in_a_closed_paper_is_drawn_when_it_is_opened_and_keeps_its_width(folder: Path, opened: Any):
+    page = opened(write_findings_page(folder))
+    chart = page.locator("[data-chart]")
+    page.locator("#some-2020").scroll_into_view_if_needed()
+    page.wait_for_function("typeof vegaEmbed === 'function'")
+    assert chart.get_attribute("data-chart") == "", "closed, it waits"
+    page.locator("#some-2020 summary").click()
+    chart.scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('[data-chart]').dataset.chart === 'drawn'")
+    assert chart.locator(".mark-area path").count() == 1
+    assert chart.locator(".mark-symbol.role-mark path").count() == 2
+    assert chart.locator(".role-legend-label text").all_text_contents() == ["all", "uniform"]
+    assert chart.get_by_role("img", name="Entropy: minilm (nats). nats over layer, minilm").count() == 1
+    paper = page.locator("#some-2020")
+    paper.evaluate("(section) => fold(section, true)")
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.wait_for_function("document.querySelector('[data-chart] svg').viewBox.baseVal.width === 0")
+    paper.evaluate("(section) => fold(section, false)")
+    fits = "([svg, box]) => svg.viewBox.baseVal.width === box.clientWidth"
+    page.wait_for_function(fits, arg=[chart.locator(part).element_handle() for part in ("svg", ".drawing")])
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_print_draws_what_lies_in_closed_papers(folder: Path, opened: Any):
+    page = opened(write_findings_page(folder))
+    page.pdf()
+    assert page.locator("[data-chart]").get_attribute("data-chart") == "drawn"
+    assert page.locator("[data-chart] svg").count() == 1
+
+
+def test_a_page_without_a_figure_carries_no_vega(folder: Path):
+    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    for one in record["results"]:
+        one["figure"] = None
+    (folder / RECORD).write_text(json.dumps(record), encoding="utf-8")
+    page = write_findings_page(folder)
+    assert page.stat().st_size < 100_000
+    assert "vegaEmbed = vegaEmbed" not in page.read_text(encoding="utf-8")
+
+
+def test_the_readme_shows_the_verdicts_that_are_published():
+    root = Path(__file__).parents[3]
+    counts = read_findings(root / "reports" / "published" / "findings").counts
+    rows = [f"| {model} | {' | '.join(str(of[verdict]) for verdict in VERDICTS)} |" for model, of in counts.items()]
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    assert "\n".join(rows) in readme
+
+
+def test_random_weights_reproduce_no_finding_about_learned_roles():
+    found = read_findings(Path(__file__).parents[3] / "reports" / "published" / "findings")
+    assert found.controls
+    assert found.by_control
+    assert not [finding["id"] for finding in found.by_control if finding["learned"]]
+    assert all(finding["untrained"] for finding in found.by_control)
+    assert found.measured >= 30
+
+
+def of_weights(weights: str, source: str = "pretrained") -> Any:
+    return SimpleNamespace(record={"model": {"sha256": weights, "source": source}})
+
+
+def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(run_findings_module, "PUBLISHED", folder)
+    assert run_findings(of_weights("d" * 64)) is None, "the record does not know weights"
+    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    record["runs"] = [record["runs"][0] | {"weights": "d" * 64, "model": model} for model in ("random", "minilm")]
+    (folder / RECORD).write_text(json.dumps(record), encoding="utf-8")
+    assert run_findings(of_weights("e" * 64)) is None
+    assert run_findings(SimpleNamespace(record={})) is None
+    for source in ("shuffled", "random"):
+        assert run_findings(of_weights("d" * 64, source)) is None, "made from these weights, and others"
+    found = run_findings(of_weights("d" * 64))
+    assert found is not None
+    assert found.said.startswith("These weights (minilm) were held against 2 findings of 1 papers")
+    assert "0 reproduced, 1 differs, 0 not reproduced, 1 not testable here" in found.said
+    assert found.verdicts == [Verdict("Somebody 2020", HOSTILE, "differs", "")]
+    told = Told(next(one for one in SECTIONS if one.name == "run_findings"), found)
+    html = environment().get_template("run_findings.html.j2").render(told=told)
+    assert "<td><b>differs</b></td>" in html
+    assert "<script>" not in html
+    made = environment(html=False)
+    made.filters["md"] = escaped
+    rows = [
+        line for line in made.get_template("run_findings.md.j2").render(told=told).splitlines() if "Somebody" in line
+    ]
+    assert [line.replace("\\|", "").count("|") for line in rows] == [4]
+
+
+def test_without_a_published_record_the_page_of_a_run_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(run_findings_module, "PUBLISHED", tmp_path)
+    assert run_findings(of_weights("d" * 64)) is None

@@ -1,0 +1,70 @@
+"""What a page holds of every head's attention is what the tables hold."""
+
+import base64
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reports import Run
+from reports.heads.attention import MOST_WORDS, AttentionView, attention_view
+from reports.run.sentence_attention import SentenceAttention
+
+
+@pytest.fixture(scope="module")
+def run(attended_run: Path) -> Run:
+    return Run.open(attended_run)
+
+
+def view(run: Run) -> AttentionView:
+    found = attention_view(run)
+    assert found is not None
+    return found
+
+
+def test_keys_and_weights_are_those_of_every_head_with_the_special_tokens_last(run: Run):
+    first = view(run).data["sentences"][0]
+    bytes_ = np.frombuffer(base64.b64decode(first["weights"]), np.uint8).reshape(72, 5, first["keys"], 2)
+    assert bytes_[2 * 12 + 4, 3].tolist() == [[2, 204], [5, 26]], "the previous word, and [CLS] after the five words"
+    assert bytes_[0, 3].tolist() == [[6, 204], [5, 26]]
+    assert (first["words"], first["ends"]) == (["The", "keys", "to", "the", "cabinet"], ["[CLS]", "[SEP]"])
+    assert view(run).kept == 2
+
+
+def test_relations_are_those_that_were_scored_and_roles_point_to_them(run: Run):
+    data = view(run).data
+    assert [label for _, label, _ in data["relations"]] == ["det", "obj"]
+    assert [sentence["gold"] for sentence in data["sentences"]] == [{0: [0, 1, 3, 4]}, {1: [1, 0, 3, 0]}]
+    assert {name: data["relations"][role][1] for name, role in data["roles"].items() if name in ("1-1", "1-3")} == {
+        "1-1": "obj",
+        "1-3": "obj",
+    }
+
+
+def test_texts_that_are_too_long_are_counted_and_heads_that_are_not_there_have_no_weights(
+    run: Run, attention_tables: dict[str, pd.DataFrame]
+):
+    long = attention_tables["sentences"].copy()
+    long.at[1, "words"] = ["w"] * (MOST_WORDS + 1)
+    attention = attention_tables["attention"]
+    some = SentenceAttention(long, attention_tables["gold"], attention[attention["name"] != "1-1"])
+    found = view(replace(run, attention=some))
+    assert (len(found.data["sentences"]), found.left_out) == (1, 1)
+    assert not any(base64.b64decode(found.data["sentences"][0]["weights"])[: 5 * 2 * 2])
+
+
+def test_a_run_without_sentences_keeps_its_drawings(report: Path):
+    without = (report / "index.html").read_text("utf-8")
+    assert 'id="examples"' in without
+    assert "data-attention" not in without.partition("<script>")[0]
+    assert attention_view(Run.open(report.parent)) is None
+
+
+def test_markdown_keeps_its_examples_and_has_the_roles_as_a_table(report: Path):
+    text = (report / "report.md").read_text("utf-8")
+    assert "## Examples" in text
+    assert text.count("at work\n") >= 3
+    assert "| layer | 1 | 2 | 3 |" in text
+    assert "\n| 1 | obj | " in text

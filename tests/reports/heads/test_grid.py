@@ -1,0 +1,79 @@
+"""The grid tells each head's main role with the numbers of the scores."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from reports import Run
+from reports.formats import percent, signed
+from reports.heads.grid import ANY, HeadGrid, head_grid
+from reports.heads.role_marks import COLOURS
+from reports.scores.best_heads import CLASSIFIER
+
+
+@pytest.fixture(scope="module")
+def run(written_run: Path) -> Run:
+    return Run.open(written_run)
+
+
+@pytest.fixture(scope="module")
+def grid(run: Run) -> HeadGrid:
+    found = head_grid(run)
+    assert found is not None
+    return found
+
+
+def test_every_specialised_head_has_its_surest_label_as_role(run: Run, grid: HeadGrid):
+    rows = run.scores[run.scores["specialised"] & (run.scores["probe"] != CLASSIFIER)]
+    surest = rows.sort_values("margin_low", ascending=False).drop_duplicates("name")
+    told = {name: (role.probe, role.label) for role in grid.views[0].roles for name in role.heads}
+    assert told == {row.name_: (row.probe, row.label) for row in surest.rename(columns={"name": "name_"}).itertuples()}
+    assert [len(role.heads) for role in grid.views[0].roles] == sorted(
+        (len(role.heads) for role in grid.views[0].roles), reverse=True
+    )
+    assert sum(label != "" for row in grid.rows for label in row) == len(told)
+    assert grid.rows[0][0] == "obj"
+
+
+def test_letters_differ_and_colours_are_those_of_the_most_frequent_roles(run: Run):
+    rows = run.scores[(run.scores["split"] == "report") & (run.scores["probe"] != CLASSIFIER)]
+    chosen = rows.index[rows["selected"] & rows["margin_low"].notna()]
+    many = run.scores.assign(specialised=run.scores.index.isin(chosen))
+    grid = head_grid(replace(run, scores=many))
+    assert grid is not None
+    assert len(grid.views[0].roles) > COLOURS
+    letters = [role.letter for role in grid.views[0].roles]
+    assert len(set(letters)) == len(letters)
+    assert [role.colour for role in grid.views[0].roles] == [*range(1, COLOURS + 1), *[0] * (len(letters) - COLOURS)]
+
+
+def test_each_probe_has_a_view_of_its_own_with_the_roles_in_it(run: Run, grid: HeadGrid):
+    assert grid.views[0].probe == ANY
+    assert {view.probe for view in grid.views[1:]} == {"position", "dependency", "agreement", "coreference"}
+    agreement = next(view for view in grid.views if view.probe == "agreement")
+    rows = run.scores[run.scores["specialised"] & (run.scores["probe"] == "agreement")]
+    assert {name for role in agreement.roles for name in role.heads} == set(rows["name"])
+    assert "(agreement, " in agreement.said["1-1"]
+    alone = head_grid(replace(run, scores=run.scores[run.scores["probe"] == "agreement"]))
+    assert alone is not None
+    assert len(alone.views) == 1
+
+
+def test_a_head_says_role_accuracy_interval_margin_and_n(run: Run, grid: HeadGrid):
+    rows = run.scores[(run.scores["name"] == "1-1") & run.scores["specialised"]]
+    row = rows.iloc[0]
+    said = grid.views[0].said["1-1"]
+    assert said.startswith("Head 1-1: specialised in obj (dependency, dependent->head) · ")
+    for number in (f"{percent(row['accuracy'])} % [", f"{signed(row['margin'])} points [", "over offset", "n 1,211"):
+        assert number in said
+    assert grid.views[0].said["6-12"].startswith("Head 6-12: ")
+    assert "nan" not in "".join(grid.views[0].said.values())
+
+
+def test_heads_that_were_tested_in_nothing_say_so_and_no_scores_make_no_grid(run: Run):
+    untested = head_grid(replace(run, scores=run.scores[run.scores["probe"] == CLASSIFIER]))
+    assert untested is not None
+    assert untested.views[0].roles == ()
+    assert untested.views[0].said["3-5"] == "Head 3-5: nothing was tested"
+    assert head_grid(replace(run, scores=run.scores[:0])) is None

@@ -1,0 +1,117 @@
+"""Methods in words hold the settings and numbers of a run, and say nothing of what it did not do."""
+
+import re
+import string
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from experiments.config.config import Config
+from reports.page.methods import methods
+from reports.page.methods_of_studies import BEHAVIOUR, LIVES, STUDIES, WITHIN
+from reports.scores.controls import Rival
+from reports.scores.verdicts import Rule, Verdicts
+from reports.studies.tables import STUDY_TABLES
+from tests.reports.test_opening import RECORD, row
+
+CONFIG: dict[str, Any] = {
+    "seed": 5,
+    "model": {"source": "shuffled"},
+    "probes": {"names": ["dependency"], "trained": True, "trained_pairs": 123},
+    "scoring": {
+        "replicates": 777,
+        "flips": 4321,
+        "reduce": "first",
+        "maps": "norms",
+        "window_words": 64,
+        "metrics": True,
+    },
+    "controls": {"random": 4, "shuffled": 2, "shuffles_tried": 9},
+}
+MODEL = {"name": "tiny", "source": "shuffled", "architecture": "bert", "layers": 6, "heads": 12, "max_pieces": 512}
+MODEL |= {"sha256": "ab12"}
+RIVALS = (
+    Rival("random weights", "fresh weights", 1, is_control=True),
+    Rival("offset", "a distance", 1, is_control=False),
+)
+
+
+def told(config: dict[str, Any], record: dict[str, Any] | None = None, **more: Any) -> dict[str, str]:
+    about = {"record": RECORD | {"model": MODEL} if record is None else record, "studies": {}}
+    run: Any = SimpleNamespace(**about | {"behaviour": None, "biographies": None} | more)
+    verdicts = Verdicts(Rule(0.01, 0.125), None, (), controlled=True)
+    return dict(methods(run, config, [row(), row(label="det")], RIVALS, verdicts))
+
+
+def test_every_setting_of_a_run_is_in_its_methods() -> None:
+    said = told(CONFIG)
+    assert "tiny (with its weights shuffled within each matrix; architecture bert, 6 layers of 12" in said["Model"]
+    assert "ab12" in said["Model"]
+    assert "chosen on one (1,000 sentences). Heads were reported on two (64 documents, 500 sent" in said["Corpora"]
+    assert "of the pieces of a word the first was taken" in said["Maps of words"]
+    assert "windows of 64 words" in said["Maps of words"]
+    assert "Kobayashi et al. 2020" in said["Maps of words"]
+    assert "2 labels in 2 pairs" in said["Questions and scores"]
+    assert "123 arcs" in said["Questions and scores"]
+    assert "reciprocal rank" in said["Questions and scores"]
+    assert said["Baselines"].startswith("offset (a distance).")
+    assert "Fresh weights were drawn 4 times. Of 9 models with shuffled weights the 2" in said["Controls"]
+    assert "777 bootstrap resamples" in said["Intervals"]
+    assert said["Intervals"].endswith("Seed 5.")
+    assert "4,321 random signs" in said["Tests and verdicts"]
+    assert "corrected p is below 0.01 and it is at least 12.5 percentage points" in said["Tests and verdicts"]
+
+
+def test_what_was_not_done_or_is_not_known_is_not_told() -> None:
+    said = told({}, {})
+    assert set(said) == {"Questions and scores", "Baselines", "Controls", "Tests and verdicts"}
+    assert "sign-flip" not in said["Tests and verdicts"]
+    assert "logistic" not in said["Questions and scores"]
+
+
+def test_a_training_is_told_with_its_seeds() -> None:
+    train = {"data": {"name": "grammar"}, "steps": 2400, "length": 64, "rows": 32, "accumulation": 2, "warmup": 30}
+    train |= {"learning_rate": 0.003, "decay": "linear", "masking": {"rate": 0.4}, "seeds": [1, 2]}
+    train |= {"encoder": {"layers": 4, "heads": 8, "model": 128}}
+    said = told({"model": {"source": "train"}, "train": train})["Model"]
+    assert "(4 layers of 8 heads, width 128) on grammar for 2,400 steps: rows of 64 pieces, 64 a step" in said
+    assert "40 % of pieces to be predicted; seeds 1, 2." in said
+    assert "trained as" not in told({"model": {"source": "checkpoint"}, "train": train})["Model"]
+
+
+def test_every_table_of_a_study_is_told_or_belongs_to_one_that_is() -> None:
+    assert {*STUDIES, *WITHIN} == set(STUDY_TABLES)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_is_told_where_it_ran_with_keys_that_configs_have(name: str) -> None:
+    title, section, sentences = STUDIES[name]
+    known = Config.model_validate({"name": "x", "corpus": {"select": {"name": "grammar"}}}).model_dump()
+    keys = {key for _, key, _, _ in string.Formatter().parse(sentences) if key}
+    assert not keys or keys <= set(known[section])
+    said = told({section: {key: 97531 for key in keys}}, studies={name: object()})[title]
+    assert said.count("97,531") == len(re.findall(r"{\w+}", sentences))
+    assert title not in told(CONFIG)
+
+
+def test_behaviour_and_biographies_are_told_with_their_settings() -> None:
+    said = told({"behaviour": {"corpora": ["grammar", "blimp"], "method": "pll", "seed": 9}}, behaviour=object())
+    assert "(corpora: grammar, blimp; method: pll; seed of the grammar’s pairs: 9)" in said["Minimal pairs"]
+    lives = told({"biographies": {"steps": "all", "labels": "all", "match_texts": 7}}, biographies=object())[
+        "Biographies"
+    ]
+    assert "matched on 7 sentences" in lives
+    assert "as is the default resamples" in lives, "a key that is not there is not made up"
+    assert {"{corpora}", "{method}", "{seed}"} == set(re.findall(r"{\w+}", BEHAVIOUR))
+    assert "{replicates}" in LIVES
+
+
+def test_both_pages_hold_the_methods_and_how_to_run_again(report: Path) -> None:
+    for name in ("index.html", "report.md"):
+        text = (report / name).read_text(encoding="utf-8").replace("\u00a0", " ")
+        assert "Methods in words" in text
+        assert "is at least 12.5 percentage points above the strongest rival" in text
+        assert "This run does not know the command that started it." in text
+        assert "headscope run config.toml" in text

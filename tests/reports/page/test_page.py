@@ -1,0 +1,313 @@
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reports import write_report, write_scores
+from reports.formats import interval, percent, signed, signed_interval
+from reports.page import page as page_module
+from reports.scores.best_heads import best_heads, probes
+
+LOADS = {"src", "srcset", "data", "poster", "background", "action", "formaction"}
+
+
+class Reader(HTMLParser):
+    """Collects what a page loads, its text, and its tags."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.loaded: list[str] = []
+        self.tags: list[str] = []
+        self.text: list[str] = []
+        self.scripts: list[str] = []
+        self._inside = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self._inside = tag
+        self.loaded += [value or "" for name, value in attrs if name in LOADS]
+        self.loaded += [value or "" for name, value in attrs if name in {"href", "xlink:href"}]
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside == "script":
+            self.scripts.append(data)
+        elif self._inside != "style":
+            self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def html(report: Path) -> str:
+    return (report / "index.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def read(html: str) -> Reader:
+    reader = Reader()
+    reader.feed(html)
+    return reader
+
+
+@pytest.fixture(scope="module")
+def markdown(report: Path) -> str:
+    return (report / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_page_loads_nothing(html: str, read: Reader):
+    assert all(address.startswith("#") or address == "data:," for address in read.loaded)
+    style = html[html.index("<style>") : html.index("</style>")]
+    assert "@import" not in style
+    assert "url(" not in style
+    assert not re.search(r"\b(fetch|XMLHttpRequest|import)\s*\(", html)
+
+
+def test_every_chosen_head_is_on_the_page_with_its_numbers(read: Reader, scores: pd.DataFrame):
+    text = "\n".join(read.text)
+    for row in (row for probe in probes(scores) for row in best_heads(scores, probe) if row.n):
+        assert row.name in text
+        assert row.label in text
+        assert signed_interval(row.margin_low, row.margin_high) in text
+
+
+def test_nan_is_never_shown(html: str, read: Reader, markdown: str):
+    shown = " ".join(read.text)
+    assert not re.search(r"\bnan\b|\bNone\b|<NA>|\binf\b", shown, re.IGNORECASE)
+    assert not re.search(r"\bnan\b|\bNone\b|<NA>", markdown, re.IGNORECASE)
+    assert "NaN" not in "".join(data for data in read.scripts if data.startswith("{"))
+    assert re.search(
+        r'orphan</th>.*?<td class="head" data-v="">–</td><td class="verdict" data-v=""><span class="muted">–</span>',
+        html,
+    )
+
+
+def test_hostile_text_stays_text(html: str, read: Reader, markdown: str, hostile: str):
+    assert hostile in "\n".join(read.text)
+    assert hostile not in html
+    assert "b" in read.tags
+    assert html.count("</script>") == html.count("<script")
+    labels = {one["label"] for data in read.scripts if data.startswith("{") for one in json.loads(data).get("maps", ())}
+    assert hostile in labels
+    assert '<b>&"' not in markdown
+
+
+def test_markdown_tables_hold_the_numbers(markdown: str, scores: pd.DataFrame):
+    cells = [
+        [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        for line in markdown.splitlines()
+        if line[:1] == "|"
+    ]
+    rows = {(row[0], row[1], row[2]): row for row in cells if len(row) == 22}
+    for row in best_heads(scores, "agreement"):
+        shown = rows[row.label, row.variant, row.name]
+        assert shown[4] == ("† " if row.n < 140 else "") + f"{row.n:,}"
+        assert shown[5] == ("⚠ " if row.clusters < 20 else "") + str(row.clusters)
+        assert [shown[6], shown[9], shown[10]] == [
+            percent(row.accuracy),
+            percent(row.baseline_accuracy),
+            signed(row.margin),
+        ]
+        assert shown[12:14] == ["< 0.001" if row.specialised else "0.800", "92.5"]
+        assert shown[14:17] == [
+            percent(row.lexical_accuracy),
+            signed(row.accuracy - row.lexical_accuracy),
+            signed_interval(row.lexical_margin_low, row.lexical_margin_high),
+        ]
+        assert shown[17:] == [
+            percent(row.mass),
+            interval(row.mass_low, row.mass_high),
+            percent(row.coverage),
+            percent(row.share),
+            str(row.near_ties),
+        ]
+    chosen = next(row for row in best_heads(scores, "agreement") if row.specialised)
+    assert rows[chosen.label, chosen.variant, chosen.name][3] == "specialised, beyond the table; 1 more: 2-2"
+
+
+def test_every_figure_of_the_markdown_exists_as_png_and_pdf(report: Path, markdown: str):
+    shown = re.findall(r"\]\((figures/[\w-]+)\.png\)", markdown)
+    assert len(shown) == 10
+    for figure in shown:
+        assert (report / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
+        assert (report / f"{figure}.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_few_clusters_dropped_counts_meaning_and_provenance_are_on_the_page(read: Reader):
+    text = " ".join(" ".join(read.text).split())
+    for said in (
+        "⚠",
+        "longer than the model's 512 pieces",
+        "attention is not explanation",
+        "not thereby unspecialised",
+        "Clark et al. 2019, section 3.2",
+        "and so no margin and no verdict",
+        "step-down maximum, Westfall and Young 1993",
+        "expanded percentile, Hesterberg 2015",
+        "the gold follows the words",
+        "Share of resamples of the selection split",
+        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        "5d0c3e9a71b2f488",
+        "37.4 s",
+        "1,422 MB",
+        'name = "minilm"',
+        "agreement is read from UD features",
+        "Selectivity",
+    ):
+        assert said in text
+
+
+def plain(read: Reader) -> str:
+    return " ".join(" ".join(read.text).split())
+
+
+def test_the_rule_is_on_both_pages_with_the_thresholds_of_the_run(read: Reader, markdown: str):
+    for text in (plain(read), markdown):
+        assert "adjusted p below 0.01, corrected for all heads and labels of the run" in text
+        assert "at least 12.5 percentage points above the strongest of them" in text
+        assert "Losing does not make a head unspecialised" in text
+        assert "No controls" not in text
+        assert text.index("Labels with at least one specialised head: 5 of 28") < text.index(
+            "adjusted p below 0.01, corr"
+        )
+        assert text.index("adjusted p below 0.01, corrected") < text.index("Best heads", 400)
+
+
+def test_verdicts_are_in_the_cells_of_the_table(html: str, scores: pd.DataFrame):
+    cells = re.findall(r'<td class="verdict" data-v="(\d?)">(.*?)</td>', html)
+    untrained = [row for probe in probes(scores) if probe != "classifier" for row in best_heads(scores, probe)]
+    assert len(cells) == len(untrained) == 69
+    assert [rank for rank, _ in cells].count("2") == 2
+    assert [rank for rank, _ in cells].count("1") == 3
+    assert [rank for rank, _ in cells].count("") == 4
+    assert sum("beyond the table" in text for _, text in cells) == 2
+    assert sum("but 1 is: 2-2" in text for _, text in cells) == 1
+    assert html.count('class="dot hollow"') == 1 + 61
+
+
+def test_small_labels_are_marked_and_the_mark_is_explained(html: str, read: Reader, markdown: str):
+    assert html.count("fewer than 140 scored words or 15 documents: a missing verdict says little") == 12
+    assert html.count("fewer than 20: intervals and tests are rough") == 5
+    assert markdown.count("| † ") == 12
+    for text in (plain(read), markdown):
+        assert "marked †: 12. To be called specialised in 80 % of runs, a head that is really 20 percentage" in text
+        assert "takes 140 scored words in 15 documents (sandbox of planted heads)" in text
+
+
+def test_controls_are_told_with_their_cost_and_their_switch(html: str, read: Reader, markdown: str):
+    for text in (plain(read), markdown):
+        assert "Controls of this run: random weights, shuffled words, control arcs." in text
+    for row in (
+        "random weights | control: the same architecture with fresh weights | 3 | 12.3 s | `--set controls.random=0`",
+        "as the right ones, scored in the same pass as those | 0 | – | `--set controls.arcs=false`",
+        "offset | the most frequent distance of right words | 42 | – | – |",
+        "uniform | the same attention everywhere: chance | 5 | – | – |",
+    ):
+        assert row in markdown
+    assert '<td class="num">3</td><td class="num">12.3 s</td><td><code>--set controls.random=0</code>' in html
+    assert '<td class="num">0</td><td class="num">4.5 s</td><td><code>--set controls.words=false</code>' in html
+    assert "controls.shuffled" not in html
+
+
+def test_the_same_run_gives_the_same_report(report: Path, run_folder: Path):
+    again = write_report(run_folder).parent
+    for name in ("index.html", "report.md", "figures/best-dependency.png", "figures/heatmap-dependency.pdf"):
+        assert (again / name).read_bytes() == (report / name).read_bytes()
+
+
+@pytest.fixture
+def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_module, "_save_figures", lambda contents, *_: {part.name: [] for part in contents.probes})
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_a_failure_in_the_middle_leaves_the_old_report(run_folder: Path, monkeypatch: pytest.MonkeyPatch):
+    old = run_folder / "report"
+    old.mkdir()
+    (old / "index.html").write_text("the old one")
+    monkeypatch.setattr(page_module, "html_page", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_report(run_folder)
+    assert [path.name for path in old.iterdir()] == ["index.html"]
+    assert (old / "index.html").read_text() == "the old one"
+    assert not list(run_folder.glob(".report*"))
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_a_new_report_takes_the_place_of_the_old_one(run_folder: Path):
+    (run_folder / "report").mkdir()
+    (run_folder / "report" / "stale.txt").write_text("old")
+    assert write_report(run_folder).read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert not (run_folder / "report" / "stale.txt").exists()
+    assert not list(run_folder.glob(".report*"))
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_a_run_without_rows_or_with_a_bare_record_is_handled(run_folder: Path, scores: pd.DataFrame):
+    (run_folder / "run.json").write_text("{}")
+    assert write_report(run_folder).exists()
+    write_scores(scores.head(0), run_folder)
+    with pytest.raises(ValueError, match=r"scores\.parquet: no rows, so there is nothing to report"):
+        write_report(run_folder)
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_a_run_without_controls_design_or_thresholds_says_so(run_folder: Path, scores: pd.DataFrame):
+    (run_folder / "run.json").write_text("{}")
+    (run_folder / "config.toml").write_text('[model]\nname = "minilm"\n')
+    write_scores(scores[scores["label"] != "det"], run_folder)
+    page = write_report(run_folder)
+    for text in (page.read_text(encoding="utf-8"), (page.parent / "report.md").read_text(encoding="utf-8")):
+        assert "adjusted p below 0.05" in text
+        assert "at least 10 percentage points above the strongest of them" in text
+        assert "This run had no controls, so here specialised means above the baselines only." in text
+        assert "This run had no controls: specialised means above the baselines only." in text
+        assert "†" not in text
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_a_page_says_which_maps_were_read_and_what_mass_then_is(run_folder: Path, scores: pd.DataFrame):
+    weights = write_report(run_folder).read_text(encoding="utf-8")
+    assert "attention weights" in weights
+    assert "This run did not read" not in weights
+    for kind, said in (("norms", "lengths of vectors, written times 100"), ("rollout", "half attention, averaged")):
+        write_scores(scores.assign(maps=kind), run_folder)
+        page = write_report(run_folder)
+        for text in (page.read_text(encoding="utf-8"), (page.parent / "report.md").read_text(encoding="utf-8")):
+            assert f"This run did not read attention weights but {kind}" in text
+            assert said in text
+
+
+def test_a_damaged_config_is_one_clear_line(run_folder: Path):
+    (run_folder / "config.toml").write_text("[model\nname = 3")
+    with pytest.raises(ValueError, match=r"config\.toml: not TOML .*; run again to make a new one") as raised:
+        write_report(run_folder)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_a_page_of_many_labels_stays_below_two_megabytes(run_folder: Path, scores: pd.DataFrame):
+    base = scores[(scores["probe"] == "dependency") & scores["label"].isin(["obj"])]
+    many = [base.assign(label=f"relation{i}:subtype") for i in range(60)]
+    write_scores(pd.concat([scores[scores["probe"] != "dependency"], *many]), run_folder)
+    assert write_report(run_folder).stat().st_size < 2_000_000
+
+
+def test_importing_reports_leaves_torch_alone():
+    heavy = ("torch", "transformers", "datasets", "matplotlib.pyplot")
+    code = f"import sys, reports; print([name for name in {heavy!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_all_nan_labels_draw_no_figure_but_a_page(run_folder: Path, scores: pd.DataFrame):
+    frame = scores[scores["label"] == "orphan"].copy()
+    assert np.isnan(frame["accuracy"]).all()
+    write_scores(frame, run_folder)
+    assert "orphan" in write_report(run_folder).read_text(encoding="utf-8")

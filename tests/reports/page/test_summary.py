@@ -1,0 +1,202 @@
+"""The first screen says what the numbers of a run say, in words, and what was not measured."""
+
+import dataclasses
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reports.formats import escaped
+from reports.page.effects_in_words import UNMEASURED, lost_without, mattering
+from reports.page.summary import Opening, opening
+from reports.scores.best_heads import BestHead
+from reports.scores.plain_names import guess, task
+from reports.scores.summary import leader_sentence, summarise
+from reports.scores.verdicts import Design, Finds, Rule, Verdicts
+from reports.studies.ablation.costs import Costs
+from reports.studies.ablation.section import Ablations, BehaviourCosts, Contrast
+from reports.studies.gating.parts import Importance
+from reports.studies.gating.section import Gating
+from reports.studies.patching.section import Cell, Patched
+from reports.templates.environment import environment
+
+RECORD = {
+    "corpora": {
+        "select": {"name": "one", "sentences": 1000},
+        "report": {"name": "two", "sentences": 500, "documents": 64},
+    }
+}
+FOUND = Finds("dependency", 4, 3, 1, 1, 1, frozenset({"3-1", "1-1"}), (("1-1", "obj", "dependent->head"),))
+
+
+def row(**more: Any) -> BestHead:
+    values: dict[str, Any] = {field.name: math.nan for field in dataclasses.fields(BestHead)}
+    values |= {
+        "probe": "dependency",
+        "label": "obj",
+        "variant": "dependent->head",
+        "name": "3-1",
+        "layer": 2,
+        "head": 0,
+    }
+    values |= {"n": 672, "clusters": 60, "accuracy": 0.725, "baseline": "offset", "baseline_accuracy": 0.354}
+    values |= {"margin": 0.371, "margin_low": 0.321, "margin_high": 0.42, "p_adjusted": 0.0002, "stability": 0.96}
+    values |= {"specialised": True, "beyond_lexical": False, "others": (), "near_ties": 0}
+    return BestHead(**(values | more))
+
+
+def told(rows: list[BestHead], verdicts: Verdicts, found: dict[str, Any] | None = None) -> Opening:
+    best = {"dependency": rows}
+    return opening(best, RECORD, summarise(best, RECORD, verdicts, 6, 12), verdicts, 72, found or {})
+
+
+def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval() -> None:
+    said = told([row()], Verdicts(Rule(), None, (FOUND,), controlled=True))
+    assert said.found[0] == (
+        "2 of 72 heads are specialised (2 in dependency), in 1 of 3 labels that were tested: at least 10 percentage "
+        "points more often right than the best simple guess and the controls, models or texts without the knowledge, "
+        "and surely so."
+    )
+    assert "of 1 questions with a specialised head, 1 have one that surely beats it" in said.found[1]
+    (leader,) = said.leaders
+    assert (leader.name, leader.does) == ("3-1", "looks from an object to its verb")
+    assert leader.numbers == (
+        "right in 72.5 % of 672 cases, where always pointing the same distance away gets 35.4 %; +37.1 points "
+        "[+32.1, +42.0]."
+    )
+    assert leader.without == ""
+    assert said.matters == (UNMEASURED,)
+
+
+def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None:
+    nothing = Verdicts(Rule(0.05, 0.2), None, (dataclasses.replace(FOUND, heads=frozenset()),), controlled=True)
+    missed = {"specialised": False, "p_adjusted": 0.31, "margin": 0.15}
+    said = told([row(**missed)], nothing)
+    assert said.found[0].startswith("No head is specialised in any of the 3 labels that were tested: not one is at")
+    assert said.found[1] == (
+        "Nearest comes head 3-1, which is not counted because its corrected p is 0.310, not below 0.05 and its lead "
+        "is below 20 points."
+    )
+    assert "Chosen again" not in dict(said.sure)
+    assert told([row(**missed)], dataclasses.replace(nothing, finds=())).found[0].startswith("Nothing on this page has")
+
+
+def test_how_sure_it_is_names_splits_correction_and_stability() -> None:
+    rows = [row(), row(label="det", stability=0.5)]
+    said = dict(told(rows, Verdicts(Rule(0.01), None, (FOUND,), controlled=True)).sure)
+    assert list(said) == ["Told on other text", "Tested together", "Chosen again"]
+    assert said["Told on other text"].startswith(
+        "Heads were chosen on one (1,000 sentences) and are told on two (500 sentences), 64 documents."
+    )
+    assert "all 2 questions" in said["Tested together"]
+    assert "corrected p below 0.01, on average at most 1 % have one by chance" in said["Tested together"]
+    assert "chosen in 73.0 % of cases (median over questions; lowest 50.0 %)" in said["Chosen again"]
+
+
+def test_little_text_few_documents_and_missing_controls_are_said() -> None:
+    rows = [row(), row(label="det", n=100), row(label="amod", clusters=19)]
+    weak = Verdicts(Rule(), Design(0.2, 0.8, 216, 45), (FOUND,), controlled=False)
+    said = dict(told(rows, weak).sure)
+    assert said["Too little text"] == (
+        "In 2 of 3 questions a missing verdict says little: a head that is really 20 points ahead takes 216 words in "
+        "45 documents to be found in 80 % of runs."
+    )
+    assert said["Few documents"].startswith("1 questions rest on fewer than 20 documents")
+    assert said["No controls"].startswith("A model that knows nothing")
+    few = told([row(clusters=5)], weak)
+    assert dict(few.sure)["Few documents"].startswith("All questions rest on fewer than 20 documents")
+    assert few.leaders == ()
+
+
+def costs(unit: str = "nats", p: float = 0.001, cost: float = 0.3) -> Costs:
+    heads = {"kind": "head", "name": ["3-1", "1-1"], "layer": [2, 0], "head": 0, "n": 90, "clusters": 30, "intact": 2.0}
+    heads |= {"cost": [cost, 0.0], "ci_low": [cost - 0.1, -0.1], "ci_high": [cost + 0.1, 0.1], "p_adjusted": [p, 1.0]}
+    return Costs("loss", unit, "zero", "value", pd.DataFrame(heads))
+
+
+def ablation(of: Costs, *p: float) -> Ablations:
+    numbers = {"name": "agreement: all", "by": "specialised", "heads": "3-1 1-1", "cost": 0.5, "random_cost": 0.2}
+    numbers |= {"random_least": 0.1, "random_most": 0.3, "difference": 0.3, "ci_low": 0.1, "ci_high": 0.5}
+    contrasts = tuple(Contrast(of, numbers | {"p": one}) for one in p)
+    return Ablations((6, 12), (BehaviourCosts((of,), ()),), (of,), contrasts)
+
+
+def test_what_is_lost_without_a_head_is_told_beside_it() -> None:
+    assert lost_without("3-1", {"ablation": ablation(costs())}) == (
+        "Switched off alone, it surely costs the loss: cost 0.30 [0.20, 0.40] nats."
+    )
+    assert "does not surely change the loss (cost 0.30" in lost_without("3-1", {"ablation": ablation(costs(p=0.2))})
+    assert "surely helps the loss" in lost_without("3-1", {"ablation": ablation(costs(cost=-0.3))})
+    far = lost_without("3-1", {"ablation": ablation(costs("cosine with the intact embedding"))})
+    assert (
+        far
+        == "Switched off alone, it moves the loss by 0.30 [0.20, 0.40] cosine, surely more than the median head does."
+    )
+    assert lost_without("6-6", {"ablation": ablation(costs())}) == lost_without("3-1", {}) == ""
+    said = told([row()], Verdicts(Rule(), None, (FOUND,), controlled=True), {"ablation": ablation(costs())})
+    assert said.leaders[0].without.startswith("Switched off alone, it surely costs")
+
+
+@pytest.mark.parametrize(
+    ("p", "verdict"), [((0.01, 0.02), "Yes: "), ((0.01, 0.5), "Partly: "), ((0.5, 0.5), "Not that we can tell: ")]
+)
+def test_whether_it_matters_is_told_from_chosen_heads_against_random_ones(p: tuple[float, float], verdict: str) -> None:
+    said = list(mattering({"ablation": ablation(costs(), *p)}, frozenset(), 72))
+    assert said[0].startswith(verdict)
+    assert f"In {sum(one < 0.05 for one in p)} of 2 such comparisons" in said[0]
+    assert said[1] == (
+        "loss: without the 2 heads of agreement: all it loses 0.50 nats, without random heads 0.20; difference 0.30 "
+        "[0.10, 0.50]."
+    )
+
+
+def test_more_comparisons_than_fit_are_counted_and_single_heads_stand_in_for_none() -> None:
+    said = list(mattering({"ablation": ablation(costs(), *[0.01] * 5)}, frozenset(), 72))
+    assert len(said) == 5
+    assert said[-1] == "The other 2 comparisons stand below."
+    (single,) = mattering({"ablation": ablation(costs())}, frozenset(), 72)
+    assert "Of 2 heads 1 surely cost something" in single
+
+
+def test_importance_and_patching_are_told_where_they_were_measured() -> None:
+    importance = pd.DataFrame(
+        {"name": ["3-1", "1-1"], "layer": [2, 0], "head": 0, "unit": "nats", "importance": [2.0, 1]}
+    )
+    columns = ("ci_low", "ci_high", "of_layer", "predicted", "cost")
+    gating = Gating(
+        (6, 12), (Importance("loss", importance.assign(**dict.fromkeys(columns, np.nan)), None),), (), (), ()
+    )
+    patched = Patched(
+        (), [[Cell("1-1", 0.5, 100, sure=True), Cell("1-2", -0.5, 100, sure=True)]], (), (), with_direct=False
+    )
+    said = list(mattering({"gating": gating, "patching": patched}, frozenset({"3-1"}), 72))
+    assert "1 of the 2 most important heads are specialised in something; of all heads 1 of 72 are." in said[0]
+    assert "1 of 2 heads, each alone, surely bring some of the right verb form back" in said[1]
+
+
+def test_names_from_a_corpus_stay_text_on_the_first_screen() -> None:
+    hostile, verdicts = "<script>alert(1)</script>|*", Verdicts(Rule(), None, (FOUND,), controlled=True)
+    rows = [row(label=hostile, baseline=hostile)]
+    page = SimpleNamespace(opening=told(rows, verdicts), summary=summarise({"dependency": rows}, {}, verdicts, 6, 12))
+    page.verdicts = verdicts
+    html = environment().get_template("opening.html.j2").render(page=page, leader=leader_sentence)
+    assert "<script" not in html
+    assert html.count("&lt;script&gt;alert(1)") >= 2
+    made = environment(html=False)
+    made.filters["md"] = escaped
+    assert "<script" not in made.get_template("opening.md.j2").render(page=page)
+
+
+def test_what_has_no_plain_name_is_shown_as_it_is() -> None:
+    assert task("dependency", "<b>:x", "dependent->head") == "looks from a dependent to the head (<b>:x)"
+    assert task("dependency", "nsubj:pass", "head<-dependent") == "looks at a passive subject most from its verb"
+    assert task("position", "[CLS]", "all tokens") == "looks at [CLS]"
+    assert (
+        task("coreference", "proper", "all words")
+        == "looks from a name to another mention of the same, among all words"
+    )
+    assert task("sense", "all", "noun->cue or rival").endswith("not to a rival")
+    assert (guess("random weights 2"), guess("own rule")) == ("the best head of a model with fresh weights", "own rule")

@@ -1,0 +1,193 @@
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reports import Run, write_metrics, write_report
+from reports.formats import coefficient, percent
+from reports.page import page as page_module
+from reports.scores.rankings import Rankings, rankings
+
+
+@pytest.fixture
+def compared(run_folder: Path, metrics: pd.DataFrame, agreement: pd.DataFrame) -> Run:
+    """The synthetic run, with metrics to compare."""
+    write_metrics(metrics, agreement, run_folder)
+    return Run.open(run_folder)
+
+
+@pytest.fixture
+def found(compared: Run) -> Rankings:
+    found = rankings(compared)
+    assert found is not None
+    return found
+
+
+def test_a_run_that_compared_no_metrics_has_none(run_folder: Path) -> None:
+    opened = Run.open(run_folder)
+    assert opened.metrics is None
+    assert opened.agreement is None
+    assert rankings(opened) is None
+
+
+def test_both_files_come_back_as_they_were_written(
+    compared: Run, metrics: pd.DataFrame, agreement: pd.DataFrame
+) -> None:
+    pd.testing.assert_frame_equal(compared.metrics, metrics)
+    pd.testing.assert_frame_equal(compared.agreement, agreement)
+
+
+def test_what_no_metric_can_be_is_refused(metrics: pd.DataFrame, agreement: pd.DataFrame, tmp_path: Path) -> None:
+    with pytest.raises(
+        ValueError, match=r"metrics.parquet: `auc` lies outside \[0, 1\], in \d+ row\(s\); the first is"
+    ):
+        write_metrics(metrics.assign(auc=1.5), agreement, tmp_path)
+    with pytest.raises(ValueError, match=r"agreement.parquet: `tau` lies outside \[-1, 1\]"):
+        write_metrics(metrics, agreement.assign(tau=-2.0), tmp_path)
+    with pytest.raises(ValueError, match=r"agreement.parquet: column\(s\) overlap missing"):
+        write_metrics(metrics, agreement.drop(columns="overlap"), tmp_path)
+
+
+def test_pairs_have_the_quartiles_over_questions(found: Rankings, agreement: pd.DataFrame) -> None:
+    names = [(pair.one, pair.other) for pair in found.pairs]
+    assert names[:4] == [
+        ("accuracy", m) for m in ("mass", "reciprocal rank", "area under the curve", *found.others[3:])
+    ]
+    assert len(names) == len(set(names)) == 10
+    rows = agreement[(agreement.one == "accuracy") & (agreement.other == "mass")]
+    pair = found.pairs[0]
+    assert (pair.low, pair.median, pair.high) == tuple(np.percentile(rows.tau, [25, 50, 75]))
+    assert (pair.questions, pair.same_best, pair.overlap) == (len(rows), rows.same_best.sum(), pytest.approx(0.4))
+
+
+def test_the_classifier_is_compared_where_it_was_trained(found: Rankings) -> None:
+    assert found.others[-1] == "trained classifier"
+    assert found.pairs[3].questions == 3
+    with_it = [row.variant for row in found.variants if not math.isnan(row.taus[-1])]
+    assert with_it == ["dependent->head"]
+    assert {"trained classifier", "tau"} < {term for term, _ in found.terms}
+
+
+def test_variants_have_their_medians_the_least_agreement_first(found: Rankings, agreement: pd.DataFrame) -> None:
+    rows = agreement[(agreement.one == "accuracy") & (agreement.other == "auc")]
+    for row in found.variants:
+        own = rows[(rows.probe == row.probe) & (rows.variant == row.variant)]
+        assert (row.questions, row.taus[2]) == (len(own), own.tau.median())
+    means = [np.mean(row.taus[:3]) for row in found.variants]
+    assert means == sorted(means)
+    assert sum(row.questions for row in found.variants) == found.compared
+
+
+def test_a_dispute_names_both_heads_with_both_numbers(found: Rankings, metrics: pd.DataFrame) -> None:
+    assert {dispute.metric for dispute in found.disputes} == set(found.others)
+    for dispute in found.disputes[:2]:
+        heads = metrics[(metrics.label == dispute.label) & (metrics.variant == dispute.variant)].set_index("name")
+        assert dispute.metric == "mass"
+        assert dispute.by_accuracy.name == heads.accuracy.idxmax() != heads.mass.idxmax() == dispute.by_metric.name
+        for best in (dispute.by_accuracy, dispute.by_metric):
+            assert (best.accuracy, best.value) == (heads.accuracy[best.name], heads.mass[best.name])
+
+
+def test_the_disputes_are_those_with_the_largest_gaps(found: Rankings, metrics: pd.DataFrame) -> None:
+    gaps: dict[tuple[str, str], float] = {}
+    for (probe, label, _), heads in metrics[metrics.n >= 50].groupby(["probe", "label", "variant"]):
+        one, other = heads.accuracy.argmax(), heads.mass.argmax()
+        accuracy, mass = heads.accuracy.to_numpy(), heads.mass.to_numpy()
+        gap = min(accuracy[one] - accuracy[other], mass[other] - mass[one])
+        relation = (probe, label.partition(":")[0])
+        gaps[relation] = max(gap, gaps.get(relation, 0))
+    shown = [dispute.gap for dispute in found.disputes if dispute.metric == "mass"]
+    assert shown == sorted(gaps.values(), reverse=True)[:2]
+
+
+def test_sentences_say_what_was_compared_and_what_agrees_most(found: Rankings) -> None:
+    scope, ends = found.sentences
+    assert f"on {found.compared} questions" in scope
+    assert f"the other {found.asked - found.compared} have fewer" in scope
+    assert ends.startswith(f"Closest to accuracy: reciprocal rank (median tau {coefficient(found.pairs[1].median)}, ")
+
+
+def test_without_a_classifier_it_is_not_explained(run_folder: Path, metrics: pd.DataFrame, agreement: pd.DataFrame):
+    write_metrics(metrics, agreement[agreement.other != "classifier"], run_folder)
+    found = rankings(Run.open(run_folder))
+    assert found is not None
+    assert "trained classifier" not in {*found.others, *(term for term, _ in found.terms)}
+
+
+def test_a_metric_that_is_the_same_for_all_heads_is_not_counted(
+    run_folder: Path, metrics: pd.DataFrame, agreement: pd.DataFrame, found: Rankings
+) -> None:
+    constant = (agreement.label == "det") & (agreement.other == "mass")
+    write_metrics(metrics, agreement.assign(tau=agreement.tau.mask(constant)), run_folder)
+    again = rankings(Run.open(run_folder))
+    assert again is not None
+    assert again.pairs[0].questions == found.pairs[0].questions - 3
+
+
+# --- the page
+
+
+@pytest.fixture
+def _no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_module, "_save_figures", lambda contents, *_: {part.name: [] for part in contents.probes})
+
+
+@pytest.fixture
+def pages(compared: Run, _no_figures: None) -> tuple[str, str]:
+    report = write_report(compared.folder).parent
+    html, markdown = ((report / name).read_text(encoding="utf-8") for name in ("index.html", "report.md"))
+    return html, markdown
+
+
+def test_the_section_is_on_both_pages_with_its_numbers(pages: tuple[str, str], found: Rankings) -> None:
+    for text in pages:
+        assert "Do the metrics agree?" in text
+        for pair in found.pairs:
+            assert f"{coefficient(pair.low)} to {coefficient(pair.high)}" in text
+        for dispute in found.disputes:
+            assert dispute.by_metric.name in text
+            assert percent(dispute.by_metric.value) in text
+    html, markdown = pages
+    assert '<a href="#metrics">' in html
+    assert not re.search(r"\bnan\b", markdown, re.IGNORECASE)
+    section = html.partition('<section id="metrics"')[2].partition("</section>")[0]
+    assert section.count("<table") == section.count("<caption>") == section.count('role="region"') == 3
+    assert section.count("<th ") == section.count('scope="col"') + section.count('scope="row"')
+
+
+def test_markdown_tables_are_whole(pages: tuple[str, str], found: Rankings) -> None:
+    section = pages[1].partition("## Do the metrics agree?")[2].partition("\n## ")[0]
+    tables = [
+        [len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()]
+        for block in re.findall(r"(?:^\|.*\n)+", section, re.M)
+    ]
+    assert [len(table) - 2 for table in tables] == [len(found.pairs), len(found.variants), len(found.disputes)]
+    assert all(len(set(table)) == 1 for table in tables), tables
+
+
+@pytest.mark.usefixtures("_no_figures")
+def test_without_the_files_there_is_no_section(run_folder: Path) -> None:
+    report = write_report(run_folder).parent
+    for name in ("index.html", "report.md"):
+        assert "metrics agree" not in (report / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("_no_figures")
+def test_where_no_question_is_large_enough_the_page_says_so(
+    run_folder: Path, metrics: pd.DataFrame, agreement: pd.DataFrame
+) -> None:
+    write_metrics(metrics, agreement.head(0), run_folder)
+    report = write_report(run_folder).parent
+    for name in ("index.html", "report.md"):
+        assert "questions has enough items to compare" in (report / name).read_text(encoding="utf-8")
+
+
+def test_a_browser_shows_the_section_without_scrolling_the_page(pages: tuple[str, str], compared: Run, browser) -> None:
+    page = browser.new_page(viewport={"width": 380, "height": 800})
+    page.goto((compared.folder / "report" / "index.html").as_uri() + "#metrics")
+    assert page.locator("#metrics table").count() == 3
+    assert page.evaluate("document.documentElement.scrollWidth") <= 380
+    page.close()
