@@ -5,11 +5,12 @@ from mha.batches import Batch, collate, plan
 from mha.causal.interventions import Ablate, Attend, intervene
 from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.encoder.weights import export_encoder, load_encoder
-from mha.hooks import SITES, HookError, Record, Seen, record, watch
+from mha.hooks import HookError, Record, record, watch
 from mha.models.maps import merge, stream_maps
 from mha.models.masked_prediction import MaskedLM
 from mha.models.model import Model, ModelError, load_model
 from mha.pieces import CLS, SEP, Pieces, align
+from mha.watches import SITES, Seen
 
 __all__ = [
     "CLS",

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from mha.dropout import dropout as drop
-from mha.hooks import call_of, is_watched
+from mha.watches import call_of, is_watched
 
 SILENT = frozenset(
     {"is_causal", "sliding_window", "deterministic", "layer_idx", "position_ids", "cache_position", "use_cache"}

@@ -2,43 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from mha.attention import MultiHeadAttention, attend
-from mha.hooks import HookError
+from mha.attention import attend
+from mha.projections import HookError
 
 NAME = "headscope"
 "The name under which `attend` is registered with the attention interface."
 
-OUTPUT_PROJECTIONS = {
-    "bert": "../output.dense",
-    "roberta": "../output.dense",
-    "xlm-roberta": "../output.dense",
-    "camembert": "../output.dense",
-    "electra": "../output.dense",
-    "distilbert": "out_lin",
-    "albert": "dense",
-    "modernbert": "Wo",
-    "gpt2": "c_proj",
-    "gpt_neox": "dense",
-    "llama": "o_proj",
-    "qwen2": "o_proj",
-    "bart": "out_proj",
-}
-"Where W_O lies, seen from the module that calls attention: an entry an architecture (`config.model_type`)."
-
 
 class HeadMissingError(ValueError):
     """A model of `transformers` that has no trained masked-LM head."""
-
-
-_CROSS = re.compile(r"(^|\.)(\w*cross_?att\w*|encoder_attn|EncDecAttention)(\.|$)")
-"What `transformers` calls its modules of cross-attention."
 
 
 def switch_attention(model: nn.Module) -> Any:
@@ -79,42 +57,6 @@ def _register() -> None:
 
     AttentionInterface.register(NAME, attend)
     AttentionMaskInterface.register(NAME, eager_mask)
-
-
-def output_weights(model: nn.Module, module: nn.Module, name: str) -> Tensor:
-    """Return W_O of an attention module [head, head_dim, model]; `name` is its path in `model`.
-
-    It is a view, but for our attention where heads were taken out.
-
-    Raises HookError for an architecture that is not in OUTPUT_PROJECTIONS.
-    """
-    if isinstance(module, MultiHeadAttention):
-        return module.output_weights()
-    kind = getattr(getattr(model, "config", None), "model_type", type(model).__name__)
-    if kind not in OUTPUT_PROJECTIONS:
-        raise HookError(f"where W_O of {kind!r} lies is not known: add it to mha.hub.OUTPUT_PROJECTIONS")
-    place = OUTPUT_PROJECTIONS[kind]
-    if place.startswith("../"):
-        name, place = name.rpartition(".")[0], place.removeprefix("../")
-    projection = model.get_submodule(f"{name}.{place}" if name else place)
-    weight = projection.weight
-    assert isinstance(weight, Tensor)
-    weight = weight.T if isinstance(projection, nn.Linear) else weight
-    heads = _heads(module, model)
-    return weight.view(heads, weight.shape[0] // heads, -1)
-
-
-def _heads(module: nn.Module, model: nn.Module) -> int:
-    for owner in (module, model.config):
-        for name in ("num_attention_heads", "num_heads", "n_heads"):
-            if isinstance(heads := getattr(owner, name, None), int):
-                return heads
-    raise HookError(f"the number of heads of {type(module).__name__} is not known")
-
-
-def is_cross_attention(name: str) -> bool:
-    """Return whether a module of that path in its model is one of cross-attention, by the names that are usual."""
-    return _CROSS.search(name) is not None
 
 
 def load_hub_model(folder: str, *, random_seed: int | None = None, whole: bool = False) -> nn.Module:

@@ -1,8 +1,8 @@
 """Run folders and what is made from them: tables, figures, pages. Reads numbers only; runs no model."""
 
 from reports.notebook.paper_figures import best_heads_figure, heat_map_figure
+from reports.notebook.run import Run
 from reports.page.page import write_report
-from reports.run.folder import Run
 from reports.run.sentence_attention import write_attention
 from reports.studies.tables import write_studies
 from reports.tables.columns import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import pandas as pd
 
@@ -12,7 +13,6 @@ from experiments.config.study_sections import ARC
 from experiments.inputs.controls import ModelControl, add_control, chosen_shuffles, model_controls, of_model, on_arcs
 from experiments.record.progress import Progress, counter
 from experiments.record.run_record import Journal
-from experiments.studies.study import Scored, Study
 from mha import Model
 from probes import Probe
 from probes.corpora.corpus import Texts
@@ -20,7 +20,20 @@ from probes.evidence.question import Effort
 from probes.evidence.results import SPLITS, Split, pooled_sums, score_table
 from probes.registry import CONTROL_ARCS, NEEDS, SHUFFLED
 from probes.scoring.control_arcs import ControlArcs
+from probes.scoring.observers import Observer
 from probes.scoring.score import Settings, learn_baselines, score_corpus
+
+
+class Observing(Protocol):
+    """What a part asks of a study while heads are scored, see `experiments.studies.study.Study`."""
+
+    def observer(self, scope: str, split: str, texts: Texts) -> Observer | None:
+        """Return what looks at the maps of a split while its heads are scored, if anything does."""
+        ...
+
+    def scored(self, scored: Scored) -> None:
+        """Take note of a part whose heads have been scored."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -33,7 +46,7 @@ class Part:
     probes: Sequence[Probe]
     texts: Sequence[Texts]
     "Of the selection split and of the report split."
-    studies: Sequence[Study] = ()
+    studies: Sequence[Observing] = ()
 
     @property
     def settings(self) -> Settings:
@@ -144,3 +157,15 @@ class Part:
             codelength=ARC in self.config.classifiers.tasks,
             progress=lambda done, of: progress(f"trained probes ({self.scope}s)", done, of),
         )
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A part of a run whose heads have been scored."""
+
+    part: Part
+    scores: pd.DataFrame
+    splits: Sequence[Split]
+    "The sums that the scores come from."
+    trained: Sequence[pd.DataFrame]
+    "The scores of trained probes, where they were asked for."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import pandas as pd
 
@@ -14,18 +14,16 @@ from experiments.inputs.controls import first_seed
 from experiments.inputs.open_model import Opened
 from experiments.record.progress import Progress, counter
 from experiments.record.run_record import Journal
+from experiments.studies.scope import Scored
 from mha import MaskedLM, Model, load_model
 from probes import Corpus
 from probes.corpora.corpus import Texts
 from probes.evidence.question import Effort
-from probes.evidence.results import SPLITS, Split, add_verdicts
+from probes.evidence.results import SPLITS, add_verdicts
 from probes.evidence.statistics import Rule
 from probes.scoring.aligned import Dropped
 from probes.scoring.observers import Observer
 from probes.scoring.score import Settings
-
-if TYPE_CHECKING:
-    from experiments.studies.scope import Part
 
 
 @dataclass(frozen=True)
@@ -110,18 +108,6 @@ class Surroundings:
         model, step = self.model, self.opened.step
         name = f"{model.name} ({model.source})" if model.source in ("random", "shuffled") else model.name
         return frame.assign(model=name, step=pd.array([pd.NA if step is None else step] * len(frame), dtype="Int64"))
-
-
-@dataclass(frozen=True)
-class Scored:
-    """A part of a run whose heads have been scored."""
-
-    part: Part
-    scores: pd.DataFrame
-    splits: Sequence[Split]
-    "The sums that the scores come from."
-    trained: Sequence[pd.DataFrame]
-    "The scores of trained probes, where they were asked for."
 
 
 class Study:

@@ -9,8 +9,9 @@ from torch import Tensor, nn
 
 from mha.causal.resume import skipped
 from mha.encoder.encoder import Entry
-from mha.hooks import Seen, watch
+from mha.hooks import watch
 from mha.models.model import Model
+from mha.watches import Seen
 
 
 @dataclass(frozen=True)

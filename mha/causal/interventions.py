@@ -12,7 +12,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from mha.hooks import HookError, Seen, watch
+from mha.hooks import HookError, watch
+from mha.watches import Seen
 
 WAYS = ("zero", "uniform", "mean", "resample")
 "What stands in the place of a head that is switched off."

@@ -16,8 +16,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from mha.encoder.encoder import Encoder
-from mha.hooks import Seen, watch
+from mha.hooks import watch
 from mha.models.circuits import layers_of
+from mha.watches import Seen
 
 Whole = TypeVar("Whole", bound=nn.Module)
 
@@ -53,9 +54,9 @@ def zeroed(model: Whole, gates: Float[Tensor, "layer head"]) -> Whole:
     """Return a copy of the same size whose heads write as much as their gates say; nothing where the gate is 0.
 
     `model` is an `Encoder`, which `export_encoder` writes as ever, or a model of `transformers` whose W_O
-    `mha.hub.OUTPUT_PROJECTIONS` knows, for `save_pretrained`. Layers are numbered as hooks number them. The patterns of
-    a head whose gate is 0 are what they were: it looks, and nothing of it is read. An encoder that lost heads is
-    given them back with zero matrices, so that gates of ones alone make it one of full size again.
+    `mha.projections.OUTPUT_PROJECTIONS` knows, for `save_pretrained`. Layers are numbered as hooks number them. The
+    patterns of a head whose gate is 0 are what they were: it looks, and nothing of it is read. An encoder that lost
+    heads is given them back with zero matrices, so that gates of ones alone make it one of full size again.
 
     Raises PruningError for gates of another shape, and for layers that share one W_O (ALBERT).
     """

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from mha.hooks import Seen, through_attend, watch
+from mha.hooks import through_attend, watch
+from mha.watches import Seen
 
 _known: ContextVar[Mapping[nn.Module, Any]] = ContextVar("headscope_known", default=MappingProxyType({}))
 "What layers return that are not to be run, in this thread."

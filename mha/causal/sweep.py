@@ -20,8 +20,9 @@ from mha.causal.interventions import Ablate, Patch, changed
 from mha.causal.resume import copies, keeping, known, resumable, skippable_layers
 from mha.encoder.encoder import Encoder, Entry
 from mha.encoder.layout import Packing
-from mha.hooks import HookError, Seen, record, watch
+from mha.hooks import HookError, record, watch
 from mha.models.circuits import layers_of
+from mha.watches import Seen
 
 Variant = tuple[Ablate | Patch, ...]
 "What is changed in one reading of a batch; nothing where it is empty."

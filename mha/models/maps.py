@@ -9,8 +9,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from mha.batches import Batch
-from mha.hooks import HookError, Seen, watch
+from mha.hooks import HookError, watch
 from mha.models.model import Model
+from mha.watches import Seen
 
 SeeMaps = Callable[[int, Tensor], None]
 "Called with the index of a layer and what it shows, word-level maps [batch, head, query, key] for example."

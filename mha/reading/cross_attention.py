@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mha.hooks import Seen, watch
+from mha.hooks import watch
 from mha.models.maps import READERS
 from mha.models.model import Model, ModelError
 from mha.pieces import CLS, SEP, Pieces
+from mha.watches import Seen
 
 KINDS = ("encoder", "decoder", "cross")
 """The source attends to itself; the target attends to itself, up to the piece that is read; the target attends to the

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from mha import Encoder, watch
 from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss
-from mha.hooks import Seen
+from mha.watches import Seen
 
 
 def entropy(pattern: Float[Tensor, "*row key"]) -> Float[Tensor, "*row"]:

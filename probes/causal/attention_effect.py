@@ -15,7 +15,8 @@ import torch
 from scipy.stats import rankdata
 from torch import Tensor
 
-from mha.hooks import Seen, watch
+from mha.hooks import watch
+from mha.watches import Seen
 from probes.causal.ablation import BATCH_PIECES
 from probes.causal.behaviours import Behaviour
 from probes.evidence.statistics import expanded_tail

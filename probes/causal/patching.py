@@ -20,10 +20,11 @@ from mha.batches import plan
 from mha.causal.direct_logits import DirectLogitError, direct_logits, linear_readout
 from mha.causal.interventions import Patch
 from mha.causal.sweep import PIECES, Sweep, Texts, Variant, sweeping
-from mha.hooks import Seen, watch
+from mha.hooks import watch
 from mha.models.masked_prediction import MaskedLM
 from mha.parallel import in_order
 from mha.pieces import Pieces, align
+from mha.watches import Seen
 from probes.minimal_pairs import Kind, LeftOut
 from probes.pairs.number_swaps import ROLES as WORD_ROLES
 from probes.pairs.number_swaps import NumberSwap

@@ -15,9 +15,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from mha.hooks import Seen, watch
+from mha.hooks import watch
 from mha.parallel import in_order
 from mha.pieces import CLS, SEP
+from mha.watches import Seen
 from probes.causal.ablation import BATCH_PIECES
 from probes.causal.behaviours import Behaviour, Embedding, of_items
 from probes.causal.importance import DIRECTIONS, followed

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from probes.corpora.antecedents import choices
 from probes.records import Document, Sentence
-from probes.words.antecedent import choices
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,11 @@ from torch import Tensor, nn
 
 from mha.batches import Batch, collate
 from mha.encoder.encoder import Encoder
-from mha.hooks import Seen, watch
+from mha.hooks import watch
 from mha.models.circuits import CircuitError, encoder_of, readouts
 from mha.models.model import Model
 from mha.parallel import in_order
+from mha.watches import Seen
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings
 from probes.scoring.scorer import TINY

@@ -15,10 +15,11 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from mha.batches import collate
-from mha.hooks import Seen, watch
+from mha.hooks import watch
 from mha.models.circuits import CircuitError, LayerInput, encoder_of, layers_of, readouts
 from mha.models.model import Model
 from mha.pieces import align
+from mha.watches import Seen
 from probes.records import IntArray
 from probes.scoring.aligned import Dropped
 from probes.scoring.tally import Numbers

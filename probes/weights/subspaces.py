@@ -17,9 +17,10 @@ from torch import Tensor
 from mha.attention import MultiHeadAttention
 from mha.batches import collate
 from mha.encoder.encoder import Encoder
-from mha.hooks import Seen, watch
+from mha.hooks import watch
 from mha.models.model import Model
 from mha.parallel import in_order
+from mha.watches import Seen
 from probes.corpora.corpus import MemoryTexts
 from probes.records import Document
 from probes.scoring.aligned import Aligned

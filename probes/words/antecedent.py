@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from probes.records import Document, Mention
+from probes.corpora.antecedents import GENDERS, Choice, choices
+from probes.records import Document
 from probes.registry import CONTROLS, register
 from probes.targets import Targets, key_sets
-
-GENDERS = {
-    **dict.fromkeys(("he", "him", "his", "himself"), "masculine"),
-    **dict.fromkeys(("she", "her", "hers", "herself"), "feminine"),
-    **dict.fromkeys(("it", "its", "itself"), "neuter"),
-    **dict.fromkeys(("they", "them", "their", "theirs", "themselves", "themself"), "they"),
-}
-"Pronoun -> the label it is counted under; other pronouns are not asked."
-
-_PERSONAL = "i me my mine myself we us our ours ourselves you your yours yourself yourselves"
-_SPEAKERS = frozenset(_PERSONAL.split())
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A pronoun, the noun phrase that it means, and another one; head words of all three."""
-
-    pronoun: int
-    right: int
-    other: int
-
-    @property
-    def nearer(self) -> bool:
-        """Whether the right one is the nearer one."""
-        return abs(self.right - self.pronoun) < abs(self.other - self.pronoun)
 
 
 @register
@@ -51,7 +27,8 @@ class Antecedent:
     the pronoun's gender, whether the right one is the nearer or the farther one, what the corpus says of the sentence,
     and gender with that (Rudinger et al. 2018, section 5).
 
-    >>> from probes.records import Document, Mention, Sentence, frozen_ints
+    >>> from probes.corpora.antecedents import GENDERS, Choice, choices
+    from probes.records import Document, Sentence, frozen_ints
     >>> mentions = (Mention((0,), 0, "a"), Mention((1,), 1, "b"), Mention((3,), 3, "a"))
     >>> columns = (("Mary", "Bo", "saw", "her"), frozen_ints([-1] * 4), ("",) * 4, ("PROPN", "PROPN", "VERB", "PRON"))
     >>> text = Document("d", (Sentence("s", *columns, mentions=mentions),))
@@ -90,25 +67,3 @@ class Antecedent:
         """An item counts among all, with each part of its label, and with gender and kind of sentence together."""
         gender, place, *kind = label.split(", ")
         return ("all", gender, place, *kind, *(f"{gender}, {one}" for one in kind))
-
-
-def choices(document: Document) -> Iterator[Choice]:
-    """Yield every pronoun of a text that is asked, with the two candidates."""
-    words = [word.lower() for word in document.words]
-    phrases = [m for m in document.mentions if words[m.head] not in GENDERS and words[m.head] not in _SPEAKERS]
-    for mention in document.mentions:
-        pronoun = mention.head
-        if words[pronoun] not in GENDERS or len(mention.words) > 1:
-            continue
-        outside = [phrase for phrase in phrases if pronoun not in phrase.words]
-        right = _nearest(pronoun, (phrase for phrase in outside if phrase.entity == mention.entity))
-        heads = {phrase.head for phrase in outside if phrase.entity == mention.entity}
-        other = _nearest(pronoun, (one for one in outside if one.entity != mention.entity and one.head not in heads))
-        if right is not None and other is not None:
-            yield Choice(pronoun, right, other)
-
-
-def _nearest(pronoun: int, phrases: Iterable[Mention]) -> int | None:
-    """Return the head nearest before a pronoun, else the nearest after it."""
-    heads = [phrase.head for phrase in phrases]
-    return min(heads, key=lambda head: (head > pronoun, abs(head - pronoun)), default=None)

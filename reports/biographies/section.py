@@ -13,7 +13,7 @@ import pandas as pd
 from reports.biographies.agreement import Agreement, agreement
 from reports.biographies.curves import QUESTION, drawn_curves, progress, slider_view
 from reports.formats import MISSING, count, percent
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.scores.verdicts import Rule
 
 ALL_SEEDS: Final = -1
@@ -161,7 +161,7 @@ class HeadBiographies:
         return tuple(part for part in (scope, found, self.order, f"Lives of heads: {lives}.", self.behaviour) if part)
 
 
-def head_biographies(run: Run, rule: Rule) -> HeadBiographies | None:
+def head_biographies(run: RunFolder, rule: Rule) -> HeadBiographies | None:
     """Return what a page says of the biographies of a run, judged by `rule`; None where it followed no training."""
     tables = run.biographies
     if tables is None:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reports.heads.card_parts import CardSource
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.scores.best_heads import page_scores
 
 MOST_WORDS: Final = 254
@@ -34,7 +34,7 @@ class AttentionView:
     "Texts of more than MOST_WORDS words."
 
 
-def attention_view(run: Run) -> AttentionView | None:
+def attention_view(run: RunFolder) -> AttentionView | None:
     """Return the view of a run's example sentences, with the relations that were scored; None where the run kept none.
 
     A word's keys and weights are bytes in turn, the strongest key first, for every head and every word; the special
@@ -77,7 +77,7 @@ def _gold(arcs: pd.DataFrame, words: int, relations: Sequence[Relation]) -> dict
     return found
 
 
-def _weights(rows: pd.DataFrame, words: int, run: Run) -> dict[str, Any]:
+def _weights(rows: pd.DataFrame, words: int, run: RunFolder) -> dict[str, Any]:
     """Return how many keys of a word are kept, and keys and weights of all heads; of those not in `rows` nothing."""
     keys = np.stack(rows["keys"].tolist()).reshape(len(rows), words, -1)
     weights = np.stack(rows["weights"].tolist()).reshape(keys.shape)
@@ -87,7 +87,7 @@ def _weights(rows: pd.DataFrame, words: int, run: Run) -> dict[str, Any]:
     return {"keys": keys.shape[2], "weights": base64.b64encode(kept.tobytes()).decode("ascii")}
 
 
-def _roles(run: Run, relations: Sequence[Relation]) -> dict[str, int]:
+def _roles(run: RunFolder, relations: Sequence[Relation]) -> dict[str, int]:
     """Return the main role of each head that has one, as an index into `relations`."""
     surest = CardSource(run).surest
     rows = surest[surest["specialised"]]

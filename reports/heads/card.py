@@ -16,7 +16,7 @@ from reports.progress import Step, each, silent
 from reports.tables.text_table import html_rows, markdown_rows, plain_rows
 
 if TYPE_CHECKING:
-    from reports.run.folder import Run
+    from reports.run.folder import RunFolder
 
 PARTS: Final[tuple[Part, ...]] = (
     *(roles, shape, nearest, ensembles, subspaces, circuits, classifiers, biography, examples),
@@ -67,7 +67,7 @@ def _html(part: CardPart) -> str:
     return f"<h4>{html.escape(part.title)}</h4>{said}{html_rows(part.columns, part.rows)}"
 
 
-def head_card(run: Run, name: str) -> HeadCard:
+def head_card(run: RunFolder, name: str) -> HeadCard:
     """Return the card of the head called `name`, which the run must have."""
     return _card(CardSource(run), name, PARTS)
 
@@ -89,7 +89,7 @@ class HeadCards:
         return [{"name": card.name, "parts": [asdict(part) for part in card.parts]} for card in self.cards]
 
 
-def head_cards(run: Run, step: Step = silent) -> HeadCards | None:
+def head_cards(run: RunFolder, step: Step = silent) -> HeadCards | None:
     """Return the cards of a run, telling `step` of each; None where it scored no heads."""
     source, names = CardSource(run), run.scores.drop_duplicates("name").sort_values(["layer", "head"])["name"]
     makers = [part for part in PARTS if part is not examples]

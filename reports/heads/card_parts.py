@@ -19,7 +19,7 @@ from reports.heads.role_marks import RoleName
 from reports.scores.best_heads import CLASSIFIER, page_scores
 
 if TYPE_CHECKING:
-    from reports.run.folder import Run
+    from reports.run.folder import RunFolder
 
 MOST: Final = 8
 "Roles that a card tells."
@@ -47,7 +47,7 @@ class CardPart:
 class CardSource:
     """What the parts of cards read: a run, and what several of them need of it."""
 
-    run: Run
+    run: RunFolder
 
     @cached_property
     def rows(self) -> pd.DataFrame:

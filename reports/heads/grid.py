@@ -13,7 +13,7 @@ from reports.heads.card import HeadCards, head_cards
 from reports.heads.card_parts import CardSource, main_roles
 from reports.heads.role_marks import RoleName, role_marks
 from reports.progress import Step, silent
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 
 ANY: Final = "any probe"
 "Stands for all probes together."
@@ -68,7 +68,7 @@ class HeadGrid:
         return {"layers": self.layers, "heads": self.heads, "views": views, "cards": self.cards.data}
 
 
-def head_grid(run: Run, step: Step = silent) -> HeadGrid | None:
+def head_grid(run: RunFolder, step: Step = silent) -> HeadGrid | None:
     """Return the grid of a run, telling `step` of every head; None where it scored no heads."""
     cards = head_cards(run, step)
     if cards is None:

@@ -11,7 +11,7 @@ import pandas as pd
 from reports.formats import MISSING, decimal, escaped, percent, signed, signed_whole
 from reports.heads.card_parts import CardSource
 from reports.progress import Step, each, silent
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.templates.environment import environment
 
 MOST: Final = 5
@@ -47,7 +47,7 @@ class Profile:
         return tuple(line.name for line in self.lines if not line.roles)
 
 
-def profile_page(runs: Sequence[Run], step: Step = silent) -> str:
+def profile_page(runs: Sequence[RunFolder], step: Step = silent) -> str:
     """Return the profile of all heads over `runs` in Markdown.
 
     What is measured beside scores is told from the first run that has it. Raises ValueError for runs of different
@@ -58,7 +58,7 @@ def profile_page(runs: Sequence[Run], step: Step = silent) -> str:
     return made.get_template("profile.md.j2").render(profile=head_profile(runs, step))
 
 
-def head_profile(runs: Sequence[Run], step: Step = silent) -> Profile:
+def head_profile(runs: Sequence[RunFolder], step: Step = silent) -> Profile:
     """Return what is told of all heads over `runs`, telling `step` of each head."""
     models = {run.folder: tuple(run.scores["model"].unique()) for run in runs}
     if not models:
@@ -79,7 +79,7 @@ def head_profile(runs: Sequence[Run], step: Step = silent) -> Profile:
     return Profile(", ".join(named[0]), about, tuple(title for title, _ in columns), tuple(lines))
 
 
-def _corpora(run: Run) -> tuple[str, str]:
+def _corpora(run: RunFolder) -> tuple[str, str]:
     names = run.scores.drop_duplicates(["split", "corpus"]).set_index("split")["corpus"]
     return str(names.get("select", MISSING)), str(names.get("report", MISSING))
 
@@ -103,13 +103,13 @@ Found = dict[str, str]
 "Name of a head -> what a column says of it."
 
 
-def _first(make: Callable[[Run], Found], sources: Sequence[CardSource]) -> Found:
+def _first(make: Callable[[RunFolder], Found], sources: Sequence[CardSource]) -> Found:
     """Return a column from the first run that has what it tells."""
     return next((found for source in sources if (found := make(source.run))), {})
 
 
-def _shape(kind: str, measure: str, write: Callable[[float], str]) -> Callable[[Run], Found]:
-    def make(run: Run) -> Found:
+def _shape(kind: str, measure: str, write: Callable[[float], str]) -> Callable[[RunFolder], Found]:
+    def make(run: RunFolder) -> Found:
         rows = _shapes(run)
         rows = rows[(rows["kind"] == kind) & (rows["measure"] == measure)] if len(rows) else rows
         return {str(row["name"]): write(float(row["value"])) for row in rows.to_dict("records")}
@@ -117,7 +117,7 @@ def _shape(kind: str, measure: str, write: Callable[[float], str]) -> Callable[[
     return make
 
 
-def _shapes(run: Run) -> pd.DataFrame:
+def _shapes(run: RunFolder) -> pd.DataFrame:
     """Return the shapes of the report split on the run's first scope."""
     table = run.studies.get("shapes", pd.DataFrame())
     if not len(table):
@@ -127,22 +127,22 @@ def _shapes(run: Run) -> pd.DataFrame:
     return first
 
 
-def _class(run: Run) -> Found:
+def _class(run: RunFolder) -> Found:
     rows = _shapes(run)
     return _top(rows[rows["kind"] == "class"], "value", lambda row: str(row["measure"])) if len(rows) else {}
 
 
-def _kernel(run: Run) -> Found:
+def _kernel(run: RunFolder) -> Found:
     table = run.studies.get("circuits", pd.DataFrame())
     return {str(row["name"]): signed_whole(int(row["kernel_offset"])) for row in table.to_dict("records")}
 
 
-def _copying(run: Run) -> Found:
+def _copying(run: RunFolder) -> Found:
     table = run.studies.get("circuits", pd.DataFrame())
     return {str(row["name"]): decimal(float(row["copying"])) for row in table.to_dict("records")}
 
 
-def _selective(run: Run) -> Found:
+def _selective(run: RunFolder) -> Found:
     table = run.studies.get("classifiers")
     if table is None:
         return {}
@@ -156,7 +156,7 @@ def _top(rows: pd.DataFrame, by: str, say: Callable[[dict[Any, Any]], str]) -> F
     return {str(row["name"]): say(row) for row in first.to_dict("records")}
 
 
-def _nearest(run: Run) -> Found:
+def _nearest(run: RunFolder) -> Found:
     table = run.studies.get("distances")
     if table is None:
         return {}
@@ -165,7 +165,7 @@ def _nearest(run: Run) -> Found:
     return _top(both, "near", lambda row: f"{row['other']} ({decimal(float(row['distance']))})")
 
 
-MEASURES: Final[dict[str, Callable[[Run], Found]]] = {
+MEASURES: Final[dict[str, Callable[[RunFolder], Found]]] = {
     "entropy, nats": _shape("entropy", "all tokens", decimal),
     "to [SEP], %": _shape("attention", "[SEP]", percent),
     "to [CLS], %": _shape("attention", "[CLS]", percent),

@@ -15,7 +15,7 @@ from reports.scores.best_heads import CLASSIFIER, best_heads, page_scores
 from reports.scores.best_table import asked_probes
 
 if TYPE_CHECKING:
-    from reports.run.folder import Run
+    from reports.run.folder import RunFolder
 
 FORMATS: Final = (".pdf", ".png", ".svg")
 "What a figure can be written as, by the ending of its path."
@@ -25,7 +25,7 @@ MOST_ROWS, MOST_MAPS = 15, 4
 
 
 def best_heads_figure(
-    run: Run, probe: str, path: str | Path | None = None, *, labels: Sequence[str] = (), title: str | None = None
+    run: RunFolder, probe: str, path: str | Path | None = None, *, labels: Sequence[str] = (), title: str | None = None
 ) -> Figure:
     """Draw the best head of every label of a probe with its 95 % interval, strongest rival and lexical table.
 
@@ -41,7 +41,7 @@ def best_heads_figure(
 
 
 def heat_map_figure(
-    run: Run, probe: str, path: str | Path | None = None, *, labels: Sequence[str] = (), title: str | None = None
+    run: RunFolder, probe: str, path: str | Path | None = None, *, labels: Sequence[str] = (), title: str | None = None
 ) -> Figure:
     """Draw the accuracy of every head, layers as rows, in the variant of each label with the largest sure margin.
 
@@ -64,7 +64,7 @@ FIGURES: Final[Mapping[str, Callable[..., Figure]]] = {"best-heads": best_heads_
 
 
 def save_paper_figures(
-    run: Run, folder: Path, ending: str, probes: Sequence[str] = (), step: Step = silent
+    run: RunFolder, folder: Path, ending: str, probes: Sequence[str] = (), step: Step = silent
 ) -> list[Path]:
     """Write both figures of every probe, or of those named, into `folder` and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -78,13 +78,13 @@ def save_paper_figures(
     return saved
 
 
-def _title(run: Run, probe: str, title: str | None) -> str:
+def _title(run: RunFolder, probe: str, title: str | None) -> str:
     scores = page_scores(run.scores)[0]
     corpus = ", ".join(scores.loc[scores["split"] == "report", "corpus"].drop_duplicates())
     return f"{scores['model'].iloc[0]} on {corpus}: {probe}" if title is None else title
 
 
-def _check_labels(run: Run, probe: str, labels: Sequence[str], known: Sequence[str]) -> None:
+def _check_labels(run: RunFolder, probe: str, labels: Sequence[str], known: Sequence[str]) -> None:
     """Raise ValueError for a label that is not among those that were scored, or where there are none."""
     there = list(dict.fromkeys(known))
     if not there:

@@ -11,7 +11,7 @@ from reports.scores.best_heads import best_heads, page_scores
 from reports.scores.best_table import Question, asked_probes, find_question
 
 if TYPE_CHECKING:
-    from reports.run.folder import Run
+    from reports.run.folder import RunFolder
 
 RAMP: Final = ("#f3f6f9", "#a9cbe6", "#4a90c9", "#0f4f8f", "#06264d")
 "Light to dark in one hue, as in the static figures."
@@ -42,7 +42,7 @@ NUMBERS: Final[tuple[alt.Tooltip, ...]] = tuple(
 "What a chart says of a head that one points at."
 
 
-def head_chart(run: Run, label: str, probe: str | None = None, variant: str | None = None) -> Any:
+def head_chart(run: RunFolder, label: str, probe: str | None = None, variant: str | None = None) -> Any:
     """Return the accuracy of every head on one question as an Altair chart, layers as rows.
 
     The chosen head is framed and specialised heads are dotted. Without `probe` or `variant` it is the question of that
@@ -65,7 +65,7 @@ def head_chart(run: Run, label: str, probe: str | None = None, variant: str | No
     return (cells + dots + frame).properties(width=alt.Step(CELL), height=alt.Step(CELL), title=title)
 
 
-def best_chart(run: Run, probe: str | None = None) -> Any:
+def best_chart(run: RunFolder, probe: str | None = None) -> Any:
     """Return the best heads with interval, baseline and lexical table as an Altair chart, the MOST surest margins."""
     scores, _ = page_scores(run.scores)
     every = [row for name in asked_probes(run, probe) for row in best_heads(scores, name) if row.n]
@@ -98,7 +98,7 @@ _FIELDS: Final = (
 )
 
 
-def _of(run: Run, question: Question) -> Any:
+def _of(run: RunFolder, question: Question) -> Any:
     scores, _ = page_scores(run.scores)
     rows = scores[scores["split"] == "report"]
     for column in ("probe", "label", "variant"):

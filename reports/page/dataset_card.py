@@ -10,7 +10,7 @@ from reports.formats import count, escaped
 from reports.scores.glossary import LIMITS, MEANING
 
 if TYPE_CHECKING:
-    from reports.run.folder import Run
+    from reports.run.folder import RunFolder
 
 MEANINGS: Final[Mapping[str, str]] = {
     "step": "of the model's training, where it is known",
@@ -37,7 +37,7 @@ MEANINGS: Final[Mapping[str, str]] = {
 }
 
 
-def dataset_card(run: Run, table: str, columns: Sequence[str], sizes: Mapping[str, int]) -> str:
+def dataset_card(run: RunFolder, table: str, columns: Sequence[str], sizes: Mapping[str, int]) -> str:
     """Return the card of a table of a run, in Markdown; `sizes` are the rows of each split."""
     front = {"pretty_name": f"{run.name}: {table}", "tags": ["attention-heads", "interpretability", "headscope"]}
     model = run.record.get("model", {})

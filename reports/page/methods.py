@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from reports.formats import count, points
 from reports.page.methods_of_studies import of_studies
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS, BestHead
 from reports.scores.controls import Rival
 from reports.scores.verdicts import Verdicts
@@ -40,7 +40,7 @@ Paragraph = tuple[str, str]
 
 
 def methods(
-    run: Run, config: Mapping[str, Any], rows: Sequence[BestHead], rivals: Sequence[Rival], verdicts: Verdicts
+    run: RunFolder, config: Mapping[str, Any], rows: Sequence[BestHead], rivals: Sequence[Rival], verdicts: Verdicts
 ) -> tuple[Paragraph, ...]:
     """Return what was done, a paragraph a step; `rows` are those of untrained heads, `config` is config.toml as read.
 

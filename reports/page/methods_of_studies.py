@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 
 STUDIES: Final[Mapping[str, tuple[str, str, str]]] = {
     "shapes": (
@@ -156,7 +156,7 @@ WITHIN: Final = frozenset(
 "Tables that are told with another one."
 
 
-def of_studies(run: Run, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def of_studies(run: RunFolder, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield heading and sentences of what the run measured beside scores."""
     if run.behaviour is not None:
         yield _told("Minimal pairs", config.get("behaviour", {}), BEHAVIOUR)

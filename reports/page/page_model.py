@@ -13,12 +13,13 @@ import pandas as pd
 from reports.biographies.section import HeadBiographies, head_biographies
 from reports.drawing.arcs import Diagram, diagrams
 from reports.drawing.heatmaps import heat_map_data
+from reports.notebook.run import Run
 from reports.page.methods import Paragraph, methods
+from reports.page.provenance import Provenance, part_of, provenance
 from reports.page.sections import Told, sections
 from reports.page.summary import Opening, opening
 from reports.progress import Step, each, silent
-from reports.run.folder import Run
-from reports.run.provenance import Provenance, part_of, provenance
+from reports.run.folder import RunFolder
 from reports.scores.best_heads import CLASSIFIER, BestHead, best_heads, page_scores, probes
 from reports.scores.controls import Rival, rivals
 from reports.scores.glossary import MAPS_SAID
@@ -61,7 +62,7 @@ class ProbePart:
 class Contents:
     """All that a report says, in the order in which it says it."""
 
-    run: Run
+    run: RunFolder
     model: str
     maps: str
     "What was read of the heads, a key of `reports.scores.glossary.MAPS`."
@@ -164,7 +165,7 @@ def gather(folder: Path, step: Step = silent) -> Contents:
     )
 
 
-def _shown_scores(run: Run) -> tuple[pd.DataFrame, list[str]]:
+def _shown_scores(run: RunFolder) -> tuple[pd.DataFrame, list[str]]:
     """Return the scores that the page shows, at least one, and what it therefore leaves out."""
     scores, left_out = page_scores(run.scores)
     if scores.empty:
@@ -185,12 +186,12 @@ def _of_untrained(best: Mapping[str, Sequence[BestHead]]) -> list[BestHead]:
     return [row for probe, rows in best.items() if probe != CLASSIFIER for row in rows]
 
 
-def _probe_part(run: Run, scores: pd.DataFrame, probe: str, rows: tuple[BestHead, ...]) -> ProbePart:
+def _probe_part(run: RunFolder, scores: pd.DataFrame, probe: str, rows: tuple[BestHead, ...]) -> ProbePart:
     drawn = tuple(diagrams(run.examples, rows, HEADS_WITH_EXAMPLES))
     return ProbePart(probe, rows, heat_map_data(scores, probe, rows), drawn)
 
 
-def _config(run: Run) -> Mapping[str, Any]:
+def _config(run: RunFolder) -> Mapping[str, Any]:
     """Return config.toml of the run as it was read in, or say that it cannot be read."""
     try:
         return tomllib.loads(run.config)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from reports.findings.record import PUBLISHED, UNTESTABLE, VERDICTS, Findings, read_findings
 from reports.formats import count
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class RunFindings:
     "Of the findings that could be measured: those that were reproduced, those that differ, those that were not."
 
 
-def run_findings(run: Run) -> RunFindings | None:
+def run_findings(run: RunFolder) -> RunFindings | None:
     """Return what is on record for the run's weights; None where nothing is."""
     try:
         found = read_findings(PUBLISHED)
@@ -55,7 +55,7 @@ def run_findings(run: Run) -> RunFindings | None:
     return RunFindings(said, sorted(told, key=lambda one: VERDICTS.index(one.verdict)))
 
 
-def _model(found: Findings, run: Run) -> str:
+def _model(found: Findings, run: RunFolder) -> str:
     """Return what the record calls the weights of a run; empty where it has not seen them.
 
     Fresh and shuffled weights have the hash of those that they were made from, and others for every seed.

@@ -13,7 +13,7 @@ from reports.heads.attention import attention_view
 from reports.heads.grid import head_grid
 from reports.page.run_findings import run_findings
 from reports.progress import Step, each, silent
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.studies.ablation.figure import save_ablation
 from reports.studies.ablation.section import ablations
 from reports.studies.ablation.terms import ABLATION
@@ -134,7 +134,7 @@ class Told:
         return replace(self, figures=tuple(self.section.save(self.found, about, folder)))
 
 
-def sections(run: Run, step: Step = silent) -> Iterator[Told]:
+def sections(run: RunFolder, step: Step = silent) -> Iterator[Told]:
     """Yield what a page tells of a run beside scores."""
     for section in each("page: sections", SECTIONS, step):
         found = section.gather(run, step) if section.by_head else section.gather(run)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,29 +10,18 @@ from typing import Any, Self
 
 import pandas as pd
 
-from reports.head_names import head_hint
-from reports.heads.card import HeadCard, head_card
 from reports.run.biography_tables import read_biographies
 from reports.run.sentence_attention import SentenceAttention
-from reports.scores.best_table import best_table
-from reports.studies.tables import read_studies
 from reports.tables.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
-from reports.tables.text_table import ShownTable
+from reports.tables.study_table import StudyTable, read_tables
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 "What a folder must hold to be a run folder."
 
-SHOWN = 12
-"Rows of the best heads that a notebook shows of a run."
-
 
 @dataclass(frozen=True, repr=False)
-class Run:
-    """The numbers of one finished run; `print` says which, and a notebook shows its best heads.
-
-    `run.best()` is the table of best heads, `run.plot("obj")` a chart of all heads on one label, `run.head("3-5")` the
-    card of one head, by the name that papers use, and `run.scores` holds the numbers of every head.
-    """
+class RunFolder:
+    """The numbers of one finished run, as its folder holds them; `print` says which run."""
 
     folder: Path
     scores: pd.DataFrame
@@ -61,8 +49,8 @@ class Run:
     "What was measured of heads beside their scores: tables by name, see `reports.studies.tables`."
 
     @classmethod
-    def open(cls, path: str | Path) -> Self:
-        """Open the run folder at `path`.
+    def read(cls, path: str | Path, tables: Mapping[str, StudyTable]) -> Self:
+        """Read the run folder at `path`; `tables` are those of studies that it may hold, by name.
 
         Raises FileNotFoundError where there is no such folder or a file of it is missing, ValueError where one of its
         files cannot be understood.
@@ -89,7 +77,7 @@ class Run:
             behaviour=read_behaviour(pairs) if pairs.is_file() else None,
             biographies=read_biographies(folder),
             attention=SentenceAttention.read(folder),
-            studies=read_studies(folder),
+            studies=read_tables(folder, tables),
         )
 
     @property
@@ -107,23 +95,6 @@ class Run:
         """Number of heads of the widest layer."""
         return int(self.scores["head"].max()) + 1 if len(self.scores) else 0
 
-    def best(self, probe: str | None = None) -> ShownTable:
-        """Return the chosen head of every label, of one probe or of all, the largest sure margins first.
-
-        Raises ValueError for a probe that the run did not ask.
-        """
-        return best_table(self, probe)
-
-    def plot(self, label: str | None = None, probe: str | None = None, variant: str | None = None) -> Any:
-        """Return an Altair chart: all heads on one label, or without a label the best heads beside their baselines.
-
-        Where a label was asked in several ways it is the one with the largest sure margin, unless `probe` or `variant`
-        say which. Raises ValueError where the run scored no such thing.
-        """
-        from reports.notebook.run_charts import best_chart, head_chart  # draws only where asked
-
-        return best_chart(self, probe) if label is None else head_chart(self, label, probe, variant)
-
     def __repr__(self) -> str:
         """Which run it is, in one line."""
         asked = self.scores["probe"].nunique()
@@ -131,23 +102,6 @@ class Run:
             f"Run {self.name!r}: {', '.join(self.scores['model'].drop_duplicates())}, {self.layers} layers x "
             f"{self.heads} heads, {asked} {'probe' if asked == 1 else 'probes'}, {len(self.scores):,} scores"
         )
-
-    def _repr_html_(self) -> str:
-        return f"<p>{html.escape(repr(self))}</p>{self.best()[:SHOWN]._repr_html_()}"
-
-    def head(self, name: str) -> HeadCard:
-        """Return the card of the head called `name`, layer and head counted from 1: "3-5" is layer 2, head 4.
-
-        Its `scores` are the head's rows. Raises ValueError that says which names there are.
-        """
-        if not (self.scores["name"] == name).any():
-            raise ValueError(f"{self.folder}: no head {name!r}; {self._hint(name)}")
-        return head_card(self, name)
-
-    def _hint(self, name: str) -> str:
-        """Say which heads there are, and which one `name` probably meant."""
-        known = list(dict.fromkeys(self.scores["name"]))
-        return head_hint(name, known) if known else "this run scored no heads"
 
 
 def _read_record(path: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from reports.scores.best_heads import BestHead, best_heads, page_scores, probes
 from reports.tables.text_table import ShownTable
 
 if TYPE_CHECKING:
-    from reports.run.folder import Run
+    from reports.run.folder import RunFolder
 
 COLUMNS: Final = (
     *("probe", "label", "variant", "head", "n", "accuracy, %", "interval", "its rival, %", "rival"),
@@ -38,7 +38,7 @@ class Question:
     variant: str
 
 
-def best_table(run: Run, probe: str | None = None) -> ShownTable:
+def best_table(run: RunFolder, probe: str | None = None) -> ShownTable:
     """Return the chosen head of every label and variant, of one probe or of all, the largest sure margins first.
 
     Raises ValueError for a probe that the run did not ask.
@@ -61,7 +61,7 @@ def _cells(row: BestHead) -> tuple[str, ...]:
     )
 
 
-def asked_probes(run: Run, probe: str | None = None) -> list[str]:
+def asked_probes(run: RunFolder, probe: str | None = None) -> list[str]:
     """Return the probes of a run, or the one that is named; raises ValueError, with those that there are."""
     known = probes(page_scores(run.scores)[0])
     if probe is None:
@@ -71,7 +71,7 @@ def asked_probes(run: Run, probe: str | None = None) -> list[str]:
     return [probe]
 
 
-def find_question(run: Run, label: str, probe: str | None = None, variant: str | None = None) -> Question:
+def find_question(run: RunFolder, label: str, probe: str | None = None, variant: str | None = None) -> Question:
     """Return the question of that label with the largest sure margin, in the probe and variant that are named.
 
     Raises ValueError, with what there is, where nothing of the kind was scored.
@@ -89,7 +89,7 @@ def find_question(run: Run, label: str, probe: str | None = None, variant: str |
     return Question(best.probe, best.label, best.variant)
 
 
-def _scored(run: Run, names: Sequence[str]) -> Iterator[BestHead]:
+def _scored(run: RunFolder, names: Sequence[str]) -> Iterator[BestHead]:
     scores, _ = page_scores(run.scores)
     for name in names:
         yield from (row for row in best_heads(scores, name) if row.n)

@@ -10,7 +10,7 @@ from typing import Final
 import pandas as pd
 
 from reports.formats import coefficient, count
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.scores.best_heads import CLASSIFIER
 from reports.scores.glossary import METRICS
 
@@ -129,7 +129,7 @@ class Rankings:
         return tuple((term, definition) for term, definition in METRICS if term not in unknown)
 
 
-def rankings(run: Run) -> Rankings | None:
+def rankings(run: RunFolder) -> Rankings | None:
     """Return what a page says about the agreement of metrics; None where the run did not compare them."""
     if run.metrics is None or run.agreement is None:
         return None
@@ -172,7 +172,7 @@ def _variants(of_accuracy: pd.DataFrame, others: list[str]) -> Iterator[Variant]
         yield Variant(probe, variant, rows["label"].nunique(), tuple(table[others].iloc[place].tolist()))
 
 
-def _disputes(run: Run, of_accuracy: pd.DataFrame, metric: str) -> list[Dispute]:
+def _disputes(run: RunFolder, of_accuracy: pd.DataFrame, metric: str) -> list[Dispute]:
     """Return the disputes of accuracy and a metric with the largest gaps, one a relation with its subtypes."""
     numbers = _numbers(run, metric)
     rows = of_accuracy[(of_accuracy["other"] == metric) & ~of_accuracy["same_best"]]
@@ -188,7 +188,7 @@ def _disputes(run: Run, of_accuracy: pd.DataFrame, metric: str) -> list[Dispute]
     return list(islice(largest.values(), MOST))
 
 
-def _numbers(run: Run, metric: str) -> pd.DataFrame:
+def _numbers(run: RunFolder, metric: str) -> pd.DataFrame:
     """Return name, accuracy and the metric as `value`, by question and head."""
     assert run.metrics is not None
     table = run.metrics

@@ -22,7 +22,7 @@ from reports.studies.patching.tables import PATCHING_TABLES
 from reports.studies.relatedness.tables import RELATEDNESS_TABLES
 from reports.studies.shapes.tables import SHAPE_TABLES
 from reports.studies.slopes.tables import SLOPE_TABLES
-from reports.tables.study_table import StudyTable
+from reports.tables.study_table import StudyTable, read_tables
 
 STUDY_TABLES: Final[Mapping[str, StudyTable]] = MappingProxyType(
     {
@@ -52,5 +52,4 @@ def write_studies(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
 
 def read_studies(folder: Path) -> dict[str, pd.DataFrame]:
     """Return the tables that lie in `folder`, by name; ValueError says what is wrong with one."""
-    paths = {name: folder / f"{name}.parquet" for name in STUDY_TABLES}
-    return {name: STUDY_TABLES[name].read(path) for name, path in paths.items() if path.is_file()}
+    return read_tables(folder, STUDY_TABLES)

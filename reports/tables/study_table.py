@@ -60,3 +60,9 @@ class StudyTable:
     def read(self, path: Path) -> pd.DataFrame:
         """Read a parquet file; ValueError says what is wrong with it."""
         return self.validated(read_parquet(path), path)
+
+
+def read_tables(folder: Path, tables: Mapping[str, StudyTable]) -> dict[str, pd.DataFrame]:
+    """Return those of the tables that lie in `folder`, by name; ValueError says what is wrong with one."""
+    paths = {name: folder / f"{name}.parquet" for name in tables}
+    return {name: tables[name].read(path) for name, path in paths.items() if path.is_file()}

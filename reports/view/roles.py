@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from reports.heads.card_parts import CardSource, main_roles, roles
 from reports.heads.role_marks import RoleName
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class KnownRole:
     "Its roles, the surest first: what `reports.heads.card_parts.ROLE_COLUMNS` says."
 
 
-def known_roles(run: Run) -> dict[str, KnownRole]:
+def known_roles(run: RunFolder) -> dict[str, KnownRole]:
     """Return what a run says of every head that it scored, by name."""
     source = CardSource(run)
     main = main_roles(source.rows)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from mha.attention import AttentionError, MultiHeadAttention, additive, attend
-from mha.hooks import Seen, record, watch
+from mha.hooks import record, watch
+from mha.watches import Seen
 
 HEADS, MODEL = 4, 12
 

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 
 from mha.causal.interventions import Ablate, intervene
 from mha.encoder.encoder import Encoder
-from mha.hooks import SITES, HookError, Record, Seen, call_of, record, watch
+from mha.hooks import HookError, Record, record, watch
+from mha.watches import SITES, Seen, call_of
 
 
 def test_recorded_rows_sum_to_one_and_padding_gets_nothing(encoder: Encoder, pieces: Tensor, mask: Tensor) -> None:

@@ -10,8 +10,10 @@ import transformers as hub
 from torch import Tensor
 
 from mha.causal.interventions import Ablate, intervene
-from mha.hooks import SITES, HookError, Seen, call_of, record, watch
-from mha.hub import OUTPUT_PROJECTIONS, is_cross_attention, load_hub_model
+from mha.hooks import HookError, record, watch
+from mha.hub import is_cross_attention, load_hub_model
+from mha.projections import OUTPUT_PROJECTIONS
+from mha.watches import SITES, Seen, call_of
 
 SIZES: dict[str, Any] = {
     "vocab_size": 40,

@@ -11,7 +11,8 @@ import pandas as pd
 
 from experiments.studies.causal.behaviours import Behaviours, Weighed
 from experiments.studies.maps.ensembles import choose_relations
-from experiments.studies.study import Scored, Study, Surroundings
+from experiments.studies.scope import Scored
+from experiments.studies.study import Study, Surroundings
 from probes.causal.ablation import ZERO, Heads, measure
 from probes.causal.ablation_table import COLUMNS, CONTRASTS, ablation_table, contrast_table
 from probes.causal.attention_effect import ROLES

@@ -10,7 +10,8 @@ import pandas as pd
 
 from experiments.config.train_config import GRAMMAR
 from experiments.studies.causal.behaviours import Behaviours
-from experiments.studies.study import Scored, Study, Surroundings
+from experiments.studies.scope import Scored
+from experiments.studies.study import Study, Surroundings
 from mha.hooks import HookError
 from probes.causal.attention_effect import ROLES, link, rank_correlations, write_norms
 from probes.causal.behaviours import Behaviour

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from experiments.studies.causal.behaviours import Behaviours, Weighed
-from experiments.studies.study import Scored, Study, Surroundings
+from experiments.studies.scope import Scored
+from experiments.studies.study import Study, Surroundings
 from probes.causal.ablation import Heads
 from probes.causal.migration import migration_table, score_without
 from probes.causal.pruning import (

@@ -8,7 +8,8 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from experiments.studies.study import Scored, Study, Surroundings
+from experiments.studies.scope import Scored
+from experiments.studies.study import Study, Surroundings
 from probes.evidence.results import named_heads
 from probes.scoring.tally import Question
 from probes.training.biography import Marks, marks

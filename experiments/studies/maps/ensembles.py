@@ -9,7 +9,8 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from experiments.studies.study import Scored, Study, Surroundings
+from experiments.studies.scope import Scored
+from experiments.studies.study import Study, Surroundings
 from probes import Probe
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.question import Draws, Effort

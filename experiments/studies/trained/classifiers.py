@@ -10,7 +10,8 @@ from typing import Final, Self
 import pandas as pd
 
 from experiments.config.study_sections import ARC
-from experiments.studies.study import Scored, Study, Surroundings
+from experiments.studies.scope import Scored
+from experiments.studies.study import Study, Surroundings
 from probes.evidence.results import SPLITS
 from probes.trained.code_draws import code_draws
 from probes.trained.layer_profile import layer_table

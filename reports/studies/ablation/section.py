@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reports.formats import coefficient, count, names, p_value
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.ablation.costs import LEVEL, VALUE, Costs
 from reports.studies.ablation.tables import CHOSEN_BY
@@ -162,7 +162,7 @@ class Ablations:
         return {"layers": self.shape[0], "heads": self.shape[1], "maps": [_map(one, self.shape) for one in self.every]}
 
 
-def ablations(run: Run) -> Ablations | None:
+def ablations(run: RunFolder) -> Ablations | None:
     """Return what the page says; None where nothing was switched off."""
     table = run.studies.get("ablations")
     if table is None or table.empty:

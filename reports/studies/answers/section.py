@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from reports.formats import coefficient, count, interval, percent
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.studies.answers.tables import AGAINST, MEASURES
 from reports.tables.study_table import last_step
 
@@ -56,7 +56,7 @@ class Answered:
         return [f"{measure}, {against}" for against in AGAINST for measure in MEASURES]
 
 
-def answers(run: Run) -> Answered | None:
+def answers(run: RunFolder) -> Answered | None:
     """Return what the page says of the model's last step; None where nothing was asked."""
     table = run.studies.get("answers")
     if table is None or table.empty:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.formats import MISSING, count, interval, percent
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.tables.study_table import last_step
 
@@ -143,7 +143,7 @@ class Behaviour:
         )
 
 
-def behaviour(run: Run) -> Behaviour | None:
+def behaviour(run: RunFolder) -> Behaviour | None:
     """Return what the page says about the model's last step; None where the run asked about no pairs."""
     if run.behaviour is None or run.behaviour.empty:
         return None

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.formats import coefficient, count, percent, signed_whole
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.studies.circuits.tables import CIRCUIT_TABLES
 
 TERMS: Final = (
@@ -133,7 +133,7 @@ class CircuitParts:
     "By name (`reports.studies.circuits.tables`)."
 
 
-def circuit_parts(run: Run) -> CircuitParts | None:
+def circuit_parts(run: RunFolder) -> CircuitParts | None:
     """Return what a page says of the weights alone; None where the run did not ask.
 
     Raises ValueError where one of its tables is there without the others.

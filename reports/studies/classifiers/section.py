@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reports.formats import MISSING, count, decimal, interval, percent, signed, signed_interval
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.classifiers.tables import CLASSIFIER_TABLES
 
@@ -57,7 +57,7 @@ class Classifiers:
         return bool(self.best or self.parsers or self.layers)
 
 
-def classifiers(run: Run) -> Classifiers | None:
+def classifiers(run: RunFolder) -> Classifiers | None:
     """Return what the page says about the classifiers of a run; None where there were none."""
     found = {name: run.studies[name] for name in CLASSIFIER_TABLES if name in run.studies}
     if not found:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.formats import decimal
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 
 MEASURED: Final = (
@@ -68,7 +68,7 @@ class Confusions:
     measured: str = MEASURED
 
 
-def confusions(run: Run) -> Confusions | None:
+def confusions(run: RunFolder) -> Confusions | None:
     """Return what the page says of every label; None where the run did not measure it, or found no item."""
     if "confusion" not in run.studies:
         return None

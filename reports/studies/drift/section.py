@@ -9,7 +9,7 @@ from typing import Final
 import pandas as pd
 
 from reports.formats import count, decimal3
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.tables.study_table import last_step
 
 DRIFT: Final[Sequence[tuple[str, str]]] = (
@@ -34,7 +34,7 @@ class Drift:
     "Of each layer: its number, mean cosine, and the heads that moved most and least, with theirs."
 
 
-def drift(run: Run) -> Drift | None:
+def drift(run: RunFolder) -> Drift | None:
     """Return what the page says of the model's last step; None where maps were not compared."""
     table = run.studies.get("drift")
     if table is None or table.empty:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reports.formats import count, names
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.studies.gating.parts import Curve, GatePath, Importance, Migration, Scale
 from reports.tables.study_table import last_step
 
@@ -34,7 +34,7 @@ class Gating:
         return {"layers": self.shape[0], "heads": self.shape[1], "maps": list(_maps(self))}
 
 
-def gating(run: Run) -> Gating | None:
+def gating(run: RunFolder) -> Gating | None:
     """Return what the page says about the model's last step; None where the run measured nothing of the kind."""
     kinds = ("importance", "taylor", "pruning", "pruning_areas", "migration", "gates", "gate_paths")
     tables = {name: last_step(run.studies[name]) for name in kinds if name in run.studies}

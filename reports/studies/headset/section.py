@@ -10,7 +10,7 @@ import pandas as pd
 
 from reports.formats import count, decimal, p_value, percent, signed
 from reports.heads.card_parts import CardSource
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 
 COMPARED: Final[Mapping[str, str]] = {
     "maps": "maps: distance, nats",
@@ -117,7 +117,7 @@ def _thousandths(value: float) -> int | None:
     return None if value != value else round(1000 * value)
 
 
-def heads_together(run: Run) -> HeadsTogether | None:
+def heads_together(run: RunFolder) -> HeadsTogether | None:
     """Return what the page says of heads as a set; None where the run did not look at them so."""
     tables = run.studies
     found = tuple(_ensembles(tables["ensembles"])) if "ensembles" in tables else ()
@@ -177,7 +177,7 @@ def _ensembles(table: pd.DataFrame) -> Iterator[Ensemble]:
         yield Ensemble(**{name: rows[0][name] for name in about}, steps=steps)
 
 
-def _said(run: Run, contrasts: Sequence[Contrast], places: pd.DataFrame) -> Iterator[str]:
+def _said(run: RunFolder, contrasts: Sequence[Contrast], places: pd.DataFrame) -> Iterator[str]:
     """Say what was compared, and what came out."""
     record = run.record.get("heads") or {}
     if "texts" in record:

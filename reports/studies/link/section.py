@@ -9,7 +9,7 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.formats import coefficient, names
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.studies.link.tables import VERDICTS
 from reports.tables.study_table import last_step
 
@@ -133,7 +133,7 @@ class Linked:
         )
 
 
-def linked_heads(run: Run) -> Linked | None:
+def linked_heads(run: RunFolder) -> Linked | None:
     """Return what the page says; None where the run has no role with its behaviour."""
     table = run.studies.get("link")
     if table is None or table.empty:

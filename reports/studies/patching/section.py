@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from reports.formats import coefficient, count, decimal, names, percent, signed
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.tables.study_table import last_step
 
@@ -115,7 +115,7 @@ class Patched:
         return float(known.max()) if known.size else float("nan")
 
 
-def patched_heads(run: Run) -> Patched | None:
+def patched_heads(run: RunFolder) -> Patched | None:
     """Return what the page says of the model's last step; None where no head was patched."""
     table = run.studies.get("patching")
     if table is None or table.empty:

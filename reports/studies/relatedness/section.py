@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.formats import coefficient, count
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 
 ALPHA: Final = 0.05
@@ -78,7 +78,7 @@ class Relations:
     measured: str = MEASURED
 
 
-def relations(run: Run) -> Relations | None:
+def relations(run: RunFolder) -> Relations | None:
     """Return what the page says of every set of ratings on the report split; None where none was asked for."""
     if "relatedness" not in run.studies:
         return None

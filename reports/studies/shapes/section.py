@@ -10,7 +10,7 @@ import numpy as np
 
 from reports import formats
 from reports.formats import count, percent
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.shapes.measures import SENTENCES, TITLES, Measure, heat_data, shape_grids
 from reports.tables.study_table import last_step
@@ -101,7 +101,7 @@ class HeadShapes:
         }
 
 
-def head_shapes(run: Run) -> HeadShapes | None:
+def head_shapes(run: RunFolder) -> HeadShapes | None:
     """Return what the page says about the model's last step; None where the run measured no shapes."""
     if "shapes" not in run.studies or run.studies["shapes"].empty:
         return None

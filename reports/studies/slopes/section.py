@@ -9,7 +9,7 @@ from typing import Final
 import pandas as pd
 
 from reports.formats import count, decimal
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.slopes.tables import TOKENS
 
@@ -51,7 +51,7 @@ class Steepness:
         return f"{count(self.n)} items of {count(self.clusters)} documents.{rough}"
 
 
-def slopes(run: Run) -> tuple[Steepness, ...] | None:
+def slopes(run: RunFolder) -> tuple[Steepness, ...] | None:
     """Return what a page says of slopes, a behaviour each; None where the run has none."""
     table = run.studies.get("slopes")
     if table is None or not len(table):

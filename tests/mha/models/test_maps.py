@@ -9,9 +9,10 @@ from torch import Tensor, nn
 
 from mha import Encoder, EncoderConfig, Model
 from mha.batches import REDUCTIONS, Batch, collate
-from mha.hooks import HookError, call_of, record
+from mha.hooks import HookError, record
 from mha.models.maps import merge, stream_maps, stream_outputs
 from mha.pieces import CLS, SEP, Pieces
+from mha.watches import call_of
 
 PIECES = st.lists(st.integers(0, 3), min_size=1, max_size=5).filter(any)
 

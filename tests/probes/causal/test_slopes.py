@@ -8,11 +8,12 @@ import torch
 from torch import Tensor
 
 from mha.attention import MultiHeadAttention
-from mha.hooks import Seen, watch
+from mha.hooks import watch
 from mha.models.masked_prediction import MaskedLM
 from mha.models.model import Model
 from mha.pieces import CLS, SEP, Pieces
 from mha.planted.heads import word_model
+from mha.watches import Seen
 from probes.causal.behaviours import Asked, Embedding, Predictions, embeddings
 from probes.causal.slopes import COLUMNS, TOKENS, slope_table, weight_slopes
 from probes.evidence.question import Effort

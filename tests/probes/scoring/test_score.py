@@ -12,7 +12,8 @@ import transformers
 from tokenizers import Tokenizer
 
 from mha import Encoder, EncoderConfig, Model, align, load_model
-from mha.hooks import call_of, record
+from mha.hooks import record
+from mha.watches import call_of
 from probes import get_probe
 from probes.corpora.corpus import Corpus, Texts
 from probes.records import Document, Sentence

@@ -7,7 +7,7 @@ import pytest
 
 from reports import Run
 from reports.page.page_model import gather
-from reports.run.provenance import part_of, provenance
+from reports.page.provenance import part_of, provenance
 from reports.scores.glossary import MAPS
 
 

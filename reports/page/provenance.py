@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reports.formats import MISSING, count, day, duration
-from reports.run.folder import Run
+from reports.run.folder import RunFolder
 from reports.scores.glossary import MAPS
 
 
@@ -27,7 +27,7 @@ class Provenance:
     versions: tuple[tuple[str, str], ...]
 
 
-def provenance(run: Run, maps: str) -> Provenance:
+def provenance(run: RunFolder, maps: str) -> Provenance:
     """Return what run.json says; `maps` is what was read of the heads, a key of `reports.scores.glossary.MAPS`."""
     record = run.record
     scopes = part_of(record, "scored").items()
@@ -48,7 +48,7 @@ def part_of(record: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return part if isinstance(part, dict) else {}
 
 
-def _facts(run: Run, maps: str) -> tuple[tuple[str, str], ...]:
+def _facts(run: RunFolder, maps: str) -> tuple[tuple[str, str], ...]:
     """Where the numbers come from, as (term, value) pairs; only what run.json says, and the maps."""
     record, model = run.record, part_of(run.record, "model")
     memory, stages = record.get("peak_memory_mb"), part_of(record, "stages")

@@ -1,0 +1,68 @@
+"""Where W_O of an architecture lies, and its part that belongs to each head."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from torch import Tensor, nn
+
+OUTPUT_PROJECTIONS = {
+    "bert": "../output.dense",
+    "roberta": "../output.dense",
+    "xlm-roberta": "../output.dense",
+    "camembert": "../output.dense",
+    "electra": "../output.dense",
+    "distilbert": "out_lin",
+    "albert": "dense",
+    "modernbert": "Wo",
+    "gpt2": "c_proj",
+    "gpt_neox": "dense",
+    "llama": "o_proj",
+    "qwen2": "o_proj",
+    "bart": "out_proj",
+}
+"Where W_O lies, seen from the module that calls attention: an entry an architecture (`config.model_type`)."
+
+
+class HookError(RuntimeError):
+    """A model whose heads cannot be seen, or a hook that asks for something that does not exist."""
+
+
+@runtime_checkable
+class OwnAttention(Protocol):
+    """An attention module that says itself what W_O is, as `mha.attention.MultiHeadAttention` does."""
+
+    def output_weights(self) -> Tensor:
+        """Return W_O [head, head_dim, model]."""
+        ...
+
+
+def output_weights(model: nn.Module, module: nn.Module, name: str) -> Tensor:
+    """Return W_O of an attention module [head, head_dim, model]; `name` is its path in `model`.
+
+    It is a view, but for our attention where heads were taken out.
+
+    Raises HookError for an architecture that is not in OUTPUT_PROJECTIONS.
+    """
+    if isinstance(module, OwnAttention):
+        return module.output_weights()
+    kind = getattr(getattr(model, "config", None), "model_type", type(model).__name__)
+    if kind not in OUTPUT_PROJECTIONS:
+        raise HookError(f"where W_O of {kind!r} lies is not known: add it to mha.projections.OUTPUT_PROJECTIONS")
+    place = OUTPUT_PROJECTIONS[kind]
+    if place.startswith("../"):
+        name, place = name.rpartition(".")[0], place.removeprefix("../")
+    projection = model.get_submodule(f"{name}.{place}" if name else place)
+    weight = projection.weight
+    assert isinstance(weight, Tensor)
+    weight = weight.T if isinstance(projection, nn.Linear) else weight
+    heads = _heads(module, model)
+    return weight.view(heads, weight.shape[0] // heads, -1)
+
+
+def _heads(module: nn.Module, model: nn.Module) -> int:
+    for owner in (module, model.config):
+        for name in ("num_attention_heads", "num_heads", "n_heads"):
+            if isinstance(heads := getattr(owner, name, None), int):
+                return heads
+    raise HookError(f"the number of heads of {type(module).__name__} is not known")

@@ -1,0 +1,68 @@
+"""A run as people open it: its numbers, its best heads, charts, and the card of a head."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+from typing import Any, Self
+
+from reports.head_names import head_hint
+from reports.heads.card import HeadCard, head_card
+from reports.run.folder import RunFolder
+from reports.scores.best_table import best_table
+from reports.studies.tables import STUDY_TABLES
+from reports.tables.text_table import ShownTable
+
+SHOWN = 12
+"Rows of the best heads that a notebook shows of a run."
+
+
+class Run(RunFolder):
+    """The numbers of one finished run; `print` says which, and a notebook shows its best heads.
+
+    `run.best()` is the table of best heads, `run.plot("obj")` a chart of all heads on one label, `run.head("3-5")` the
+    card of one head, by the name that papers use, and `run.scores` holds the numbers of every head.
+    """
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """Open the run folder at `path`.
+
+        Raises FileNotFoundError where there is no such folder or a file of it is missing, ValueError where one of its
+        files cannot be understood.
+        """
+        return cls.read(path, STUDY_TABLES)
+
+    def best(self, probe: str | None = None) -> ShownTable:
+        """Return the chosen head of every label, of one probe or of all, the largest sure margins first.
+
+        Raises ValueError for a probe that the run did not ask.
+        """
+        return best_table(self, probe)
+
+    def plot(self, label: str | None = None, probe: str | None = None, variant: str | None = None) -> Any:
+        """Return an Altair chart: all heads on one label, or without a label the best heads beside their baselines.
+
+        Where a label was asked in several ways it is the one with the largest sure margin, unless `probe` or `variant`
+        say which. Raises ValueError where the run scored no such thing.
+        """
+        from reports.notebook.run_charts import best_chart, head_chart  # draws only where asked
+
+        return best_chart(self, probe) if label is None else head_chart(self, label, probe, variant)
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(repr(self))}</p>{self.best()[:SHOWN]._repr_html_()}"
+
+    def head(self, name: str) -> HeadCard:
+        """Return the card of the head called `name`, layer and head counted from 1: "3-5" is layer 2, head 4.
+
+        Its `scores` are the head's rows. Raises ValueError that says which names there are.
+        """
+        if not (self.scores["name"] == name).any():
+            raise ValueError(f"{self.folder}: no head {name!r}; {self._hint(name)}")
+        return head_card(self, name)
+
+    def _hint(self, name: str) -> str:
+        """Say which heads there are, and which one `name` probably meant."""
+        known = list(dict.fromkeys(self.scores["name"]))
+        return head_hint(name, known) if known else "this run scored no heads"
