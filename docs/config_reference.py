@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from experiments.claims.registry import CLAIMS
-from experiments.config.config import Config
+from experiments.run.config import RunConfig
 
 WORDS = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path"}
 SIGNS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
@@ -125,5 +125,5 @@ def shipped_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-TABLES = tables(Config)
+TABLES = tables(RunConfig)
 "What a config of a run is made of."

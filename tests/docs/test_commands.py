@@ -14,7 +14,8 @@ import tomli_w
 import typer
 
 from experiments.cli import UsageError, app, main
-from experiments.config.config import load_config, load_training, resolved
+from experiments.config.config import resolved
+from experiments.run.config import load_config, load_training
 from experiments.run.folder import CONFIG, check_free
 from experiments.run.run import run
 

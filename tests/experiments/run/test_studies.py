@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.config.config import load_config
+from experiments.run.config import load_config
 from experiments.run.run import run
 from probes.grammar.lexicon import NOUNS
 from reports import Run

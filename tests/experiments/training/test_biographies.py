@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.config.config import ConfigError, load_config
+from experiments.config.config import ConfigError
 from experiments.inputs.corpora import open_corpora
 from experiments.run import run as run_module
+from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.training.biographies import biographies
 from experiments.training.checkpoints import read_checkpoints
