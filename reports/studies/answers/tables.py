@@ -1,4 +1,4 @@
-"""The tables of what a training taught: answers, which maps tell what they rest on, and how far maps moved."""
+"""The tables of what a training taught: answers, and which maps show what they rest on."""
 
 from __future__ import annotations
 
@@ -41,18 +41,6 @@ FLOW_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
 `rho` is Spearman's, over the words before the verb; NaN where all words are equal in one of the two."""
 
 
-DRIFT_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
-    _RUN | {"split": "str", "text": "int64", "layer": "int64", "head": "int64", "name": "str", "cosine": "float64"}
-)
-"""Column -> dtype of drift.parquet, one row a sentence and head: the cosine of its map before and after a training.
-
-In [0, 1]; layer and head count from 0, `name` from 1."""
-
-
-def _check_drift(frame: pd.DataFrame, refuse: Refuse) -> None:
-    refuse(outside(frame["cosine"], 0, 1 + 1e-9), "`cosine` lies outside [0, 1]")
-
-
 def _check_flows(frame: pd.DataFrame, refuse: Refuse) -> None:
     refuse(outside(frame["rho"], -1, 1), "`rho` lies outside [-1, 1]")
     for column, known in (("measure", MEASURES), ("against", AGAINST)):
@@ -62,6 +50,5 @@ def _check_flows(frame: pd.DataFrame, refuse: Refuse) -> None:
 ANSWER_TABLES: Final[Mapping[str, StudyTable]] = {
     "answers": StudyTable(ANSWER_COLUMNS, ("model", "step", "text")),
     "one_head": StudyTable(ONE_HEAD_COLUMNS, ("model", "step", "text", "name")),
-    "drift": StudyTable(DRIFT_COLUMNS, ("model", "step", "text", "name"), _check_drift),
     "flows": StudyTable(FLOW_COLUMNS, ("model", "step", "text", "layer", "measure", "against"), _check_flows),
 }
