@@ -14,7 +14,7 @@ from reports.page.methods_of_studies import BEHAVIOUR, LIVES, STUDIES, WITHIN
 from reports.scores.controls import Rival
 from reports.scores.verdicts import Rule, Verdicts
 from reports.studies.tables import STUDY_TABLES
-from tests.reports.test_opening import RECORD, row
+from tests.reports.page.test_summary import RECORD, row
 
 CONFIG: dict[str, Any] = {
     "seed": 5,
