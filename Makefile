@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
 ROOMS := mha probes reports experiments
 
-.PHONY: help install report test check format lint types sandbox bench bench-train bench-prune bench-ablate bench-page \
+.PHONY: help install report test test-all check format lint types sandbox bench bench-train bench-prune bench-ablate bench-page \
 	docs docs-commands clean
 
 help:  ## show the targets
@@ -24,6 +24,9 @@ report: $(INSTALLED)  ## run the quickstart and write its page under runs/
 
 test: $(INSTALLED) $(BROWSER)  ## set up and run the tests
 	@$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
+
+test-all: $(INSTALLED) $(BROWSER)  ## all tests, those that need minutes too
+	@$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "slow or not slow"
 
 check: format lint types test  ## everything that CI checks
 

@@ -47,7 +47,9 @@ def between_folders(files: Graph) -> dict[str, frozenset[str]]:
     for name, imported in files.items():
         if name not in packages:
             here = name.rpartition(".")[0]
-            others = {other.rpartition(".")[0] for other in imported - packages} | (set(imported) & packages - set(ROOMS))
+            others = {other.rpartition(".")[0] for other in imported - packages} | (
+                set(imported) & packages - set(ROOMS)
+            )
             folders.setdefault(here, set()).update(others - {here})
     return {name: frozenset(others) for name, others in folders.items()}
 

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from mha.causal.interventions import Ablate, intervene
 from mha.hooks import HookError, record, watch
-from mha.hub import is_cross_attention, load_hub_model
+from mha.hub import load_hub_model
 from mha.projections import OUTPUT_PROJECTIONS
-from mha.watches import SITES, Seen, call_of
+from mha.watches import SITES, Seen, call_of, is_cross_attention
 
 SIZES: dict[str, Any] = {
     "vocab_size": 40,

@@ -65,15 +65,21 @@ def assert_identical(one: Outcome, other: Outcome) -> None:
                 assert np.array_equal(*both, equal_nan=True), (name, question, part)
 
 
+ROUNDING = 2e-6
+"""How much of a mass single precision loses where the random model's scores are large.
+
+With AVX-512 it is less than 1e-6; on processors with AVX2 alone 1.1e-6 was seen."""
+
+
 def assert_alike(one: Tally, other: Tally) -> None:
-    """Assert that masses differ by no more than 1e-6 an item, and hits by no more than there are near-ties."""
+    """Assert that masses differ by no more than rounding, and hits by no more than there are near-ties."""
     ours, theirs = sums_of(one), sums_of(other)
     assert list(ours) == list(theirs)
     for question, sums in ours.items():
         again = theirs[question]
         assert sums.clusters == again.clusters
         assert np.array_equal(sums.n, again.n)
-        assert bool((np.abs(sums.mass - again.mass) <= 1e-6 * sums.n[:, None]).all()), question
+        assert bool((np.abs(sums.mass - again.mass) <= ROUNDING * sums.n[:, None]).all()), question
         assert bool((np.abs(sums.coverage - again.coverage) <= 1e-5 * sums.n[:, None]).all()), question
         flips = np.abs(sums.hits - again.hits)
         assert bool((flips <= np.maximum(sums.near_ties, again.near_ties) + 1e-6).all()), question
@@ -216,7 +222,7 @@ def test_a_batch_equals_the_sum_of_its_texts_alone(model: Model, texts: Texts, o
     assert set(together) == set(expected)
     for question, sums in expected.items():
         parts = np.stack([sums.hits, sums.mass, sums.coverage]).sum(1)
-        slack = np.stack([sums.near_ties.sum(0) + 1e-6, *[1e-6 * sums.n.sum() * np.ones(6)] * 2])
+        slack = np.stack([sums.near_ties.sum(0) + 1e-6, *[ROUNDING * sums.n.sum() * np.ones(6)] * 2])
         assert bool((np.abs(parts - together[question]) <= slack).all()), question
 
 

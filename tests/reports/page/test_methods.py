@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from experiments.run.config import RunConfig
 from reports.page.methods import methods
 from reports.page.methods_of_studies import BEHAVIOUR, LIVES
 from reports.scores.controls import Rival

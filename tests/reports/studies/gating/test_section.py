@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reports import Run
 from reports.page.page import write_report
-from reports.run.folder import Run
 from reports.studies.gating.charts import gating_charts, save_gating
 from reports.studies.gating.parts import Scale
 from reports.studies.gating.section import Gating, gating
