@@ -5,8 +5,10 @@ from reports.notebook.run import Run
 from reports.page.page import write_report
 from reports.run.sentence_attention import write_attention
 from reports.studies.tables import write_studies
-from reports.tables.columns import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS
-from reports.tables.schema import (
+from reports.tables.scores import (
+    BEHAVIOUR_COLUMNS,
+    EXAMPLE_COLUMNS,
+    SCORE_COLUMNS,
     read_examples,
     read_scores,
     validate,

@@ -15,8 +15,8 @@ from reports import Run
 from reports.formats import MISSING
 from reports.notebook.paper_figures import save_paper_figures
 from reports.page.dataset_card import dataset_card
-from reports.tables.columns import SPLITS
-from reports.tables.schema import replace_file
+from reports.tables.files import replace_file
+from reports.tables.shared_columns import SPLITS
 from reports.tables.text_table import ShownTable
 
 SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "latex": ".tex", "markdown": ".md", "dataset": ""}

@@ -22,9 +22,9 @@ from reports.studies.patching.tables import PATCHING_TABLES
 from reports.studies.relatedness.tables import RELATEDNESS_TABLES
 from reports.studies.shapes.tables import SHAPE_TABLES
 from reports.studies.slopes.tables import SLOPE_TABLES
-from reports.tables.study_table import StudyTable, read_tables
+from reports.tables.table import Table, read_tables
 
-STUDY_TABLES: Final[Mapping[str, StudyTable]] = MappingProxyType(
+STUDY_TABLES: Final[Mapping[str, Table]] = MappingProxyType(
     {
         **SHAPE_TABLES,
         **CONFUSION_TABLES,

@@ -17,7 +17,7 @@ from experiments.config.section import Section
 from experiments.config.train_config import EncoderSection, TrainSection
 from probes import probe_names
 from reports.studies.tables import STUDY_TABLES
-from reports.tables.columns import SCORE_COLUMNS
+from reports.tables.scores import SCORE_COLUMNS
 
 Load = Callable[[str], ModuleType]
 
