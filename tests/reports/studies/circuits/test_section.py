@@ -50,7 +50,7 @@ def test_what_is_written_is_read_again_and_the_heads_lie_beside_as_csv(run_folde
     write_studies(tables, run_folder)
     found = Run.open(run_folder).studies
     for name, frame in tables.items():
-        pd.testing.assert_frame_equal(found[name], frame[list(CIRCUIT_TABLES[name].columns)], check_dtype=False)
+        pd.testing.assert_frame_equal(found[name], frame[list(CIRCUIT_TABLES[name].names)], check_dtype=False)
     assert len(pd.read_csv(run_folder / "circuits.csv")) == LAYERS * HEADS
     (run_folder / "circuit_links.parquet").unlink()
     with pytest.raises(ValueError, match=r"circuit_links\.parquet: missing beside circuits\.parquet"):
@@ -64,7 +64,7 @@ def test_a_run_that_did_not_ask_has_none(run_folder: Path) -> None:
 @pytest.mark.parametrize("column", sorted(RANGES))
 def test_numbers_that_no_weights_can_have_are_refused(column: str, tmp_path: Path) -> None:
     tables = circuit_tables()
-    name = next(name for name, table in CIRCUIT_TABLES.items() if column in table.columns)
+    name = next(name for name, table in CIRCUIT_TABLES.items() if column in table.names)
     tables[name] = tables[name].assign(**{column: -2.5})
     with pytest.raises(ValueError, match=f"`{column}` lies outside"):
         write_studies(tables, tmp_path)
