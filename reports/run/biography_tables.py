@@ -191,7 +191,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             (
                 text(
                     "what",
-                    "steps: two neighbouring checkpoints of a run; start, seeds: the first or last checkpoints of two runs.",
+                    "steps: neighbouring checkpoints of a run; start, seeds: the first or last checkpoints of two.",
                     ("steps", "seeds", "start"),
                 ),
                 *(_SEED, _STEP),
@@ -203,7 +203,9 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
                 _distance("chance", "The same for random pairs of heads."),
                 fraction("itself", "Share of heads that are matched with the head of the same place."),
                 fraction("same_role", "Share of matched pairs with the same main role; NaN without roles."),
-                fraction("same_role_chance", "The same for random pairs of heads."),
+                fraction(
+                    "same_role_chance", "Share of random pairs of heads with the same main role; NaN without roles."
+                ),
             ),
             csv=False,
         ),

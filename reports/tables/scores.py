@@ -81,7 +81,7 @@ SCORES: Final = Table(
         *ends("mass", "mass", percent),
         number(
             "coverage",
-            "Mean attention to all candidates, correct or not; above 1 only where columns are read.",
+            "Mean attention to all candidates, correct or not; above 1 only where columns or norms are read.",
             NOT_NEGATIVE,
             write=percent,
         ),

@@ -214,7 +214,9 @@ def metric_rows(scores: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     noise = {metric: np.clip(rng.normal(0.5, 0.2, len(rows)), 0, 1) for metric in ("reciprocal_rank", "auc")}
     accuracy = rows["accuracy"].to_numpy()
     rows = rows.assign(reciprocal_rank=0.9 * accuracy + 0.1 * noise["reciprocal_rank"])
-    return rows.assign(auc=0.5 + 0.2 * accuracy + 0.3 * noise["auc"])[list(TABLES["metrics"].names)].reset_index(drop=True)
+    return rows.assign(auc=0.5 + 0.2 * accuracy + 0.3 * noise["auc"])[list(TABLES["metrics"].names)].reset_index(
+        drop=True
+    )
 
 
 def agreement_rows(metrics: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:

@@ -64,7 +64,7 @@ LINK: Final = Table(
         replace(P_ADJUSTED, meaning="p of the cost, corrected for all heads; NaN where nothing was tested."),
         flag("looks", "Whether attention says so: the head is specialised in the label and direction."),
         flag("matters", "Whether ablation says so: its cost is significantly above 0."),
-        text("verdict", "Both together.", VERDICTS),
+        text("verdict", "Verdict of attention and ablation together.", VERDICTS),
     ),
 )
 

@@ -143,7 +143,9 @@ def test_tables_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert found is not None
     assert set(found) == set(TABLES)
     for name, frame in found.items():
-        pd.testing.assert_frame_equal(frame, frames[name][list(TABLES[name].names)].reset_index(drop=True), check_dtype=False)
+        pd.testing.assert_frame_equal(
+            frame, frames[name][list(TABLES[name].names)].reset_index(drop=True), check_dtype=False
+        )
     assert len(pd.read_csv(tmp_path / "biographies.csv")) == len(frames["biographies"])
 
 
