@@ -15,7 +15,8 @@ from experiments.compare.compare import compare, open_sides, shortened
 from experiments.compare.sides import CompareError
 from reports import Run, write_examples, write_scores, write_studies
 from reports.compare.table import ALONE, GAINED, KEPT_ROLE, LEADS, LOST, LOST_ROLE, MOVED, NEW_ROLE, SAME, TURNED, Pair
-from reports.run.biography_tables import OPTIONAL, TABLES, write_biographies
+from reports.run.biography_files import write_biographies
+from reports.run.biography_tables import OPTIONAL, TABLES
 from reports.tables.scores import EXAMPLE_COLUMNS
 from tests.experiments.findings.planted import planted_run, scored
 

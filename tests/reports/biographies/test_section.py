@@ -17,7 +17,8 @@ from reports.biographies.charts import biography_charts, panels, ticks
 from reports.biographies.curves import MOST_CELLS
 from reports.biographies.section import HeadBiographies, head_biographies
 from reports.page import page as page_module
-from reports.run.biography_tables import TABLES, read_biographies, write_biographies
+from reports.run.biography_files import read_biographies, write_biographies
+from reports.run.biography_tables import TABLES
 from reports.scores.verdicts import Rule
 
 STEPS = (0, 10, 100, 1000)
