@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reports.sections.page_section import PageSection
-from reports.tables.study_table import StudyTable
+from reports.tables.table import Table
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Method:
 class StudyReport:
     """What reports hold of a study."""
 
-    tables: Mapping[str, StudyTable]
+    tables: Mapping[str, Table]
     "What its tables in a run folder must hold, by name."
     section: PageSection | None = None
     "Of the page of a run; None where the page does not show it."

@@ -10,9 +10,9 @@ from typing import Final
 import pandas as pd
 
 from reports.studies.registry import STUDY_REPORTS
-from reports.tables.study_table import StudyTable, read_tables
+from reports.tables.table import Table, read_tables
 
-STUDY_TABLES: Final[Mapping[str, StudyTable]] = MappingProxyType(
+STUDY_TABLES: Final[Mapping[str, Table]] = MappingProxyType(
     {name: table for study in STUDY_REPORTS for name, table in study.tables.items()}
 )
 "Name -> what the table must hold. In a run folder it lies as NAME.parquet and, mostly, NAME.csv."

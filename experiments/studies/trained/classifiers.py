@@ -177,4 +177,4 @@ def arc_rows(trained: pd.DataFrame) -> pd.DataFrame:
     missing = [f"{kind}_{what}" for kind in ("embedding", "random") for what in ("accuracy", "selectivity")]
     rows = rows.assign(majority=0.5, control_majority=0.5, **dict.fromkeys(missing, float("nan")))
     rows = rows.rename(columns=NAMES)
-    return rows[[column for column in CLASSIFIER_TABLES["classifiers"].columns if column in rows]]
+    return rows[[column for column in CLASSIFIER_TABLES["classifiers"].names if column in rows]]

@@ -92,8 +92,8 @@ def tables(trainings: dict[int, Path], path: Path) -> Mapping[str, pd.DataFrame]
 
 def test_every_table_is_there_with_its_columns(tables: Mapping[str, pd.DataFrame]) -> None:
     assert set(tables) == set(TABLES)
-    for name, columns in TABLES.items():
-        assert set(tables[name].columns) == set(columns), name
+    for name, table in TABLES.items():
+        assert set(tables[name].columns) == set(table.names), name
 
 
 def test_planted_heads_come_at_their_steps(tables: Mapping[str, pd.DataFrame]) -> None:
