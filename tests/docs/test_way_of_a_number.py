@@ -19,7 +19,7 @@ from probes.evidence.question import Evidence
 from reports import Run
 from reports.formats import percent
 
-CHANGES = ('probes.names=["dependency"]',)
+CHANGES = ('probes.names=["dependency"]', "shapes.enabled=false")
 
 
 class Arrival(NamedTuple):
@@ -45,7 +45,7 @@ def way(module: Callable[[str], ModuleType]) -> ModuleType:
 
 @pytest.fixture(scope="module")
 def followed(base: Path, tmp_path_factory: pytest.TempPathFactory, way: ModuleType) -> Followed:
-    """Follow a small run through the functions that the drawing names."""
+    """Follow a small run, whose page has no figures, through the functions that the drawing names."""
     first: dict[CodeType, Arrival] = {}
     evidence: list[Evidence] = []
     watched = {code_of(part.module, part.name) for part in [*(one for one, _ in way.walk()), *way.wirings()]}
@@ -61,11 +61,17 @@ def followed(base: Path, tmp_path_factory: pytest.TempPathFactory, way: ModuleTy
     torch.set_num_threads(1)  # batches are then scored in this thread, which is the one that is followed
     sys.setprofile(see)
     try:
-        folder = run(load_config(base, CHANGES), tmp_path_factory.mktemp("followed"))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("reports.page.page._save_figures", no_figures)
+            folder = run(load_config(base, CHANGES), tmp_path_factory.mktemp("followed"))
     finally:
         sys.setprofile(None)
         torch.set_num_threads(threads)
     return Followed(Run.open(folder), first, evidence)
+
+
+def no_figures(contents: Any, folder: Path, step: Any) -> dict[str, list[str]]:
+    return {part.name: [] for part in contents.probes}
 
 
 def callers_of(frame: FrameType) -> list[CodeType]:
