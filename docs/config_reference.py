@@ -111,9 +111,10 @@ def key_text(section: type[BaseModel], key: str) -> str:
     return ""
 
 
-def _home(module: str, name: str) -> tuple[str, str]:
+def _home(module: str, name: str) -> tuple[str, ...]:
+    """Return the module in which a class stands, and its name; of a module its own name alone."""
     found = getattr(__import__(module, fromlist=[name]), name)
-    return found.__module__, name
+    return (found.__name__,) if isinstance(found, types.ModuleType) else (found.__module__, name)
 
 
 def shipped_page() -> str:

@@ -48,7 +48,7 @@ def probes_page(rows: Rows) -> str:
     lines = [(f"[{row['name']}]({row['name']}.md)", escaped(row["asks"]), escaped(row["needs"])) for row in rows]
     return (
         "# Probes\n\nA probe says what would be right and never sees attention; one scorer holds every head against it."
-        " `headscope list probes` prints what stands here; [CONTRIBUTING](../contributing.md) shows how to add one.\n\n"
+        " `headscope list probes` prints what stands here; [step by step](../extending.md) shows how to add one.\n\n"
         + table(("probe", "what it asks", "needs"), lines)
         + "\n"
     )
