@@ -33,7 +33,8 @@ def probe(request: pytest.FixtureRequest, list_words: Callable[[Iterable[str]], 
 def documents(random_documents: Callable[..., list[Document]]) -> list[Document]:
     """Sentences, windows of sentences that are cut at their borders, whole documents, and next to nothing."""
     many = random_documents(20, sentences=5, longest=14)
-    many += random_documents(10, seed=1, sentences=4, longest=14, tangled=True) + [*generate(15, seed=0, wide=True)]
+    many += random_documents(10, seed=1, sentences=4, longest=14, tangled=True)
+    many += generate(15, seed=0, wide=True)
     alone = Sentence("one", ("w",), np.array([-1]), ("root",), ("NOUN",), ("Number=Sing",), (Mention((0,), 0, "e"),))
     bare = Sentence("bare", ("w", "w", "w"), np.full(3, -1), ("",) * 3)
     edge = [Document("none", ()), Document("one", (alone,)), Document("bare", (bare,)), Document("long", (bare,) * 30)]

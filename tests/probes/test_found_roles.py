@@ -46,7 +46,7 @@ Runs have fresh and shuffled weights as controls for them."""
 @pytest.fixture(scope="module")
 def wide() -> list[Corpus]:
     """Return a selection and a report split in the wide style of the grammar, which has what most probes ask for."""
-    return [Corpus.of(generate(60, seed=seed, wide=True)) for seed in (1, 2)]
+    return [Corpus.of(list(generate(60, seed=seed, wide=True))) for seed in (1, 2)]
 
 
 @pytest.fixture(scope="module")
