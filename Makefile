@@ -4,6 +4,8 @@
 
 PYTHON ?= python3
 WORKERS ?= 2
+# The tests of a file share what they make, so one process runs them.
+DIST := loadfile
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,7 +13,7 @@ INSTALLED := $(VENV)/.installed
 BROWSER := $(VENV)/.browser
 ROOMS := mha probes reports experiments
 
-.PHONY: help install report test test-all check format lint types sandbox bench bench-train bench-prune bench-ablate bench-page \
+.PHONY: help install report test test-slow test-all check format lint types sandbox bench bench-train bench-prune bench-ablate bench-page \
 	docs docs-commands clean
 
 help:  ## show the targets
@@ -22,13 +24,16 @@ install: $(INSTALLED)  ## make .venv and install headscope into it
 report: $(INSTALLED)  ## run the quickstart and write its page under runs/
 	@$(BIN)/headscope run experiments/configs/quickstart.toml --out runs
 
-test: $(INSTALLED) $(BROWSER)  ## set up and run the tests
-	@$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
+test: $(INSTALLED) $(BROWSER)  ## set up and run the quick tests
+	@$(BIN)/pytest --numprocesses $(WORKERS) --dist $(DIST) -m "not slow"
 
-test-all: $(INSTALLED) $(BROWSER)  ## all tests, those that need minutes too
-	@$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "slow or not slow"
+test-slow: $(INSTALLED) $(BROWSER)  ## run the tests that need minutes
+	@$(BIN)/pytest --numprocesses $(WORKERS) --dist $(DIST) -m slow
 
-check: format lint types test  ## everything that CI checks
+test-all: $(INSTALLED) $(BROWSER)  ## run all tests
+	@$(BIN)/pytest --numprocesses $(WORKERS) --dist $(DIST)
+
+check: format lint types test-all  ## everything that CI checks
 
 format: $(INSTALLED)  ## check the format
 	@$(BIN)/ruff format --check .

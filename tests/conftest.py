@@ -4,13 +4,14 @@ import os
 import resource
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
+from matplotlib.figure import Figure
 
 ROOT = Path(__file__).parents[1]
 
@@ -44,6 +45,41 @@ def data_folder() -> Path:
     if not folder.is_dir():
         pytest.fail(f"HEADSCOPE_DATA is {named}, which is not a folder")
     return folder
+
+
+_save = Figure.savefig
+"To draw and save a figure, which takes longer than all else that a page needs."
+
+
+def _not_drawn(figure: Figure, fname: Path, **_: object) -> None:
+    Path(fname).write_text("a figure that no test looks at", encoding="utf-8")
+
+
+@contextmanager
+def _drawing() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "savefig", _save)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _figures_are_not_drawn() -> Iterator[None]:
+    """Write a word in the place of every figure, but where `drawing` or the mark `figures` asks for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "savefig", _not_drawn)
+        yield
+
+
+@pytest.fixture(scope="session")
+def drawing() -> Callable[[], AbstractContextManager[None]]:
+    """Return the block in which figures are drawn, for fixtures that are made before a test begins."""
+    return _drawing
+
+
+@pytest.fixture(autouse=True)
+def _figures_are_drawn_where_marked(request: pytest.FixtureRequest) -> Iterator[None]:
+    with _drawing() if request.node.get_closest_marker("figures") else nullcontext():
+        yield
 
 
 @contextmanager

@@ -118,6 +118,7 @@ def type_in(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not end.value.code, f"exit code {end.value.code}"
 
 
+@pytest.mark.slow
 def test_every_command_that_is_shown_runs_or_is_listed(
     commands: ModuleType,
     typed: Typed,
@@ -138,6 +139,7 @@ def test_every_command_that_is_shown_runs_or_is_listed(
     assert (place / "view.html").is_file()
 
 
+@pytest.mark.slow
 def test_every_program_that_is_shown_runs(commands: ModuleType, place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     programs = [block for page in commands.pages() for block in commands.blocks(page) if block.language == "python"]
     assert len(programs) > 2

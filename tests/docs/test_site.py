@@ -49,6 +49,7 @@ def pages(site: Path) -> dict[Path, Page]:
     return {path: Page(path) for path in site.rglob("*.html")}
 
 
+@pytest.mark.slow
 def test_every_link_leads_to_something_that_is_there(site: Path, pages: dict[Path, Page]) -> None:
     lost = []
     for path, page in pages.items():
@@ -63,11 +64,13 @@ def test_every_link_leads_to_something_that_is_there(site: Path, pages: dict[Pat
     assert len(pages) > 40
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_from_elsewhere(pages: dict[Path, Page], site: Path) -> None:
     loaded = re.compile(r'<(?:script|img|iframe|link)\b[^>]*(?:src|href)="(?:https?:)?//[^"]*"')
     assert not [found for path in pages for found in loaded.findall(path.read_text(encoding="utf-8"))]
 
 
+@pytest.mark.slow
 def test_every_probe_command_and_published_run_has_its_entry(pages: dict[Path, Page], site: Path) -> None:
     commands = typer.main.get_command(app).commands
     assert {*commands} <= pages[site / "reference" / "commands.html"].places
@@ -76,6 +79,7 @@ def test_every_probe_command_and_published_run_has_its_entry(pages: dict[Path, P
     assert all((site / "published" / name / "report.html").is_file() for name in folders)
 
 
+@pytest.mark.slow
 def test_the_search_finds_pages_from_disk_without_a_request(site: Path, browser: Any) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     said: list[str] = []
@@ -91,6 +95,7 @@ def test_the_search_finds_pages_from_disk_without_a_request(site: Path, browser:
     page.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["index", "reference/config", "published/minilm-ewt/report", "reference/python"])
 def test_no_page_scrolls_sideways_on_a_phone(site: Path, browser: Any, place: str) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 800})

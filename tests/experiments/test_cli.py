@@ -124,6 +124,7 @@ def test_help_is_quick_because_it_loads_neither_torch_nor_transformers() -> None
     assert done.stdout.splitlines()[-1] == "set()"
 
 
+@pytest.mark.slow
 def test_lists_do_not_load_transformers() -> None:
     code = (
         "import sys; from experiments.commands.listing import LISTS\n"
@@ -164,6 +165,7 @@ def test_names_are_completed() -> None:
     assert options.list_names("fin") == ["findings"]
 
 
+@pytest.mark.slow
 def test_a_shell_completes_the_names_that_an_option_takes() -> None:
     place = {"COMP_WORDS": "headscope view x --model min", "COMP_CWORD": "4"}
     command = [sys.executable, "-c", "from experiments.cli import main; main()"]
@@ -344,6 +346,7 @@ def test_an_interrupted_run_leaves_nothing_and_ends_with_130(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_installed_command_ends_a_mistake_with_one_line_and_code_2(base: Path, tmp_path: Path) -> None:
     file = tmp_path / "broken.conllu"
     file.write_text(BROKEN["bad head"][0])

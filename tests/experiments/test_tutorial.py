@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
+import pytest
+
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "tutorial.ipynb"
 
 
+@pytest.mark.slow
 def test_every_cell_of_the_tutorial_runs_and_shows_what_it_makes(tmp_path: Path) -> None:
     import nbformat
     from nbclient import NotebookClient

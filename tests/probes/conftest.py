@@ -1,9 +1,5 @@
 """Small annotated texts, and a model small enough to score them in a blink, read from disk as any other."""
 
-import os
-import pickle
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -139,26 +135,6 @@ def list_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Ite
         monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path / "data"))
 
     return list_words
-
-
-GENERATE = """
-import pickle, sys
-from probes.grammar import generate
-pickle.dump(list(generate(int(sys.argv[1]), int(sys.argv[2]), wide=sys.argv[3] == "True")), sys.stdout.buffer)
-"""
-
-
-def _generated(documents: int, seed: int, *, wide: bool = False, **environment: str) -> list[Document]:
-    command = [sys.executable, "-c", GENERATE, str(documents), str(seed), str(wide)]
-    run = subprocess.run(command, env=os.environ | environment, capture_output=True, check=True)
-    found: list[Document] = pickle.loads(run.stdout)
-    return found
-
-
-@pytest.fixture(scope="session")
-def generated() -> Callable[..., list[Document]]:
-    """Return `grammar.generate` in another process, where no signature is checked at every call (20 times as slow)."""
-    return _generated
 
 
 class Material(NamedTuple):

@@ -10,6 +10,7 @@ import pytest
 from mha.pieces import CLS, SEP
 from probes import get_probe, probe_names
 from probes.corpora.windows import windows
+from probes.grammar import generate
 from probes.records import Document, Mention, Sentence
 from probes.registry import CONTROLS, NEEDS, Probe
 from probes.scoring.baselines import BASELINES
@@ -29,12 +30,11 @@ def probe(request: pytest.FixtureRequest, list_words: Callable[[Iterable[str]], 
 
 
 @pytest.fixture(scope="session")
-def documents(
-    random_documents: Callable[..., list[Document]], generated: Callable[..., list[Document]]
-) -> list[Document]:
+def documents(random_documents: Callable[..., list[Document]]) -> list[Document]:
     """Sentences, windows of sentences that are cut at their borders, whole documents, and next to nothing."""
     many = random_documents(20, sentences=5, longest=14)
-    many += random_documents(10, seed=1, sentences=4, longest=14, tangled=True) + generated(15, seed=0, wide=True)
+    many += random_documents(10, seed=1, sentences=4, longest=14, tangled=True)
+    many += generate(15, seed=0, wide=True)
     alone = Sentence("one", ("w",), np.array([-1]), ("root",), ("NOUN",), ("Number=Sing",), (Mention((0,), 0, "e"),))
     bare = Sentence("bare", ("w", "w", "w"), np.full(3, -1), ("",) * 3)
     edge = [Document("none", ()), Document("one", (alone,)), Document("bare", (bare,)), Document("long", (bare,) * 30)]

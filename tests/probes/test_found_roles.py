@@ -13,7 +13,7 @@ from probes.evidence.planted import Knows, Planted, planted_changes
 from probes.evidence.question import Effort
 from probes.evidence.results import Split, add_verdicts, pooled_sums, score_table
 from probes.evidence.statistics import Rule
-from probes.records import Document
+from probes.grammar import generate
 from probes.registry import Probe
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.targets import TOKENS
@@ -44,9 +44,9 @@ Runs have fresh and shuffled weights as controls for them."""
 
 
 @pytest.fixture(scope="module")
-def wide(generated: Callable[..., list[Document]]) -> list[Corpus]:
+def wide() -> list[Corpus]:
     """Return a selection and a report split in the wide style of the grammar, which has what most probes ask for."""
-    return [Corpus.of(generated(60, seed=seed, wide=True)) for seed in (1, 2)]
+    return [Corpus.of(list(generate(60, seed=seed, wide=True))) for seed in (1, 2)]
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +145,7 @@ def test_the_head_that_was_told_the_answers_is_found_and_no_other(probe: Probe, 
         assert clear or rows.baseline_accuracy[place] > 0.8, (variant, rows.baseline_accuracy[place])
 
 
+@pytest.mark.slow
 def test_random_weights_are_at_chance_and_nothing_is_found(probe: Probe, corpora: Sequence[Corpus]) -> None:
     scores = scores_of(corpora, probe, {})
     scores = scores[(scores.n >= 30) & scores.chance.notna() & ~scores.variant.isin(OF_ANY_WEIGHTS)]

@@ -28,6 +28,7 @@ def minilm() -> Model:
     return load_model("minilm")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corpus", ["ewt", "gum"])
 def test_every_golden_relation_is_met(corpus: str, minilm: Model) -> None:
     """The best head of each relation and variant on the whole dev file: equal n, accuracy within 0.002."""
@@ -60,6 +61,7 @@ def percent(sums: Pooled, label: str, head: int = 0) -> float:
     return 100 * float(chosen.hits.sum(0)[head] / chosen.n.sum())
 
 
+@pytest.mark.slow
 def test_head_3_5_finds_antecedents(antecedents: dict[str, Pooled], minilm: Model) -> None:
     head, heads = 2 * minilm.heads + 4, antecedents["heads"]
     assert heads["coreference", "preceding mention heads", "all"].n.sum() == 2638
@@ -69,6 +71,7 @@ def test_head_3_5_finds_antecedents(antecedents: dict[str, Pooled], minilm: Mode
     assert best == head
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("baseline", "label", "accuracy"),
     [
@@ -103,6 +106,7 @@ def looked_up() -> dict[str, float]:
     return {label: 100 * hits[label] / asked[label] for label in asked}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("label", "accuracy"),
     [

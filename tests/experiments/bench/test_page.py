@@ -21,6 +21,7 @@ from experiments.heads.view import write_text_view
 from mha import align, load_model
 
 
+@pytest.mark.slow
 def test_a_page_of_144_heads_and_30_sentences_is_under_five_megabytes(tmp_path: Path) -> None:
     page = write_page(write_large_run(tmp_path))
     text = page.read_text(encoding="utf-8")
@@ -28,6 +29,7 @@ def test_a_page_of_144_heads_and_30_sentences_is_under_five_megabytes(tmp_path: 
     assert len(text.encode()) < MOST_MEGABYTES * 1e6
 
 
+@pytest.mark.slow
 def test_the_clock_stops_once_the_sentence_shows_the_head(tmp_path: Path, browser: Any) -> None:
     page = write_page(write_large_run(tmp_path, layers=2, heads=2, sentences=2, words=6))
     here = Click(*(part.replace("12-12", "2-2") for part in (REPORT.head, REPORT.shown)))
@@ -35,6 +37,7 @@ def test_the_clock_stops_once_the_sentence_shows_the_head(tmp_path: Path, browse
     assert seconds > 0
 
 
+@pytest.mark.slow
 def test_a_view_of_512_pieces_is_small_and_shows_the_head_that_is_clicked(tmp_path: Path, browser: Any) -> None:
     text = long_text()
     assert len(align(load_model("minilm").tokenizer, [text.split()])[0]) == 512

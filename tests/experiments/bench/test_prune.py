@@ -24,6 +24,7 @@ def test_the_heads_of_a_smaller_share_are_among_those_of_a_larger() -> None:
     assert other[25].config.pruned != encoders[25].config.pruned
 
 
+@pytest.mark.slow
 def test_every_round_times_all_texts_with_every_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     encoders = {share: Encoder(TINY).eval() for share in SHARES}
     read: list[int] = []
@@ -48,6 +49,7 @@ def test_what_is_printed_follows_from_the_times() -> None:
     assert table[4].split()[-2:] == ["10.7", "(-50.0%)"]
 
 
+@pytest.mark.slow
 def test_the_command_keeps_raw_times_and_prints_the_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,6 +18,7 @@ from mha.encoder.masked_lm import masked_lm_loss
 TINY = EncoderConfig(vocab=2048, layers=2, heads=2, model=16, feed_forward=32, positions=128)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attention", ATTENTION)
 def test_without_dropout_both_sides_learn_the_same(attention: str) -> None:
     config = replace(TINY, dropout=0.0, attention_dropout=0.0)
@@ -79,6 +80,7 @@ def test_what_is_printed_follows_from_the_times() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_command_keeps_raw_times_and_ends_with_the_ratio(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

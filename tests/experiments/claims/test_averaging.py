@@ -69,6 +69,7 @@ def test_models_with_one_head_and_with_two_are_equally_large() -> None:
     assert sizes[1] == sizes[2]
 
 
+@pytest.mark.slow
 def test_trained_models_find_the_table_or_stay_at_the_ceiling() -> None:
     table = torch.tensor([[0, 1], [0, 1]])  # the second symbol: an equal average knows it where both are the same
     scores = {}

@@ -58,6 +58,7 @@ def test_a_claim_is_measured_and_told(name: str, tmp_path: Path, headscope: Call
     check(name, tmp_path)
 
 
+@pytest.mark.slow
 def test_claims_about_trained_encoders_share_trainings_and_train_nothing_twice(
     tmp_path: Path, headscope: Callable[..., Any]
 ) -> None:

@@ -37,6 +37,7 @@ TRAIN: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "control", ["controls={random=0, words=false, shuffled=0, arcs=false}", "controls={random=1, shuffled=0}"]
 )

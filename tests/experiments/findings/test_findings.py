@@ -22,7 +22,22 @@ PLANTED = {
 MEASURED = [finding for finding in all_findings().values() if finding.measure is not None]
 
 
-@pytest.mark.parametrize("finding", MEASURED, ids=lambda finding: finding.id)
+LONG = {
+    "kobayashi-separators",
+    "kobayashi-cancelling",
+    "vig-middle-layers",
+    "vig-distance",
+    "voita-specialised-survive",
+}
+LONG |= {"voita-functions-kept", "michel-few-heads", "pande-several-roles"}
+"Findings whose measure takes seconds."
+
+
+@pytest.mark.parametrize(
+    "finding",
+    [pytest.param(one, marks=[pytest.mark.slow] * (one.id in LONG)) for one in MEASURED],
+    ids=lambda finding: finding.id,
+)
 def test_a_planted_finding_is_found_and_its_opposite_is_not(finding):
     assert finding.id in PLANTED, f"tests/experiments/findings has no planted tables of {finding.id}"
     holds, fails = PLANTED[finding.id]

@@ -34,6 +34,7 @@ def test_agreement_is_the_mean_of_rank_correlations_over_texts() -> None:
     assert found["rollout"] == pytest.approx(-(1 + 0.8) / 2)
 
 
+@pytest.mark.slow
 def test_a_sentence_or_a_corpus_is_written_and_nothing_else(
     tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

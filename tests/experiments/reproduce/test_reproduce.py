@@ -45,6 +45,7 @@ def test_every_finding_gets_its_verdict_with_number_and_run(small: Path, tiny: P
     assert "86.8" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_what_lies_there_is_taken_and_fresh_is_not(small: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch):
     calls = []
     real = readings.do_run
@@ -61,6 +62,7 @@ def test_what_lies_there_is_taken_and_fresh_is_not(small: Path, tiny: Path, monk
     assert calls == [0, 3, 3]
 
 
+@pytest.mark.slow
 def test_a_second_model_stands_beside_the_first(small: Path, tiny: Path):
     names = [str(tiny), f"{tiny}:random"]
     for name in names:
@@ -76,6 +78,7 @@ def test_a_second_model_stands_beside_the_first(small: Path, tiny: Path):
     assert "not explained" in page  # the rule of the planted finding lets everything pass
 
 
+@pytest.mark.slow
 def test_results_of_other_statements_are_let_go(small: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch):
     reproduce(chosen(["some-relations"]), [Subject.of(str(tiny))], small)
     now = replace(FINDINGS[0], statements=FINDINGS[0].statements[:1])
@@ -85,6 +88,7 @@ def test_results_of_other_statements_are_let_go(small: Path, tiny: Path, monkeyp
     assert list(results(small)) == ["another some-relations"]
 
 
+@pytest.mark.slow
 def test_readings_are_changed_by_name(small: Path, tiny: Path):
     changes = ["trees.corpus.report.documents=4"]
     reproduce(chosen(["some-relations"]), [Subject.of(str(tiny))], small, changes)
@@ -92,6 +96,7 @@ def test_readings_are_changed_by_name(small: Path, tiny: Path):
     assert "documents = 4" in config
 
 
+@pytest.mark.slow
 def test_the_papers_own_model_is_held_to_its_published_values(small: Path, tiny: Path):
     own = replace(
         FINDINGS[0], original=(str(tiny),), statements=(replace(OBJ, tolerance=0.001), *FINDINGS[0].statements[1:])
@@ -125,6 +130,7 @@ def test_a_finding_by_a_wrong_name_is_refused_with_the_one_meant(small: Path):
     assert len(chosen(["some-pairs", "some-2020"])) == 4
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_counts_and_the_page(small: Path, tiny: Path, headscope):
     said = headscope("reproduce", "some-relations", "--model", tiny, "--out", small, "--seed", 2)
     assert said.code == 0

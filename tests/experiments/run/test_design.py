@@ -140,6 +140,7 @@ def test_a_run_is_told_which_labels_are_small(record: Path) -> None:
     assert smallest_n() is None
 
 
+@pytest.mark.slow
 def test_run_json_holds_it_where_the_rule_is_that_of_the_study(record: Path, scored: Callable[..., Any]) -> None:
     assert scored("name=designed").record["design"] == smallest_n()
     assert "design" not in scored("name=designed", "verdict.margin=0.2").record

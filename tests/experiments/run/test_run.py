@@ -136,6 +136,7 @@ def test_one_head_a_question_is_selected_and_it_is_the_best_of_the_selection_spl
     pd.testing.assert_series_equal(flags["select"], flags["report"], check_names=False)
 
 
+@pytest.mark.slow
 def test_the_written_config_gives_the_same_scores_again(
     whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +163,7 @@ def test_progress_of_every_part_ends_where_it_said(base: Path, tmp_path: Path, m
 # --- the same numbers
 
 
+@pytest.mark.slow
 def test_the_order_of_the_sentences_changes_no_score(
     scored: Callable[..., Run], write_corpus: Callable[..., Path], sentences: Sequence[str], tmp_path: Path
 ) -> None:
@@ -195,6 +197,7 @@ def test_the_batch_size_moves_no_mass_and_flips_near_ties_only(
 # --- what each option does
 
 
+@pytest.mark.slow
 def test_the_first_piece_can_stand_for_the_word(scored: Callable[..., Run]) -> None:
     mean, first = scored(), scored("scoring.reduce='first'")
     same_scores(numbers(mean, "n"), numbers(first, "n"))
@@ -224,6 +227,7 @@ def test_replicates_change_intervals_only(scored: Callable[..., Run]) -> None:
     assert not numbers(few, "ci_low").equals(numbers(many, "ci_low"))
 
 
+@pytest.mark.slow
 def test_the_seed_decides_intervals_and_fresh_weights_and_nothing_else(scored: Callable[..., Run]) -> None:
     zero, one = scored(), scored("seed=1")
     same_scores(numbers(zero, "accuracy", "margin"), numbers(one, "accuracy", "margin"))
@@ -242,7 +246,7 @@ def test_a_control_can_be_the_model_of_a_run(scored: Callable[..., Run], source:
     assert not numbers(loaded, "mass").equals(numbers(control, "mass"))
 
 
-@pytest.mark.parametrize("source", ["random", "shuffled"])
+@pytest.mark.parametrize("source", ["random", pytest.param("shuffled", marks=pytest.mark.slow)])
 def test_control_weights_take_part_as_a_baseline(scored: Callable[..., Run], source: str) -> None:
     without, beside = scored(), scored(f"controls.{source}=true")
     same_scores(numbers(without, "accuracy", "mass"), numbers(beside, "accuracy", "mass"))
@@ -548,6 +552,7 @@ def test_a_run_of_the_same_config_is_replaced_and_one_of_another_is_not(quick: C
     assert [path.name for path in folder.parent.iterdir()] == ["quick"]
 
 
+@pytest.mark.slow
 def test_a_run_that_shows_other_examples_replaces_the_one_before(quick: Callable[..., Path]) -> None:
     folder = quick("page.examples=3")
     scores, shown = Run.open(folder).scores, len(Run.open(folder).examples)

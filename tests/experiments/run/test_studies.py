@@ -94,6 +94,7 @@ def test_the_page_has_both_sections_and_senses_and_named_files_can_be_corpora(
     assert "Related words" in page
 
 
+@pytest.mark.slow
 def test_a_page_without_a_rated_pair_says_so(base: Path, tmp_path: Path) -> None:
     path = tmp_path / "none.txt"
     path.write_text("xylophone zebra 5\n", encoding="utf-8")

@@ -394,6 +394,7 @@ def test_paths_of_texts_are_relative_to_the_config(write: Callable[..., Path], t
     assert load_training(write(), ["train.data={dataset='on/hub'}"]).train.data.dataset == "on/hub"
 
 
+@pytest.mark.slow
 def test_a_run_trains_and_looks_at_the_last_checkpoint(write: Callable[..., Path], tmp_path: Path) -> None:
     config = load_config(write(RUN))
     folder = run(config, tmp_path)
@@ -522,6 +523,7 @@ def test_the_folder_of_a_start_is_relative_to_the_config(begun: Path, write: Cal
     assert Path(found.name) == begun
 
 
+@pytest.mark.slow
 def test_a_run_tells_how_near_maps_stay_to_those_of_the_first_checkpoint(
     begun: Path, write: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -246,6 +246,7 @@ def test_rows_divided_into_parts_are_the_same_step(still: Task, tmp_path: Path) 
     assert [line[3] for line in whole] == [line[3] for line in parts]
 
 
+@pytest.mark.slow
 def test_two_processes_have_the_losses_of_one(still: Task, tmp_path: Path) -> None:
     train(tmp_path / "one", still, SETTINGS)
     # --cpu starts one process only (more need mpirun); this way torch's own launcher starts two, which talk by gloo

@@ -64,6 +64,7 @@ def test_pieces_are_aligned_to_words(vocabulary: Vocabulary) -> None:
     assert (np.diff(pieces.word[1:-1]) >= 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", KINDS, ids=lambda settings: settings.kind)
 def test_the_same_texts_give_the_same_ids_in_every_process(settings: VocabularySettings) -> None:
     # the trainer's own numbers follow a hash table that is seeded anew in every process

@@ -112,7 +112,9 @@ def texts_an_item(behaviour: Behaviour) -> int:
 
 
 @pytest.mark.parametrize("how", WAYS)
-@pytest.mark.parametrize("name", BEHAVIOURS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "loss")) for name in BEHAVIOURS]
+)
 def test_batches_and_copies_give_what_one_text_and_set_at_a_time_give(
     name: str, how: str, behaviour: Callable[..., Behaviour]
 ) -> None:

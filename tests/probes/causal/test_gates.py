@@ -37,7 +37,7 @@ def planted(head: tuple[int, int] = (1, 0), **options: bool | float) -> Model:
 
 
 @pytest.mark.parametrize("head", [(0, 2), (1, 1)])
-@pytest.mark.parametrize("noise", [0.0, 0.02])
+@pytest.mark.parametrize("noise", [0.0, pytest.param(0.02, marks=pytest.mark.slow)])
 def test_gates_keep_the_planted_head_and_no_other(head: tuple[int, int], noise: float) -> None:
     behaviour = pairs(planted(head, noise=noise))
     found = gate_heads(behaviour, SHAPE, 0.3, GateSettings(steps=150))
@@ -47,6 +47,7 @@ def test_gates_keep_the_planted_head_and_no_other(head: tuple[int, int], noise: 
     assert bool((found.values(behaviour) > 0).all())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.0, 0.02])
 def test_where_the_planted_head_is_not_read_no_gate_stays_open(noise: float) -> None:
     behaviour = pairs(planted(read=False, noise=noise))

@@ -231,6 +231,7 @@ def test_a_folder_is_refused_with_the_files_in_it(tmp_path: Path):
         read_conllu(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "documents", "sentences", "words", "mentions"),
     [

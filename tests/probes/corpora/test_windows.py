@@ -117,6 +117,7 @@ def test_a_window_without_words_is_refused():
         list(windows(document([2]), 0))
 
 
+@pytest.mark.slow
 def test_gum_has_its_known_number_of_anaphors_in_windows_of_100_words(data_folder: Path):
     found = words = 0
     lost = Cut()

@@ -291,6 +291,7 @@ def test_runs_have_as_many_documents_as_told_and_splits_of_their_own(monkeypatch
     assert len({effort.seed for *_, effort in seen}) == 3
 
 
+@pytest.mark.slow
 def test_over_many_runs_estimates_are_those_of_the_population() -> None:
     """Within four standard errors, for a question that not every document has."""
     pool = random_pool(200)

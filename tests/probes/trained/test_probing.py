@@ -76,6 +76,7 @@ def test_a_planted_label_is_told_and_memory_is_not_mistaken_for_it(probing: Prob
     assert table.random_accuracy.isna().all()
 
 
+@pytest.mark.slow
 def test_codes_are_drawn_anew_in_examples_order_and_control_task(
     model: Model, planted: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,6 +143,7 @@ def test_splits_may_differ_in_size(model: Model) -> None:
     assert len(layer_table(found, model, workers=1, replicates=10, seed=0, step=lambda: None)) == 3
 
 
+@pytest.mark.slow
 def test_the_number_of_workers_changes_no_bit(probing: Probing) -> None:
     steps: list[int] = []
     one = probing.judge_heads(1, lambda: steps.append(1))["part of speech"]
@@ -152,6 +154,7 @@ def test_the_number_of_workers_changes_no_bit(probing: Probing) -> None:
         assert first.bits == second.bits
 
 
+@pytest.mark.slow
 def test_the_order_of_texts_changes_nothing(model: Model, random_documents: Make) -> None:
     texts = random_documents(30)
     tables = []

@@ -2,6 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
+from probes.grammar import generate
 from probes.records import Document, Sentence
 from probes.targets import OTHERS
 from probes.words.reflexive import Reflexive
@@ -93,10 +94,10 @@ def test_an_item_counts_by_its_other_nouns_and_among_all() -> None:
     assert Reflexive().pool("agreeing") == ("agreeing", "all")
 
 
-def test_in_the_grammar_a_reflexive_is_the_entity_of_its_subject(generated: Callable[..., list[Document]]) -> None:
+def test_in_the_grammar_a_reflexive_is_the_entity_of_its_subject() -> None:
     """Mentions, which the probe does not read, say whom a reflexive means."""
     right = 0
-    for document in generated(100, seed=4, wide=True):
+    for document in generate(100, seed=4, wide=True):
         for sentence in document.split_sentences():
             entities = [(set(mention.words), mention.entity) for mention in sentence.mentions]
             targets = Reflexive().targets(sentence)["reflexive->subject"]

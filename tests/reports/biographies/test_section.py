@@ -397,6 +397,7 @@ def test_without_biographies_nothing_of_them_is_on_the_page(run_folder: Path) ->
     assert "lifeView" not in html
 
 
+@pytest.mark.figures
 @pytest.mark.usefixtures("_no_figures")
 @pytest.mark.parametrize("seeds", [(0,), (0, 1, 2)])
 def test_the_figure_is_written_beside_the_page(run_folder: Path, seeds: tuple[int, ...]) -> None:
@@ -406,6 +407,7 @@ def test_the_figure_is_written_beside_the_page(run_folder: Path, seeds: tuple[in
     assert (figures / "biographies.pdf").read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_browser_moves_the_slider_by_keyboard(page_folder: Path, browser, scheme: str) -> None:
     page = browser.new_page(viewport={"width": 380, "height": 800}, color_scheme=scheme)

@@ -160,6 +160,7 @@ def test_a_missing_number_is_a_dash_and_never_0(records: list[dict[str, Any]], w
     assert "– %" in shown(html)
 
 
+@pytest.mark.slow
 def test_a_browser_draws_every_chart_in_the_colours_of_the_page(
     records: list[dict[str, Any]], write: Written, tmp_path: Path, opened: Any
 ) -> None:
@@ -190,6 +191,7 @@ def test_a_browser_draws_every_chart_in_the_colours_of_the_page(
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.slow
 def test_all_charts_are_drawn_before_the_page_is_printed(
     records: list[dict[str, Any]], write: Written, tmp_path: Path, opened: Any
 ) -> None:

@@ -200,6 +200,7 @@ def test_what_is_known_of_a_run_is_told(folder: Path):
     assert facts({**run, "corpora": None, "git_commit": None}).startswith("22 November 2026")
 
 
+@pytest.mark.slow
 def test_a_chart_in_a_closed_paper_is_drawn_when_it_is_opened_and_keeps_its_width(folder: Path, opened: Any):
     page = opened(write_findings_page(folder))
     chart = page.locator("[data-chart]")
@@ -223,6 +224,7 @@ def test_a_chart_in_a_closed_paper_is_drawn_when_it_is_opened_and_keeps_its_widt
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+@pytest.mark.slow
 def test_print_draws_what_lies_in_closed_papers(folder: Path, opened: Any):
     page = opened(write_findings_page(folder))
     page.pdf()

@@ -188,6 +188,7 @@ def test_without_rows_there_are_no_charts():
     assert power_charts([], 0.1) == false_charts([], 0.05) == coverage_charts([]) == []
 
 
+@pytest.mark.slow
 def test_a_browser_draws_every_chart_in_the_colours_of_the_page(opened: Any, tmp_path: Path):
     (tmp_path / "sandbox.json").write_text(json.dumps(small_record()))
     page = opened(write_sandbox_page(tmp_path), width=390)

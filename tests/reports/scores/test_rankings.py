@@ -186,6 +186,7 @@ def test_where_no_question_is_large_enough_the_page_says_so(
         assert "questions has enough items to compare" in (report / name).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_browser_shows_the_section_without_scrolling_the_page(pages: tuple[str, str], compared: Run, browser) -> None:
     page = browser.new_page(viewport={"width": 380, "height": 800})
     page.goto((compared.folder / "report" / "index.html").as_uri() + "#metrics")

@@ -41,6 +41,7 @@ def test_importance_of_all_heads_stands_beside_their_cost(scored: Scored) -> Non
     pd.testing.assert_frame_equal(found.scores, scored().scores, check_exact=True)
 
 
+@pytest.mark.slow
 def test_directions_items_and_taylor_are_heard(scored: Scored) -> None:
     plain = scored(*WEIGHED).studies["importance"]
     off = scored(*WEIGHED, "importance.taylor=false").studies
@@ -81,6 +82,7 @@ def test_pruning_tells_curves_areas_and_who_is_best_after(scored: Scored) -> Non
     assert len({*migration.kept, *migration.after}) <= 2
 
 
+@pytest.mark.slow
 def test_roles_are_scored_again_only_where_that_is_asked(scored: Scored) -> None:
     assert "migration" not in scored(*PRUNED, "pruning.left=0").studies
     assert set(scored(*PRUNED, "pruning.left=0.75").studies["migration"].removed) == {1}
@@ -89,6 +91,7 @@ def test_roles_are_scored_again_only_where_that_is_asked(scored: Scored) -> None
     assert other.draw.max() == 1
 
 
+@pytest.mark.slow
 def test_gates_are_told_for_every_price(scored: Scored) -> None:
     found = scored(*GATED)
     gates, paths = found.studies["gates"], found.studies["gate_paths"]
@@ -126,6 +129,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_masked_lm_is_asked_about_its_loss_and_pairs_and_weights_may_learn_along(
     reader: Path, base: Path, tmp_path: Path
 ) -> None:

@@ -74,6 +74,7 @@ def test_a_run_patches_every_head_and_its_page_says_so(ask: Callable[..., Run]) 
     assert "What brings the answer back" in (found.folder / "report" / "index.html").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_the_seed_decides_the_sentences_and_the_same_run_gives_the_same_table(ask: Callable[..., Run]) -> None:
     one, same, other = (ask("patching.items=8", f"patching.seed={seed}").studies["patching"] for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(one, same)
@@ -97,6 +98,7 @@ def test_a_model_that_cannot_be_asked_is_refused_with_the_reason(
         ask("patching.items=3", model=silent)
 
 
+@pytest.mark.slow
 def test_a_run_that_does_not_ask_patches_nothing(base: Path, reader: Path, tmp_path: Path) -> None:
     config = load_config(base, (*FEW, f"model.name='{reader}'"))
     assert "patching" not in Run.open(run(config, tmp_path)).studies

@@ -73,6 +73,7 @@ def test_the_single_head_of_an_ensemble_has_the_numbers_of_the_scores(together: 
     same_single_heads(Run.open(together))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("maps", ["norms", "rollout"])
 def test_heads_are_compared_and_put_together_by_the_maps_that_the_run_reads(
     maps: str, together: Path, scored: Callable[..., Run]
@@ -128,6 +129,7 @@ def test_the_page_tells_it_in_both_forms_with_its_figures(together: Path) -> Non
         assert (together / "report" / "figures" / f"{figure}.pdf").is_file()
 
 
+@pytest.mark.slow
 def test_the_same_config_gives_the_same_tables(
     together: Path, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

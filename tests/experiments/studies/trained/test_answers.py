@@ -163,6 +163,7 @@ def test_a_run_without_a_text_of_the_length_says_so(config: Path, tmp_path: Path
         run(load_config(config, changes), tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_questions_that_are_too_long_are_left_out_and_counted(config: Path, tmp_path: Path) -> None:
     changes = ["train.length=12", "answers.longest=8", "answers.texts=1", "answers.one_head=0"]
     found = Run.open(run(load_config(config, changes), tmp_path / "out"))

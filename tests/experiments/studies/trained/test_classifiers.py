@@ -131,6 +131,7 @@ def test_layers_and_parsers_have_tables_and_the_page_shows_all(asked: Path) -> N
     assert (asked / "report" / "figures" / "classifiers.png").is_file()
 
 
+@pytest.mark.slow
 def test_a_part_can_be_asked_alone(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
     few = ['classifiers.tasks=["relative position"]', "classifiers.random=false", "classifiers.layers=false"]

@@ -123,6 +123,7 @@ def test_both_pages_and_a_figure_have_the_section_and_its_numbers(run_folder: Pa
         assert (page.parent / "figures" / f"circuits.{suffix}").stat().st_size > 1000
 
 
+@pytest.mark.slow
 def test_without_relations_there_is_no_table_of_them(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "reports.page.page._save_figures", lambda contents, *_: {part.name: [] for part in contents.probes}

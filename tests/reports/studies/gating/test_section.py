@@ -152,7 +152,13 @@ def test_maps_are_of_all_heads_in_their_order(found: Gating, run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "kept", [("importance",), ("pruning", "pruning_areas"), ("gates", "gate_paths"), tuple(GATE_TABLES)]
+    "kept",
+    [
+        pytest.param(("importance",), marks=pytest.mark.slow),
+        pytest.param(("pruning", "pruning_areas"), marks=pytest.mark.slow),
+        pytest.param(("gates", "gate_paths"), marks=pytest.mark.slow),
+        tuple(GATE_TABLES),
+    ],
 )
 def test_pages_tell_what_there_is(run_folder: Path, kept: tuple[str, ...]) -> None:
     every = typed(tables(Run.open(run_folder)))
@@ -168,6 +174,7 @@ def test_pages_tell_what_there_is(run_folder: Path, kept: tuple[str, ...]) -> No
     assert ("head-gates" in named) == bool({"importance", "gates"} & set(kept))
 
 
+@pytest.mark.figures
 def test_the_same_numbers_give_the_same_figures(found: Gating, tmp_path: Path) -> None:
     names = save_gating(found, "made", tmp_path)
     before = {name: (tmp_path / f"{name}.png").read_bytes() for name in names}

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from reports import Run, write_report, write_studies
+from reports.studies.link.figure import save_link
 from reports.studies.link.section import linked_heads
 
 VERDICTS = ["looks and does not matter", "looks and matters", "matters without looking", "neither", "not known"]
@@ -57,7 +58,7 @@ def test_correlations_with_cost_are_told_and_those_between_looks_are_not(run_fol
     assert [one.interval for one in told.values()] == ["[0.10, 0.60]", ""]
 
 
-def test_both_pages_tell_the_roles_and_a_figure_is_drawn(run_folder: Path) -> None:
+def test_both_pages_tell_the_roles_beside_a_figure(run_folder: Path) -> None:
     write_studies({"link": rows(), "link_correlations": correlations()}, run_folder)
     write_report(run_folder)
     report = run_folder / "report"
@@ -67,7 +68,16 @@ def test_both_pages_tell_the_roles_and_a_figure_is_drawn(run_folder: Path) -> No
         assert "agreement, all (verb-" in text
         assert "looks and does not matter" in text
         assert "−0.5" in text, "patching of -0.005, in percent"
-    assert (report / "figures" / "link.png").stat().st_size > 5000
+    assert (report / "figures" / "link.png").is_file()
+
+
+@pytest.mark.figures
+def test_a_figure_is_drawn(run_folder: Path) -> None:
+    write_studies({"link": rows()}, run_folder)
+    found = linked_heads(Run.open(run_folder))
+    assert found is not None
+    assert save_link(found, "made", run_folder) == ["link"]
+    assert (run_folder / "link.png").stat().st_size > 5000
 
 
 def test_without_roles_there_is_no_section_and_without_correlations_no_table_of_them(run_folder: Path) -> None:

@@ -86,6 +86,7 @@ def test_the_page_and_its_markdown_show_both_tables(run_folder: Path) -> None:
     assert (run_folder / "report" / "figures" / "patching.png").is_file()
 
 
+@pytest.mark.slow
 def test_where_nothing_is_lost_no_head_is_named(run_folder: Path) -> None:
     gone = table().assign(share=np.nan, ci_low=np.nan, ci_high=np.nan, estimate=np.nan, p_adjusted=1.0, clusters=7)
     nothing = {"rho": None, "low": None, "high": None, "slope": None}
