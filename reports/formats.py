@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 MISSING = "–"
 "Stands for a number that was not measured; never 0."
@@ -128,7 +128,7 @@ def yes_or_no(holds: bool) -> str:
     return "yes" if holds else "no"
 
 
-def listed(values: Iterable[object]) -> str:
+def listed(values: Iterable[Any]) -> str:
     """Write the parts of a list with spaces between them, lists in it with plus signs.
 
     >>> listed(["walk", ["walk", "##ed"]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -129,9 +130,9 @@ def _misnamed(frame: pd.DataFrame) -> pd.Series:
 
 def _undeclared(value: Any) -> str:
     """Write a value of a column that a table does not declare."""
-    if value is None or value is pd.NA or value != value:
-        return MISSING
-    return f"{value:.4g}".replace("-", "−") if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return MISSING if math.isnan(value) else f"{value:.4g}".replace("-", "−")
+    return MISSING if value is None or value is pd.NA else str(value)
 
 
 def read_tables(folder: Path, tables: Mapping[str, Table]) -> dict[str, pd.DataFrame]:

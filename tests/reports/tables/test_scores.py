@@ -110,3 +110,8 @@ def test_a_damaged_file_is_one_clear_line(tmp_path: Path):
     with pytest.raises(ValueError, match=r"scores\.parquet: not a readable parquet file") as raised:
         read_scores(tmp_path / "scores.parquet")
     assert "\n" not in str(raised.value)
+
+
+def test_columns_of_no_table_are_refused_with_the_tables_that_are_known(scores: pd.DataFrame):
+    with pytest.raises(ValueError, match=r"^scores: no table has the columns own; known are scores, examples, metrics"):
+        validate(scores, {"own": "str"})
