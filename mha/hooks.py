@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from torch import Tensor, nn
 
 from mha.hub import restore_attention, switch_attention
-from mha.projections import HookError
+from mha.projections import HookError as HookError
 from mha.watches import OPEN, SITES, See, Seen, Watch
 
 
