@@ -1,0 +1,91 @@
+"""Adding a study: the files that name it, counted; and a tree without them, which runs and writes its page."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+ROOMS = ("mha", "probes", "reports", "experiments")
+NAME = "drift"
+"A study with all that a study can have: a measure, a section of configs, a table, a section of the page, methods."
+
+REGISTRIES = {"experiments/run/studies.py": "DriftStudy", "reports/studies/registry.py": "DRIFT_STUDY"}
+"The tuples of studies -> what the study is called there."
+
+SOURCE = (".py", ".j2", ".css", ".js", ".toml")
+
+USERS = ("experiments/configs", "experiments/findings", "reports/published")
+"What uses studies once they are there."
+
+
+def naming() -> Iterator[str]:
+    """Yield the files of source and templates whose path or text has the name of the study."""
+    for path in sorted(path for room in ROOMS for path in (ROOT / room).rglob("*") if path.suffix in SOURCE):
+        file = path.relative_to(ROOT).as_posix()
+        if not file.startswith(USERS) and (NAME in file or re.search(NAME, path.read_text("utf-8"), re.IGNORECASE)):
+            yield file
+
+
+def lines(file: str) -> list[str]:
+    """Return the lines of a registry that name the study."""
+    return [line for line in (ROOT / file).read_text("utf-8").splitlines() if re.search(NAME, line, re.IGNORECASE)]
+
+
+def test_a_study_is_named_by_nine_files_and_by_one_line_of_each_registry() -> None:
+    assert sorted(naming()) == [
+        "experiments/run/studies.py",
+        "experiments/studies/maps/drift.py",
+        "probes/maps/drift.py",
+        "reports/studies/drift/__init__.py",
+        "reports/studies/drift/section.py",
+        "reports/studies/drift/study.py",
+        "reports/studies/registry.py",
+        "reports/templates/drift.html.j2",
+        "reports/templates/drift.md.j2",
+    ]
+    for file, called in REGISTRIES.items():
+        imported, entered = lines(file)
+        assert imported.startswith("from ")
+        assert imported.endswith(f" import {called}")
+        assert entered == f"    {called},"
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the source without the study: its own files, and the lines of registries that name it."""
+    copy = tmp_path_factory.mktemp("tree")
+    for room in ROOMS:
+        shutil.copytree(ROOT / room, copy / room, ignore=shutil.ignore_patterns("__pycache__", "published"))
+    (copy / "reports/published").symlink_to(ROOT / "reports/published")
+    for file in naming():
+        if file in REGISTRIES:
+            kept = [line for line in (ROOT / file).read_text("utf-8").splitlines() if line not in lines(file)]
+            (copy / file).write_text("\n".join(kept) + "\n", encoding="utf-8")
+        else:
+            (copy / file).unlink()
+    return copy
+
+
+def in_tree(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line of a tree."""
+    command = [sys.executable, "-c", "from experiments.cli import main; main()", *words]
+    return subprocess.run(command, cwd=tree, env=os.environ | {"PYTHONPATH": str(tree)}, capture_output=True, text=True)
+
+
+def test_without_these_files_a_run_works_and_its_page_is_written(tree: Path, base: Path, tmp_path: Path) -> None:
+    done = in_tree(tree, "run", str(base), "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    for name in ("index.html", "report.md"):
+        assert "The shape of maps" in (tmp_path / "quick/report" / name).read_text("utf-8")
+    config = (tmp_path / "quick/config.toml").read_text("utf-8")
+    assert "[answers]" in config
+    assert "[drift]" not in config
+    refused = in_tree(tree, "run", str(base), "--out", str(tmp_path), "--set", "drift.texts=3")
+    assert refused.returncode != 0
+    assert "unknown key 'drift'" in refused.stdout + refused.stderr
