@@ -93,7 +93,8 @@ def with_studies(name: str, module: str, sections: Iterable[type[StudySection]])
     fields: dict[str, Any] = {section.table: (section, section()) for section in sections}
     studies = create_model("Studies", __base__=Tables, __module__=module, **fields)
     bases: Any = (Config, studies)  # which the types of pydantic want to be of one class
-    return create_model(name, __base__=bases, __module__=module, __doc__=Config.__doc__)
+    made: type[Config] = create_model(name, __base__=bases, __module__=module, __doc__=Config.__doc__)
+    return made
 
 
 class TrainingConfig(Section):
