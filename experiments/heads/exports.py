@@ -17,7 +17,7 @@ from reports.notebook.paper_figures import save_paper_figures
 from reports.page.dataset_card import dataset_card
 from reports.tables.columns import SPLITS
 from reports.tables.schema import replace_file
-from reports.tables.text_table import ShownTable
+from reports.tables.text_table import TextTable
 
 SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "latex": ".tex", "markdown": ".md", "dataset": ""}
 "What a table can be exported as -> the ending of its file; a data set is a folder."
@@ -80,13 +80,13 @@ def _opened(folder: Path) -> Run:
         raise ExportError(str(error)) from error
 
 
-def _table(run: Run, name: str, probes: Sequence[str]) -> ShownTable:
+def _table(run: Run, name: str, probes: Sequence[str]) -> TextTable:
     """Return a table of the run, of these probes alone where any are named."""
     if name == BEST:
         best = run.best(probes[0] if len(probes) == 1 else None)
         keep = [place for place, row in enumerate(best.frame["probe"]) if not probes or row in probes]
         rows = tuple(best.rows[place] for place in keep)
-        return ShownTable(best.title, best.columns, rows, best.frame.iloc[keep], best.note)
+        return TextTable(best.title, best.columns, rows, best.frame.iloc[keep], best.note)
     tables = {SCORES: run.scores, **run.studies}
     if run.behaviour is not None:
         tables["behaviour"] = run.behaviour
@@ -99,7 +99,7 @@ def _table(run: Run, name: str, probes: Sequence[str]) -> ShownTable:
                 raise ExportError(f"{run.folder}: table {name!r} has no rows of probe {probe!r}")
         frame = frame[frame["probe"].isin(probes)]
     rows = tuple(tuple(map(_cell, row)) for row in frame.to_numpy(object))
-    return ShownTable(f"{run.name}: {name}", tuple(frame.columns), rows, frame)
+    return TextTable(f"{run.name}: {name}", tuple(frame.columns), rows, frame)
 
 
 def _cell(value: Any) -> str:
