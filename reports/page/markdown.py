@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from reports.biographies.section import MATCHED
 from reports.formats import escaped
 from reports.page.page_model import Contents
 from reports.scores.best_heads import FEW_CLUSTERS
@@ -25,7 +24,6 @@ def markdown_page(contents: Contents, figures: dict[str, list[str]]) -> str:
         limits=LIMITS,
         few=FEW_CLUSTERS,
         biography_terms=BIOGRAPHIES,
-        matched_names=MATCHED,
         decided=DECIDED,
     )
     return re.sub(r"\n{3,}", "\n\n", text)

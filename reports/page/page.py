@@ -8,7 +8,6 @@ from pathlib import Path
 from uuid import uuid4
 
 from reports.biographies.charts import biography_charts, save_biographies
-from reports.biographies.section import MATCHED
 from reports.drawing.charts import vega
 from reports.drawing.figures import save_best_heads, save_heat_maps
 from reports.page.markdown import markdown_page
@@ -102,7 +101,6 @@ def html_page(contents: Contents) -> str:
         leader=leader_sentence,
         charts=charts,
         biography_terms=BIOGRAPHIES,
-        matched_names=MATCHED,
         meaning=MEANING,
         limits=LIMITS,
         few=FEW_CLUSTERS,

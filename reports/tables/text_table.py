@@ -115,6 +115,10 @@ class TextTable:
         note = f"{left} of {len(self)} rows. {self.note}" if left < len(self) else self.note
         return replace(self, rows=self.rows[some], frame=self.frame.iloc[some], note=note)
 
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        """Go through the rows, as plain text."""
+        return iter(self.texts)
+
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.rows)
