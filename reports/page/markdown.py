@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from reports.formats import escaped
 from reports.page.page_model import Contents
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.glossary import BIOGRAPHIES, LIMITS, MEANING
@@ -16,7 +15,7 @@ from reports.templates.environment import environment
 def markdown_page(contents: Contents, figures: dict[str, list[str]]) -> str:
     """Return the whole report in Markdown; `figures` is probe -> names of files in figures/, without suffix."""
     made = environment(html=False)
-    made.filters.update(md=escaped, leader=leader_sentence)
+    made.filters["leader"] = leader_sentence
     text = made.get_template("report.md.j2").render(
         page=contents,
         figures=figures,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter, itemgetter
@@ -15,7 +16,7 @@ from reports.formats import escaped, interval, percent, signed, signed_interval
 Where = Literal["page", "text"]
 "A page of HTML, or everything else: Markdown, LaTeX, a terminal."
 
-KINDS: Final = {"row": ("text", ""), "text": ("text", ""), "rising": ("num rising", "num")}
+KINDS: Final = {"row": ("text", ""), "text": ("text", ""), "rising": ("num rising", "num"), "row num": ("num", "num")}
 "Kind of a column -> classes of its head and of its cells; those of other kinds are both the kind itself."
 
 
@@ -66,8 +67,10 @@ class Cell:
 
     @property
     def in_markdown(self) -> str:
-        """The cell as Markdown has it."""
-        return escaped(self) if self.markdown is None else self.markdown
+        """The cell as Markdown has it; intervals keep their brackets, which mean nothing without a link behind."""
+        if self.markdown is not None:
+            return self.markdown
+        return re.sub(r"\\\[([^a-zA-Z\[\]]*)\\\]", r"[\1]", escaped(self))
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,11 @@ class TextColumn:
     def plain_title(self) -> str:
         """The title outside of pages: "Corrected p" is "corrected p", "UAS" stays."""
         return self.plain or (self.title if self.title[1:2].isupper() else self.title[:1].lower() + self.title[1:])
+
+    @property
+    def names_row(self) -> bool:
+        """Whether its cells say what their rows are about."""
+        return self.kind.startswith("row")
 
     @property
     def head_class(self) -> str:
@@ -136,7 +144,7 @@ class Estimate:
     def columns(
         self, title: str, of: str, ends: Sequence[str], look: Callable[[Any], str] = lambda row: "", **more: Any
     ) -> tuple[TextColumn, ...]:
-        """Return columns of the attribute `of` of rows: on a page one, in other forms the interval in one of its own."""
+        """Return columns of the attribute `of` of rows: elsewhere than on a page the interval has its own."""
         low, high = map(attrgetter, ends)
         number = attrgetter(of)
         apart = TextColumn("interval", lambda row: self.interval(low(row), high(row)), "text", only="text")

@@ -45,10 +45,9 @@ def environment(*, html: bool = True) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters.update(
-        embedded=embedded, markdown_table=markdown_table, **{name: getattr(formats, name) for name in _FILTERS}
-    )
-    made.globals.update(interval=formats.interval, signed_interval=formats.signed_interval)
+    made.filters.update({name: getattr(formats, name) for name in _FILTERS})
+    made.filters.update(embedded=embedded, markdown_table=markdown_table, md=formats.escaped)
+    made.globals.update(interval=formats.interval, signed_interval=formats.signed_interval, script="", vega="")
     return made
 
 
