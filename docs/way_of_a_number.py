@@ -190,7 +190,7 @@ WAY: tuple[Station | Wiring, ...] = (
             ),
             Station(
                 "Write the run folder",
-                "reports.tables.schema",
+                "reports.tables.run_files",
                 "write_scores",
                 "scores, one row a head",
                 "scores.parquet, scores.csv",

@@ -16,7 +16,7 @@ from reports.page.columns import RUN_TABLES
 from reports.page.dataset_card import dataset_card
 from reports.tables.files import replace_file
 from reports.tables.shared_columns import SPLITS
-from reports.tables.text_table import ShownTable
+from reports.tables.text_table import TextTable
 
 SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "latex": ".tex", "markdown": ".md", "dataset": ""}
 "What a table can be exported as -> the ending of its file; a data set is a folder."
@@ -79,13 +79,13 @@ def _opened(folder: Path) -> Run:
         raise ExportError(str(error)) from error
 
 
-def _table(run: Run, name: str, probes: Sequence[str]) -> ShownTable:
+def _table(run: Run, name: str, probes: Sequence[str]) -> TextTable:
     """Return a table of the run, of these probes alone where any are named."""
     if name == BEST:
         best = run.best(probes[0] if len(probes) == 1 else None)
         keep = [place for place, row in enumerate(best.frame["probe"]) if not probes or row in probes]
         rows = tuple(best.rows[place] for place in keep)
-        return ShownTable(best.title, best.columns, rows, best.frame.iloc[keep], best.note)
+        return TextTable(best.title, best.columns, rows, best.frame.iloc[keep], best.note)
     tables = {SCORES: run.scores, **run.studies}
     if run.behaviour is not None:
         tables["behaviour"] = run.behaviour

@@ -20,7 +20,7 @@ from mha.pieces import Pieces
 from probes.evidence.examples import word_level
 from probes.scoring.score import Settings
 from reports.formats import MISSING, decimal3, percent
-from reports.tables.text_table import ShownTable
+from reports.tables.text_table import TextTable
 
 FIRST, LAST = "[CLS]", "[SEP]"
 "What the special tokens before and after the words are called."
@@ -48,14 +48,14 @@ class Attention:
 
         return map_chart(self._map(name), self.words, (FIRST, *self.words, LAST), f"{self.model}, head {name}")
 
-    def strongest(self, name: str) -> ShownTable:
+    def strongest(self, name: str) -> TextTable:
         """Return what every word attends to most in one head, and how much of its attention that is."""
         found = self.head(name)
         place = found.to_numpy().argmax(1)
         keys, weights = [str(found.columns[key]) for key in place], found.to_numpy().max(1)
         rows = tuple((word, key, percent(float(w))) for word, key, w in zip(self.words, keys, weights, strict=True))
         frame = pd.DataFrame({"word": self.words, "attends_to": keys, "weight": weights})
-        return ShownTable(f"Head {name} of {self.model}", ("word", "attends to", "weight, %"), rows, frame)
+        return TextTable(f"Head {name} of {self.model}", ("word", "attends to", "weight, %"), rows, frame)
 
     def _map(self, name: str) -> npt.NDArray[np.float32]:
         layers, heads = self.maps.shape[:2]
@@ -79,7 +79,7 @@ def attention(model: Model, text: str, maps: str = "weights") -> Attention:
     return Attention(model.name, tuple(words), np.roll(found, 1, axis=3))  # [SEP] and [CLS] stand at the end
 
 
-def ablate(model: Model, heads: str | Sequence[str], text: str, how: str = "zero", seed: int = 0) -> ShownTable:
+def ablate(model: Model, heads: str | Sequence[str], text: str, how: str = "zero", seed: int = 0) -> TextTable:
     """Return what a sentence loses where heads are switched off: how far words' vectors move, and what is still known.
 
     `heads` are names such as "3-5"; `how` is zero, uniform or mean (over the texts read at once), see `mha.Ablate`.
@@ -109,7 +109,7 @@ def ablate(model: Model, heads: str | Sequence[str], text: str, how: str = "zero
         for word, *numbers in frame[shown].itertuples(index=False)
     )
     title = f"{model.name} without {', '.join(names) or MISSING} ({how})"
-    return ShownTable(title, tuple(shown), rows, frame, note)
+    return TextTable(title, tuple(shown), rows, frame, note)
 
 
 @torch.inference_mode()

@@ -12,9 +12,11 @@ import pandas as pd
 
 from reports.biographies.agreement import Agreement, agreement
 from reports.biographies.curves import QUESTION, drawn_curves, progress, slider_view
+from reports.biographies.shown import COURSES, FOLLOWERS, LIVES, MATCHED, MATCHES, ONSETS
 from reports.formats import MISSING, count, percent
 from reports.run.folder import RunFolder
 from reports.scores.verdicts import Rule
+from reports.tables.text_table import TextTable
 
 ALL_SEEDS: Final = -1
 "The seed of rows about all seeds together."
@@ -22,7 +24,7 @@ ALL_SEEDS: Final = -1
 MOST_CURVES: Final = 8
 "Roles whose curves are drawn."
 
-LIVES: Final[Mapping[str, str]] = {
+LIFE: Final[Mapping[str, str]] = {
     "commits": "holds a role at the end, and never held another",
     "changes": "holds a role at the end, and held another one before",
     "wavers": "has a role at the end, but not for long enough to hold it",
@@ -100,13 +102,6 @@ class Matched:
 MEANS: Final = ("distance", "null", "chance", "itself", "same_role", "same_role_chance")
 "Columns of biography_matches that are averaged over pairs."
 
-MATCHED: Final[Mapping[str, str]] = {
-    "steps": "neighbouring checkpoints of one seed",
-    "seeds": "two seeds at their last checkpoints",
-    "start": "two seeds at their first checkpoints",
-}
-"Kind of a pair -> what it is."
-
 
 @dataclass(frozen=True)
 class HeadBiographies:
@@ -139,6 +134,35 @@ class HeadBiographies:
     "What the slider view shows."
     left_out: int
     "Label-variant pairs that did not fit into it."
+
+    @property
+    def onset_table(self) -> TextTable:
+        """When roles came."""
+        return TextTable.of("When roles came, in their order", ONSETS, self.onsets)
+
+    @property
+    def follower_table(self) -> TextTable:
+        """The heads between subject and verb."""
+        title = "The best head of each seed, at its best step and at the last one"
+        return TextTable.of(title, FOLLOWERS, self.agreement.followers if self.agreement else ())
+
+    @property
+    def course_table(self) -> TextTable:
+        """What became of the heads."""
+        meaning = "was a generalist and became a specialist, whatever else it did"
+        narrows = Course("narrows", meaning, len(self.narrowed), self.narrowed)
+        return TextTable.of("Heads by their life", COURSES, (*self.courses, narrows))
+
+    @property
+    def life_table(self) -> TextTable:
+        """Every head that had a role."""
+        return TextTable.of("Lives of heads", LIVES, self.lives.to_dict("records"))
+
+    @property
+    def match_table(self) -> TextTable:
+        """How near matched heads are."""
+        title = "Is it the same head? Heads matched by the distance of their maps"
+        return TextTable.of(title, MATCHES, self.matched)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -215,7 +239,7 @@ def _onsets(told: pd.DataFrame, tables: Mapping[str, pd.DataFrame], seeds: tuple
 
 
 def _courses(lives: pd.DataFrame, *, several: bool) -> Iterator[Course]:
-    for life, meaning in LIVES.items():
+    for life, meaning in LIFE.items():
         rows = lives[lives["life"] == life]
         yield Course(life, meaning, len(rows), tuple(_names(rows, several=several)) if life != "never" else ())
 

@@ -14,15 +14,14 @@ from reports.claims.figures import save_claim_figure
 from reports.claims.record import FAILS as FAILS
 from reports.claims.record import HOLDS, OPEN, ClaimRecord, ordered, read_claims
 from reports.claims.record import RECORD as RECORD
+from reports.claims.shown import numbers, statements, summary
 from reports.drawing.charts import vega
-from reports.formats import count, day, duration, escaped
+from reports.formats import count, day, duration
 from reports.progress import Step, each, silent
 from reports.templates.environment import asset, assets, environment
 
 ORDER = ("heads", "compute", "loop", "scaling", "emergence", "averaging", "mixing", "recurrence")
 "Of the sections on the page."
-
-LOOKS = {HOLDS: "kept", FAILS: "missed", OPEN: "open"}
 
 
 @dataclass(frozen=True)
@@ -110,15 +109,17 @@ def _rendered(template: str, page: Page) -> str:
     """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
     html = template.endswith(".html.j2")
     made = environment(html=html)
-    made.filters["md"] = escaped
     charts = {claim.name: claim_charts(claim.measures) for claim in page.claims} if html else {}
     parts = ("page", "charts", "sandbox", "claims")
     return made.get_template(template).render(
         page=page,
+        version=page.version,
         charts=charts,
         style=assets(parts, ".css"),
         script=asset("charts.js"),
         vega=vega() if any(charts.values()) else "",
         facts=facts,
-        looks=LOOKS,
+        summary=summary,
+        statements=statements,
+        numbers=numbers,
     )

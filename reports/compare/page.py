@@ -10,9 +10,11 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.compare.record import Compared, Comparison, read_compared, write_compared
+from reports.compare.shown import RUNS, head_counts, head_table, role_table
 from reports.compare.table import ALONE, CHANGES, HEAD_CHANGES, Pair
-from reports.formats import escaped, percent
+from reports.formats import percent
 from reports.progress import Step, each, silent
+from reports.tables.text_table import TextTable
 from reports.templates.environment import assets, environment
 
 METHOD: Final = (
@@ -79,11 +81,12 @@ def _rendered(template: str, page: Comparison) -> str:
     """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
     html = template.endswith(".html.j2")
     made = environment(html=html)
-    made.filters["md"] = escaped
     parts = ("page", "compare")
     inlined = {"style": assets(parts, ".css"), "script": assets(parts, ".js")} if html else {}
     told: dict[str, Any] = {"changes": CHANGES, "head_changes": HEAD_CHANGES, "method": METHOD, "grids": grids}
-    return made.get_template(template).render(page=page, records=records, **told, **inlined)
+    told |= {"role_table": role_table, "head_table": head_table, "head_counts": head_counts}
+    told |= {"run_table": TextTable.of("Runs", RUNS, page.runs), "version": page.version}
+    return made.get_template(template).render(page=page, **told, **inlined)
 
 
 def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:

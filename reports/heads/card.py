@@ -13,7 +13,7 @@ from reports.formats import escaped, signed
 from reports.heads.card_measures import biography, circuits, classifiers, shape
 from reports.heads.card_parts import NEAREST, CardPart, CardSource, Part, ensembles, examples, nearest, roles, subspaces
 from reports.progress import Step, each, silent
-from reports.tables.text_table import html_rows, markdown_rows, plain_rows
+from reports.tables.text_table import TextTable, html_rows, plain_rows
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
@@ -59,7 +59,7 @@ def _plain(part: CardPart) -> Iterator[str]:
 def _markdown(part: CardPart) -> Iterator[str]:
     yield from ("", f"#### {escaped(part.title)}", "", *(f"- {escaped(sentence)}" for sentence in part.said))
     if part.rows:
-        yield from ("", *markdown_rows(part.columns, part.rows))
+        yield from ("", *TextTable(part.title, part.columns, part.rows).markdown_lines())
 
 
 def _html(part: CardPart) -> str:

@@ -11,7 +11,7 @@ from reports.heads.card import HeadCard, head_card
 from reports.run.folder import RunFolder
 from reports.scores.best_table import best_table
 from reports.studies.tables import STUDY_TABLES
-from reports.tables.text_table import ShownTable
+from reports.tables.text_table import TextTable
 
 SHOWN = 12
 "Rows of the best heads that a notebook shows of a run."
@@ -33,7 +33,7 @@ class Run(RunFolder):
         """
         return cls.read(path, STUDY_TABLES)
 
-    def best(self, probe: str | None = None) -> ShownTable:
+    def best(self, probe: str | None = None) -> TextTable:
         """Return the chosen head of every label, of one probe or of all, the largest sure margins first.
 
         Raises ValueError for a probe that the run did not ask.

@@ -28,7 +28,7 @@ def meaning(table: str, column: str) -> str:
     return RUN_TABLES[table].meaning(column) if table in RUN_TABLES else ""
 
 
-def columns_of(run: RunFolder) -> dict[str, Table]:
+def tables_of(run: RunFolder) -> dict[str, Table]:
     """Return the declarations of the tables that a run holds, by the name of their file."""
     optional = {"metrics": run.metrics, "agreement": run.agreement, "behaviour": run.behaviour}
     held = {"scores", "examples", *(name for name, frame in optional.items() if frame is not None), *run.studies}

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from reports.biographies.section import MATCHED
-from reports.formats import escaped
-from reports.page.columns import columns_of
+from reports.page.columns import tables_of
 from reports.page.page_model import Contents
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.glossary import BIOGRAPHIES, LIMITS, MEANING
@@ -18,16 +16,15 @@ from reports.templates.environment import environment
 def markdown_page(contents: Contents, figures: dict[str, list[str]]) -> str:
     """Return the whole report in Markdown; `figures` is probe -> names of files in figures/, without suffix."""
     made = environment(html=False)
-    made.filters.update(md=escaped, leader=leader_sentence)
+    made.filters["leader"] = leader_sentence
     text = made.get_template("report.md.j2").render(
         page=contents,
         figures=figures,
         meaning=MEANING,
-        columns=columns_of(contents.run),
+        columns=tables_of(contents.run),
         limits=LIMITS,
         few=FEW_CLUSTERS,
         biography_terms=BIOGRAPHIES,
-        matched_names=MATCHED,
         decided=DECIDED,
     )
     return re.sub(r"\n{3,}", "\n\n", text)

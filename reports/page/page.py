@@ -8,10 +8,9 @@ from pathlib import Path
 from uuid import uuid4
 
 from reports.biographies.charts import biography_charts, save_biographies
-from reports.biographies.section import MATCHED
 from reports.drawing.charts import vega
 from reports.drawing.figures import save_best_heads, save_heat_maps
-from reports.page.columns import columns_of
+from reports.page.columns import tables_of
 from reports.page.markdown import markdown_page
 from reports.page.page_model import Contents, ProbePart, gather
 from reports.progress import Step, each, silent
@@ -100,12 +99,12 @@ def html_page(contents: Contents) -> str:
     parts += ["role_marks", *(told.name for told in contents.sections)]
     return template.render(
         page=contents,
+        version=contents.run.record.get("headscope", ""),
         leader=leader_sentence,
         charts=charts,
         biography_terms=BIOGRAPHIES,
-        matched_names=MATCHED,
         meaning=MEANING,
-        columns=columns_of(contents.run),
+        columns=tables_of(contents.run),
         limits=LIMITS,
         few=FEW_CLUSTERS,
         decided=DECIDED,

@@ -21,13 +21,15 @@ from reports.page.summary import Opening, opening
 from reports.progress import Step, each, silent
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import CLASSIFIER, BestHead, best_heads, page_scores, probes
-from reports.scores.controls import Rival, rivals
+from reports.scores.best_shown import best_shown, trained_shown
+from reports.scores.controls import RIVALS, Rival, rivals
 from reports.scores.glossary import MAPS_SAID
 from reports.scores.rankings import Rankings, rankings
 from reports.scores.summary import Summary, summarise
 from reports.scores.verdicts import Verdicts
 from reports.sections.page_section import Told
 from reports.studies.behaviour.section import Behaviour, behaviour
+from reports.tables.text_table import TextTable
 
 HEADS_WITH_EXAMPLES = 6
 "How many of a probe's best heads are shown at work."
@@ -47,6 +49,10 @@ class ProbePart:
     def trained(self) -> bool:
         """Whether the rows are trained classifiers."""
         return self.name == CLASSIFIER
+
+    def shown(self, verdicts: Verdicts) -> TextTable:
+        """Return the table of the best heads."""
+        return trained_shown(self.name, self.best) if self.trained else best_shown(self.name, self.best, verdicts)
 
     @property
     def first_maps(self) -> tuple[dict[str, Any], ...]:
@@ -119,6 +125,11 @@ class Contents:
             f"A specialised head is above all of these. Controls of this run: {names}. A control is told by its head "
             "that is best on both splits together, which favours it."
         )
+
+    @property
+    def rival_table(self) -> TextTable:
+        """The controls, then the baselines."""
+        return TextTable.of("Baselines and controls", RIVALS, self.rivals)
 
     @property
     def shows_attention(self) -> bool:

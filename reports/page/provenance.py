@@ -4,11 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from operator import itemgetter
+from typing import Any, Final
 
 from reports.formats import MISSING, count, day, duration
 from reports.run.folder import RunFolder
 from reports.scores.glossary import MAPS
+from reports.tables.cells import TextColumn
+from reports.tables.text_table import TextTable
+
+
+def _counted(name: str, row: tuple[str, str, Mapping[str, Any]]) -> str:
+    return count(row[2].get(name))
+
+
+SCORED: Final = (
+    TextColumn("Split", itemgetter(0), "row"),
+    TextColumn("Scope", itemgetter(1), "text"),
+    *(TextColumn(name.capitalize(), partial(_counted, name)) for name in ("windows", "words", "pieces")),
+)
+
+DROPPED: Final = (
+    TextColumn("Split", lambda drop: drop.get("split", MISSING), "row"),
+    TextColumn("Scope", lambda drop: drop.get("scope", MISSING), "text"),
+    TextColumn("Reason", lambda drop: drop.get("reason", MISSING), "text", "wrapping"),
+    TextColumn("Count", lambda drop: count(drop.get("count"))),
+    TextColumn(
+        *("For example", lambda drop: ", ".join(drop.get("examples", [])), "text", "muted wrapping"), plain="examples"
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -21,6 +46,17 @@ class Provenance:
     dropped: tuple[Mapping[str, Any], ...]
     scored: tuple[tuple[str, str, Mapping[str, Any]], ...]
     "(split, scope, counts) of everything that was scored."
+
+    @property
+    def scored_table(self) -> TextTable:
+        """What was scored."""
+        return TextTable.of("What was scored", SCORED, self.scored)
+
+    @property
+    def dropped_table(self) -> TextTable:
+        """What was dropped, and why."""
+        return TextTable.of("What was dropped, and why", DROPPED, self.dropped)
+
     command: str
     "The command that was typed; empty where the run does not know one."
     facts: tuple[tuple[str, str], ...]

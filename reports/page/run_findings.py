@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
+
+from markupsafe import Markup
 
 from reports.findings.record import PUBLISHED, UNTESTABLE, VERDICTS, Findings, read_findings
 from reports.formats import count
 from reports.run.folder import RunFolder
+from reports.tables.cells import Cell, TextColumn
+from reports.tables.text_table import TextTable
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,24 @@ class RunFindings:
     said: str
     verdicts: Sequence[Verdict]
     "Of the findings that could be measured: those that were reproduced, those that differ, those that were not."
+
+    @property
+    def shown(self) -> TextTable:
+        """The verdicts with claim and paper."""
+        return TextTable.of("Verdicts on published findings", VERDICT_COLUMNS, self.verdicts)
+
+
+def _verdict(one: Verdict) -> Cell:
+    why = Markup('<span class="why">{}</span>').format(one.why) if one.why else ""
+    return Cell(one.verdict, page=Markup("<b>{}</b>{}").format(one.verdict, why))
+
+
+VERDICT_COLUMNS: Final = (
+    TextColumn("Paper", lambda one: one.paper, "text", only="text"),
+    TextColumn("Claim", lambda one: one.claim, "row"),
+    TextColumn("Verdict", _verdict, "text"),
+    TextColumn("Paper", lambda one: one.paper, "text", only="page"),
+)
 
 
 def run_findings(run: RunFolder) -> RunFindings | None:

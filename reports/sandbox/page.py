@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from reports.drawing.charts import Chart, vega
-from reports.formats import count, day, duration, escaped, percent
+from reports.formats import count, day, duration, percent
 from reports.progress import Step, silent
 from reports.sandbox.charts import coverage_charts, false_charts, power_charts
 from reports.sandbox.claims import BESIDE, COVERAGE_GOAL, PROMISED, ROUGH, SLACK, Claim, claims, lead, needed_text
@@ -29,6 +29,7 @@ from reports.sandbox.record import (
     read_record,
 )
 from reports.sandbox.shortcut import Comparison, comparisons
+from reports.sandbox.shown import false_finds, needed_words, shown
 from reports.sandbox.words import ABOUT, DIFFERENT, NULLS, RATES, conservative
 from reports.templates.environment import asset, assets, environment
 
@@ -193,13 +194,14 @@ def _rendered(template: str, page: Page, figures: Sequence[str] = ()) -> str:
     """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
     html = template.endswith(".html.j2")
     made = environment(html=html)
-    made.filters["md"] = escaped
     charts = _charts(page) if html else {}
     drawn = any(charts.values())
     return made.get_template(template).render(
         page=page, charts=charts, style=assets(("page", "charts", "sandbox"), ".css"), rate_names=rate_names,
+        version=page.version,
         script=asset("charts.js") if drawn else "", vega=vega() if drawn else "", goal=page.level + SLACK,
-        coverage_goal=COVERAGE_GOAL, figures={name: FIGURES[name] for name in figures}, percents=percent, **WORDS,
+        coverage_goal=COVERAGE_GOAL, figures={name: FIGURES[name] for name in figures}, percents=percent, shown=shown,
+        needed_words=needed_words, false_finds=false_finds, **WORDS,
     )  # fmt: skip
 
 

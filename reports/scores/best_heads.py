@@ -9,9 +9,7 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.formats import MISSING
-
-FEW_CLUSTERS: Final = 20
-"Below this many documents (or sentences) a bootstrap interval is rough, and is marked."
+from reports.tables.marks import FEW_CLUSTERS as FEW_CLUSTERS
 
 CLASSIFIER: Final = "classifier"
 "The probe whose rows are trained classifiers, with a table of their own."

@@ -11,7 +11,7 @@ import pandas as pd
 
 from reports.formats import count, interval, p_value, percent, signed, signed_interval
 from reports.scores.best_heads import BestHead, best_heads, page_scores, probes
-from reports.tables.text_table import ShownTable
+from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
@@ -38,7 +38,7 @@ class Question:
     variant: str
 
 
-def best_table(run: RunFolder, probe: str | None = None) -> ShownTable:
+def best_table(run: RunFolder, probe: str | None = None) -> TextTable:
     """Return the chosen head of every label and variant, of one probe or of all, the largest sure margins first.
 
     Raises ValueError for a probe that the run did not ask.
@@ -49,7 +49,7 @@ def best_table(run: RunFolder, probe: str | None = None) -> ShownTable:
     corpora = scores.loc[scores["split"] == "report", "corpus"].drop_duplicates()
     title = f"{run.name}: best heads{'' if probe is None else f' of {probe}'}, {', '.join(corpora)}"
     first = 0 if probe is None else 1
-    return ShownTable(title, COLUMNS[first:], tuple(_cells(row)[first:] for row in rows), frame, NOTE)
+    return TextTable(title, COLUMNS[first:], tuple(_cells(row)[first:] for row in rows), frame, NOTE)
 
 
 def _cells(row: BestHead) -> tuple[str, ...]:

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pandas as pd
+from markupsafe import Markup
 
+from reports.formats import MISSING, count, duration
 from reports.scores.best_heads import CLASSIFIER
+from reports.tables.cells import Cell, TextColumn
 
 STAGE: Final = "control: "
 "What the names of the stages begin with in which a run scored a control."
@@ -58,6 +61,24 @@ class Rival:
     "Time that scoring it took; None where the run does not tell."
     switch: str = ""
     "What to add to the command line for a run without it."
+
+
+def _switch(rival: Rival) -> Cell:
+    if not rival.switch:
+        return Cell(MISSING)
+    return Cell(rival.switch, page=Markup("<code>{}</code>").format(rival.switch), markdown=f"`{rival.switch}`")
+
+
+RIVALS: Final = (
+    TextColumn("Name", lambda rival: rival.name, "row"),
+    TextColumn(
+        *("What it is", lambda rival: f"{'control: ' * rival.is_control}{rival.what or MISSING}", "text", "wrapping")
+    ),
+    TextColumn("Strongest in pairs", lambda rival: count(rival.strongest)),
+    TextColumn("Cost", lambda rival: duration(rival.seconds)),
+    TextColumn("Left out with", _switch, "text"),
+)
+"Of the table of rivals."
 
 
 def rivals(scores: pd.DataFrame, record: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[Rival, ...]:

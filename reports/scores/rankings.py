@@ -13,6 +13,8 @@ from reports.formats import coefficient, count
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import CLASSIFIER
 from reports.scores.glossary import METRICS
+from reports.scores.rankings_shown import DISPUTES, PAIRS, variants_table
+from reports.tables.text_table import TextTable
 
 ACCURACY: Final = "accuracy"
 
@@ -105,6 +107,21 @@ class Rankings:
     "The least agreement first, on average over the metrics that every variant has."
     disputes: tuple[Dispute, ...]
     "At most MOST a metric, the largest gap first."
+
+    @property
+    def pair_table(self) -> TextTable:
+        """Every two metrics."""
+        return TextTable.of("Every two metrics, over all questions", PAIRS, self.pairs)
+
+    @property
+    def variant_table(self) -> TextTable:
+        """Accuracy and the other metrics, by probe and variant."""
+        return variants_table(self.variants, self.others)
+
+    @property
+    def dispute_table(self) -> TextTable:
+        """Where the choice of a metric matters most."""
+        return TextTable.of("Best head by accuracy, and by another metric", DISPUTES, self.disputes)
 
     @property
     def sentences(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import pandas as pd
 from reports.formats import MISSING
 from reports.tables.column import Column
 from reports.tables.files import read_csv, read_parquet, replace_file
-from reports.tables.text_table import ShownTable
+from reports.tables.text_table import TextTable
 
 Refuse = Callable[[pd.Series, str], None]
 "Called with a mark a row, and what is wrong with those that are marked."
@@ -82,7 +82,7 @@ class Table:
         """Read a parquet file, or a CSV file with the same result; ValueError says what is wrong with it."""
         return self.validated(read_csv(path, self.dtypes) if path.suffix == ".csv" else read_parquet(path), path)
 
-    def shown(self, frame: pd.DataFrame, title: str, note: str = "") -> ShownTable:
+    def shown(self, frame: pd.DataFrame, title: str, note: str = "") -> TextTable:
         """Return those columns that `frame` has as people read them: declared ones by their writers, then the others.
 
         Headings carry the columns' meanings, which HTML shows as tooltips.
@@ -93,7 +93,7 @@ class Table:
         ]
         headings = tuple(known[name].heading if name in known else str(name) for name in frame.columns)
         meanings = tuple(map(self.meaning, frame.columns))
-        return ShownTable(title, headings, tuple(zip(*cells, strict=True)), frame, note, meanings)
+        return TextTable(title, headings, tuple(zip(*cells, strict=True)), frame, note, meanings)
 
     def _typed(self, frame: pd.DataFrame, where: str | Path) -> pd.DataFrame:
         missing = [name for name in self.names if name not in frame.columns]

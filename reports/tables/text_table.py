@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import pandas as pd
 
 from reports.formats import escaped
+from reports.tables.cells import Cell, TextColumn, Where, cell_of, written
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -49,37 +50,76 @@ Bare, a [ or * at the beginning of a row would belong to the end of the row befo
 
 
 @dataclass(frozen=True)
-class ShownTable:
+class TextTable:
     """A table: its numbers in `frame`, and the same as people read them.
 
-    `print` and notebooks show it; `latex()` and `markdown()` are for papers, `frame` is for going on.
+    Pages show it by the macro of table.html.j2, `print` and notebooks by themselves; `latex()` and `markdown()` are for
+    papers, `frame` is for going on.
     """
 
     title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    columns: tuple[str | TextColumn, ...]
+    rows: tuple[tuple[str | Cell, ...], ...]
     "A cell a column, as it is shown."
-    frame: pd.DataFrame = field(repr=False, compare=False)
-    "One line a row, with the numbers as they were measured."
+    frame: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False, compare=False)
+    "One line a row, with the numbers as they were measured; empty for a table that is only part of a page."
     note: str = ""
     "What the numbers are, in a sentence or two."
     meanings: tuple[str, ...] = ()
     "What each column means, for the tooltips of a page; none where that is not declared."
 
+    @classmethod
+    def of(cls, title: str, columns: Sequence[TextColumn], rows: Iterable[Any], note: str = "") -> Self:
+        """Return the table of what `columns` write of each of `rows`."""
+        return cls(title, tuple(columns), written(columns, rows), note=note)
+
+    def _places(self, where: Where) -> list[int]:
+        """Return the places of the columns that are shown there."""
+        only = [column.only if isinstance(column, TextColumn) else "" for column in self.columns]
+        return [place for place, one in enumerate(only) if one in ("", where)]
+
+    @property
+    def page_columns(self) -> list[TextColumn]:
+        """The columns that a page shows."""
+        shown = [self.columns[place] for place in self._places("page")]
+        return [one if isinstance(one, TextColumn) else TextColumn(one, kind="text") for one in shown]
+
+    @property
+    def page_rows(self) -> list[list[tuple[TextColumn, Cell]]]:
+        """The cells that a page shows, each with its column."""
+        columns, places = self.page_columns, self._places("page")
+        return [list(zip(columns, (cell_of(row[place]) for place in places), strict=True)) for row in self.rows]
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The titles of its columns in every form but a page."""
+        shown = [self.columns[place] for place in self._places("text")]
+        return tuple(one.plain_title if isinstance(one, TextColumn) else one for one in shown)
+
+    @property
+    def texts(self) -> tuple[tuple[str, ...], ...]:
+        """The cells in every form but a page, as plain text."""
+        places = self._places("text")
+        return tuple(tuple(str(row[place]) for place in places) for row in self.rows)
+
     def __str__(self) -> str:
         """The table as plain text."""
-        lines = [self.title, *plain_rows(self.columns, self.rows)]
+        lines = [self.title, *plain_rows(self.titles, self.texts)]
         return "\n".join([*lines, self.note] if self.note else lines)
 
     def __repr__(self) -> str:
         """As `str`, so that a terminal shows the table and not what it is made of."""
         return str(self)
 
-    def __getitem__(self, some: slice) -> ShownTable:
+    def __getitem__(self, some: slice) -> TextTable:
         """Return the table with some of its rows: `table[:10]` are the first ten."""
         left = len(self.rows[some])
         note = f"{left} of {len(self)} rows. {self.note}" if left < len(self) else self.note
         return replace(self, rows=self.rows[some], frame=self.frame.iloc[some], note=note)
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        """Go through the rows, as plain text."""
+        return iter(self.texts)
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -89,25 +129,34 @@ class ShownTable:
         from rich.text import Text
 
         yield Text(self.title, style="bold")
-        yield rich_rows(self.columns, self.rows, options.max_width)
+        yield rich_rows(self.titles, self.texts, options.max_width)
         yield Text(self.note)
 
     def _repr_html_(self) -> str:
         note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
-        return f"<h4>{html.escape(self.title)}</h4>{html_rows(self.columns, self.rows, self.meanings)}{note}"
+        return f"<h4>{html.escape(self.title)}</h4>{html_rows(self.titles, self.texts, self.meanings)}{note}"
 
     def markdown(self) -> str:
         """Return the table in Markdown, everything in it escaped."""
-        head = (f"**{escaped(self.title)}**", "", *markdown_rows(self.columns, self.rows))
+        head = (f"**{escaped(self.title)}**", "", *self.markdown_lines())
         return "\n".join([*head, "", escaped(self.note)] if self.note else head) + "\n"
+
+    def markdown_lines(self) -> Iterator[str]:
+        """Yield its columns and rows in Markdown, without title and note; none where it has no rows."""
+        places = self._places("text")
+        kinds = [one.head_class if isinstance(one, TextColumn) else "" for one in map(self.columns.__getitem__, places)]
+        if self.rows:
+            yield _markdown_row([*map(escaped, self.titles)])
+            yield "".join("|--:" if kind.startswith("num") else "|---" for kind in kinds) + "|"
+            yield from (_markdown_row([cell_of(row[place]).in_markdown for place in places]) for row in self.rows)
 
     def latex(self) -> str:
         """Return the table in LaTeX, everything in it escaped; its preamble needs the packages booktabs and textcomp.
 
         It is a floating table whose caption is the title and the note.
         """
-        numeric = numeric_columns(self.columns, self.rows)
-        cells = pd.DataFrame([map(latex, row) for row in self.rows], columns=[*map(latex, self.columns)])
+        numeric = numeric_columns(self.titles, self.texts)
+        cells = pd.DataFrame([map(latex, row) for row in self.texts], columns=[*map(latex, self.titles)])
         said = f"{latex(self.title)}. {latex(self.note)}" if self.note else latex(self.title)
         columns = "".join("r" if right else "l" for right in numeric)
         return str(cells.to_latex(index=False, escape=False, column_format=columns, caption=said, position="tb"))
@@ -177,14 +226,8 @@ def _stacked(columns: Cells, row: Cells) -> Cells:
     return tuple(cells)
 
 
-def markdown_rows(columns: Cells, rows: Sequence[Cells]) -> Iterator[str]:
-    """Yield the lines of a table in Markdown; none where it has no rows."""
-    if rows:
-        yield from (_markdown_row(columns), "|---" * len(columns) + "|", *map(_markdown_row, rows))
-
-
 def _markdown_row(cells: Cells) -> str:
-    return f"| {' | '.join(map(escaped, cells))} |"
+    return f"| {' | '.join(cells)} |"
 
 
 def html_rows(columns: Cells, rows: Sequence[Cells], meanings: Cells = ()) -> str:

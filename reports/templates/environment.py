@@ -13,6 +13,7 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from reports import formats
+from reports.tables.text_table import TextTable
 
 TEMPLATES = Path(__file__).parent
 "Templates, style sheets and scripts, shipped with the package."
@@ -44,9 +45,15 @@ def environment(*, html: bool = True) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters.update(embedded=embedded, **{name: getattr(formats, name) for name in _FILTERS})
-    made.globals.update(interval=formats.interval, signed_interval=formats.signed_interval)
+    made.filters.update({name: getattr(formats, name) for name in _FILTERS})
+    made.filters.update(embedded=embedded, markdown_table=markdown_table, md=formats.escaped)
+    made.globals.update(interval=formats.interval, signed_interval=formats.signed_interval, script="", vega="")
     return made
+
+
+def markdown_table(told: TextTable) -> str:
+    """Return the columns and rows of a table in Markdown."""
+    return "\n".join(told.markdown_lines())
 
 
 def embedded(value: Any) -> Markup:

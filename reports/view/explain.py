@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reports.tables.cells import columns_of
+from reports.tables.text_table import TextTable
 from reports.templates.environment import asset, environment, write_page
 
 COLUMNS = 8
@@ -90,7 +92,6 @@ def write_explanation(path: Path, explained: Explained) -> Path:
     """
     path = Path(path)
     sizes = _checked(explained, path)
-    steps = {axes: [sizes[axis] for axis in axes.split()] for axes in (*AXES.values(), "piece size")}
     page = (
         environment()
         .get_template("explain.html.j2")
@@ -98,8 +99,8 @@ def write_explanation(path: Path, explained: Explained) -> Path:
             told=explained,
             name=f"{explained.layer + 1}-{explained.head + 1}",
             sizes=sizes,
-            shape={axes: f"[{' × '.join(map(str, lengths))}]" for axes, lengths in steps.items()},
-            checked=CHECKED,
+            shape={axes: shape_of(axes, sizes) for axes in (*AXES.values(), "piece size")},
+            differences=_differences(explained, sizes),
             difference={key: _short(difference) for key, difference in explained.differences.items()},
             data=_data(explained),
             style=asset("page.css") + asset("explain.css"),
@@ -107,6 +108,22 @@ def write_explanation(path: Path, explained: Explained) -> Path:
         )
     )
     return write_page(path, page)
+
+
+def _differences(told: Explained, sizes: Mapping[str, int]) -> TextTable:
+    """Return the table of what was held against the model's own pass."""
+    rows = [
+        (what, shape_of(axes, sizes), _short(told.differences[key]))
+        for key, (what, axes) in CHECKED.items()
+        if key in told.differences
+    ]
+    title = "Largest differences to the model's own numbers"
+    return TextTable.of(title, columns_of(("Step", "Shape", "Largest difference"), ("Shape",)), rows)
+
+
+def shape_of(axes: str, sizes: Mapping[str, int]) -> str:
+    """Return the lengths of axes: "[7 × 32]"."""
+    return f"[{' × '.join(str(sizes[axis]) for axis in axes.split())}]"
 
 
 def _checked(told: Explained, path: Path) -> dict[str, int]:

@@ -5,32 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
-from reports.formats import coefficient, count, names, p_value
+from reports.formats import coefficient, count, escaped, names, p_value
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.ablation.costs import LEVEL, VALUE, Costs
 from reports.studies.ablation.tables import CHOSEN_BY
+from reports.tables.cells import Cell, TextColumn
 from reports.tables.table import last_step
+from reports.tables.text_table import TextTable
 
 COSTLY, HELPING = 8, 4
 "Heads that a table has at the most: of those that cost most, and of those without which the model surely does better."
-
-
-@dataclass(frozen=True)
-class HeadRow:
-    """A head in the table of a behaviour."""
-
-    name: str
-    cells: tuple[str, ...]
-    "One a column of `BehaviourCosts.columns`."
-    p: float
-    "Corrected, of the first column."
-    cost: float
 
 
 @dataclass(frozen=True)
@@ -73,27 +63,33 @@ class BehaviourCosts:
         return said + few
 
     @property
-    def heads(self) -> tuple[HeadRow, ...]:
+    def heads(self) -> TextTable:
         """The heads that cost most, then those without which the model surely does better, the best last."""
         ordered = self.first.heads.sort_values(["cost", "layer", "head"], ascending=[False, True, True], kind="stable")
-        top = ordered.head(COSTLY)
         helping = ordered[(ordered["cost"] < 0) & (ordered["p_adjusted"] < LEVEL)].tail(HELPING)
-        chosen = dict.fromkeys([*top["name"], *helping["name"]])
-        return tuple(self._row(name) for name in chosen)
-
-    def _row(self, name: str) -> HeadRow:
-        rows = [one.heads[one.heads["name"] == name].iloc[0] for one in self.costs]
-        cells = tuple(one.told(row) for one, row in zip(self.costs, rows, strict=True))
-        return HeadRow(name, cells, float(rows[0]["p_adjusted"]), float(rows[0]["cost"]))
+        chosen = pd.concat([ordered.head(COSTLY), helping]).drop_duplicates("name")
+        p = dict(zip(chosen["name"], chosen["p_adjusted"], strict=True))
+        also = "" if self.first.distance else ", then those without which the model surely does better"
+        return TextTable.of(
+            f"The heads that cost most{also} (way: {self.first.way}); 95 % intervals",
+            (*self._columns("Head"), TextColumn("Corrected p", lambda name: p_value(p[name]))),
+            chosen["name"],
+        )
 
     @property
-    def layers(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    def layers(self) -> TextTable:
         """Each layer with what it costs, one a column."""
-        layers = self.first.layers["name"].tolist()
-        return tuple(
-            (name, tuple(one.told(one.layers[one.layers["name"] == name].iloc[0]) for one in self.costs))
-            for name in layers
-        )
+        return TextTable.of("Whole layers", self._columns("Layer"), self.first.layers["name"])
+
+    def _columns(self, about: str) -> tuple[TextColumn, ...]:
+        """Return the columns of a table whose rows are names of heads or layers."""
+        told = [{row["name"]: one.told(row) for row in one.rows.to_dict("records")} for one in self.costs]
+        named = zip(self.columns, told, strict=True)
+        costs = [
+            TextColumn(title, cells.__getitem__, look="strong" if about == "Head" and not place else "")
+            for place, (title, cells) in enumerate(named)
+        ]
+        return (TextColumn(about, kind="row"), *costs)
 
 
 @dataclass(frozen=True)
@@ -137,6 +133,26 @@ class Contrast:
         )
 
 
+def _label(one: Contrast) -> Cell:
+    name, by = one.row["name"], one.row["by"]
+    return Cell(name, by, quiet="muted", markdown=escaped(f"{name}, {by}"))
+
+
+CONTRASTS: Final = (
+    TextColumn("Behaviour", lambda one: one.costs.title, "row"),
+    TextColumn("Way", lambda one: one.costs.way, "text", "muted"),
+    TextColumn("Label", _label, "text"),
+    TextColumn("Heads", lambda one: names(one.row["heads"].split()), "text", "wrapping heads"),
+    TextColumn("Cost", lambda one: one.cells[0]),
+    TextColumn("Random heads (range)", lambda one: one.cells[1]),
+    TextColumn("Difference, 95 % interval", lambda one: Cell(one.cells[2], look="up" if one.more else "")),
+    TextColumn("Unit", lambda one: one.costs.told_unit, "text", "muted"),
+    TextColumn("p", lambda one: p_value(one.row["p"])),
+    TextColumn("Of other layers", lambda one: one.row["elsewhere"]),
+)
+"Of the table of `Contrast`."
+
+
 @dataclass(frozen=True)
 class Ablations:
     """All that a page says of a model without some of its heads."""
@@ -146,6 +162,11 @@ class Ablations:
     every: tuple[Costs, ...]
     "All behaviours, ways and measures."
     contrasts: tuple[Contrast, ...]
+
+    @property
+    def compared(self) -> TextTable:
+        """Chosen heads against random ones."""
+        return TextTable.of("Chosen heads against random heads", CONTRASTS, self.contrasts)
 
     @property
     def headlines(self) -> tuple[str, ...]:

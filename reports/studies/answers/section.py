@@ -12,7 +12,9 @@ from scipy import stats
 from reports.formats import coefficient, count, interval, percent
 from reports.run.folder import RunFolder
 from reports.studies.answers.tables import AGAINST, MEASURES
+from reports.tables.cells import columns_of
 from reports.tables.table import last_step
+from reports.tables.text_table import TextTable
 
 ANSWERS: Final[Sequence[tuple[str, str]]] = (
     (
@@ -34,6 +36,10 @@ ANSWERS: Final[Sequence[tuple[str, str]]] = (
 )
 "Term -> definition, for the section on answers."
 
+LENGTHS: Final = columns_of(("Words of the question", "n", "Right"))
+LEFT: Final = columns_of(("Layer", "Best head", "n", "Right with it alone", "Right with all heads"))
+FLOWS: Final = columns_of(("Layer", *(f"{measure}, {against}" for against in AGAINST for measure in MEASURES)))
+
 Row = tuple[str, ...]
 
 
@@ -43,17 +49,8 @@ class Answered:
 
     said: str
     "How many answers are right."
-    lengths: Sequence[Row]
-    "Words of a question, n, share right with its interval."
-    left: Sequence[Row]
-    "Of each layer: the best head left alone, questions, share right with and without the others."
-    flows: Sequence[Row]
-    "Of each layer: the mean rank correlations, in the order of `flow_columns`."
-
-    @property
-    def flow_columns(self) -> Sequence[str]:
-        """Names of the columns of numbers of `flows`."""
-        return [f"{measure}, {against}" for against in AGAINST for measure in MEASURES]
+    tables: Sequence[TextTable]
+    "Right answers by length; one head of a layer left; what attention, rollout and flow tell: those that there are."
 
 
 def answers(run: RunFolder) -> Answered | None:
@@ -64,12 +61,13 @@ def answers(run: RunFolder) -> Answered | None:
     table = last_step(table)
     left, flows = run.studies.get("one_head"), run.studies.get("flows")
     said = f"Of {count(len(table))} held-out questions {_right(table['log_odds'])} are answered rightly."
-    return Answered(
-        said,
-        tuple(_lengths(table)),
-        tuple(_left(last_step(left), table)) if left is not None else (),
-        tuple(_flows(last_step(flows))) if flows is not None else (),
-    )
+    tables = [TextTable.of("Right answers by length", LENGTHS, _lengths(table))]
+    if left is not None:
+        tables.append(TextTable.of("One head of a layer left", LEFT, _left(last_step(left), table)))
+    if flows is not None:
+        title = "What attention, rollout and flow tell of an answer, mean rank correlation"
+        tables.append(TextTable.of(title, FLOWS, _flows(last_step(flows))))
+    return Answered(said, [one for one in tables if len(one)])
 
 
 def _right(log_odds: pd.Series) -> str:

@@ -10,7 +10,9 @@ import pandas as pd
 from reports.formats import MISSING, count, interval, percent
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
+from reports.studies.behaviour.shown import PREFERENCES
 from reports.tables.table import last_step
+from reports.tables.text_table import TextTable
 
 CHANCE: Final = 0.5
 
@@ -98,6 +100,11 @@ class Grouping:
     rows: tuple[Preference, ...]
 
     @property
+    def shown(self) -> TextTable:
+        """The rows as people read them."""
+        return TextTable.of(self.title, PREFERENCES, self.rows)
+
+    @property
     def folded(self) -> bool:
         """Whether there are too many rows to be shown at once."""
         return len(self.rows) > FOLDED
@@ -110,6 +117,11 @@ class Examined:
     corpus: str
     whole: Preference
     groupings: tuple[Grouping, ...]
+
+    @property
+    def all_pairs(self) -> TextTable:
+        """The corpus as it is, for where it is not divided."""
+        return TextTable.of("All pairs", PREFERENCES, [self.whole])
 
     @property
     def said(self) -> str:

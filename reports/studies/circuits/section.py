@@ -10,7 +10,9 @@ import pandas as pd
 
 from reports.formats import coefficient, count, percent, signed_whole
 from reports.run.folder import RunFolder
+from reports.studies.circuits.shown import LINKS, RELATIONS, heads_table
 from reports.studies.circuits.tables import CIRCUIT_TABLES
+from reports.tables.text_table import TextTable
 
 TERMS: Final = (
     (
@@ -123,10 +125,9 @@ class CircuitParts:
     """What a page says of the weights alone."""
 
     sentences: tuple[str, ...]
-    heads: tuple[dict[str, Any], ...]
-    "A row of circuits.parquet each, with the kernel and what is attended to on text as points of a drawing."
-    links: tuple[Link, ...]
-    relations: tuple[Relation, ...]
+    heads: TextTable
+    links: TextTable
+    relations: TextTable
     reach: int
     "The largest offset of the kernels."
     tables: Mapping[str, pd.DataFrame]
@@ -147,13 +148,16 @@ def circuit_parts(run: RunFolder) -> CircuitParts | None:
     of_measures = tables["circuit_links"]["relation"] == ""
     links = tuple(_links(tables["circuit_links"][of_measures]))
     relations = tuple(_relations(tables["circuit_relations"], tables["circuit_links"][~of_measures]))
+    reach = int(kernels["offset"].max())
     facts = run.record.get("circuits") or {}
     return CircuitParts(
         sentences=(*_read(facts), *_found(heads), *_foretold(links)),
-        heads=tuple(_rows(heads, kernels)),
-        links=links,
-        relations=relations,
-        reach=int(kernels["offset"].max()),
+        heads=heads_table(tuple(_rows(heads, kernels)), reach),
+        links=TextTable.of("Do the weights foretell what heads do on text?", LINKS, links),
+        relations=TextTable.of(
+            "Relations between words: the head that maps most pairs, in percent of pairs", RELATIONS, relations
+        ),
+        reach=reach,
         tables=tables,
     )
 

@@ -13,29 +13,13 @@ from reports.formats import MISSING, count, decimal, interval, percent, signed, 
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.classifiers.tables import CLASSIFIER_TABLES
+from reports.tables.cells import columns_of
+from reports.tables.text_table import TextTable
 
 ARC: Final = "arc: "
 "What the names of the tasks begin with that a pair's two attention values answer."
 
-FOLDED: Final = 15
-"A table with more rows than this is folded."
-
 Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of a page, every cell as it is written."""
-
-    title: str
-    columns: tuple[tuple[str, str], ...]
-    'Name of each column and how it stands: "text" or "num".'
-    rows: tuple[tuple[str, ...], ...]
-
-    @property
-    def folded(self) -> bool:
-        """Whether there are too many rows to be shown at once."""
-        return len(self.rows) > FOLDED
 
 
 @dataclass(frozen=True)
@@ -43,7 +27,7 @@ class Classifiers:
     """What a page says about classifiers and parsers."""
 
     sentences: tuple[str, ...]
-    tables: tuple[Table, ...]
+    tables: tuple[TextTable, ...]
     best: tuple[Row, ...]
     "Rows of classifiers.parquet: the chosen head of every task that is not about arcs."
     parsers: tuple[Row, ...]
@@ -72,7 +56,7 @@ def classifiers(run: RunFolder) -> Classifiers | None:
     courses = {} if layers is None else {str(task): tuple(part["cumulative"]) for task, part in _by_task(layers)}
     return Classifiers(
         sentences=(*_told(best, "tasks"), *_told(arcs, "kinds of arcs"), *_parsed(parsers)),
-        tables=tuple(table for table in tables if table.rows),
+        tables=tuple(table for table in tables if len(table)),
         best=tuple(best),
         parsers=tuple(parsers),
         layers=courses,
@@ -111,23 +95,18 @@ def _accuracy(row: Row) -> tuple[str, ...]:
     )
 
 
-_ACCURACY: Final = (
-    ("Control", "num"),
-    ("Selectivity", "num"),
-    ("Compression", "num"),
-    ("Control’s compression", "num"),
-)
+_ACCURACY: Final = ("Control", "Selectivity", "Compression", "Control’s compression")
 
 
-def _heads_table(rows: Sequence[Row]) -> Table:
-    columns = (
-        *(("Task", "text"), ("Head", "text"), ("Labels", "num"), ("n", "num"), ("Accuracy", "num"), *_ACCURACY),
-        *(("Majority", "num"), ("Control’s majority", "num"), ("Embedding", "num"), ("Random weights", "num")),
+def _heads_table(rows: Sequence[Row]) -> TextTable:
+    titles = (
+        *("Task", "Head", "Labels", "n", "Accuracy", *_ACCURACY),
+        *("Majority", "Control’s majority", "Embedding", "Random weights"),
     )
-    return Table(
+    return TextTable.of(
         "What the best head of each task tells",
-        columns,
-        tuple(
+        columns_of(titles, ("Head",)),
+        (
             (
                 *(row["task"], row["name"], count(row["classes"]), _number(row), *_accuracy(row)),
                 *(percent(row["majority"]), percent(row["control_majority"])),
@@ -138,24 +117,24 @@ def _heads_table(rows: Sequence[Row]) -> Table:
     )
 
 
-def _arcs_table(rows: Sequence[Row]) -> Table:
-    columns = (("Label", "text"), ("Variant", "text"), ("Head", "text"), ("n", "num"), ("Balanced accuracy", "num"))
-    return Table(
+def _arcs_table(rows: Sequence[Row]) -> TextTable:
+    titles = ("Label", "Variant", "Head", "n", "Balanced accuracy", *_ACCURACY)
+    return TextTable.of(
         "Arcs from a pair’s two attention values, coded online",
-        (*columns, *_ACCURACY),
-        tuple(
+        columns_of(titles, ("Variant", "Head")),
+        (
             (row["label"], str(row["task"]).removeprefix(ARC), row["name"], _number(row), *_accuracy(row))
             for row in rows
         ),
     )
 
 
-def _parser_table(rows: Sequence[Row]) -> Table:
-    columns = (("Parser", "text"), ("Weights of the model", "text"), ("Learned numbers", "num"), ("n", "num"))
-    return Table(
+def _parser_table(rows: Sequence[Row]) -> TextTable:
+    titles = ("Parser", "Weights of the model", "Learned numbers", "n", "UAS", "Margin over the next word")
+    return TextTable.of(
         "Parsers that see all heads at once",
-        (*columns, ("UAS", "num"), ("Margin over the next word", "num"), *_ACCURACY[:2]),
-        tuple(
+        columns_of((*titles, *_ACCURACY[:2]), titles[1:2]),
+        (
             (
                 *(row["parser"], row["weights"], count(row["parameters"]), _number(row)),
                 _sure(percent(row["uas"]), interval(row["ci_low"], row["ci_high"])),
@@ -168,12 +147,12 @@ def _parser_table(rows: Sequence[Row]) -> Table:
     )
 
 
-def _layer_tables(layers: pd.DataFrame | None) -> list[Table]:
+def _layer_tables(layers: pd.DataFrame | None) -> list[TextTable]:
     """One table of layers together, with the expected one, and one of each layer alone; tasks solved early first."""
     if layers is None:
         return []
     ordered = sorted(_by_task(layers), key=lambda one: float(np.nan_to_num(one[1]["expected_layer"].iloc[0], nan=1e9)))
-    numbers = tuple((str(layer), "num") for layer in sorted(layers["layer"].unique()))
+    numbers = tuple(str(layer) for layer in sorted(layers["layer"].unique()))
     together, alone = [], []
     for task, part in ordered:
         first = part.iloc[0]
@@ -183,10 +162,10 @@ def _layer_tables(layers: pd.DataFrame | None) -> list[Table]:
         rows = _rows(part)
         together.append((task, solved, *(_selective(row, "cumulative", "cumulative_selectivity") for row in rows)))
         alone.append((task, *(_selective(row, "accuracy", "selectivity") for row in rows)))
-    columns = (("Task", "text"), ("Expected layer", "num"), *numbers)
+    columns = columns_of(("Task", "Expected layer", *numbers))
     return [
-        Table("Accuracy with layers 0 to l, selectivity beside it", columns, tuple(together)),
-        Table("Accuracy with one layer alone, selectivity beside it", (("Task", "text"), *numbers), tuple(alone)),
+        TextTable.of("Accuracy with layers 0 to l, selectivity beside it", columns, together),
+        TextTable.of("Accuracy with one layer alone, selectivity beside it", columns_of(("Task", *numbers)), alone),
     ]
 
 

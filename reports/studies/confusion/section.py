@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import decimal
+from reports.formats import MISSING, count, decimal
 from reports.run.folder import RunFolder
-from reports.scores.best_heads import FEW_CLUSTERS
+from reports.tables.cells import Cell, TextColumn
+from reports.tables.marks import few_clusters
+from reports.tables.text_table import TextTable
 
 MEASURED: Final = (
     "A verb or reflexive agrees with one noun group of its sentence; the other groups are distractors. Its attention "
@@ -53,11 +56,6 @@ class Confused:
     "The layer of least confusion; None where the selection split has no such item."
     head: Bits | None
 
-    @property
-    def has_few_clusters(self) -> bool:
-        """Whether an interval rests on fewer than 20 clusters."""
-        return self.clusters < FEW_CLUSTERS
-
 
 @dataclass(frozen=True)
 class Confusions:
@@ -66,6 +64,28 @@ class Confusions:
     rows: tuple[Confused, ...]
     'One a label, "all" first.'
     measured: str = MEASURED
+
+    @property
+    def bits(self) -> TextTable:
+        """Bits by label and layer."""
+        layers = range(len(self.rows[0].layers))
+        return TextTable.of(
+            f"Confusion in bits; columns 1 to {len(layers)} are layers, their heads averaged",
+            (
+                TextColumn("Items", lambda row: row.label, "row"),
+                TextColumn("n", lambda row: count(row.n)),
+                TextColumn("Clusters", lambda row: Cell(count(row.clusters), marks=few_clusters(row.clusters))),
+                TextColumn("Chance", lambda row: decimal(row.chance)),
+                *(TextColumn(f"{place + 1}", partial(_bits, place)) for place in layers),
+                TextColumn("Least confused layer", lambda row: row.layer.said if row.layer else MISSING, "text"),
+                TextColumn("Least confused head", lambda row: row.head.said if row.head else MISSING, "text"),
+            ),
+            self.rows,
+        )
+
+
+def _bits(layer: int, row: Confused) -> str:
+    return decimal(row.layers[layer])
 
 
 def confusions(run: RunFolder) -> Confusions | None:

@@ -10,7 +10,9 @@ import pandas as pd
 
 from reports.formats import count, decimal3
 from reports.run.folder import RunFolder
+from reports.tables.cells import columns_of
 from reports.tables.table import last_step
+from reports.tables.text_table import TextTable
 
 DRIFT: Final[Sequence[tuple[str, str]]] = (
     (
@@ -21,6 +23,8 @@ DRIFT: Final[Sequence[tuple[str, str]]] = (
 )
 "Term -> definition, for the section on drift."
 
+LAYERS: Final = columns_of(("Layer", "Mean", "Moved most", "Moved least"))
+
 MOVED: Final = 6
 "Heads that are named as those that moved most."
 
@@ -30,7 +34,7 @@ class Drift:
     """What a page says."""
 
     said: str
-    layers: Sequence[tuple[str, str, str, str]]
+    layers: TextTable
     "Of each layer: its number, mean cosine, and the heads that moved most and least, with theirs."
 
 
@@ -47,7 +51,8 @@ def drift(run: RunFolder) -> Drift | None:
         f"{', '.join(_named(heads)[:MOVED])}. Whether the model needs what moved, this does not say."
     )
     layers = heads["layer"].drop_duplicates().sort_values().tolist()
-    return Drift(said, [_layer(layer, heads[heads["layer"] == layer]) for layer in layers])
+    rows = [_layer(layer, heads[heads["layer"] == layer]) for layer in layers]
+    return Drift(said, TextTable.of("Cosine of maps before and after the training", LAYERS, rows))
 
 
 def _named(heads: pd.DataFrame) -> list[str]:

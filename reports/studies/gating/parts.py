@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +16,10 @@ from reports.formats import MISSING, coefficient, count, names, percent, signed
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.ablation.tables import MEASURES
 from reports.studies.gating.tables import ORDERS
+from reports.tables.cells import Cell, TextColumn, columns_of
+from reports.tables.text_table import TextTable
 
+Row = tuple[str | Cell, ...]
 Grid = npt.NDArray[np.float64]
 
 VALUE: Final = MEASURES[0]
@@ -25,8 +29,18 @@ TOLD: Final = {IMPORTANCE: "by importance", COST: "by own cost", RANDOM: "at ran
 
 MOST: Final = 8
 "Heads, and labels, that a table has at the most."
-Told = list[tuple[str, tuple[str, ...]]]
-"Rows of a table: what each is about, and its cells."
+
+HEADS: Final = columns_of(("Head", "Importance", "Scaled by layer", "Predicted cost", "Cost"))
+AREAS: Final = columns_of(("Order", "Area", "Random orders (range)", "Gain over random"))
+LABELS: Final = columns_of(("Label", "n", "Best before", "Best that stays, before", "Best after", "Change, points"))
+PRICES: Final = (
+    *columns_of(
+        ("Price", "Measure", "Heads left", "All heads", "With gates", "Cost, 95 % interval", "Unit"),
+        ("Measure", "Unit"),
+    ),
+    TextColumn("Which", itemgetter(7), "text", "wrapping heads"),
+)
+SURVIVORS: Final = (*columns_of(("Head", "Gate")), TextColumn("Specialised in", itemgetter(2), "text", "wrapping"))
 
 
 @dataclass(frozen=True)
@@ -76,22 +90,23 @@ class Importance:
         return Scale.of(str(self.rows["unit"].iloc[0]), VALUE, float(self.rows["importance"].max()))
 
     @property
-    def heads(self) -> Told:
+    def heads(self) -> TextTable:
         """The most important heads: name, and importance, share of its layer, predicted and true cost."""
+        title = f"The most important heads for {self.behaviour}, in {self.scale.unit}; 95 % intervals"
+        return TextTable.of(title, HEADS, self._rows())
+
+    def _rows(self) -> Iterator[Row]:
         top = self.rows.sort_values(["importance", "layer", "head"], ascending=[False, True, True], kind="stable")
         told = self.scale
-        return [
-            (
-                str(row["name"]),
-                (
-                    told.told(row["importance"], row["ci_low"], row["ci_high"]),
-                    coefficient(row["of_layer"]),
-                    told.written(row["predicted"]),
-                    told.written(row["cost"]),
-                ),
+        for row in top.head(MOST).to_dict("records"):
+            importance = told.told(row["importance"], row["ci_low"], row["ci_high"])
+            cells = (
+                importance,
+                coefficient(row["of_layer"]),
+                told.written(row["predicted"]),
+                told.written(row["cost"]),
             )
-            for row in top.head(MOST).to_dict("records")
-        ]
+            yield row["name"], Cell(cells[0], look="strong"), *cells[1:]
 
     @property
     def said(self) -> str:
@@ -143,21 +158,18 @@ class Curve:
         return left, mean, least, most
 
     @property
-    def told(self) -> Told:
+    def told(self) -> TextTable:
         """Each order with its area, that of random orders and their range, and its gain over them."""
-        scale = self.scale
-        return [
-            (
-                TOLD[str(row["order"])],
-                (
-                    scale.written(row["area"]),
-                    f"{scale.written(row['random_area'])} ({scale.written(row['random_least'])} to "
-                    f"{scale.written(row['random_most'])})",
-                    scale.told(row["gain"], row["ci_low"], row["ci_high"]),
-                ),
-            )
-            for row in self.areas.to_dict("records")
-        ]
+        title = f"{self.title}: area under the curve, in {self.scale.unit}; 95 % intervals"
+        return TextTable.of(title, AREAS, self._rows())
+
+    def _rows(self) -> Iterator[Row]:
+        written = self.scale.written
+        for row in self.areas.to_dict("records"):
+            range_of = f"({written(row['random_least'])} to {written(row['random_most'])})"
+            gain = self.scale.told(row["gain"], row["ci_low"], row["ci_high"])
+            area = Cell(written(row["area"]), look="strong")
+            yield TOLD[str(row["order"])], area, f"{written(row['random_area'])} {range_of}", gain
 
 
 @dataclass(frozen=True)
@@ -183,23 +195,22 @@ class Migration:
         )
 
     @property
-    def told(self) -> Told:
+    def told(self) -> TextTable:
         """The labels that change most surely: n, three heads with their accuracy, and the change."""
+        return TextTable.of("Best heads and their accuracy on the report split, in %", LABELS, self._rows())
+
+    def _rows(self) -> Iterator[Row]:
         sure = self.rows["ci_low"].combine(-self.rows["ci_high"], max)
         ordered = self.rows.reindex(sure.sort_values(ascending=False, kind="stable").index)
-        return [
-            (
+        for row in ordered.head(MOST).to_dict("records"):
+            yield (
                 f"{row['probe']}: {row['label']}, {row['variant']}",
-                (
-                    count(row["n"]),
-                    f"{row['best']}{'' if row['stays'] else ' (out)'}, {percent(row['best_accuracy'])}",
-                    f"{row['kept']}, {percent(row['kept_accuracy'])}",
-                    f"{row['after']}, {percent(row['after_accuracy'])}",
-                    f"{signed(row['change'])} [{signed(row['ci_low'])}, {signed(row['ci_high'])}]",
-                ),
+                Cell(count(row["n"]), look="strong"),
+                f"{row['best']}{'' if row['stays'] else ' (out)'}, {percent(row['best_accuracy'])}",
+                f"{row['kept']}, {percent(row['kept_accuracy'])}",
+                f"{row['after']}, {percent(row['after_accuracy'])}",
+                f"{signed(row['change'])} [{signed(row['ci_low'])}, {signed(row['ci_high'])}]",
             )
-            for row in ordered.head(MOST).to_dict("records")
-        ]
 
 
 @dataclass(frozen=True)
@@ -230,9 +241,16 @@ class GatePath:
         return rows.sort_values(["gate", "open", "layer", "head"], ascending=[False, False, True, True], kind="stable")
 
     @property
-    def told(self) -> Told:
+    def learned(self) -> str:
+        """How the gates were learned."""
+        return f"gates learned {'along with the weights of a copy' if self.weights else 'with the weights as they are'}"
+
+    @property
+    def told(self) -> TextTable:
         """Each price and measure: heads left, value with all heads and with the gates, cost, and who survives."""
-        found: Told = []
+        return TextTable.of(f"{self.behaviour}: {self.learned}", PRICES, self._rows())
+
+    def _rows(self) -> Iterator[Row]:
         most = float(self.path.loc[self.path["measure"] == VALUE, "cost"].abs().max())
         for row in self.path.sort_values(["price", "measure"], ascending=[True, False]).to_dict("records"):
             scale = Scale.of(row["unit"], row["measure"], most)
@@ -240,8 +258,7 @@ class GatePath:
             cost = scale.told(row["cost"], row["ci_low"], row["ci_high"])
             who = names(self.survivors(row["price"])["name"].tolist(), MOST)
             about = f"{row['left']} of {row['heads']}"
-            found.append((f"{row['price']:g}", (str(row["measure"]), about, *numbers, cost, scale.unit, who)))
-        return found
+            yield f"{row['price']:g}", Cell(str(row["measure"]), look="strong"), about, *numbers, cost, scale.unit, who
 
     @property
     def dearest(self) -> float | None:
@@ -249,10 +266,11 @@ class GatePath:
         return next((price for price in reversed(self.prices) if len(self.survivors(price))), None)
 
     @property
-    def last(self) -> list[tuple[str, str, str]]:
+    def last(self) -> TextTable:
         """Heads that survive the highest price that any does: name, gate, roles."""
         rows = self.survivors(self.dearest).head(2 * MOST) if self.dearest is not None else self.gates[:0]
-        return [
+        told = [
             (str(name), f"{gate:.2f}", self.roles.get(str(name), "specialised in no label of this run"))
             for name, gate in zip(rows["name"], rows["gate"], strict=True)
         ]
+        return TextTable.of(f"{self.behaviour}: roles of survivors", SURVIVORS, told)

@@ -11,6 +11,8 @@ import pandas as pd
 from reports.formats import count, decimal, p_value, percent, signed
 from reports.heads.card_parts import CardSource
 from reports.run.folder import RunFolder
+from reports.studies.headset.shown import CONTRASTS, ENSEMBLES
+from reports.tables.text_table import TextTable
 
 COMPARED: Final[Mapping[str, str]] = {
     "maps": "maps: distance, nats",
@@ -95,6 +97,16 @@ class HeadsTogether:
     subspaces: pd.DataFrame
     ensembles: tuple[Ensemble, ...]
     "Those that gain most, by the lower end of the interval, first."
+
+    @property
+    def compared(self) -> TextTable:
+        """Means over pairs of heads."""
+        return TextTable.of("Means over pairs of heads", CONTRASTS, self.contrasts)
+
+    @property
+    def together(self) -> TextTable:
+        """The ensembles."""
+        return TextTable.of("Accuracy of the mean map of one head and more, in percent", ENSEMBLES, self.ensembles)
 
     @property
     def matrix(self) -> dict[str, Any] | None:

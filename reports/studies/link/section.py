@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import coefficient, names
+from reports.formats import MISSING, coefficient, decimal, decimal3, names, p_value, percent, signed
 from reports.run.folder import RunFolder
 from reports.studies.link.tables import VERDICTS
+from reports.tables.cells import Cell, TextColumn
 from reports.tables.table import last_step
+from reports.tables.text_table import TextTable
 
 BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN = VERDICTS
 
@@ -59,6 +62,23 @@ LINK: Final[Sequence[tuple[str, str]]] = (
 )
 
 
+HEADS: Final = (
+    TextColumn("Head", lambda head: head["name"], "row"),
+    TextColumn("Verdict", lambda head: head["verdict"], "text"),
+    TextColumn("Accuracy, %", lambda head: percent(head["accuracy"])),
+    TextColumn("Margin", lambda head: signed(head["margin"])),
+    TextColumn("Write norm", lambda head: decimal(head["write_norm"])),
+    TextColumn("Importance", lambda head: decimal3(head["importance"])),
+    TextColumn("Patching, %", lambda head: signed(head["patching"])),
+    TextColumn("Cost", lambda head: decimal3(head["cost"]), look="strong"),
+    TextColumn(
+        "95 % interval", lambda head: f"[{decimal3(head['cost_low'])}, {decimal3(head['cost_high'])}]", "text", "ci"
+    ),
+    TextColumn("Corrected p", lambda head: p_value(head["p_adjusted"])),
+)
+"Of the table of a role’s heads."
+
+
 @dataclass(frozen=True)
 class Correlation:
     """How alike two measures order the heads."""
@@ -66,6 +86,11 @@ class Correlation:
     rho: float
     low: float
     high: float
+
+    @property
+    def cell(self) -> Cell:
+        """Rho with its interval beside it."""
+        return Cell(coefficient(self.rho), self.interval)
 
     @property
     def interval(self) -> str:
@@ -101,15 +126,35 @@ class LinkedRole:
         return f"{self.role}, and {self.behaviour}"
 
     @property
-    def told(self) -> Sequence[str]:
-        """The names of the heads of the first three VERDICTS."""
-        return [names(self.verdicts[verdict], 6) for verdict in VERDICTS[:3]]
+    def shown(self) -> TextTable:
+        """Heads that look, then those that matter, then those that cost most, with their numbers."""
+        return TextTable.of("Heads that look, then those that matter, then those that cost most", HEADS, self.heads)
+
+    def named(self, verdict: str) -> str:
+        """Return the names of the heads of a verdict."""
+        return names(self.verdicts[verdict], 6)
 
     @property
     def rest(self) -> str:
         """How many heads do neither, and of how many it is not known."""
         neither, unknown = len(self.verdicts[NEITHER]), len(self.verdicts[UNKNOWN])
         return f"{neither}" + f", and {unknown} not known" * bool(unknown)
+
+
+def _correlation(pair: str, role: LinkedRole) -> str | Cell:
+    found = role.correlations.get(pair)
+    return found.cell if found else MISSING
+
+
+ROLES: Final = (
+    TextColumn("Role", lambda role: role.role, "row"),
+    TextColumn("Behaviour", lambda role: role.behaviour, "text"),
+    TextColumn("Looks and matters", lambda role: role.named(BOTH), "text"),
+    TextColumn("Looks and does not matter", lambda role: role.named(LOOKS), "text"),
+    TextColumn("Matters without looking", lambda role: role.named(MATTERS), "text"),
+    TextColumn("Neither", lambda role: role.rest, "text"),
+)
+"Of the table of roles."
 
 
 @dataclass(frozen=True)
@@ -119,6 +164,18 @@ class Linked:
     roles: Sequence[LinkedRole]
     compared: Sequence[str]
     "What is correlated, of those COMPARED that were measured for some role."
+
+    @property
+    def told(self) -> TextTable:
+        """The heads of every verdict by role."""
+        return TextTable.of("Which heads look, and which matter; the costliest first", ROLES, self.roles)
+
+    @property
+    def correlations(self) -> TextTable:
+        """How alike measures order the heads, by role."""
+        columns = [TextColumn(pair.capitalize(), partial(_correlation, pair)) for pair in self.compared]
+        title = "Do measures put heads in the same order? Spearman’s rho with its 95 % interval"
+        return TextTable.of(title, (ROLES[0], *columns), self.roles)
 
     @property
     def summary(self) -> str:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reports.formats import coefficient, count, decimal, names, percent, signed
+from reports.formats import MISSING, coefficient, count, decimal, names, p_value, percent, signed
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
+from reports.tables.cells import TextColumn
 from reports.tables.table import last_step
+from reports.tables.text_table import TextTable
 
 ALL: Final = "all places"
 "The role of the rows that are about all places at once."
@@ -92,6 +95,24 @@ class PatchedHead:
         return f"[{signed(low)}, {signed(high)}]" if low == low else ""
 
 
+STRONGEST: Final = (
+    TextColumn("Head", lambda head: head.row["name"], "row", "head"),
+    TextColumn("All places", lambda head: signed(head.row["share"]), look="strong"),
+    TextColumn("95 % interval", lambda head: head.interval or MISSING, "text", "ci", plain="interval"),
+    TextColumn("Corrected p", lambda head: p_value(head.row["p_adjusted"])),
+    TextColumn("Estimate", lambda head: signed(head.row["estimate"])),
+)
+"Of the table of the strongest heads; what some runs alone have comes after."
+
+
+def _title(role: str) -> str:
+    return role if role.startswith("[") else role.capitalize()
+
+
+def _share(place: int, head: PatchedHead) -> str:
+    return signed(head.by_role[place])
+
+
 @dataclass(frozen=True)
 class Patched:
     """What a page says."""
@@ -102,6 +123,17 @@ class Patched:
     strongest: Sequence[PatchedHead]
     roles: Sequence[str]
     with_direct: bool
+
+    @property
+    def table(self) -> TextTable:
+        """The strongest heads by role of the place."""
+        direct = [TextColumn("Direct", lambda head: signed(head.row["direct"]))] if self.with_direct else []
+        roles = (TextColumn(_title(role), partial(_share, place)) for place, role in enumerate(self.roles))
+        return TextTable.of(
+            "The strongest heads: percent of the difference, patched at all places and at those of a role alone",
+            (*STRONGEST, *direct, *roles),
+            self.strongest,
+        )
 
     @property
     def shares(self) -> npt.NDArray[np.float64]:

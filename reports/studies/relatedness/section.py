@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import coefficient, count
+from reports.formats import coefficient, count, p_value
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
+from reports.tables.cells import TextColumn
+from reports.tables.text_table import TextTable
 
 ALPHA: Final = 0.05
 SHOWN: Final = 8
@@ -43,6 +46,10 @@ class Related:
         return f"[{coefficient(self.low)}, {coefficient(self.high)}]" if self.low == self.low else ""
 
 
+def _other(place: int, head: Related) -> str:
+    return coefficient(head.others[place])
+
+
 @dataclass(frozen=True)
 class Rated:
     """What is told of one set of ratings."""
@@ -59,6 +66,22 @@ class Rated:
     "Number of heads."
     others: tuple[str, ...] = ()
     "Names of the other sets of ratings."
+
+    @property
+    def strongest(self) -> TextTable:
+        """The heads with their numbers, and their correlations on the other sets."""
+        others = (TextColumn(f"On {name}", partial(_other, place)) for place, name in enumerate(self.others))
+        return TextTable.of(
+            "Heads of the strongest correlations, whatever their sign",
+            (
+                TextColumn("Head", lambda row: row.name, "row"),
+                TextColumn("Correlation", lambda row: coefficient(row.correlation), look="strong"),
+                TextColumn("95 % interval", lambda row: row.between),
+                TextColumn("Corrected p", lambda row: p_value(row.p_adjusted)),
+                *others,
+            ),
+            self.heads,
+        )
 
     @property
     def said(self) -> str:

@@ -9,11 +9,13 @@ from typing import Any, Final
 import numpy as np
 
 from reports import formats
-from reports.formats import count, percent
+from reports.formats import count, decimal, percent
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.shapes.measures import SENTENCES, TITLES, Measure, heat_data, shape_grids
+from reports.tables.cells import TextColumn, columns_of
 from reports.tables.table import last_step
+from reports.tables.text_table import TextTable
 
 PLACES: Final = {
     "[SEP]": ("attention", "[SEP]"),
@@ -24,15 +26,6 @@ PLACES: Final = {
     "the word itself": ("offset", "0"),
 }
 "What heads can give more than half of their attention to (Clark et al. 2019, sections 3.1 and 3.2)."
-
-
-@dataclass(frozen=True)
-class LayerRow:
-    """Means over the heads of one layer."""
-
-    layer: int
-    values: tuple[str, ...]
-    "One a column of `HeadShapes.columns`, in its unit, as it is written."
 
 
 @dataclass(frozen=True)
@@ -61,6 +54,26 @@ class ClassRow:
     "Those whose maps are of this class more often than of any other."
 
 
+SIEVES: Final = (
+    TextColumn("Sieve", lambda row: row.name, "row"),
+    TextColumn("n", lambda row: f"{count(row.n)} {row.scope}s"),
+    TextColumn("Lowest head", lambda row: decimal(row.low)),
+    TextColumn("Median", lambda row: decimal(row.median)),
+    TextColumn("Highest", lambda row: decimal(row.high)),
+    TextColumn("Heads above", lambda row: len(row.passed), look="strong"),
+    TextColumn("Which", lambda row: formats.names(row.passed), "text", "wrapping heads"),
+)
+"Of the table of sieves."
+
+CLASSES: Final = (
+    TextColumn("Class", lambda row: row.name, "row"),
+    TextColumn("All maps, %", lambda row: percent(row.share), look="strong"),
+    TextColumn("Heads mostly so", lambda row: len(row.heads)),
+    TextColumn("Which", lambda row: formats.names(row.heads), "text", "wrapping heads"),
+)
+"Of the table of classes."
+
+
 @dataclass(frozen=True)
 class HeadShapes:
     """What a page says about the shape of maps."""
@@ -69,8 +82,7 @@ class HeadShapes:
     heads: int
     threshold: float
     measures: tuple[Measure, ...]
-    columns: tuple[str, ...]
-    by_layer: tuple[LayerRow, ...]
+    layer_means: TextTable
     sieves: tuple[SieveRow, ...]
     classes: tuple[ClassRow, ...]
     class_n: int
@@ -81,6 +93,16 @@ class HeadShapes:
     def measure(self, kind: str, name: str) -> Measure | None:
         """Return a measure; None where no text has it."""
         return next((one for one in self.measures if (one.kind, one.name) == (kind, name)), None)
+
+    @property
+    def sieve_table(self) -> TextTable:
+        """What sieves hold back."""
+        return TextTable.of(f"Sieves: heads whose score is surely above {self.threshold:g}", SIEVES, self.sieves)
+
+    @property
+    def class_table(self) -> TextTable:
+        """The maps by class."""
+        return TextTable.of(f"Maps by class: {count(self.class_n)} {self.class_scope}s", CLASSES, self.classes)
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -116,10 +138,13 @@ def head_shapes(run: RunFolder) -> HeadShapes | None:
         *size,
         threshold=float(frame["threshold"].max()),
         measures=measures,
-        columns=tuple(f"{_COLUMNS[one.kind, one.name]}, {one.unit}" for one in columns),
-        by_layer=tuple(
-            LayerRow(layer, tuple(one.written(float(one.value[layer].mean())) for one in columns))
-            for layer in range(size[0])
+        layer_means=TextTable.of(
+            "Means over the heads of a layer",
+            columns_of(("Layer", *(f"{_COLUMNS[one.kind, one.name]}, {one.unit}" for one in columns))),
+            [
+                (layer + 1, *(one.written(float(one.value[layer].mean())) for one in columns))
+                for layer in range(size[0])
+            ],
         ),
         sieves=tuple(_sieve(one) for one in measures if one.kind == "sieve"),
         classes=tuple(_classes(maps)),

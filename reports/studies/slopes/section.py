@@ -12,6 +12,8 @@ from reports.formats import count, decimal
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.slopes.tables import TOKENS
+from reports.tables.cells import columns_of
+from reports.tables.text_table import TextTable
 
 OTHER: Final = TOKENS[-1]
 
@@ -36,12 +38,9 @@ class Steepness:
     """The slopes of one behaviour."""
 
     behaviour: str
-    unit: str
     n: int
     clusters: int
-    tokens: tuple[str, ...]
-    "Special tokens that texts have."
-    rows: tuple[tuple[str, ...], ...]
+    layers: TextTable
     "Of each layer: its number, the slope at words, and of each special token how many times that it is there."
 
     @property
@@ -67,7 +66,9 @@ def _steepness(behaviour: str, table: pd.DataFrame) -> Steepness:
         for layer, (_, row) in enumerate(layers.iterrows())
     )
     first = table.iloc[0]
-    return Steepness(behaviour, str(first["unit"]), int(first["n"]), int(first["clusters"]), tokens, rows)
+    columns = columns_of(("Layer", "At words", *(f"At {token}, times words" for token in tokens)))
+    told = TextTable.of(f"Slopes by layer, of {first['unit']}", columns, rows)
+    return Steepness(behaviour, int(first["n"]), int(first["clusters"]), told)
 
 
 def _times(slope: float, other: float) -> str:

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 import reports.page.run_findings as run_findings_module
-from reports.findings.page import beside, common, deciding, exceptions, facts, with_network, write_findings_page
+from reports.findings.page import write_findings_page
 from reports.findings.record import RECORD, VERDICTS, published_words, read_findings
+from reports.findings.words import beside, common, deciding, exceptions, facts, with_network
 from reports.formats import escaped
 from reports.page.run_findings import Verdict, run_findings
 from reports.page.sections import SECTIONS

@@ -15,7 +15,7 @@ from reports import Run, write_report
 from reports.compare.tables import COMPARE_TABLES
 from reports.findings.tables import FINDING_TABLES
 from reports.page import columns
-from reports.page.columns import RUN_TABLES, columns_of, meaning
+from reports.page.columns import RUN_TABLES, meaning, tables_of
 from reports.page.dataset_card import dataset_card
 from reports.scores.glossary import MAPS as MAPS_IN_WORDS
 from reports.scores.glossary import MEANING
@@ -97,7 +97,7 @@ def test_the_page_has_the_meanings_of_the_columns_of_its_tables(more: Table, run
     report = write_report(run_folder).parent
     html, markdown = ((report / name).read_text(encoding="utf-8") for name in ("index.html", "report.md"))
     folded = html.partition('<details id="columns">')[2].partition("</details>")[0]
-    held = columns_of(Run.open(run_folder))
+    held = tables_of(Run.open(run_folder))
     assert f"Columns of the {len(held)} tables of this run" in folded
     assert all(f"<h4>{name}</h4>" in folded for name in held)
     assert "<li><code>brightness</code>: Share of the light that is left.</li>" in folded

@@ -110,7 +110,10 @@ def test_a_goal_that_is_missed_is_said_first(
 def test_a_rate_above_the_goal_by_chance_is_missed_all_the_same(record: dict[str, Any], written: Written):
     record["false"][0]["rates"][SINGLE] = rate(0.062, 0.02)
     html, _ = written(record)
-    assert "6.2 [4.2, 8.2] % (one head, uncorrected; random weights, 25 documents), whose interval does not" in html
+    assert (
+        "6.2 [4.2, 8.2] % (one head, uncorrected; random weights, 25 documents), whose interval does not"
+        in html.replace("\u00a0", " ")
+    )
     assert "missed" in first_paragraph(html)
 
 

@@ -3,15 +3,15 @@ import pytest
 from rich.console import Console
 
 from reports.heads.card_parts import CardPart
-from reports.tables.text_table import ShownTable, latex, rich_rows
+from reports.tables.text_table import TextTable, latex, rich_rows
 
 HOSTILE = '<b>&"|</script>`_$%#{}~^\\'
 
 
-def table(note: str = "In percent.") -> ShownTable:
+def table(note: str = "In percent.") -> TextTable:
     rows = (("[CLS]", "3-5", "50.1", HOSTILE), ("nsubj:*", "1-12", "–", ""))
     frame = pd.DataFrame({"label": ["[CLS]", "nsubj:*"], "accuracy": [0.501, float("nan")]})
-    return ShownTable("Best & first", ("label", "head", "accuracy, %", "verdict"), rows, frame, note)
+    return TextTable("Best & first", ("label", "head", "accuracy, %", "verdict"), rows, frame, note)
 
 
 def test_text_shows_title_rows_and_note_below_each_other():

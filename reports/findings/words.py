@@ -1,0 +1,71 @@
+"""What the page of findings says of a statement in words: our number, the one that decides, and by which rule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from reports.claims.record import Number, written
+from reports.findings.record import Findings, number_of
+from reports.formats import day, duration
+
+
+def beside(told: Mapping[str, Any], statement: Mapping[str, Any]) -> str:
+    """Write our number beside the published one: value, interval, and the baseline where there is one."""
+    if "decides" not in told:
+        return str(told.get("missing", ""))
+    ours = number_of(told["ours"], statement["shown"])
+    parts = [_number(ours)] if ours is not None else []
+    if told["baseline"] is not None:
+        parts.append(f"(baseline {written(told['baseline'], statement['shown'])})")
+    parts += [f"head {told['heads']}"] if told["heads"] else []
+    return " ".join(parts)
+
+
+def deciding(told: Mapping[str, Any], statement: Mapping[str, Any]) -> str:
+    """Write the number that decides, with its interval and unit."""
+    found = number_of(told.get("decides"), statement["unit"])
+    return "" if found is None else _number(found)
+
+
+def _number(found: Number) -> str:
+    return " ".join(filter(None, (found.shown, found.unit, found.interval)))
+
+
+def decided_by(statement: Mapping[str, Any]) -> str:
+    """Say which number decides on a statement, and by which rule."""
+    return f"Decided by: {statement['number']}. {statement['rule']}"
+
+
+def common(finding: Mapping[str, Any]) -> str:
+    """Return what decides on several statements of a finding, more than half of all; else empty."""
+    said = Counter(decided_by(one) for one in finding["statements"])
+    most, times = said.most_common(1)[0] if said else ("", 0)
+    return most if times > 1 and 2 * times > len(finding["statements"]) else ""
+
+
+def exceptions(finding: Mapping[str, Any]) -> bool:
+    """Return whether something else than `common` decides on a statement of a finding."""
+    return any(decided_by(one) != common(finding) for one in finding["statements"])
+
+
+def with_network(finding: Mapping[str, Any], found: Findings) -> str:
+    """Say how to hold the paper's own model against its numbers, where it is not among the models; else empty."""
+    names = finding["original"]
+    if not names or any(name in found.models for name in names):
+        return ""
+    return (
+        f"The paper's own model is not among those here. With network: headscope reproduce {finding['id']} --model "
+        f"{names[0]}; its values must then lie within their tolerance of the published ones."
+    )
+
+
+def facts(run: Mapping[str, Any]) -> str:
+    """Say when, where and how long a reading was made."""
+    parts = [day(run["started"]) if run.get("started") else "", duration(run["wall_seconds"] or 0)]
+    parts += [f"{run['cores']} cores, {run['threads']} threads" if run.get("cores") else ""]
+    parts += [f"commit {str(run['git_commit'])[:8]}" if run.get("git_commit") else "", str(run.get("platform") or "")]
+    corpora = run.get("corpora") or {}
+    parts.insert(0, " and ".join(dict.fromkeys(str(one) for one in corpora.values())))
+    return ", ".join(part for part in parts if part)

@@ -1,0 +1,145 @@
+"""The tables of the page of the sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from reports.formats import MISSING, coefficient, count, interval, percent, signed, signed_interval
+from reports.sandbox.record import FalseFinds, Rate, rate_names
+from reports.tables.cells import Cell, TextColumn
+from reports.tables.marks import verdict_look
+from reports.tables.text_table import TextTable
+
+if TYPE_CHECKING:
+    from reports.sandbox.claims import Claim
+    from reports.sandbox.shortcut import Comparison
+
+
+def rate_cell(rate: Rate | None) -> Cell:
+    """Return a rate in percent, its interval beside it."""
+    return Cell(MISSING) if rate is None else Cell(percent(rate.value), interval(rate.low, rate.high))
+
+
+def _kept(claim: Claim) -> Cell:
+    said = "kept" if claim.kept else "missed"
+    return Cell(said, look=verdict_look(said), markdown=said if claim.kept else f"**{said}**")
+
+
+CLAIMS: Final = (
+    TextColumn("Claim", lambda claim: claim.name, "row", "wrapping"),
+    TextColumn("Goal", lambda claim: claim.goal, "text"),
+    TextColumn("Kept", _kept, "text"),
+    TextColumn("Measured", lambda claim: claim.measured, "text"),
+)
+
+POWER: Final = (
+    TextColumn("Role", lambda row: row.role, "row"),
+    TextColumn("True margin", lambda row: signed(row.true_margin)),
+    TextColumn("Documents", lambda row: count(row.documents)),
+    TextColumn("Scored words", lambda row: count(round(row.items))),
+    TextColumn("Runs", lambda row: count(row.runs)),
+    TextColumn("Specialised", lambda row: rate_cell(row.specialised)),
+    TextColumn("Significant", lambda row: rate_cell(row.significant)),
+)
+
+
+def needed_words(needed: tuple[Sequence[float], Sequence[tuple[float, Sequence[tuple[str, str]]]]]) -> TextTable:
+    """Return how many scored words a margin takes, for every power, and which role needs most."""
+    powers, margins = needed
+    columns = [TextColumn("Margin, points", lambda row: percent(row[0]), "row num")]
+    for place, power in enumerate(powers):
+        columns += [
+            TextColumn(f"{percent(power)} % of runs", partial(_needed, place, 0)),
+            TextColumn("needs most", partial(_needed, place, 1), "text", "muted"),
+        ]
+    return TextTable.of("Scored words needed", columns, margins)
+
+
+def _needed(place: int, part: int, row: tuple[float, Sequence[tuple[str, str]]]) -> str:
+    return row[1][place][part]
+
+
+def false_finds(rows: Sequence[FalseFinds], title: str, first: str = "") -> TextTable:
+    """Return the rates of false finds; `first` is the title of a column that says where, "" for none."""
+    rates = (TextColumn(name, partial(_rate, name)) for name in rate_names(rows))
+    columns = (
+        *([TextColumn(first, lambda row: row.where, "row")] if first else []),
+        TextColumn("Documents", lambda row: count(row.documents)),
+        TextColumn("Runs", lambda row: count(row.runs)),
+        *rates,
+    )
+    return TextTable.of(title, columns, rows)
+
+
+def _rate(name: str, row: FalseFinds) -> Cell:
+    return rate_cell(row.rates.get(name))
+
+
+COVERAGE: Final = (
+    TextColumn("Interval of", lambda row: row.quantity, "row"),
+    TextColumn("Documents", lambda row: count(row.documents)),
+    TextColumn("Cells", lambda row: len(row.cells)),
+    TextColumn("Runs", lambda row: count(row.runs)),
+    TextColumn("All cells", lambda row: rate_cell(row.pooled)),
+    TextColumn("Lowest cell", lambda row: rate_cell(row.lowest[1])),
+    TextColumn("which", lambda row: f"{row.lowest[0].role}, {signed(row.lowest[0].true_margin)}", "text", "muted"),
+    TextColumn("Highest cell", lambda row: rate_cell(row.highest[1])),
+)
+
+
+def _difference(row: Comparison) -> Cell:
+    value, low, high = row.difference
+    return Cell(signed(value), signed_interval(low, high))
+
+
+COMPARED: Final = (
+    TextColumn("Role", lambda row: row.role, "row"),
+    TextColumn("Margin", lambda row: percent(row.margin)),
+    TextColumn("Documents", lambda row: count(row.documents)),
+    TextColumn("Runs: whole", lambda row: count(row.runs), plain="whole runs"),
+    TextColumn("simulated", lambda row: count(row.simulated_runs)),
+    TextColumn("Specialised: whole", lambda row: rate_cell(row.specialised)),
+    TextColumn("simulated", lambda row: rate_cell(row.simulated)),
+    TextColumn("p", lambda row: coefficient(row.p_share)),
+    TextColumn("Mean accuracy: whole", lambda row: percent(row.mean)),
+    TextColumn("simulated", lambda row: percent(row.simulated_mean)),
+    TextColumn("Difference", _difference),
+    TextColumn("p", lambda row: coefficient(row.p_mean)),
+    TextColumn("Standard deviation: whole", lambda row: percent(row.sd)),
+    TextColumn("simulated", lambda row: percent(row.simulated_sd)),
+    TextColumn("p", lambda row: coefficient(row.p_sd)),
+)
+
+WEIGHTS: Final = (
+    TextColumn("Place", lambda row: row["place"], "row"),
+    TextColumn("Built", lambda row: row["planted"], "text", "head"),
+    TextColumn("Chosen", lambda row: row["chosen"], "text", "head"),
+    TextColumn("Accuracy", lambda row: percent(row["accuracy"])),
+    TextColumn("Specialised", lambda row: "yes" if row["specialised"] else "no", "text"),
+)
+
+NULL_RUNS: Final = (
+    TextColumn("Weights", lambda row: row[0], "row"),
+    TextColumn("Runs", lambda row: count(row[1])),
+    TextColumn("Runs that declared a head", lambda row: count(row[2])),
+    TextColumn("Heads declared", lambda row: count(row[3])),
+    TextColumn("Which", lambda row: "; ".join(row[4]) or "none", "text", "wrapping"),
+)
+
+TABLES: Final[Mapping[str, tuple[str, Sequence[TextColumn]]]] = {
+    "claims": ("Claims", CLAIMS),
+    "power": ("Power", POWER),
+    "coverage": ("Coverage", COVERAGE),
+    "compared": ("Whole and simulated runs", COMPARED),
+    "weights": ("Heads planted by weights", WEIGHTS),
+    "null_runs": ("Runs on models without knowledge", NULL_RUNS),
+}
+"Attribute of a page -> title and columns of its table."
+
+
+def shown(page: Any, name: str) -> TextTable:
+    """Return the table of one of the lists of a page."""
+    title, columns = TABLES[name]
+    return TextTable.of(title, columns, getattr(page, name))

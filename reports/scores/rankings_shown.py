@@ -1,0 +1,55 @@
+"""The tables of how far metrics agree, as pages and Markdown show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from reports.formats import coefficient, count, percent
+from reports.tables.cells import TextColumn
+from reports.tables.text_table import TextTable
+
+if TYPE_CHECKING:
+    from reports.scores.rankings import Variant
+
+PAIRS: Final = (
+    TextColumn("Metric", lambda pair: pair.one, "row"),
+    TextColumn("and metric", lambda pair: pair.other, "text"),
+    TextColumn("Median tau", lambda pair: coefficient(pair.median), look="strong"),
+    TextColumn("Quartiles", lambda pair: f"{coefficient(pair.low)} to {coefficient(pair.high)}"),
+    TextColumn("Questions", lambda pair: count(pair.questions)),
+    TextColumn("Same best head, %", lambda pair: percent(pair.same_best / pair.questions)),
+    TextColumn("Shared top heads, %", lambda pair: percent(pair.overlap)),
+)
+
+DISPUTES: Final = (
+    TextColumn("Label", lambda row: row.label, "row"),
+    TextColumn("Variant", lambda row: f"{row.probe}: {row.variant}", "text", "muted"),
+    TextColumn("n", lambda row: count(row.n)),
+    TextColumn("Other metric", lambda row: row.metric, "text"),
+    TextColumn("Tau", lambda row: coefficient(row.tau)),
+    TextColumn("Best by accuracy", lambda row: row.by_accuracy.name, "text", "head"),
+    TextColumn("its accuracy", lambda row: percent(row.by_accuracy.accuracy), look="strong"),
+    TextColumn("by the other", lambda row: percent(row.by_accuracy.value)),
+    TextColumn("Best by the other", lambda row: row.by_metric.name, "text", "head"),
+    TextColumn("its accuracy", lambda row: percent(row.by_metric.accuracy)),
+    TextColumn("by the other", lambda row: percent(row.by_metric.value), look="strong"),
+)
+
+
+def variants_table(rows: Sequence[Variant], others: Sequence[str]) -> TextTable:
+    """Return the agreement of accuracy with the metrics `others`, by probe and variant."""
+    taus = (TextColumn(metric, partial(_tau, place)) for place, metric in enumerate(others))
+    named = (
+        TextColumn("Probe", lambda row: row.probe, "row"),
+        TextColumn("Variant", lambda row: row.variant, "text", "muted"),
+        TextColumn("Questions", lambda row: count(row.questions)),
+    )
+    return TextTable.of(
+        "Median tau with accuracy, by probe and variant, the least agreement first", (*named, *taus), rows
+    )
+
+
+def _tau(place: int, row: Variant) -> str:
+    return coefficient(row.taus[place])

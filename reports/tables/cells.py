@@ -1,0 +1,163 @@
+"""The columns and cells of a table that people read: their text, and what a page shows beside it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter, itemgetter
+from typing import Any, Final, Literal
+
+from markupsafe import Markup
+
+from reports.formats import escaped, interval, percent, signed, signed_interval
+
+Where = Literal["page", "text"]
+"A page of HTML, or everything else: Markdown, LaTeX, a terminal."
+
+KINDS: Final = {"row": ("text", ""), "text": ("text", ""), "rising": ("num rising", "num"), "row num": ("num", "num")}
+"Kind of a column -> classes of its head and of its cells; those of other kinds are both the kind itself."
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A sign before a number that says: read it with care."""
+
+    sign: str
+    said: str
+    "What it means, in a tooltip."
+    short: str
+    "The same in a word, for who hears the page."
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in one place of a table."""
+
+    text: str
+    aside: str = ""
+    "Said after it and smaller: an interval, a name."
+    look: str = ""
+    "Classes of the page's style sheets, beside those of the column."
+    sort: float | str | None = None
+    "What the page sorts by where that is not the text; NaN and None of a number stay last."
+    marks: tuple[Mark, ...] = ()
+    link: str = ""
+    "Where a press on it leads."
+    span: int = 1
+    "Rows that it is as high as; 0 where the cell above reaches down here."
+    page: Markup | None = None
+    "Stands on a page in place of marks, text and aside: a drawing, a badge."
+    markdown: str | None = None
+    "The same for Markdown, escaped where it has to be."
+    quiet: str = "ci"
+    "The class of `aside`."
+
+    def __str__(self) -> str:
+        """All of it as plain text."""
+        return " ".join(part for part in (*(mark.sign for mark in self.marks), self.text, self.aside) if part)
+
+    @property
+    def key(self) -> str | None:
+        """What the page's script sorts by; None for the text."""
+        if isinstance(self.sort, float):
+            return "" if math.isnan(self.sort) else f"{self.sort:.4f}"
+        return None if self.sort is None else str(self.sort)
+
+    @property
+    def in_markdown(self) -> str:
+        """The cell as Markdown has it; intervals keep their brackets, which mean nothing without a link behind."""
+        if self.markdown is not None:
+            return self.markdown
+        return re.sub(r"\\\[([^a-zA-Z\[\]]*)\\\]", r"[\1]", escaped(self))
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """One column: its title, what it writes of a row, and how it stands."""
+
+    title: str
+    "On a page; may be markup. Other forms have it without the capital letter."
+    write: Callable[[Any], object] = str
+    "Returns the cell of a row: a `Cell`, or what its text is made of."
+    kind: str = "num"
+    '"row" for what a row is about, "text", "num", "rising" for numbers of which the smallest come first, or classes.'
+    look: str = ""
+    "Classes of its cells alone."
+    tip: str = ""
+    only: Where | Literal[""] = ""
+    "Where alone it is shown."
+    fixed: bool = False
+    "Whether it is not sorted by in a table that is sorted by others."
+    plain: str = ""
+    "Its title outside of pages, where that is another one."
+
+    @property
+    def plain_title(self) -> str:
+        """The title outside of pages: "Corrected p" is "corrected p", "UAS" stays."""
+        return self.plain or (self.title if self.title[1:2].isupper() else self.title[:1].lower() + self.title[1:])
+
+    @property
+    def names_row(self) -> bool:
+        """Whether its cells say what their rows are about."""
+        return self.kind.startswith("row")
+
+    @property
+    def head_class(self) -> str:
+        """Classes of the column's head."""
+        return KINDS.get(self.kind, (self.kind, self.kind))[0]
+
+    def cell_class(self, cell: Cell) -> str:
+        """Return the classes of one of its cells."""
+        kind = KINDS.get(self.kind, (self.kind, self.kind))[1]
+        return " ".join(part for part in (kind, self.look, cell.look) if part)
+
+
+def cell_of(found: object) -> Cell:
+    """Return what is written in a place of a table as a cell."""
+    return found if isinstance(found, Cell) else Cell(str(found))
+
+
+def written(columns: Sequence[TextColumn], rows: Iterable[Any]) -> tuple[tuple[Cell, ...], ...]:
+    """Return the cells of all rows."""
+    return tuple(tuple(cell_of(column.write(row)) for column in columns) for row in rows)
+
+
+def columns_of(titles: Sequence[str], text: Sequence[str] = ()) -> tuple[TextColumn, ...]:
+    """Return columns for rows that are sequences: what a row is about, then numbers, but for those named in `text`."""
+    kinds = ["row", *("text" if title in text else "num" for title in titles[1:])]
+    return tuple(TextColumn(title, itemgetter(place), kinds[place]) for place, title in enumerate(titles))
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How numbers of one kind are written, with the interval that they have."""
+
+    value: Callable[[float], str]
+    interval: Callable[[float, float], str]
+
+    def cell(self, number: float, low: float = math.nan, high: float = math.nan, look: str = "") -> Cell:
+        """Return a number, its interval beside it, as a cell that is sorted by the number."""
+        return Cell(self.value(number), self.interval(low, high), look, sort=float(number))
+
+    def columns(
+        self, title: str, of: str, ends: Sequence[str], look: Callable[[Any], str] = lambda row: "", **more: Any
+    ) -> tuple[TextColumn, ...]:
+        """Return columns of the attribute `of` of rows: elsewhere than on a page the interval has its own."""
+        low, high = map(attrgetter, ends)
+        number = attrgetter(of)
+        apart = TextColumn("interval", lambda row: self.interval(low(row), high(row)), "text", only="text")
+        together = TextColumn(
+            title, lambda row: self.cell(number(row), low(row), high(row), look(row)), only="page", **more
+        )
+        plain = str(more.get("plain", ""))
+        return together, TextColumn(title, lambda row: self.value(number(row)), only="text", plain=plain), apart
+
+    def column(self, title: str, of: str, **more: Any) -> TextColumn:
+        """Return a column of the attribute `of` of rows, without an interval."""
+        return TextColumn(title, lambda row: self.cell(attrgetter(of)(row)), **more)
+
+
+PERCENT: Final = Estimate(percent, interval)
+POINTS: Final = Estimate(signed, signed_interval)

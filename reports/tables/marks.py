@@ -1,0 +1,36 @@
+"""Signs before numbers that say: read this with care."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from reports.tables.cells import Cell, Mark
+
+FEW_CLUSTERS: Final = 20
+"Below this many documents (or sentences) a bootstrap interval is rough, and is marked."
+
+
+def few_clusters(clusters: int) -> tuple[Mark, ...]:
+    """Return the mark of a number that rests on few clusters; none where they are enough, or nothing was counted."""
+    if not 0 < clusters < FEW_CLUSTERS:
+        return ()
+    return (Mark("⚠", f"{clusters} clusters, fewer than {FEW_CLUSTERS}: intervals and tests are rough", "few"),)
+
+
+VERDICT_LOOKS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("holds", "reproduced", "kept"), "kept"),
+    **dict.fromkeys(("does not hold", "not reproduced", "missed"), "missed"),
+    **dict.fromkeys(("not decided", "differs"), "open"),
+}
+"Verdict on a statement, a finding or a claim -> its class in the style sheets; all others are none."
+
+
+def verdict_look(verdict: str) -> str:
+    """Return the class of a verdict."""
+    return VERDICT_LOOKS.get(verdict, "none")
+
+
+def verdict_cell(verdict: str, *, bold: bool = False) -> Cell:
+    """Return a verdict as the cell of a table, bold in Markdown where it is asked for."""
+    return Cell(verdict, look=verdict_look(verdict), markdown=f"**{verdict}**" if bold else None)

@@ -1,0 +1,42 @@
+"""Small drawings in the cells of a table: a number with its interval on a line from 0 to 100 %."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from markupsafe import Markup
+
+DRAWN: Final = Markup(
+    '<svg viewBox="0 0 108 16" width="80" height="12" aria-hidden="true"><path class="axis" d="M4 8h100"/>{}</svg>'
+)
+
+
+def ends(*numbers: int) -> Markup:
+    """Return the head of a column of such drawings, with the numbers that its line bears."""
+    told = Markup('<span class="sr">Accuracy drawn from 0 to 100</span><span aria-hidden="true" class="ends">{}</span>')
+    return told.format(Markup("").join(Markup("<i>{}</i>").format(number) for number in numbers))
+
+
+def spark(accuracy: float, low: float, high: float, *, below: Markup, hollow: bool = False) -> Markup:
+    """Return the drawing of an accuracy and its interval over what lies `below` it; empty where it is NaN."""
+    if math.isnan(accuracy):
+        return Markup("")
+    between = "" if math.isnan(low) else Markup('<path class="range" d="M{} 8H{}"/>').format(_x(low), _x(high))
+    dot = Markup('<circle class="dot{}" cx="{}" cy="8" r="3.2"/>').format(" hollow" if hollow else "", _x(accuracy))
+    return DRAWN.format(below + between + dot)
+
+
+def rivals_drawn(baseline: float, lexical: float) -> Markup:
+    """Return the marks of the strongest baseline and of the lexical table, of those that there are."""
+    table = Markup('<path class="lex" d="M{} 4l4 4-4 4-4-4z"/>').format(_x(lexical))
+    rival = Markup('<path class="base" d="M{} 2v12"/>').format(_x(baseline))
+    return Markup("" if math.isnan(lexical) else table) + Markup("" if math.isnan(baseline) else rival)
+
+
+CHANCE_DRAWN: Final = Markup('<path class="base" d="M54 1v14"/>')
+"The line of chance where that is 50 %."
+
+
+def _x(fraction: float) -> str:
+    return f"{4 + 100 * fraction:.1f}"
