@@ -22,7 +22,7 @@ LIST = Path(__file__).with_name("commands.toml")
 TYPED = ("headscope", "make", "export", "python")
 "First words of what is typed into a shell."
 
-_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r'^```(\w*)(?: title="([^"\n]*)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 _INDENTED = re.compile(r"(?<=\n\n)(?: {4}.*\n\n?)+")
 _SPAN = re.compile(r"`([^`]+)`")
 
@@ -35,6 +35,8 @@ class Block:
     language: str
     '"sh", "python", "toml", or another word of a fence.'
     text: str
+    title: str = ""
+    "The file that the block shows, where it shows one."
 
     @property
     def commands(self) -> list[str]:
@@ -51,7 +53,7 @@ def pages() -> list[Path]:
 def blocks(page: Path) -> list[Block]:
     """Return the blocks of a page, in fences and indented, in their order."""
     text = page.read_text(encoding="utf-8")
-    fenced = [(found.start(), Block(page.name, found[1], found[2])) for found in _FENCE.finditer(text)]
+    fenced = [(found.start(), Block(page.name, found[1], found[3], found[2] or "")) for found in _FENCE.finditer(text)]
     rest = _FENCE.sub(lambda found: "." * len(found[0]), text)
     indented = [
         (found.start(), _indented(page, textwrap.dedent(found[0]).strip() + "\n")) for found in _INDENTED.finditer(rest)

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from experiments.claims.registry import CLAIMS
-from experiments.config.config import Config
+from experiments.run.config import RunConfig
 
 WORDS = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path"}
 SIGNS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
@@ -111,9 +111,10 @@ def key_text(section: type[BaseModel], key: str) -> str:
     return ""
 
 
-def _home(module: str, name: str) -> tuple[str, str]:
+def _home(module: str, name: str) -> tuple[str, ...]:
+    """Return the module in which a class stands, and its name; of a module its own name alone."""
     found = getattr(__import__(module, fromlist=[name]), name)
-    return found.__module__, name
+    return (found.__name__,) if isinstance(found, types.ModuleType) else (found.__module__, name)
 
 
 def shipped_page() -> str:
@@ -125,5 +126,5 @@ def shipped_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-TABLES = tables(Config)
+TABLES = tables(RunConfig)
 "What a config of a run is made of."

@@ -5,9 +5,11 @@ mkdocs has the modules beside this file on the path while it reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import folder_layers
+import way_of_a_number
 from config_reference import config_page, shipped_page
 from markdown_text import ROOT, table
 from mkdocs.config.defaults import MkDocsConfig
@@ -28,6 +30,17 @@ NOT_SEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
 "Published pages hold thousands of numbers: with them the index would be ten times as long as all else."
 
 
+PLACES: dict[str, Callable[[], str]] = {
+    "verdicts": lambda: verdicts(PUBLISHED / "findings"),
+    "way": way_of_a_number.drawing,
+    "stations": way_of_a_number.stations,
+    "callers": way_of_a_number.callers,
+    "layers": folder_layers.drawing,
+    "imports": folder_layers.imports,
+}
+"What is made from the code and stands in a page that somebody wrote, in the place of a comment of that name."
+
+
 def on_config(config: MkDocsConfig) -> None:
     """Add what is found to the contents: the notebook, a page a probe, a page a published run."""
     contents = config.nav or []
@@ -36,7 +49,13 @@ def on_config(config: MkDocsConfig) -> None:
     contents.append({"Probes": ["probes/index.md", *({name: f"probes/{name}.md"} for name in probe_names())]})
     runs: list[object] = [{folder.name: f"published/{folder.name}/report.md"} for folder in _published()]
     contents.append({"Published": ["published/index.md", *runs]})
-    contents.append({"Project": [{"Contributing": "contributing.md"}, {"Changes": "changes.md"}]})
+    project = {
+        "The way of a number": "way-of-a-number.md",
+        "Contributing": "contributing.md",
+        "Step by step": "extending.md",
+        "Changes": "changes.md",
+    }
+    contents.append({"Project": [{title: page} for title, page in project.items()]})
     config.nav = contents
 
 
@@ -52,10 +71,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """Have links to files of the repository lead to their pages, and put the published verdicts in their place."""
+    """Have links to files of the repository lead to their pages, and put what is made from the code in its place."""
+    markdown = markdown.replace("](docs/", "](")
     for file, uri in MOVED.items():
         markdown = markdown.replace(f"](../{file}", f"]({uri}")
-    return markdown.replace("<!-- verdicts -->", verdicts(PUBLISHED / "findings"))
+    for name, made in PLACES.items():
+        if (place := f"<!-- {name} -->") in markdown:
+            markdown = markdown.replace(place, made())
+    return markdown
 
 
 def made_pages() -> Iterator[tuple[str, str]]:

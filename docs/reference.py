@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import typer
-from markdown_text import docstring, escaped, prose, table
+from markdown_text import escaped, prose, table
 
 from experiments.cli import app
 from experiments.commands.listing import Rows
 from probes import get_probe
+from reports.compare.tables import COMPARE_TABLES
 from reports.findings.record import VERDICTS, read_findings
-from reports.run import biography_tables
+from reports.findings.tables import FINDING_TABLES
+from reports.page.columns import RUN_TABLES
 from reports.scores.glossary import MEANING
-from reports.studies.tables import STUDY_TABLES
-from reports.tables import columns
+from reports.tables.column import Column
+from reports.tables.table import Table
 
 ROOMS = ("mha", "probes", "reports")
 "Packages whose exported names are the Python API."
@@ -48,7 +48,7 @@ def probes_page(rows: Rows) -> str:
     lines = [(f"[{row['name']}]({row['name']}.md)", escaped(row["asks"]), escaped(row["needs"])) for row in rows]
     return (
         "# Probes\n\nA probe says what would be right and never sees attention; one scorer holds every head against it."
-        " `headscope list probes` prints what stands here; [CONTRIBUTING](../contributing.md) shows how to add one.\n\n"
+        " `headscope list probes` prints what stands here; [step by step](../extending.md) shows how to add one.\n\n"
         + table(("probe", "what it asks", "needs"), lines)
         + "\n"
     )
@@ -87,47 +87,35 @@ def _parameter(parameter: Any) -> tuple[str, str, str]:
 
 
 def tables_page() -> str:
-    """Return the page of all tables of a run folder: every column with its type."""
+    """Return the page of all tables: every column with its type, its meaning, and what it may hold."""
     parts = [
         "# Tables",
-        "Every table of a run folder lies there as Parquet and, but for examples, as CSV. Layer and head count from 0 "
-        "in whole-number columns, from 1 in a head's name. Missing is NaN, with n = 0, and never 0.",
+        "Every table of a run folder lies there as Parquet and, where it says so, as CSV; those of comparisons and "
+        "findings are CSV alone. Layer and head count from 0 in whole-number columns, from 1 in a head's name. Missing "
+        "is NaN, with n = 0, and never 0.",
     ]
-    for name, (told, listed, key) in run_tables().items():
-        parts += [f"## {name}", prose(re.sub(r"^Column -> dtype of \w+\.parquet, (.)", _capital, told))]
-        if key:
-            parts.append(f"One row for each {', '.join(f'`{one}`' for one in key)}.")
-        parts.append(table(("column", "type"), [(f"`{column}`", f"`{kind}`") for column, kind in listed.items()]))
+    for name, declared in all_tables().items():
+        parts += [f"## {name}", escaped(declared.about), _files_and_key(name, declared)]
+        parts.append(table(("column", "type", "meaning", "values"), [_column(one) for one in declared.columns]))
     return "\n\n".join(parts) + "\n"
 
 
-def _capital(start: re.Match[str]) -> str:
-    return start[1].upper()
+def all_tables() -> dict[str, Table]:
+    """Return every table by the name of its file: those of runs, then those of comparisons and findings."""
+    return {**RUN_TABLES, **COMPARE_TABLES, **FINDING_TABLES}
 
 
-def run_tables() -> dict[str, tuple[str, Mapping[str, str], tuple[str, ...]]]:
-    """Return every table: what is said of it, its columns, and those that tell its rows apart where they are known."""
-    found: dict[str, tuple[str, Mapping[str, str], tuple[str, ...]]] = {}
-    for name, listed in vars(columns).items():
-        if name.endswith("_COLUMNS"):
-            told = docstring(columns.__name__, name)
-            file = re.search(r"(\w+)\.parquet", told)
-            assert file is not None, f"the docstring of {name} names no file"
-            found[file[1]] = (told, listed, columns.ROW_KEY if file[1] == "scores" else ())
-    for name, study in STUDY_TABLES.items():
-        found[name] = (_said_of(study.columns), study.columns, study.key)
-    told = docstring(biography_tables.__name__, "TABLES").partition(". ")[2]
-    return found | {name: (told, listed, ()) for name, listed in biography_tables.TABLES.items()}
+def _files_and_key(name: str, declared: Table) -> str:
+    """Say in which files the table lies, and which columns tell its rows apart."""
+    forms = ("parquet", "csv") if name in RUN_TABLES else ("csv",)
+    files = " and ".join(f"`{name}.{form}`" for form in forms if form == "parquet" or declared.csv)
+    return f"In {files}; rows differ in {', '.join(f'`{column}`' for column in declared.key)}."
 
 
-def _said_of(listed: Mapping[str, str]) -> str:
-    """Return the docstring of the constant that holds these columns, where it has one."""
-    for name, module in sys.modules.items():
-        if name.startswith("reports."):
-            for constant, value in vars(module).items():
-                if value is listed and (told := docstring(name, constant)):
-                    return told
-    return ""
+def _column(column: Column) -> tuple[str, str, str, str]:
+    interval = " to ".join(f"`{end}`" for end in column.interval or ())
+    values = "; ".join(part for part in (escaped(column.values), interval and f"interval {interval}") if part)
+    return f"`{column.name}`", f"`{column.dtype}`", escaped(column.meaning), values
 
 
 def python_page() -> str:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from experiments.config.config import Config
-from experiments.config.file import resolve_paths, validated
+from experiments.config.file import resolve_paths
 from experiments.config.sections import GENERATED
 from experiments.record.progress import Progress, silent
+from experiments.run.config import checked
 from experiments.run.run import run
 from experiments.training.train import find_training
 from mha import Model, load_model
@@ -72,7 +72,7 @@ def score(
         **tables,
     }
     resolve_paths(found, Path.cwd())
-    config = validated(Config, found, CALLED)
+    config = checked(found, Path.cwd(), CALLED)
     if out is not None:
         return Run.open(run(config, Path(out), overwrite=overwrite, progress=progress, model=opened))
     with tempfile.TemporaryDirectory() as temporary:

@@ -53,7 +53,7 @@ class Seen:
 
         W_O's bias belongs to no head and is left out. Of a value it is ||f(x)|| of Kobayashi et al. 2020, section 3.1.
         With W_O^T = Q R and orthonormal Q it is ||R v||: nothing of the size of the model is made for every token.
-        Raises HookError at other sites, and for an architecture whose W_O `mha.hub.OUTPUT_PROJECTIONS` does not know.
+        Raises HookError at other sites, and for an architecture whose W_O `mha.projections.OUTPUT_PROJECTIONS` does not know.
         """
         if self.site not in ("value", "head_output") or self.call is None:
             raise HookError(f"norms are those of the sites value and head_output, not of {self.site}")

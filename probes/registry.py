@@ -73,8 +73,8 @@ def register(probe: Make) -> Make:
 
 
 def probe_names() -> list[str]:
-    """Return the names of all probes, in the order in which they were registered."""
-    return list(_registry)
+    """Return the names of all probes, in the order of the files they stand in, whichever was imported first."""
+    return sorted(_registry, key=lambda name: _registry[name].__module__.rpartition(".")[2])
 
 
 def get_probe(name: str) -> Probe:

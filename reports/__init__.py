@@ -5,8 +5,7 @@ from reports.notebook.run import Run
 from reports.page.page import write_report
 from reports.run.sentence_attention import write_attention
 from reports.studies.tables import write_studies
-from reports.tables.columns import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS
-from reports.tables.schema import (
+from reports.tables.run_files import (
     read_examples,
     read_scores,
     validate,
@@ -15,6 +14,7 @@ from reports.tables.schema import (
     write_metrics,
     write_scores,
 )
+from reports.tables.scores import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS
 from reports.view.view import write_view
 
 __all__ = [

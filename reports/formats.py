@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any, Final
 
 MISSING = "–"
 "Stands for a number that was not measured; never 0."
@@ -115,3 +116,31 @@ def names(heads: Sequence[str], most: int = 12) -> str:
     """
     more = len(heads) - most
     return ", ".join(heads[:most]) + (f" and {more} more" if more > 0 else "") or MISSING
+
+
+def plain(number: object) -> str:
+    """Write a whole number that names something, such as a layer or a step: -1 is "−1", 1000 is "1000"."""
+    return str(number).replace("-", "−")
+
+
+def yes_or_no(holds: bool) -> str:
+    """Write whether something holds."""
+    return "yes" if holds else "no"
+
+
+def listed(values: Iterable[Any]) -> str:
+    """Write the parts of a list with spaces between them, lists in it with plus signs.
+
+    >>> listed(["walk", ["walk", "##ed"]])
+    'walk walk+##ed'
+    """
+    return " ".join(str(one) if isinstance(one, str | int) else "+".join(map(str, one)) for one in values)
+
+
+def moment(step: float) -> str:
+    """Write a step of training: 1000.0 is "1,000", infinity "never"."""
+    return MISSING if math.isnan(step) else "never" if math.isinf(step) else f"{step:,.0f}"
+
+
+UNITS: Final[Mapping[object, str]] = {percent: "%", whole_percent: "%", signed: "points"}
+"Writer -> the unit that it leaves out, which the heading of a column says."

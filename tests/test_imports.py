@@ -1,13 +1,14 @@
 """Imports form layers: no two files, and no two folders, import each other, directly or by way of others."""
 
 import ast
+import importlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("mha", "probes", "reports", "experiments")
 MOST = 15
 "Python files in a folder at the most, its __init__ aside."
 
@@ -17,41 +18,15 @@ ONE_FILE_EACH = ("experiments/findings",)
 Graph = Mapping[str, frozenset[str]]
 
 
-def imports_between_files() -> dict[str, frozenset[str]]:
-    """Module -> the modules of ours that it imports, wherever the import stands."""
-    files = {_module(file): file for room in ROOMS for file in sorted((ROOT / room).rglob("*.py"))}
-    return {name: frozenset(_imported(file.read_text("utf-8"), set(files)) - {name}) for name, file in files.items()}
+def _import_graph() -> ModuleType:
+    """Return the module that finds who imports whom, which the documentation draws from; docs/ is no package."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "docs"))
+        return importlib.import_module("import_graph")
 
 
-def _module(file: Path) -> str:
-    parts = file.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def _imported(source: str, known: set[str]) -> set[str]:
-    """Modules among `known` that `source` imports: a name that is none is an attribute of its package."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= names & known or {node.module}
-    return found & known
-
-
-def between_folders(files: Graph) -> dict[str, frozenset[str]]:
-    """Folder -> the folders that its files import; what a room or folder exports is no file of its own."""
-    packages = {name for name in files if (ROOT / name.replace(".", "/")).is_dir()}
-    folders: dict[str, set[str]] = {}
-    for name, imported in files.items():
-        if name not in packages:
-            here = name.rpartition(".")[0]
-            others = {other.rpartition(".")[0] for other in imported - packages} | (
-                set(imported) & packages - set(ROOMS)
-            )
-            folders.setdefault(here, set()).update(others - {here})
-    return {name: frozenset(others) for name, others in folders.items()}
+graph_of = _import_graph()
+ROOMS = graph_of.ROOMS
 
 
 def circles(graph: Graph) -> list[list[str]]:
@@ -98,15 +73,15 @@ def test_a_circle_is_seen_by_way_of_others_too(graph: Mapping[str, Iterable[str]
 def test_an_import_inside_a_function_counts() -> None:
     known = {"mha.hub", "mha.hooks", "probes"}
     source = "from mha.hooks import watch\ndef late():\n    from mha import hub\n    import probes"
-    assert _imported(source, known) == known
+    assert graph_of.imported(source, known) == known
 
 
 def test_no_files_import_each_other() -> None:
-    assert circles(imports_between_files()) == []
+    assert circles(graph_of.imports_between_files()) == []
 
 
 def test_no_folders_import_each_other() -> None:
-    assert circles(between_folders(imports_between_files())) == []
+    assert circles(graph_of.folder_graph()) == []
 
 
 @pytest.mark.parametrize("room", [*ROOMS, "tests"])

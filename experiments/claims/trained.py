@@ -115,7 +115,7 @@ def specialised(section: ScoredSection, model: Model, folder: Path) -> pd.DataFr
         texts = [corpus.sentences() if scope == "sentence" else corpus.windows(words) for corpus in corpora]
         part = Part(config, model, scope, [probe for probe in asked if probe.scope == scope], texts)
         shuffles = part.chosen_shuffles(journal) if shuffles is None else shuffles
-        frames.append(part.score(journal, silent, shuffles)[0])
+        frames.append(part.score(journal, silent, shuffles).scores)
     scores = add_verdicts(pd.concat(frames, ignore_index=True), Rule(config.verdict.alpha, config.verdict.margin))
     return scores[(scores.split == "report") & scores.specialised.eq(True)]
 

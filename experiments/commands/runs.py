@@ -23,8 +23,8 @@ def run(
 ) -> None:
     """Load a model, score every head, and write a run folder with its page."""
     with loading():
-        from experiments.config.config import load_config
         from experiments.record.provenance import typed
+        from experiments.run.config import load_config
         from experiments.run.run import run as do_run
 
     loaded = load_config(config, changes or ())
@@ -41,7 +41,7 @@ def train(
 ) -> None:
     """Train an encoder, one training a seed; a run can then look at its checkpoints."""
     with loading():
-        from experiments.config.config import load_training
+        from experiments.run.config import load_training
         from experiments.training.train import noted, train_seeds
 
     loaded = load_training(config, changes or ())

@@ -11,7 +11,6 @@ from experiments.compare.sides import QUESTION, Side, role_rows
 from reports.compare.table import (
     ALONE,
     GAINED,
-    HEAD_COLUMNS,
     KEPT_ROLE,
     LEADS,
     LOST,
@@ -24,6 +23,7 @@ from reports.compare.table import (
     SAME,
     TURNED,
 )
+from reports.compare.tables import HEADS
 
 
 def role_changes(rows: pd.DataFrame) -> pd.DataFrame:
@@ -78,7 +78,7 @@ def head_changes(one: Side, other: Side, of: Mapping[str, str], distance: Mappin
         if head not in of.values():
             about = {"head": "", "partner": head, "distance": math.nan} | _roles(one, other, "", head)
             rows.append(about | {"largest": "", "largest_from": math.nan, "largest_to": math.nan})
-    return pd.DataFrame(rows).assign(one="", other="")[[*HEAD_COLUMNS]]
+    return pd.DataFrame(rows).assign(one="", other="")[[*HEADS.names]]
 
 
 def _roles(one: Side, other: Side, head: str, partner: str) -> dict[str, object]:

@@ -13,7 +13,8 @@ from experiments.compare.changes import head_changes, role_changes
 from experiments.compare.differences import differences
 from experiments.compare.sides import CompareError, Side, open_side
 from experiments.record.progress import Progress, silent
-from reports.compare.table import COMPARE_COLUMNS, Pair
+from reports.compare.table import Pair
+from reports.compare.tables import COMPARED
 from reports.progress import each
 
 READ_ALIKE = ("maps", "reduce", "window_words")
@@ -133,7 +134,7 @@ def _matched(one: Side, other: Side, progress: Progress) -> Partners:
 
 def _pair(sides: tuple[Side, Side], titles: tuple[str, str], partners: Partners, rows: pd.DataFrame) -> Pair:
     named = dict(zip(("one", "other"), titles, strict=True))
-    told = role_changes(rows).assign(**named)[[*COMPARE_COLUMNS]]
+    told = role_changes(rows).assign(**named)[[*COMPARED.names]]
     shapes = tuple((int(side.heads["layer"].max()) + 1, int(side.heads["head"].max()) + 1) for side in sides)
     heads = head_changes(*sides, partners.of, partners.distance).assign(**named)
     return Pair(*titles, told, heads, (shapes[0], shapes[1]), partners.said, notes(sides, titles))

@@ -18,7 +18,7 @@ from probes.training.concentration import is_role
 from reports import Run
 from reports.scores.best_heads import CLASSIFIER, page_scores
 from reports.scores.verdicts import Rule
-from reports.studies.counts.tables import COUNT_COLUMNS
+from reports.studies.counts.tables import COUNTS
 
 Question = tuple[str, str, str]
 "Probe, label and variant."
@@ -92,7 +92,7 @@ class Side:
         table = self.run.studies.get("counts")
         if table is None or self.checkpoint:
             return {}
-        heads = [column for column in table if column not in COUNT_COLUMNS]
+        heads = [column for column in table if column not in COUNTS.dtypes]
         parts = (part for _, part in table.groupby(QUESTION, sort=False))
         return {_question(part.iloc[0]): part.set_index("group")[["n", *heads]] for part in parts}
 

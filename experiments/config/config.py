@@ -1,15 +1,13 @@
-"""Configs: TOML files read into frozen models that refuse what they do not know."""
+"""What a run is asked to do, but for its studies, whose tables stand beside them; frozen, and closed to other keys."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Self
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 
 from experiments.config.biography_section import BiographiesSection
-from experiments.config.file import read_toml, validated
 from experiments.config.section import ConfigError as ConfigError
 from experiments.config.section import Section
 from experiments.config.sections import BehaviourSection as BehaviourSection
@@ -21,22 +19,6 @@ from experiments.config.sections import PageSection as PageSection
 from experiments.config.sections import ProbesSection as ProbesSection
 from experiments.config.sections import ScoringSection as ScoringSection
 from experiments.config.sections import VerdictSection as VerdictSection
-from experiments.config.study_sections import (
-    ARC,
-    AblationSection,
-    AnswersSection,
-    CircuitsSection,
-    ClassifiersSection,
-    DriftSection,
-    GatesSection,
-    HeadsSection,
-    ImportanceSection,
-    PatchingSection,
-    PruningSection,
-    RelatednessSection,
-    ShapesSection,
-    SlopesSection,
-)
 from experiments.config.train_config import GRAMMAR as GRAMMAR
 from experiments.config.train_config import TrainSection
 
@@ -44,8 +26,8 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 "What a folder may be called."
 
 
-class Config(Section):
-    """A run."""
+class Tables(Section):
+    """What stands before the tables of studies in a config."""
 
     name: str = Field(pattern=NAME)
     "Name of the run folder."
@@ -60,36 +42,57 @@ class Config(Section):
     controls: ControlsSection = ControlsSection()
     verdict: VerdictSection = VerdictSection()
     behaviour: BehaviourSection = BehaviourSection()
-    shapes: ShapesSection = ShapesSection()
-    relatedness: RelatednessSection = RelatednessSection()
-    circuits: CircuitsSection = CircuitsSection()
-    classifiers: ClassifiersSection = ClassifiersSection()
-    patching: PatchingSection = PatchingSection()
-    heads: HeadsSection = HeadsSection()
-    ablation: AblationSection = AblationSection()
-    importance: ImportanceSection = ImportanceSection()
-    slopes: SlopesSection = SlopesSection()
-    pruning: PruningSection = PruningSection()
-    gates: GatesSection = GatesSection()
-    answers: AnswersSection = AnswersSection()
-    drift: DriftSection = DriftSection()
+
+
+class LastTables(Section):
+    """What stands after the tables of studies."""
+
     page: PageSection = PageSection()
     biographies: BiographiesSection | None = None
     "Whether, and how, heads are followed through the checkpoints of a training."
 
+
+class Config(LastTables, Tables):
+    """A run."""
+
     @model_validator(mode="after")
-    def _trainable(self) -> Self:
+    def _fits(self) -> Self:
         if self.model.source == "train" and self.train is None:
             raise ValueError('model.source is "train", but there is no table [train] that says what to train')
         if self.biographies is not None and self.model.source not in ("train", "checkpoint"):
             raise ValueError('[biographies] needs the checkpoints of a training: model.source "train" or "checkpoint"')
-        if self.drift.texts and self.model.source not in ("train", "checkpoint"):
-            raise ValueError('[drift] needs the first checkpoint of a training: model.source "train" or "checkpoint"')
-        if self.answers.questions and (self.train is None or len(self.train.masking.answers) != 2):
-            raise ValueError("[answers] needs a [train] with two masking.answers, one of which every text begins with")
-        if ARC in self.classifiers.tasks and not self.probes.trained:
-            raise ValueError('task "arc" of classifiers.tasks codes the trained probes: it needs probes.trained = true')
+        for name in type(self).model_fields:
+            if isinstance(section := getattr(self, name), StudySection):
+                section.check(self)
         return self
+
+
+class StudySection(Section):
+    """The table that a study has in a config, see `experiments.run.studies`."""
+
+    table: ClassVar[str]
+    "Its name."
+
+    @classmethod
+    def of(cls, config: Config) -> Self:
+        """Return this table of a config that has the tables of studies (`with_studies`)."""
+        section = getattr(config, cls.table)
+        assert isinstance(section, cls)
+        return section
+
+    def check(self, config: Config) -> None:
+        """Raise ValueError where another table of `config` does not fit this one."""
+
+
+def with_studies(name: str, module: str, sections: Iterable[type[StudySection]]) -> type[Config]:
+    """Return the model of configs that have these tables too, between [behaviour] and [page].
+
+    Fields stand in the order of the reversed bases, so the new tables come in between those of `Config` by a base of
+    their own. `name` is what the model is called in `module`.
+    """
+    fields: dict[str, Any] = {section.table: (section, section()) for section in sections}
+    studies = create_model("Studies", __base__=Tables, __module__=module, **fields)
+    return create_model(name, __base__=(Config, studies), __module__=module, __doc__=Config.__doc__)
 
 
 class TrainingConfig(Section):
@@ -97,25 +100,6 @@ class TrainingConfig(Section):
 
     name: str = Field(pattern=NAME)
     train: TrainSection
-
-
-def load_config(path: Path, changes: Sequence[str] = ()) -> Config:
-    """Read a config file; `changes` are "key=value" with dots between tables and TOML values.
-
-    Raises ConfigError with one line that names the file, the key, and what was expected.
-    """
-    return validated(Config, read_toml(path, changes), path)
-
-
-def load_training(path: Path, changes: Sequence[str] = ()) -> TrainingConfig:
-    """Read what `headscope train` needs of a config file: its name and [train]; other tables must be right as well."""
-    found = read_toml(path, changes)
-    if found.keys() <= TrainingConfig.model_fields.keys():
-        return validated(TrainingConfig, found, path)
-    config = validated(Config, found, path)
-    if config.train is None:
-        raise ConfigError(f"{path}: there is no table [train] that says what to train")
-    return TrainingConfig(name=config.name, train=config.train)
 
 
 def resolved(config: Config) -> dict[str, Any]:

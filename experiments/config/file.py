@@ -8,22 +8,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
-from experiments.config.section import NAMED_BEHAVIOURS, ConfigError, Section
+from experiments.config.section import ConfigError, Placed, Section
 from mha.models.model import NAMED
 from mha.nearest_name import nearest_name
-from probes.corpora.named import NAMED_RATINGS
-from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS
-
-PLACED: tuple[tuple[str, str, Container[str]], ...] = (
-    ("behaviour", "corpora", (*GENERATED_PAIRS, *NAMED_PAIRS)),
-    ("ablation", "behaviours", NAMED_BEHAVIOURS),
-    ("importance", "behaviours", NAMED_BEHAVIOURS),
-    ("pruning", "behaviours", NAMED_BEHAVIOURS),
-    ("gates", "behaviours", NAMED_BEHAVIOURS),
-    ("relatedness", "ratings", NAMED_RATINGS),
-)
-"Table, key, and what among its values is a name; all else is a file or folder."
 
 
 def read_toml(path: Path, changes: Sequence[str]) -> dict[str, Any]:
@@ -75,7 +64,7 @@ def _apply(found: dict[str, Any], change: str) -> None:
 
 
 def resolve_paths(found: dict[str, Any], folder: Path) -> None:
-    """Make paths absolute: relative to the config; of models, minimal pairs and ratings, else to the current one."""
+    """Make the paths of corpora and trainings absolute, relative to the config; of models, else to where we are."""
     corpus = found.get("corpus")
     for part in corpus.values() if isinstance(corpus, dict) else ():
         if isinstance(part, dict) and isinstance(part.get("path"), str):
@@ -85,12 +74,27 @@ def resolve_paths(found: dict[str, Any], folder: Path) -> None:
         for table, key in (("data", "path"), ("held_out", "path"), ("tokenizer", "folder"), ("data", "dataset")):
             _resolve_texts(train.get(table), key, folder)
         _resolve_model(train.get("start"), folder)
-    _resolve_texts(found.get("circuits"), "relations", folder)
     _resolve_model(found.get("model"), folder)
-    for table, key, known in PLACED:
-        part = found.get(table)
-        if isinstance(part, dict) and isinstance(names := part.get(key), list):
-            part[key] = [_place(name, folder, known) for name in names]
+
+
+def resolve_tables(found: dict[str, Any], folder: Path, kind: type[Section]) -> None:
+    """Make the paths absolute that tables of `kind` name: those that are of no other kind, and those that are `Placed`.
+
+    The former are relative to the config; the latter too where they lie there, else to the current folder.
+    """
+    for table, field in kind.model_fields.items():
+        part, section = found.get(table), field.annotation
+        if isinstance(part, dict) and isinstance(section, type) and issubclass(section, Section):
+            for key in part.keys() & section.model_fields.keys():
+                _resolve_key(part, key, section.model_fields[key], folder)
+
+
+def _resolve_key(part: dict[str, Any], key: str, field: FieldInfo, folder: Path) -> None:
+    if field.annotation == Path | None:
+        _resolve_texts(part, key, folder)
+    for mark in field.metadata:
+        if isinstance(mark, Placed) and isinstance(names := part[key], list):
+            part[key] = [_place(name, folder, mark.names) for name in names]
 
 
 def _resolve_model(part: Any, folder: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -26,6 +28,13 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+@dataclass(frozen=True)
+class Placed:
+    """Marks values that are files or folders, relative to the config, but for those that are names."""
+
+    names: Container[str] = field(repr=False)
+
+
 def _known(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         get_probe(name)
@@ -46,6 +55,6 @@ def _there(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-BehaviourNames = Annotated[tuple[str, ...], AfterValidator(_there)]
+BehaviourNames = Annotated[tuple[str, ...], AfterValidator(_there), Placed(NAMED_BEHAVIOURS)]
 """Names of behaviours, each once: "loss", "embedding", and minimal pairs as in [behaviour], by name, file or folder
 (relative to the config file)."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from experiments.config.section import ProbeNames, Section
+from experiments.config.section import Placed, ProbeNames, Section
 from experiments.config.train_config import GRAMMAR
 from mha.batches import REDUCTIONS
 from mha.models.maps import MAPS
@@ -166,7 +166,7 @@ class VerdictSection(Section):
 class BehaviourSection(Section):
     """Which of two sentences the model prefers; for models with a masked-LM head."""
 
-    corpora: tuple[str, ...] = ()
+    corpora: Annotated[tuple[str, ...], Placed((*GENERATED_PAIRS, *NAMED_PAIRS))] = ()
     """Names of minimal pairs of `headscope list corpora` ("grammar", "grammar-pronouns", "blimp"), or files and folders
     of such pairs, relative to the config file; none where behaviour is not asked for."""
     first: int | None = Field(default=None, ge=1)

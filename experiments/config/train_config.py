@@ -80,7 +80,7 @@ class TextsSection(Section):
 
 
 class TokenizerSection(Section):
-    """How the vocabulary is learnt from the training texts, or whose it is, see `mha.training.vocabulary`."""
+    """How the vocabulary is learnt, see `mha.training.vocabulary.VocabularySettings`, or whose it is."""
 
     size: int = Field(default=8192, ge=6)
     kind: Literal["wordpiece", "bpe"] = "wordpiece"

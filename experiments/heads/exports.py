@@ -6,17 +6,16 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from experiments.record.progress import Progress, silent
 from reports import Run
-from reports.formats import MISSING
 from reports.notebook.paper_figures import save_paper_figures
+from reports.page.columns import RUN_TABLES
 from reports.page.dataset_card import dataset_card
-from reports.tables.columns import SPLITS
-from reports.tables.schema import replace_file
+from reports.tables.files import replace_file
+from reports.tables.shared_columns import SPLITS
 from reports.tables.text_table import ShownTable
 
 SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "latex": ".tex", "markdown": ".md", "dataset": ""}
@@ -98,15 +97,7 @@ def _table(run: Run, name: str, probes: Sequence[str]) -> ShownTable:
             if "probe" not in frame or not (frame["probe"] == probe).any():
                 raise ExportError(f"{run.folder}: table {name!r} has no rows of probe {probe!r}")
         frame = frame[frame["probe"].isin(probes)]
-    rows = tuple(tuple(map(_cell, row)) for row in frame.to_numpy(object))
-    return ShownTable(f"{run.name}: {name}", tuple(frame.columns), rows, frame)
-
-
-def _cell(value: Any) -> str:
-    """Write one value of any table; what is missing is a dash."""
-    if pd.api.types.is_scalar(value) and pd.isna(value):
-        return MISSING
-    return f"{value:.4g}".replace("-", "−") if isinstance(value, float) else str(value)
+    return RUN_TABLES[name].shown(frame, f"{run.name}: {name}")
 
 
 def _save_dataset(run: Run, name: str, frame: pd.DataFrame, path: Path) -> Path:

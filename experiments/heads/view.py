@@ -13,8 +13,8 @@ import numpy.typing as npt
 from torch import Tensor
 
 from experiments.heads.typed_text import check_maps, cut
-from experiments.inputs.open_model import open_model_of
 from experiments.record.progress import Progress, counter, silent
+from experiments.run.run_model import open_model_of
 from mha import CLS, HookError, Model, collate, load_model, merge
 from mha.models.maps import stream_maps
 from mha.pieces import Pieces

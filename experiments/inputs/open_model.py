@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from experiments.config.config import Config, ModelSection, load_config
-from experiments.record.progress import Progress, silent
+from experiments.config.config import Config, ModelSection
+from experiments.record.progress import Progress
 from experiments.training.train import noted, open_checkpoint, train_seeds
 from mha import Model, load_model
-from reports import Run
 
 
 @dataclass(frozen=True)
@@ -42,15 +41,6 @@ def open_model(config: Config, out: Path, progress: Progress) -> Opened:
         folder = checkpoint.parent.parent
         trainings = {int(folder.name.removeprefix("seed-")) if _is_seed(folder.name) else 0: folder}
     return Opened(model, config.model_copy(update={"model": ModelSection(name=str(checkpoint))}), step, trainings)
-
-
-def open_model_of(run: Run) -> Model:
-    """Load the model of a finished run; one that the run trained lies in its folder."""
-    config = load_config(run.folder / "config.toml")
-    if config.model.source == "train" and config.train is not None:
-        model = open_checkpoint(run.folder / f"seed-{config.train.seeds[0]}", config.model.step)[0]
-        return replace(model, name=run.name)
-    return open_model(config, run.folder.parent, silent).model
 
 
 def _steps(config: Config) -> set[int]:

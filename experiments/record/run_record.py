@@ -5,17 +5,28 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from probes.scoring.aligned import Dropped
 from probes.scoring.score import Outcome
+from reports.run.record import Lost, ReadTexts
 
 
 @dataclass
 class Journal:
     """What a run notes about itself while it goes on."""
 
-    record: dict[str, Any] = field(default_factory=lambda: {"stages": {}, "dropped": [], "scored": {}, "notes": []})
+    command: str = ""
+    "What was typed."
+    stages: dict[str, float] = field(default_factory=dict)
+    "Seconds."
+    dropped: list[Lost] = field(default_factory=list)
+    scored: dict[str, dict[str, ReadTexts]] = field(default_factory=dict)
+    "Split -> scope -> what was read."
+    notes: list[str] = field(default_factory=list)
+    facts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    "Name of a measurement -> what holds for all heads together."
     lines: list[dict[str, Any]] = field(default_factory=list)
 
     def log(self, what: str, **details: Any) -> None:
@@ -28,14 +39,34 @@ class Journal:
         start = time.perf_counter()
         yield
         seconds = round(time.perf_counter() - start, 3)
-        self.record["stages"][name] = round(self.record["stages"].get(name, 0) + seconds, 3)
+        self.stages[name] = round(self.stages.get(name, 0) + seconds, 3)
         self.log(name, seconds=seconds)
 
     def count(self, split: str, scope: str, outcome: Outcome) -> None:
         """Note what was scored and what was dropped."""
-        counts = {"windows": outcome.texts, "words": outcome.words, "pieces": outcome.pieces}
-        self.record["scored"].setdefault(split, {})[scope] = counts
-        for reason, count in outcome.dropped.counts.items():
-            examples = outcome.dropped.examples[reason]
-            dropped = {"split": split, "scope": scope, "reason": reason, "count": count, "examples": examples}
-            self.record["dropped"].append(dropped)
+        self.scored.setdefault(split, {})[scope] = ReadTexts(outcome.texts, outcome.words, outcome.pieces)
+        self.drop(split, scope, outcome.dropped)
+
+    def note(self, text: str) -> None:
+        """Note something that a reader of the run should know, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def drop(self, split: str, scope: str, dropped: Dropped, what: str = "") -> None:
+        """Note what was left out, of `what` where that is named, and why; the same only once."""
+        prefix = f"{what}: " if what else ""
+        for reason, count in dropped.counts.items():
+            lost = Lost(split, scope, prefix + reason, count, tuple(dropped.examples[reason]))
+            if lost not in self.dropped:  # several studies may read the same
+                self.dropped.append(lost)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what stands in run.json, in its order."""
+        return {
+            "stages": self.stages,
+            "dropped": [lost.as_json() for lost in self.dropped],
+            "scored": {split: {scope: asdict(one) for scope, one in of.items()} for split, of in self.scored.items()},
+            "notes": self.notes,
+            **({"command": self.command} if self.command else {}),
+            **self.facts,
+        }

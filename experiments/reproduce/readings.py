@@ -11,9 +11,10 @@ from typing import Any
 
 from experiments.claims.registry import load_claim
 from experiments.claims.study import run_claim
-from experiments.config.config import Config, ConfigError, load_config
+from experiments.config.config import Config, ConfigError
 from experiments.config.file import read_toml
 from experiments.record.progress import Progress, silent
+from experiments.run.config import load_config
 from experiments.run.folder import CONFIG
 from experiments.run.run import run as do_run
 from experiments.statements.finding import FindingError

@@ -49,7 +49,7 @@ class Examination:
         for corpus in self.corpora:
             with journal.stage(f"behaviour: {corpus.name}"):
                 decided[corpus.name] = self._decide(corpus, journal, progress)
-            journal.record["dropped"] += _dropped(corpus.name, decided[corpus.name].left_out)
+            journal.drop(corpus.name, SCOPE, _dropped(decided[corpus.name].left_out))
         scoring = self.config.scoring
         return pair_table(decided, replicates=scoring.replicates, seed=self.config.seed)
 
@@ -71,15 +71,12 @@ class Examination:
         batch_pieces = scoring.batch_pieces
         decisions = decide(self.lm, corpus.stream(), method=section.method, batch_pieces=batch_pieces, step=step)
         noted = {"items": items, "decided": len(decisions.made), "fingerprint": fingerprint}
-        journal.record.setdefault("behaviour", {})[corpus.name] = noted
+        journal.facts.setdefault("behaviour", {})[corpus.name] = noted
         return decisions
 
 
-def _dropped(corpus: str, left_out: Sequence[LeftOut]) -> list[dict[str, object]]:
+def _dropped(left_out: Sequence[LeftOut]) -> Dropped:
     dropped = Dropped()
     for one in left_out:
         dropped.add(one.reason, one.source)
-    return [
-        {"split": corpus, "scope": SCOPE, "reason": reason, "count": count, "examples": dropped.examples[reason]}
-        for reason, count in dropped.counts.items()
-    ]
+    return dropped

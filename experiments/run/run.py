@@ -21,9 +21,9 @@ from experiments.record.provenance import machine_record
 from experiments.record.run_record import Journal
 from experiments.run.behaviour import Examination
 from experiments.run.folder import CONFIG, check_free, put
-from experiments.run.studies import studies_of, write_tables
-from experiments.studies.scope import Part
-from experiments.studies.study import Study, Surroundings
+from experiments.run.studies import Studies
+from experiments.studies.scope import Part, Scored
+from experiments.studies.surroundings import Surroundings
 from experiments.training.biographies import add_biographies, biographies
 from mha import Model
 from probes import Corpus, get_probe
@@ -41,6 +41,7 @@ from reports import (
     write_report,
     write_scores,
 )
+from reports.run.record import Lost
 
 
 class RunError(ValueError):
@@ -67,8 +68,7 @@ def run(
     folder = out / config.name
     check_free(folder, config, overwrite)
     out.mkdir(parents=True, exist_ok=True)
-    journal = Journal()
-    journal.record.update({"command": command} if command else {})
+    journal = Journal(command or "")
     started = time.time()
     with tempfile.TemporaryDirectory(dir=out, prefix=f".{config.name}-") as temporary:
         unfinished = Path(temporary) / config.name
@@ -100,14 +100,15 @@ def _work(
 ) -> None:
     examination = Examination.of(config, opened.model)
     around = Surroundings(opened.config, opened, corpora, journal, progress)
-    studies = studies_of(around)
+    studies = Studies.of(around)
     every = EveryHead(opened.model, around.settings, config.page.sentences)
-    frames, examples, compared = _read(around, studies, every)
+    parts, examples, compared = _read(around, studies, every)
+    frames = [frame for part in parts for frame in part.frames]
     if examination is not None:
         write_behaviour(around.of_run(examination.hold(journal, progress)), folder)
     names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
     _refuse_nothing(frames, names, journal)
-    write_tables(studies, around, folder)
+    studies.write(parts, folder)
     scores = around.verdicts(frames)
     write_scores(around.complete(scores).assign(maps=config.scoring.maps)[list(SCORE_COLUMNS)], folder)
     write_examples(_renumbered(examples), folder)
@@ -118,7 +119,7 @@ def _work(
     (folder / CONFIG).write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
     design = _design(config, scores, journal)
-    record = machine_record(config, opened.model, corpora, started) | journal.record | design
+    record = machine_record(config, opened.model, corpora, started) | journal.as_json() | design
     (folder / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
@@ -134,54 +135,54 @@ def _write_every_head(every: EveryHead, run: Surroundings, folder: Path) -> None
 
 
 def _read(
-    run: Surroundings, studies: Sequence[Study], every: EveryHead
-) -> tuple[list[pd.DataFrame], list[pd.DataFrame], list[tuple[pd.DataFrame, pd.DataFrame]]]:
-    """Have the model read all texts; return the scores of its parts, the examples, and how far metrics agree.
+    run: Surroundings, studies: Studies, every: EveryHead
+) -> tuple[list[Scored], list[pd.DataFrame], list[tuple[pd.DataFrame, pd.DataFrame]]]:
+    """Have the model read all texts; return its parts with their scores, the examples, and how far metrics agree.
 
     `every` head is looked at on the texts of the examples.
     """
     config, model, journal = run.config, run.model, run.journal
     probes = [get_probe(name) for name in config.probes.names]
-    frames, examples, compared = [], [], []
+    parts, examples, compared = [], [], []
     shuffles: list[int] | None = None
     to_show, to_ask = config.page.examples, len(probes)
-    for scope in ("sentence", "window"):
+    codelength = any(study.codelength for study in studies)
+    for scope in run.scopes:
         asked = [probe for probe in probes if probe.scope == scope]
-        if not asked:
-            continue
-        part = Part(config, model, scope, asked, run.texts(scope), studies)
+        part = Part(config, model, scope, asked, run.texts(scope), [*studies], codelength)
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if shuffles is None and config.controls.shuffled:
             shuffles = part.chosen_shuffles(journal)
-        scores, *trained = part.score(journal, run.progress, shuffles or [])
-        frames += [scores, *trained]
+        scored = part.score(journal, run.progress, shuffles or [])
+        studies.add(scored)
+        parts.append(scored)
         if config.scoring.metrics:
             with journal.stage("agreement of metrics"):
-                compared.append(part.compare(trained, run.progress))
+                compared.append(part.compare(scored.trained, run.progress))
         share = -(-to_show * len(asked) // to_ask)
         to_show, to_ask = to_show - share, to_ask - len(asked)
         with journal.stage("examples"):
-            shown = choose_texts(part.texts[1], asked, choose_heads(scores, share))
+            shown = choose_texts(part.texts[1], asked, choose_heads(scored.scores, share))
             examples.append(example_arcs(model, shown, part.settings))
             for example in shown:
                 every.look(example.text, asked)
-    return frames, examples, compared
+    return parts, examples, compared
 
 
 def _design(config: Config, scores: pd.DataFrame, journal: Journal) -> dict[str, Any]:
     """Return what the published study says of small labels; note where it, or the number of signs, says too little."""
     from experiments.run.design import smallest_n
 
-    notes, tested = journal.record["notes"], scores[scores.p_label.notna()]
+    tested = scores[scores.p_label.notna()]
     labels = tested.groupby(["probe", "variant", "label"]).ngroups
     if labels > config.verdict.alpha * (config.scoring.flips + 1):
-        notes.append(
+        journal.note(
             f"{labels} pairs of label and variant were tested with {config.scoring.flips} random signs: one head alone "
             f"could not be found, however clear; scoring.flips should be {math.ceil(labels / config.verdict.alpha)}"
         )
     if config.verdict != VerdictSection():
-        notes.append("labels with too few items are not marked: the sandbox was measured with another [verdict]")
+        journal.note("labels with too few items are not marked: the sandbox was measured with another [verdict]")
         return {}
     small = smallest_n()
     return {"design": small} if small else {}
@@ -193,18 +194,16 @@ def _count_borders(both: Sequence[Texts], window_words: int, journal: Journal) -
         across = (f"mention across a border of {window_words} words", texts.lost.mentions)
         alone = (f"mention with all antecedents outside its window of {window_words} words", texts.lost.anaphors)
         between = (f"pronoun without two candidates in its window of {window_words} words", texts.lost.pronouns)
-        for reason, count in (across, alone, between):
-            dropped = {"split": split, "scope": "window", "reason": reason, "count": count, "examples": []}
-            journal.record["dropped"].extend([dropped] if count else [])
+        journal.dropped += [Lost(split, "window", why, count) for why, count in (across, alone, between) if count]
 
 
 def _refuse_nothing(frames: Sequence[pd.DataFrame], names: dict[str, str], journal: Journal) -> None:
     """Raise RunError, which says why, where a split has nothing that any head was asked."""
     for split, name in names.items():
         if not any((frame.n[frame.split == split] > 0).any() for frame in frames if len(frame)):
-            lost = [part for part in journal.record["dropped"] if part["split"] == split]
-            why = [*journal.record["notes"], *(f"{part['count']} dropped, {part['reason']}" for part in lost)]
-            if not any(journal.record["scored"][split][scope]["windows"] for scope in journal.record["scored"][split]):
+            lost = [f"{one.count} dropped, {one.reason}" for one in journal.dropped if one.split == split]
+            why = [*journal.notes, *lost]
+            if not any(scored.windows for scored in journal.scored[split].values()):
                 why.append("no text that the model can read")
             raise RunError(f"nothing to score on the {split} split, {name}: {'; '.join(why)}")
 

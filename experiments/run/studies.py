@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Self
 
 import pandas as pd
 
@@ -23,13 +24,15 @@ from experiments.studies.maps.ensembles import Ensembles
 from experiments.studies.maps.headset import HeadSet
 from experiments.studies.maps.relatedness import RelatednessStudy
 from experiments.studies.maps.shapes import ShapeStudy
-from experiments.studies.study import Study, Surroundings
+from experiments.studies.scope import Scored
+from experiments.studies.study import Read, Result, Results, Study
+from experiments.studies.surroundings import Surroundings
 from experiments.studies.trained.answers import AnswerStudy
 from experiments.studies.trained.classifiers import ClassifierStudy
 from experiments.studies.trained.parsers import ParserStudy
 from reports import write_studies
 
-STUDIES: Final[tuple[type[Study], ...]] = (
+STUDIES: Final[tuple[type[Study[Any]], ...]] = (
     ShapeStudy,
     ConfusionStudy,
     RelatednessStudy,
@@ -49,20 +52,52 @@ STUDIES: Final[tuple[type[Study], ...]] = (
     DriftStudy,
     HitCounts,
 )
+"In the order of the tables of a config."
 
 
-def studies_of(run: Surroundings) -> list[Study]:
-    """Return the studies that the config of a run asks for."""
-    asked = (study.asked(run) for study in STUDIES)
-    return [study for study in asked if study is not None]
+def in_order(studies: Sequence[type[Study[Any]]]) -> Iterator[type[Study[Any]]]:
+    """Yield studies as they stand, but each after those whose results it needs; ValueError where that is a circle."""
+    left = list(studies)
+    while left:
+        waiting = {
+            study: [other for other in left if other is not study and other.gives in study.needs] for study in left
+        }
+        ready = next((study for study, others in waiting.items() if not others), None)
+        if ready is None:
+            raise ValueError(f"studies need the results of each other: {', '.join(study.name for study in left)}")
+        left.remove(ready)
+        yield ready
 
 
-def write_tables(studies: Iterable[Study], run: Surroundings, folder: Path) -> None:
-    """Write the tables of all studies into the folder of their run."""
-    before: dict[str, pd.DataFrame] = {}
-    for study in studies:
-        with run.journal.stage(study.name):
-            study.beside(before)
-            tables = study.tables()
-        write_studies({name: run.complete(frame) for name, frame in tables.items()}, folder)
-        before |= tables
+@dataclass(frozen=True)
+class Studies:
+    """The studies of one run, each with the rows that it has measured of the parts so far."""
+
+    run: Surroundings
+    opened: Sequence[tuple[Study[Any], list[pd.DataFrame]]]
+
+    @classmethod
+    def of(cls, run: Surroundings) -> Self:
+        """Open the studies that the config of a run wants."""
+        opened = (
+            study.open(run, None if study.reads is None else study.reads.of(run.config)) for study in in_order(STUDIES)
+        )
+        return cls(run, [(study, []) for study in opened if study is not None])
+
+    def __iter__(self) -> Iterator[Study[Any]]:
+        """Yield the studies in the order in which they measure."""
+        return (study for study, _ in self.opened)
+
+    def add(self, scored: Scored) -> None:
+        """Have every study measure what it measures of a part while the run is at it."""
+        for study, rows in self.opened:
+            rows += study.of_part(scored)
+
+    def write(self, parts: Sequence[Scored], folder: Path) -> None:
+        """Measure, and write the tables of all studies into the folder of their run."""
+        results: list[Result] = []
+        for study, rows in self.opened:
+            with self.run.journal.stage(study.name):
+                result = study.measure(Read(parts, rows, Results(results, study.needs)))
+            write_studies({name: self.run.complete(frame) for name, frame in result.tables.items()}, folder)
+            results.append(result)

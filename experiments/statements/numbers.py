@@ -77,7 +77,7 @@ def floats(frame: pd.DataFrame, *columns: str) -> list[list[float]]:
 def preferred(run: Run, corpus: str, level: str = "corpus", **group: object) -> Measured | Missing:
     """Return the share of minimal pairs whose right sentence the model prefers: of a corpus, or of a group in it.
 
-    `level` is what the pairs of a group have in common, one of `reports.tables.columns.BEHAVIOUR_LEVELS`.
+    `level` is what the pairs of a group have in common, one of `reports.tables.scores.BEHAVIOUR_LEVELS`.
     """
     found = rows(run.behaviour, corpus=corpus, level=level, **group)
     if not len(found) or not found.iloc[0].n:

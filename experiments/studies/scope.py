@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import pandas as pd
 
 from experiments.config.config import Config
-from experiments.config.study_sections import ARC
 from experiments.inputs.controls import ModelControl, add_control, chosen_shuffles, model_controls, of_model, on_arcs
 from experiments.record.progress import Progress, counter
 from experiments.record.run_record import Journal
@@ -23,16 +22,15 @@ from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.observers import Observer
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 
+Looker = TypeVar("Looker", bound=Observer)
+"A kind of observer."
+
 
 class Observing(Protocol):
-    """What a part asks of a study while heads are scored, see `experiments.studies.study.Study`."""
+    """What a part needs of a study while heads are scored, see `experiments.studies.study.Study`."""
 
-    def observer(self, scope: str, split: str, texts: Texts) -> Observer | None:
-        """Return what looks at the maps of a split while its heads are scored, if anything does."""
-        ...
-
-    def scored(self, scored: Scored) -> None:
-        """Take note of a part whose heads have been scored."""
+    def observers(self, scope: str, split: str, texts: Texts) -> Sequence[Observer]:
+        """Return what sees the maps of a split while its heads are scored."""
         ...
 
 
@@ -47,6 +45,8 @@ class Part:
     texts: Sequence[Texts]
     "Of the selection split and of the report split."
     studies: Sequence[Observing] = ()
+    codelength: bool = False
+    "Whether the trained probes are coded too."
 
     @property
     def settings(self) -> Settings:
@@ -54,31 +54,31 @@ class Part:
         scoring = self.config.scoring
         return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps)
 
-    def score(self, journal: Journal, progress: Progress, shuffles: Sequence[int]) -> list[pd.DataFrame]:
-        """Return the scores of all heads, and those of trained probes if they are asked for.
+    def score(self, journal: Journal, progress: Progress, shuffles: Sequence[int]) -> Scored:
+        """Return the scores of all heads, and those of trained probes if the config wants them.
 
         `shuffles` are the seeds of the shuffled weights that are controls.
         """
         config = self.config
-        splits = self._splits(journal, progress)
+        observers = {
+            split: [one for study in self.studies for one in study.observers(self.scope, split, texts)]
+            for split, texts in zip(SPLITS, self.texts, strict=True)
+        }
+        splits = self._splits(journal, progress, observers)
         for control in model_controls(config, self.model, shuffles):
             if probes := control.probes(self.probes):
                 with journal.stage(f"control: {control.name}"):
                     self._add_control(control, probes, splits, progress)
         with journal.stage("statistics"):
             shape, scoring = (self.model.layers, self.model.heads), config.scoring
-            frames = [score_table(*splits, shape=shape, effort=Effort(scoring.replicates, scoring.flips, config.seed))]
+            scores = score_table(*splits, shape=shape, effort=Effort(scoring.replicates, scoring.flips, config.seed))
         for probe in self.probes:
-            if probe.name not in set(frames[0].probe):
-                journal.record["notes"].append(
-                    f"{probe.name}: the corpora have no question for it, it needs {NEEDS[probe.needs]}"
-                )
-        if config.probes.trained:
-            with journal.stage("trained probes"):
-                frames.append(self._trained(progress))
-        for study in self.studies:
-            study.scored(Scored(self, frames[0], splits, frames[1:]))
-        return frames
+            if probe.name not in set(scores.probe):
+                journal.note(f"{probe.name}: the corpora have no question for it, it needs {NEEDS[probe.needs]}")
+        if not config.probes.trained:
+            return Scored(self, scores, splits, (), observers)
+        with journal.stage("trained probes"):
+            return Scored(self, scores, splits, (self._trained(progress),), observers)
 
     def chosen_shuffles(self, journal: Journal) -> list[int]:
         """Return the seeds of the strongest shuffles, by the probes of this part; its time is told as the control's."""
@@ -87,7 +87,7 @@ class Part:
         journal.log("shuffles chosen", seeds=seeds)
         return seeds
 
-    def _splits(self, journal: Journal, progress: Progress) -> list[Split]:
+    def _splits(self, journal: Journal, progress: Progress, observers: Mapping[str, Sequence[Observer]]) -> list[Split]:
         """Return the sums of both splits: of heads, baselines and control arcs, which all take one pass."""
         arcs = ControlArcs(self.config.seed) if self.config.controls.arcs else None
         with journal.stage("learn baselines"):
@@ -97,7 +97,6 @@ class Part:
         for split, texts in zip(SPLITS, self.texts, strict=True):
             with journal.stage(f"score {split}"):
                 step = self._counter(progress, split, len(texts))
-                observers = [study.observer(self.scope, split, texts) for study in self.studies]
                 outcome = score_corpus(
                     self.model,
                     texts,
@@ -106,7 +105,7 @@ class Part:
                     self.settings,
                     step,
                     arcs=arcs,
-                    observers=[observer for observer in observers if observer is not None],
+                    observers=observers[split],
                 )
                 step(len(texts) - outcome.texts)
             journal.count(split, self.scope, outcome)
@@ -154,7 +153,7 @@ class Part:
             pairs=self.config.probes.trained_pairs,
             replicates=self.config.scoring.replicates,
             seed=self.config.seed,
-            codelength=ARC in self.config.classifiers.tasks,
+            codelength=self.codelength,
             progress=lambda done, of: progress(f"trained probes ({self.scope}s)", done, of),
         )
 
@@ -168,4 +167,15 @@ class Scored:
     splits: Sequence[Split]
     "The sums that the scores come from."
     trained: Sequence[pd.DataFrame]
-    "The scores of trained probes, where they were asked for."
+    "The scores of trained probes, where the config wants them."
+    observers: Mapping[str, Sequence[Observer]]
+    "Split -> what has seen its maps, of all studies."
+
+    @property
+    def frames(self) -> list[pd.DataFrame]:
+        """All scores: those of the heads, then those of trained probes."""
+        return [self.scores, *self.trained]
+
+    def observed(self, kind: type[Looker], split: str) -> list[Looker]:
+        """Return the observers of a kind that have seen the maps of a split."""
+        return [one for one in self.observers[split] if isinstance(one, kind)]

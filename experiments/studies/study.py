@@ -2,138 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Generic, Self, TypeVar
 
 import pandas as pd
 
-from experiments.config.config import Config
-from experiments.inputs.controls import first_seed
-from experiments.inputs.open_model import Opened
-from experiments.record.progress import Progress, counter
-from experiments.record.run_record import Journal
+from experiments.config.config import StudySection
 from experiments.studies.scope import Scored
-from mha import MaskedLM, Model, load_model
-from probes import Corpus
+from experiments.studies.surroundings import Surroundings
 from probes.corpora.corpus import Texts
-from probes.evidence.question import Effort
-from probes.evidence.results import SPLITS, add_verdicts
-from probes.evidence.statistics import Rule
-from probes.scoring.aligned import Dropped
 from probes.scoring.observers import Observer
-from probes.scoring.score import Settings
+
+SectionT = TypeVar("SectionT", bound=StudySection | None)
+"The table of the config that a study reads; None for a study without one."
+
+ResultT = TypeVar("ResultT", bound="Result")
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What a study may use of the run that it is part of."""
+class Result:
+    """What a study has measured; a kind of its own where another study needs it."""
 
-    config: Config
-    opened: Opened
-    corpora: tuple[Corpus, Corpus]
-    "Of the selection split and of the report split."
-    journal: Journal
-    progress: Progress
-    shared: dict[tuple[object, ...], Any] = field(default_factory=dict)
-    "What one study has measured and another may use."
-
-    @property
-    def model(self) -> Model:
-        """The model of the run."""
-        return self.opened.model
-
-    @property
-    def settings(self) -> Settings:
-        """How maps are read."""
-        scoring = self.config.scoring
-        return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps)
-
-    def fresh(self) -> Model:
-        """Return a model of the same architecture with fresh weights, those of the first such control."""
-        return load_model(self.config.model.name, "random", first_seed(self.config, self.model, "random"))
-
-    def counter(self, what: str, of: int) -> Callable[..., None]:
-        """Return what shows one step of `what` more, or as many as it is told, each time it is called."""
-        return counter(self.progress, what, of)
-
-    def note(self, said: str) -> None:
-        """Note something that a reader of the run should know, once."""
-        notes = self.journal.record["notes"]
-        if said not in notes:
-            notes.append(said)
-
-    def note_dropped(self, split: str, scope: str, what: str, dropped: Dropped) -> None:
-        """Note what was left out of `what` on a split, and why."""
-        for reason, count in dropped.counts.items():
-            told = {"split": split, "scope": scope, "reason": f"{what}: {reason}", "count": count}
-            self.journal.record["dropped"].append(told | {"examples": dropped.examples[reason]})
-
-    @cached_property
-    def lm(self) -> MaskedLM:
-        """The model with its masked-LM head, loaded once for all studies; raises ModelError where there is none."""
-        return MaskedLM.of(self.model, self.config.seed)
-
-    @property
-    def effort(self) -> Effort:
-        """How many resamples and signs are drawn, and from which seed."""
-        scoring = self.config.scoring
-        return Effort(scoring.replicates, scoring.flips, self.config.seed)
-
-    def verdicts(self, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-        """Return the scores of all parts as one table, with verdicts that are corrected for all of them."""
-        verdict = self.config.verdict
-        frames = [part for part in parts if len(part)]
-        return add_verdicts(pd.concat(frames, ignore_index=True), Rule(verdict.alpha, verdict.margin))
-
-    def texts(self, scope: str) -> list[Texts]:
-        """Return the texts of a scope, "sentence" or "window": of the selection split and of the report split."""
-        words = self.config.scoring.window_words
-        return [corpus.sentences() if scope == "sentence" else corpus.windows(words) for corpus in self.corpora]
-
-    def complete(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Add the corpus of each row's split, that of the report split where there is none, and the model and step.
-
-        A study that read something else says the corpus itself.
-        """
-        if "corpus" in frame:
-            return self.of_run(frame)
-        names = dict(zip(SPLITS, (corpus.name for corpus in self.corpora), strict=True))
-        corpus = frame["split"].map(names) if "split" in frame else names[SPLITS[1]]
-        return self.of_run(frame.assign(corpus=corpus))
-
-    def of_run(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Add which model, and at which step of its training, the rows are about."""
-        model, step = self.model, self.opened.step
-        name = f"{model.name} ({model.source})" if model.source in ("random", "shuffled") else model.name
-        return frame.assign(model=name, step=pd.array([pd.NA if step is None else step] * len(frame), dtype="Int64"))
+    tables: Mapping[str, pd.DataFrame]
+    "Name of a table (`reports.studies.registry`) -> rows, without columns of the run."
 
 
-class Study:
-    """Something that a run measures of the heads beside their scores; what it has no use for it leaves as it is here.
+class Results:
+    """What the studies that a study `needs` have measured, by kind of result."""
 
-    A run asks for its tables once all texts of all scopes have been read.
+    def __init__(self, results: Iterable[Result], needs: Sequence[type[Result]]) -> None:
+        self._results, self._needs = {type(one): one for one in results}, needs
+
+    def of(self, kind: type[ResultT]) -> ResultT | None:
+        """Return the result of a kind, None where the run has none; TypeError for a kind that `needs` does not name."""
+        if kind not in self._needs:
+            raise TypeError(f"{kind.__name__} is not among what the study needs, so it may come later")
+        result = self._results.get(kind)
+        assert result is None or isinstance(result, kind)
+        return result
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a run has once the model has read all texts of all scopes."""
+
+    parts: Sequence[Scored]
+    rows: Sequence[pd.DataFrame]
+    "What the study itself has measured of these parts (`Study.of_part`), in their order."
+    results: Results
+
+
+@dataclass(frozen=True)
+class Study(Generic[SectionT]):
+    """Something that a run measures of the heads beside their scores; what it has no use for stays as it is here.
+
+    No method changes the study: what a run has read, and what other studies have measured, is handed to `measure`.
     """
 
+    run: Surroundings
+    section: SectionT
+
     name: ClassVar[str]
-    "As the stages of the run and its page call it."
+    "As the stages of the run call it."
+    reads: ClassVar[type[StudySection] | None] = None
+    "The table of the config that is its `section`."
+    needs: ClassVar[Sequence[type[Result]]] = ()
+    "Results of other studies that it takes into account, where the run has them."
+    gives: ClassVar[type[Result]] = Result
+    "The kind of its result."
 
     @classmethod
-    def asked(cls, run: Surroundings) -> Self | None:
-        """Return the study, or None where the config asks for none; raises where what it asks for cannot be done."""
+    def open(cls, run: Surroundings, section: SectionT) -> Self | None:
+        """Return the study, or None where its section wants none; raises where what it wants cannot be done."""
         raise NotImplementedError
 
-    def observer(self, scope: str, split: str, texts: Texts) -> Observer | None:
-        """Return what looks at the maps of a split while its heads are scored, if anything does."""
-        return None
+    @property
+    def codelength(self) -> bool:
+        """Whether it takes the codelengths of trained probes."""
+        return False
 
-    def scored(self, scored: Scored) -> None:
-        """Take note of a part whose heads have been scored."""
+    def observers(self, scope: str, split: str, texts: Texts) -> Sequence[Observer]:
+        """Return what sees the maps of a split while its heads are scored."""
+        return ()
 
-    def beside(self, tables: Mapping[str, pd.DataFrame]) -> None:
-        """Take note of the tables of the studies that stand before this one."""
+    def of_part(self, scored: Scored) -> Sequence[pd.DataFrame]:
+        """Return rows that it measures of a part while the run is at it."""
+        return ()
 
-    def tables(self) -> Mapping[str, pd.DataFrame]:
-        """Return what was measured: name of a table (`reports.studies.tables`) -> rows, without columns of the run."""
+    def measure(self, read: Read) -> Result:
+        """Return what it measures once all texts of all scopes have been read."""
         raise NotImplementedError

@@ -28,7 +28,7 @@ from probes.training.biography import Biography, Marks, courses, marks
 from probes.training.concentration import LifeRule, Profiles
 from probes.training.onset import OnsetRule
 from probes.training.onset_order import head_onsets, timeline
-from reports.run.biography_tables import write_biographies
+from reports.run.biography_files import write_biographies
 
 Behaviour = Callable[[Model], float]
 "Says how well a model behaves, such as its accuracy on minimal pairs of agreement; in [0, 1]."

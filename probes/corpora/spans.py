@@ -50,7 +50,8 @@ def head_of(words: Sequence[str]) -> int:
 
     The head is the last word before what can only follow it (AFTER_HEAD: a preposition, comma, relative pronoun or
     conjunction); a possessive mark and punctuation are no head. So of names it is the last word, and of a coordination
-    that of its first part. The mentions of GUM dev, which has trees, measure the rule: see `tests/probes/test_spans`.
+    that of its first part. The mentions of GUM dev, which has trees, measure the rule: see
+    `tests/probes/corpora/test_spans.py`.
 
     >>> [head_of(phrase.split()) for phrase in ("the old keys to the cabinet", "Ada 's youngest brother", "Mrs. Byron")]
     [2, 3, 1]

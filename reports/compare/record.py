@@ -10,11 +10,12 @@ from typing import Any
 
 import pandas as pd
 
-from reports.compare.table import COMPARE_COLUMNS, HEAD_COLUMNS, Pair
-from reports.tables.schema import read_csv, replace_file, typed
+from reports.compare.table import Pair
+from reports.compare.tables import COMPARED, HEADS
+from reports.tables.files import replace_file
 
-RECORD, ROWS, HEADS = "compare.json", "compare.csv", "heads.csv"
-"The files of a record: runs and pairs, rows in COMPARE_COLUMNS, heads in HEAD_COLUMNS."
+RECORD, ROWS_FILE, HEADS_FILE = "compare.json", "compare.csv", "heads.csv"
+"The files of a record: runs and pairs, rows (`COMPARED`), heads (`HEADS`)."
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,11 @@ class Comparison:
 def write_compared(folder: Path, found: Comparison) -> None:
     """Write compare.json, compare.csv and heads.csv into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, columns, frames in (
-        (ROWS, COMPARE_COLUMNS, [pair.rows for pair in found.pairs]),
-        (HEADS, HEAD_COLUMNS, [pair.heads for pair in found.pairs]),
+    for path, table, frames in (
+        (folder / ROWS_FILE, COMPARED, [pair.rows for pair in found.pairs]),
+        (folder / HEADS_FILE, HEADS, [pair.heads for pair in found.pairs]),
     ):
-        replace_file(typed(pd.concat(frames, ignore_index=True), columns, folder / name), folder / name)
+        replace_file(table.validated(pd.concat(frames, ignore_index=True), path), path)
     about = ("one", "other", "shapes", "matched", "notes")
     pairs = [{name: getattr(pair, name) for name in about} for pair in found.pairs]
     record = {"headscope": found.version, "runs": [asdict(run) for run in found.runs], "pairs": pairs}
@@ -60,10 +61,7 @@ def write_compared(folder: Path, found: Comparison) -> None:
 def read_compared(folder: Path) -> Comparison:
     """Return the comparison whose record lies in `folder`; ValueError says what is wrong with it."""
     path = folder / RECORD
-    rows, heads = (
-        typed(read_csv(folder / name, columns), columns, folder / name)
-        for name, columns in ((ROWS, COMPARE_COLUMNS), (HEADS, HEAD_COLUMNS))
-    )
+    rows, heads = COMPARED.read(folder / ROWS_FILE), HEADS.read(folder / HEADS_FILE)
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         runs = tuple(Compared(**run) for run in record["runs"])

@@ -1,4 +1,4 @@
-"""What a comparison of two runs holds: its tables, the changes of roles and heads, and what they come to in words."""
+"""What a comparison of two runs holds: the changes of roles and heads, and what they come to in words."""
 
 from __future__ import annotations
 
@@ -53,35 +53,6 @@ HEAD_CHANGES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 )
 "What can become of a head -> its sign, and its class on a page."
 
-_TOLD: Final = {"head": "str", "accuracy": "float64", "low": "float64", "high": "float64", "margin": "float64"}
-_DIFFERENCE: Final = {"difference": "float64", "low": "float64", "high": "float64", "p": "float64"}
-
-COMPARE_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
-    {"one": "str", "other": "str", "probe": "str", "label": "str", "variant": "str", "n": "int64"}
-    | {f"one_{name}": dtype for name, dtype in _TOLD.items()}
-    | {"one_specialised": "bool"}
-    | {f"other_{name}": dtype for name, dtype in _TOLD.items()}
-    | {"other_specialised": "bool", "difference": "float64", "difference_low": "float64", "difference_high": "float64"}
-    | {"p": "float64", "p_adjusted": "float64", "sure": "bool", "paired": "bool"}
-    | {"partner": "str", "partner_accuracy": "float64", "partner_specialised": "bool"}
-    | {"partner_difference": "float64", "partner_low": "float64", "partner_high": "float64"}
-    | {"partner_p_adjusted": "float64", "change": "str", "role": "bool"}
-)
-"""Column -> dtype of compare.csv, one row a pair of runs, label and variant; fractions, differences are other - one.
-
-`one_...` and `other_...` tell the head that each run chose; `partner` is the head of the other run that the chosen
-head of the first is held to be, and `partner_difference` what became of its accuracy. `role` marks the variant in which
-a label is told as a role."""
-
-HEAD_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
-    {"one": "str", "other": "str", "head": "str", "partner": "str", "distance": "float64", "one_role": "str"}
-    | {"other_role": "str", "one_roles": "int64", "other_roles": "int64", "change": "str"}
-    | {"largest": "str", "largest_from": "float64", "largest_to": "float64"}
-)
-"""Column -> dtype of heads.csv, one row a pair of runs and head; `distance` of matched maps is in nats.
-
-`largest` is the label and variant in which its accuracy differs most, of those that are roles."""
-
 
 @dataclass(frozen=True)
 class Pair:
@@ -91,9 +62,9 @@ class Pair:
     other: str
     "Their names."
     rows: pd.DataFrame
-    "In COMPARE_COLUMNS."
+    "Rows of `reports.compare.tables.COMPARED`."
     heads: pd.DataFrame
-    "In HEAD_COLUMNS."
+    "Rows of `reports.compare.tables.HEADS`."
     shapes: tuple[tuple[int, int], tuple[int, int]]
     "Layers, and heads of a layer, of each."
     matched: str

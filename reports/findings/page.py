@@ -29,7 +29,7 @@ from reports.findings.record import (
 from reports.findings.record import RECORD as RECORD
 from reports.formats import count, day, duration, escaped
 from reports.progress import Step, each, silent
-from reports.tables.schema import replace_file
+from reports.tables.files import replace_file
 from reports.templates.environment import assets, environment
 
 TABLE = "findings.csv"

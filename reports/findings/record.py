@@ -12,6 +12,8 @@ from typing import Any
 import pandas as pd
 
 from reports.claims.record import Number, written
+from reports.findings.tables import FINDINGS
+from reports.findings.tables import VERDICTS as VERDICTS
 
 RECORD = "findings.json"
 "The file of all findings in their folder."
@@ -19,10 +21,7 @@ RECORD = "findings.json"
 PUBLISHED = Path(__file__).parents[1] / "published" / "findings"
 "The folder of the record that is published with headscope."
 
-REPRODUCED, DIFFERS, NOT_REPRODUCED, UNTESTABLE = "reproduced", "differs", "not reproduced", "not testable here"
-
-VERDICTS = (REPRODUCED, DIFFERS, NOT_REPRODUCED, UNTESTABLE)
-"In the order in which they are counted."
+REPRODUCED, DIFFERS, NOT_REPRODUCED, UNTESTABLE = VERDICTS
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ class Findings:
             for result in finding["results"].values()
             for statement, told in zip(finding["statements"], result["statements"], strict=True)
         ]
-        return pd.DataFrame(rows)
+        return FINDINGS.validated(pd.DataFrame(rows, columns=[*FINDINGS.names]), "findings.csv")
 
 
 def _row(

@@ -4,37 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from reports.formats import count, escaped
+from reports.page.columns import meaning
 from reports.scores.glossary import LIMITS, MEANING
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
-
-MEANINGS: Final[Mapping[str, str]] = {
-    "step": "of the model's training, where it is known",
-    "maps": "what was read of the heads: weights, norms or rollout",
-    "layer": "from 0",
-    "head": "from 0",
-    "name": "layer-head, counted from 1",
-    "split": "select: heads were chosen here; report: their numbers are quoted from here",
-    "n": "scored words",
-    "clusters": "documents (or sentences where there are none) that intervals are drawn from",
-    "accuracy": "share of words whose most attended candidate is right, in [0, 1]; missing where n = 0",
-    "mass": "mean attention on the right words",
-    "coverage": "mean attention on all candidates",
-    "share": "mass / coverage",
-    "baseline": "the strongest baseline or control",
-    "margin": "accuracy minus that of the strongest baseline or control",
-    "lexical_accuracy": "of a supervised table of word forms and offsets",
-    "near_ties": "words whose top two candidates lie within 0.00001",
-    "p_adjusted": "corrected for all heads and labels of the run",
-    "stability": "share of resamples in which the head is the best",
-    "selected": "the best head of the selection split",
-    "specialised": "surely above every baseline and control, and by enough",
-    "beyond_lexical": "surely above the lexical table as well",
-}
 
 
 def dataset_card(run: RunFolder, table: str, columns: Sequence[str], sizes: Mapping[str, int]) -> str:
@@ -51,11 +28,17 @@ def dataset_card(run: RunFolder, table: str, columns: Sequence[str], sizes: Mapp
         *("## What was read", "", f"- model: sha256 {model.get('sha256', 'unknown')}"),
         *(_corpus(split, one) for split, one in corpora.items()),
         *(f"- seed: {run.record.get('seed', 'unknown')}", "", "## Columns", ""),
-        *(f"- `{column}`{': ' + MEANINGS[column] if column in MEANINGS else ''}" for column in columns),
+        *(_column(table, column) for column in columns),
         *("", "## What the numbers mean", "", *(f"- {escaped(term)}: {escaped(said)}" for term, said in MEANING)),
         *("", "## What they do not mean", "", *(f"- {escaped(said)}" for said in LIMITS), ""),
     ]
     return "\n".join(lines)
+
+
+def _column(table: str, column: str) -> str:
+    """Return the line of a column; those of the best heads are as in scores, and one not declared has only its name."""
+    told = meaning(table, column) or meaning("scores", column)
+    return f"- `{column}`: {escaped(told)}" if told else f"- `{column}`"
 
 
 def _corpus(split: str, corpus: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ import re
 
 from reports.biographies.section import MATCHED
 from reports.formats import escaped
+from reports.page.columns import columns_of
 from reports.page.page_model import Contents
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.glossary import BIOGRAPHIES, LIMITS, MEANING
@@ -22,6 +23,7 @@ def markdown_page(contents: Contents, figures: dict[str, list[str]]) -> str:
         page=contents,
         figures=figures,
         meaning=MEANING,
+        columns=columns_of(contents.run),
         limits=LIMITS,
         few=FEW_CLUSTERS,
         biography_terms=BIOGRAPHIES,

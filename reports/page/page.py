@@ -11,6 +11,7 @@ from reports.biographies.charts import biography_charts, save_biographies
 from reports.biographies.section import MATCHED
 from reports.drawing.charts import vega
 from reports.drawing.figures import save_best_heads, save_heat_maps
+from reports.page.columns import columns_of
 from reports.page.markdown import markdown_page
 from reports.page.page_model import Contents, ProbePart, gather
 from reports.progress import Step, each, silent
@@ -104,6 +105,7 @@ def html_page(contents: Contents) -> str:
         biography_terms=BIOGRAPHIES,
         matched_names=MATCHED,
         meaning=MEANING,
+        columns=columns_of(contents.run),
         limits=LIMITS,
         few=FEW_CLUSTERS,
         decided=DECIDED,

@@ -1,87 +1,228 @@
-"""The tables of head biographies in a run folder: their columns, and how they are written and read."""
+"""The tables of head biographies in a run folder: what they hold."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from pathlib import Path
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-import pandas as pd
-
-from reports.tables.schema import read_parquet, replace_file, validate
-
-_HEAD: Final = {"layer": "int64", "head": "int64", "name": "str"}
-_QUESTION: Final = {"probe": "str", "label": "str", "variant": "str"}
-_ONSET: Final = {"onset": "float64", "after": "float64", "by": "float64"}
+from reports.formats import decimal, moment, percent, signed
+from reports.tables.column import Column
+from reports.tables.shared_columns import (
+    BASELINE,
+    BASELINE_ACCURACY,
+    CORPUS,
+    CORRELATIONS,
+    FRACTIONS,
+    NAME,
+    NOT_NEGATIVE,
+    ONE_HEAD,
+    QUESTION,
+    N,
+    difference,
+    ends,
+    flag,
+    fraction,
+    number,
+    place,
+    text,
+    whole,
+)
+from reports.tables.table import Table
 
 MAIN: Final = "biographies"
 "Name of the table with the scores; a run without it has no biographies."
 
-TABLES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+NATS: Final = (0.0, math.log(2))
+"What a Jensen-Shannon divergence can be, in nats."
+
+_SEED: Final = place("seed", "Seed of the training run.")
+_STEP: Final = place("step", "Training step of the checkpoint.")
+_TOKENS: Final = whole("tokens", "Number of tokens that the model was trained on until then.")
+_ROLE: Final = text("role", "Main role of the head, as probe: label; empty for none.")
+
+
+def _step(name: str, meaning: str) -> Column:
+    """Return a column of training steps; infinity stands for never."""
+    return number(name, meaning, NOT_NEGATIVE, write=moment)
+
+
+def _distance(name: str, meaning: str) -> Column:
+    return number(name, meaning, NATS)
+
+
+_ONSET: Final = (
+    _step("onset", "Training step at which half of the rise of the margin is done; infinite where there is no rise."),
+    _step("after", "Last checkpoint before the onset; infinite where there is none."),
+    _step("by", "First checkpoint after the onset; infinite where there is none."),
+)
+
+TABLES: Final[Mapping[str, Table]] = MappingProxyType(
     {
-        MAIN: {"seed": "int64", "step": "int64", "tokens": "int64", "corpus": "str", **_QUESTION, **_HEAD}
-        | {"n": "int64", "accuracy": "float64", "ci_low": "float64", "ci_high": "float64", "mass": "float64"}
-        | {"baseline": "str", "baseline_accuracy": "float64", "margin": "float64", "excess": "float64"},
-        "biography_steps": {"seed": "int64", "step": "int64", "tokens": "int64", "loss": "float64"}
-        | {"evaluation_loss": "float64", "behaviour": "float64"},
-        "biography_onsets": {"seed": "int64", **_QUESTION, "n": "int64", "seeds": "int64", "found": "int64", **_ONSET}
-        | {"low": "float64", "high": "float64", "sure": "float64", "first_margin": "float64"}
-        | {"peak_margin": "float64", "peak_step": "int64", "last_margin": "float64", "best_head": "str"}
-        | {"peak_head": "str", "role": "bool"},
-        "biography_curves": {"seed": "int64", "step": "int64", **_QUESTION, "name": "str", "margin": "float64"}
-        | {"low": "float64", "high": "float64"},
-        "biography_order": {"what": "str", "one": "str", "other": "str", "share": "float64"}
-        | {"one_onset": "float64", "other_onset": "float64"},
-        "biography_head_onsets": {"seed": "int64", **_QUESTION, **_HEAD, **_ONSET},
-        "biography_profiles": {"seed": "int64", "step": "int64", **_HEAD, "role": "str", "margin": "float64"}
-        | {"effective": "float64"},
-        "biography_lives": {"seed": "int64", **_HEAD, "life": "str", "narrows": "bool", "first_role": "str"}
-        | {"last_role": "str", "since": "Int64", "widest": "float64", "last_effective": "float64"},
-        "biography_matches": {"what": "str", "seed": "int64", "step": "int64", "other_seed": "int64"}
-        | {"other_step": "int64", "heads": "int64", "distance": "float64", "null": "float64"}
-        | {"chance": "float64", "itself": "float64", "same_role": "float64"}
-        | {"same_role_chance": "float64"},
-        "biography_partners": {"seed": "int64", "other_seed": "int64", **_HEAD, "partner": "str"}
-        | {"distance": "float64", "role": "str", "partner_role": "str"},
+        MAIN: Table(
+            "One row for each training run, checkpoint, label, direction and head.",
+            ("seed", "step", "corpus", "probe", "label", "variant", "name"),
+            (
+                *(_SEED, _STEP, _TOKENS, CORPUS, *QUESTION, *ONE_HEAD, N),
+                fraction("accuracy", "Share of scored words whose most attended candidate is correct.", "ci"),
+                *ends("ci", "accuracy", percent, FRACTIONS),
+                number("mass", "Mean attention to correct words.", write=percent),
+                BASELINE,
+                BASELINE_ACCURACY,
+                difference("margin", "Accuracy minus that of the strongest baseline; NaN without one."),
+                difference("excess", "Accuracy minus that of the same head at the first checkpoint."),
+            ),
+        ),
+        "biography_steps": Table(
+            "One row for each training run and checkpoint.",
+            ("seed", "step"),
+            (
+                *(_SEED, _STEP, _TOKENS),
+                number("loss", "Loss on the training texts, in nats per masked subword; NaN where it was not logged."),
+                number("evaluation_loss", "Loss on held-out texts, in nats per masked subword."),
+                fraction("behaviour", "Accuracy on minimal pairs; chance is 0.5, NaN where none were scored."),
+            ),
+            csv=False,
+        ),
+        "biography_onsets": Table(
+            "One row for each training run, label and direction, of the best head of each checkpoint; best heads are "
+            "selected on the other half of the texts. Seed -1 stands for all runs together.",
+            ("seed", "probe", "label", "variant"),
+            (
+                place("seed", "Seed of the training run; -1 for all of them together.", -1),
+                *QUESTION,
+                N,
+                whole("seeds", "Number of training runs that the row is about."),
+                whole("found", "Number of them that have an onset."),
+                *_ONSET,
+                *(replace(end, write=moment) for end in ends("", "the onset, infinite where it may never come")),
+                fraction("sure", "Share of resamples that have an onset."),
+                difference("first_margin", "Margin of the best head at the first checkpoint."),
+                difference("peak_margin", "Largest margin of the best head at any checkpoint."),
+                place("peak_step", "Training step of the largest margin."),
+                difference("last_margin", "Margin of the best head at the last checkpoint."),
+                text("best_head", "Name of the best head at the last checkpoint; empty for several runs."),
+                text("peak_head", "Name of the best head where the margin is largest; empty for several runs."),
+                flag("role", "Whether the label counts as a role: one that stands for itself, with 50 items or more."),
+            ),
+            csv=False,
+        ),
+        "biography_curves": Table(
+            "One row for each training run, checkpoint, label and direction: the margin of its best head.",
+            ("seed", "step", "probe", "label", "variant"),
+            (
+                *(_SEED, _STEP, *QUESTION),
+                replace(NAME, meaning="Best head, selected on the other half of the texts."),
+                replace(
+                    difference("margin", "Accuracy of the best head minus that of the strongest baseline."),
+                    interval=("low", "high"),
+                ),
+                *ends("", "the margin", signed, CORRELATIONS),
+            ),
+            csv=False,
+        ),
+        "biography_order": Table(
+            "One row for each pair of roles, or of kinds of roles, that have an onset.",
+            ("what", "one", "other"),
+            (
+                text("what", "Whether the pair is of roles or of kinds of roles.", ("role", "kind")),
+                text("one", "The role or kind with the earlier onset."),
+                text("other", "The role or kind with the later onset."),
+                fraction(
+                    "share", "Share of resamples in which the first comes first, ties half; NaN if neither comes."
+                ),
+                _step("one_onset", "Onset of the first, as a training step."),
+                _step("other_onset", "Onset of the second, as a training step."),
+            ),
+            csv=False,
+        ),
+        "biography_head_onsets": Table(
+            "One row for each training run, label, direction and head that has an onset.",
+            ("seed", "probe", "label", "variant", "name"),
+            (_SEED, *QUESTION, *ONE_HEAD, *_ONSET),
+            csv=False,
+        ),
+        "biography_profiles": Table(
+            "One row for each training run, checkpoint and head.",
+            ("seed", "step", "name"),
+            (
+                *(_SEED, _STEP, *ONE_HEAD, _ROLE),
+                difference("margin", "Margin in the main role, over the baseline and the same head at the start."),
+                number(
+                    "effective",
+                    "Effective number of roles, 1 for a specialist; NaN for none.",
+                    NOT_NEGATIVE,
+                    "",
+                    decimal,
+                ),
+            ),
+            csv=False,
+        ),
+        "biography_lives": Table(
+            "One row for each training run and head: what became of it.",
+            ("seed", "name"),
+            (
+                *(_SEED, *ONE_HEAD),
+                text(
+                    "life",
+                    "never: it never holds a role; commits: one role to the end; changes: several; loses: none at the "
+                    "end; wavers: one at the end that it does not yet hold.",
+                    ("never", "commits", "changes", "loses", "wavers"),
+                ),
+                flag("narrows", "Whether it ends as a specialist and was a generalist before, by effective roles."),
+                text("first_role", "First role that it holds, as probe: label; empty for none."),
+                text("last_role", "Last role that it holds, as probe: label; empty for none."),
+                Column("since", "Int64", "Training step from which it holds its last role.", str, NOT_NEGATIVE),
+                number("widest", "Largest effective number of roles at any checkpoint.", NOT_NEGATIVE, "", decimal),
+                number(
+                    "last_effective", "Effective number of roles at the last checkpoint.", NOT_NEGATIVE, "", decimal
+                ),
+            ),
+            csv=False,
+        ),
+        "biography_matches": Table(
+            "One row for each pair of models whose heads were matched by their maps of the same sentences.",
+            ("what", "seed", "step", "other_seed", "other_step"),
+            (
+                text(
+                    "what",
+                    "steps: neighbouring checkpoints of a run; start, seeds: the first or last checkpoints of two.",
+                    ("steps", "seeds", "start"),
+                ),
+                *(_SEED, _STEP),
+                place("other_seed", "Seed of the other model's training run."),
+                place("other_step", "Training step of the other model."),
+                whole("heads", "Number of heads that were matched."),
+                _distance("distance", "Mean Jensen-Shannon divergence of matched maps, in nats; lower is more alike."),
+                _distance("null", "The same where the other model reads other sentences of the same lengths."),
+                _distance("chance", "The same for random pairs of heads."),
+                fraction("itself", "Share of heads that are matched with the head of the same place."),
+                fraction("same_role", "Share of matched pairs with the same main role; NaN without roles."),
+                fraction(
+                    "same_role_chance", "Share of random pairs of heads with the same main role; NaN without roles."
+                ),
+            ),
+            csv=False,
+        ),
+        "biography_partners": Table(
+            "One row for each head at the last checkpoint of a training run and another run.",
+            ("seed", "other_seed", "name"),
+            (
+                _SEED,
+                place("other_seed", "Seed of the other training run."),
+                *ONE_HEAD,
+                text("partner", "Head of the other run that it is matched with."),
+                _distance("distance", "Jensen-Shannon divergence of their maps, in nats; lower is more alike."),
+                _ROLE,
+                text("partner_role", "Main role of the matched head; empty for none."),
+            ),
+            csv=False,
+        ),
     }
 )
-"""Name of the file -> column -> dtype. Layer and head count from 0, `name` from 1; fractions lie in [0, 1], distances
-are nats, onsets steps (inf where there is none); seed -1 in biography_onsets stands for all seeds together."""
+"Name of the file -> what it must hold."
 
 OPTIONAL: Final = ("biography_matches", "biography_partners")
 "Tables of a run that matched heads."
-
-
-def write_biographies(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
-    """Write every table as parquet into `folder`, and that of the scores as CSV too.
-
-    Tables of an earlier run that are not among `tables` are deleted. Raises ValueError for an unknown or missing table,
-    or one with other columns (`reports.tables.schema.validate`).
-    """
-    needed = [name for name in TABLES if name not in OPTIONAL]
-    if wrong := sorted(set(tables) - set(TABLES)) or sorted(set(needed) - set(tables)):
-        raise ValueError(f"{folder}: table {wrong[0]!r} is unknown or missing; expected {', '.join(TABLES)}")
-    for name, columns in TABLES.items():
-        path = folder / f"{name}.parquet"
-        if name in tables:
-            frame = validate(tables[name], columns, path)
-            replace_file(frame, path)
-            if name == MAIN:
-                replace_file(frame, path.with_suffix(".csv"))
-        else:
-            path.unlink(missing_ok=True)
-
-
-def read_biographies(folder: Path) -> dict[str, pd.DataFrame] | None:
-    """Return the tables in `folder` by name; None where the run told no biographies. ValueError for a damaged one."""
-    if not (folder / f"{MAIN}.parquet").is_file():
-        return None
-    found = {}
-    for name, columns in TABLES.items():
-        path = folder / f"{name}.parquet"
-        if path.is_file():
-            found[name] = validate(read_parquet(path), columns, path)
-        elif name not in OPTIONAL:
-            raise ValueError(f"{path}: missing beside {MAIN}.parquet; run again")
-    return found

@@ -10,10 +10,10 @@ from typing import Any, Self
 
 import pandas as pd
 
-from reports.run.biography_tables import read_biographies
+from reports.run.biography_files import read_biographies
 from reports.run.sentence_attention import SentenceAttention
-from reports.tables.schema import read_agreement, read_behaviour, read_examples, read_metrics, read_scores
-from reports.tables.study_table import StudyTable, read_tables
+from reports.tables.scores import AGREEMENT, BEHAVIOUR, EXAMPLES, METRICS, SCORES
+from reports.tables.table import Table, read_tables
 
 FILES = ("run.json", "config.toml", "scores.parquet", "examples.parquet")
 "What a folder must hold to be a run folder."
@@ -25,22 +25,22 @@ class RunFolder:
 
     folder: Path
     scores: pd.DataFrame
-    "One row a model x step x corpus x maps x probe x label x variant x layer x head x split (`SCORE_COLUMNS`)."
+    "One row a model x step x corpus x maps x probe x label x variant x layer x head x split (`SCORES`)."
     examples: pd.DataFrame
-    "One row an arc of the sentences that the page shows (`EXAMPLE_COLUMNS`)."
+    "One row an arc of the sentences that the page shows (`EXAMPLES`)."
     record: dict[str, Any]
     "run.json: versions, fingerprints, counts of what was dropped, wall time, peak memory."
     config: str
     "config.toml as written: everything that was decided, defaults included."
     metrics: pd.DataFrame | None = None
-    "One row a question and head, by several metrics (`METRIC_COLUMNS`); None where the run did not compare them."
+    "One row a question and head, by several metrics (`METRICS`); None where the run did not compare them."
     agreement: pd.DataFrame | None = None
-    "One row a question and pair of metrics (`AGREEMENT_COLUMNS`); None as above."
+    "One row a question and pair of metrics (`AGREEMENT`); None as above."
     biographies: Mapping[str, pd.DataFrame] | None = None
     "Tables of head biographies by name (`reports.run.biography_tables`); None where no training was followed."
 
     behaviour: pd.DataFrame | None = None
-    "One row a group of minimal pairs (`BEHAVIOUR_COLUMNS`); None where the run asked about none."
+    "One row a group of minimal pairs (`BEHAVIOUR`); None where the run asked about none."
 
     attention: SentenceAttention | None = None
     "What every head does on the sentences that the page shows; None where the run kept none."
@@ -49,7 +49,7 @@ class RunFolder:
     "What was measured of heads beside their scores: tables by name, see `reports.studies.tables`."
 
     @classmethod
-    def read(cls, path: str | Path, tables: Mapping[str, StudyTable]) -> Self:
+    def read(cls, path: str | Path, tables: Mapping[str, Table]) -> Self:
         """Read the run folder at `path`; `tables` are those of studies that it may hold, by name.
 
         Raises FileNotFoundError where there is no such folder or a file of it is missing, ValueError where one of its
@@ -68,13 +68,13 @@ class RunFolder:
         pairs = folder / "behaviour.parquet"
         return cls(
             folder=folder,
-            scores=read_scores(folder / "scores.parquet"),
-            examples=read_examples(folder / "examples.parquet"),
+            scores=SCORES.read(folder / "scores.parquet"),
+            examples=EXAMPLES.read(folder / "examples.parquet"),
             record=_read_record(folder / "run.json"),
             config=(folder / "config.toml").read_text(encoding="utf-8"),
-            metrics=read_metrics(folder / "metrics.parquet") if compared else None,
-            agreement=read_agreement(folder / "agreement.parquet") if compared else None,
-            behaviour=read_behaviour(pairs) if pairs.is_file() else None,
+            metrics=METRICS.read(folder / "metrics.parquet") if compared else None,
+            agreement=AGREEMENT.read(folder / "agreement.parquet") if compared else None,
+            behaviour=BEHAVIOUR.read(pairs) if pairs.is_file() else None,
             biographies=read_biographies(folder),
             attention=SentenceAttention.read(folder),
             studies=read_tables(folder, tables),

@@ -10,7 +10,9 @@ from typing import Final, Self
 
 import pandas as pd
 
-from reports.tables.schema import read_parquet, refuse, replace_file, typed
+from reports.tables.files import read_parquet, replace_file
+from reports.tables.shared_columns import ONE_HEAD, QUESTION, items, place, text
+from reports.tables.table import Refuse, Table
 
 STEPS: Final = 255
 "Weights are whole multiples of one part in so many."
@@ -18,37 +20,54 @@ STEPS: Final = 255
 ENDS: Final = (-1, -2)
 "Keys that stand for the special tokens before and after the words."
 
-ATTENTION_TABLES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+
+def _check_words(frame: pd.DataFrame, refuse: Refuse) -> None:
+    refuse(frame["words"].map(len) != frame["pieces"].map(len), "`words` and `pieces` differ in length")
+
+
+_SENTENCE: Final = place("sentence", "Number of the sentence.")
+
+ATTENTION_TABLES: Final[Mapping[str, Table]] = MappingProxyType(
     {
-        "sentences": {
-            "sentence": "int64",
-            "source": "str",
-            "words": "object",
-            "pieces": "object",
-            "before": "str",
-            "after": "str",
-        },
-        "gold": {
-            "sentence": "int64",
-            "probe": "str",
-            "label": "str",
-            "variant": "str",
-            "query": "int64",
-            "key": "int64",
-        },
-        "attention": {
-            "sentence": "int64",
-            "layer": "int64",
-            "head": "int64",
-            "name": "str",
-            "keys": "object",
-            "weights": "object",
-        },
+        "sentences": Table(
+            "One row for each sentence that the page shows.",
+            ("sentence",),
+            (
+                _SENTENCE,
+                text("source", "Where the sentence stands in the corpus."),
+                items("words", "The words of the sentence."),
+                items("pieces", "The subword tokens of each word."),
+                text("before", "Special token before the words; empty for none."),
+                text("after", "Special token after the words; empty for none."),
+            ),
+            _check_words,
+            csv=False,
+        ),
+        "gold": Table(
+            "One row for each arc that is a correct answer on these sentences.",
+            ("sentence", "probe", "label", "variant", "query", "key"),
+            (
+                _SENTENCE,
+                *QUESTION,
+                place("query", "The word that attends, counted from 0; -1 and -2 are the special tokens.", min(ENDS)),
+                place("key", "The word that is attended to, counted as queries are.", min(ENDS)),
+            ),
+            csv=False,
+        ),
+        "attention": Table(
+            "One row for each sentence and head, with equally many keys of every word, word after word.",
+            ("sentence", "layer", "head"),
+            (
+                _SENTENCE,
+                *ONE_HEAD,
+                items("keys", "Most attended keys of every word, the strongest first; words from 0, or -1 and -2."),
+                items("weights", f"Attention to each of these keys, as whole multiples of 1 / {STEPS}."),
+            ),
+            csv=False,
+        ),
     }
 )
-"""Table -> column -> dtype. sentences: words, the pieces of each, and the special tokens before and after them. gold:
-an arc that is right, from the attending word. attention: a row a sentence and head, with equally many keys of every
-word, word after word, the strongest key first, and their weights in STEPS. Keys are words from 0, or ENDS."""
+"Table -> what it must hold."
 
 
 @dataclass(frozen=True)
@@ -63,20 +82,17 @@ class SentenceAttention:
     def of(cls, tables: Mapping[str, pd.DataFrame], folder: Path) -> Self:
         """Return the tables in order; ValueError says which one cannot be, in one line that begins with its path."""
         paths = {name: folder / f"{name}.parquet" for name in ATTENTION_TABLES}
-        found = {name: typed(tables[name], columns, paths[name]) for name, columns in ATTENTION_TABLES.items()}
-        sentences, gold, attention = found["sentences"], found["gold"], found["attention"]
-        twice = "two rows have the same {}"
-        for name, key in (("sentences", ["sentence"]), ("attention", ["sentence", "layer", "head"])):
-            refuse(found[name], found[name].duplicated(key), paths[name], twice.format(", ".join(key)), key)
+        sentences, gold, attention = (
+            table.validated(tables[name], paths[name]) for name, table in ATTENTION_TABLES.items()
+        )
         words = dict(zip(sentences["sentence"], sentences["words"].map(len), strict=True))
-        uneven = sentences["words"].map(len) != sentences["pieces"].map(len)
-        refuse(sentences, uneven, paths["sentences"], "`words` and `pieces` differ in length", ("sentence",))
-        for name in ("gold", "attention"):
-            strange = ~found[name]["sentence"].isin(words)
-            refuse(found[name], strange, paths[name], "`sentence` is none of sentences.parquet", ("sentence",))
-        least, length = min(ENDS), gold["sentence"].map(words)
-        outside = (gold[["query", "key"]].max(axis=1) >= length) | (gold["key"] < least) | (gold["query"] < least)
-        refuse(gold, outside, paths["gold"], "`query` or `key` is outside the sentence", ("sentence", "label"))
+        for name, frame in (("gold", gold), ("attention", attention)):
+            ATTENTION_TABLES[name].refuse(
+                frame, ~frame["sentence"].isin(words), paths[name], "`sentence` is none of sentences.parquet"
+            )
+        length = gold["sentence"].map(words)
+        outside = gold[["query", "key"]].max(axis=1) >= length
+        ATTENTION_TABLES["gold"].refuse(gold, outside, paths["gold"], "`query` or `key` is outside the sentence")
         _check_keys(attention, words, paths["attention"])
         return cls(sentences, gold, attention)
 
@@ -96,14 +112,14 @@ class SentenceAttention:
 
 def _check_keys(attention: pd.DataFrame, words: Mapping[int, int], where: Path) -> None:
     """Refuse rows whose keys are not equally many of every word, or lie outside of the sentence."""
-    about = ("sentence", "name")
+    table = ATTENTION_TABLES["attention"]
     length, keys = attention["sentence"].map(words), attention["keys"].map(len)
     wrong = (keys == 0) | (keys % length != 0) | (keys != attention["weights"].map(len))
-    refuse(attention, wrong, where, "`keys` and `weights` are not equally many of every word", about)
+    table.refuse(attention, wrong, where, "`keys` and `weights` are not equally many of every word")
     outside = (attention["keys"].map(max) >= length) | (attention["keys"].map(min) < min(ENDS))
-    refuse(attention, outside, where, "`keys` names a word outside the sentence", about)
+    table.refuse(attention, outside, where, "`keys` names a word outside the sentence")
     large = (attention["weights"].map(max) > STEPS) | (attention["weights"].map(min) < 0)
-    refuse(attention, large, where, f"`weights` lies outside 0 to {STEPS}", about)
+    table.refuse(attention, large, where, f"`weights` lies outside 0 to {STEPS}")
 
 
 def write_attention(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:

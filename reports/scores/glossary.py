@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
+from reports.tables.scores import SCORES
+
+
+def _of(column: str, more: str) -> str:
+    """Return what a column of scores.parquet means, and what else a reader should know of it."""
+    return f"{SCORES.meaning(column)} {more}"
+
+
 MEANING: Final = (
     (
         "accuracy",
-        "Share of the scored queries on which the head’s most attended candidate is right. Ties between exactly "
-        "equal candidates count as a random choice would on average. The words that are scored, and which words "
-        "are candidates, are the probe’s definition; the variant names it.",
+        _of(
+            "accuracy",
+            "Ties between exactly equal candidates count as a random choice would on average. The words that are "
+            "scored, and which words are candidates, are the probe’s definition; the variant names it.",
+        ),
     ),
     (
         "variant",
@@ -21,18 +31,22 @@ MEANING: Final = (
     ),
     (
         "mass",
-        "Mean attention, of all that a query gives, that lands on right words. Special tokens take their part.",
+        _of("mass", "It is of all attention that a query gives; special tokens take their part."),
     ),
     (
         "coverage",
-        "Mean attention that lands on any candidate, right or wrong. The rest goes to special tokens and others. For"
-        " head<-dependent mass and coverage are what the word receives; columns need not sum to 1, so that coverage"
-        " can pass 100 %.",
+        _of(
+            "coverage",
+            "The rest goes to special tokens and others. For head<-dependent mass and coverage are what the word "
+            "receives; columns need not sum to 1, so that coverage can pass 100 %.",
+        ),
     ),
     (
         "share",
-        "mass / coverage: of the attention on candidates, the part on right ones. A head that spends 95 % on [SEP]"
-        " can still have an accuracy of 100 %; a small coverage gives it away.",
+        _of(
+            "share",
+            "A head that spends 95 % on [SEP] can still have an accuracy of 100 %; a small coverage gives it away.",
+        ),
     ),
     (
         "broad",
@@ -59,7 +73,7 @@ MEANING: Final = (
     ),
     (
         "margin",
-        "Accuracy minus that of the strongest of baselines and controls on the same items, in percentage points.",
+        _of("margin", "Both are of the same items; it is written in percentage points."),
     ),
     (
         "interval",
@@ -82,8 +96,11 @@ MEANING: Final = (
     ),
     (
         "stability",
-        "Share of resamples of the selection split in which this head is the best of all. A small one means that "
-        "others are about as good: the label’s head is then a matter of chance, even where the head is specialised.",
+        _of(
+            "stability",
+            "A small one means that others are about as good: the label’s head is then a matter of chance, even where "
+            "the head is specialised.",
+        ),
     ),
     (
         "specialised",
@@ -104,8 +121,7 @@ MEANING: Final = (
     ),
     (
         "near ties",
-        "Scored queries whose two best candidates differ by less than 0.00001 in attention. Another batch size or "
-        "machine can turn at most that many over.",
+        _of("near_ties", "Another batch size or machine can turn at most that many over."),
     ),
     (
         "selection and report split",

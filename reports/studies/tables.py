@@ -9,37 +9,11 @@ from typing import Final
 
 import pandas as pd
 
-from reports.studies.ablation.tables import ABLATION_TABLES
-from reports.studies.answers.tables import ANSWER_TABLES
-from reports.studies.circuits.tables import CIRCUIT_TABLES
-from reports.studies.classifiers.tables import CLASSIFIER_TABLES
-from reports.studies.confusion.tables import CONFUSION_TABLES
-from reports.studies.counts.tables import COUNT_TABLES
-from reports.studies.gating.tables import GATE_TABLES
-from reports.studies.headset.tables import HEADSET_TABLES
-from reports.studies.link.tables import LINK_TABLES
-from reports.studies.patching.tables import PATCHING_TABLES
-from reports.studies.relatedness.tables import RELATEDNESS_TABLES
-from reports.studies.shapes.tables import SHAPE_TABLES
-from reports.studies.slopes.tables import SLOPE_TABLES
-from reports.tables.study_table import StudyTable, read_tables
+from reports.studies.registry import STUDY_REPORTS
+from reports.tables.table import Table, read_tables
 
-STUDY_TABLES: Final[Mapping[str, StudyTable]] = MappingProxyType(
-    {
-        **SHAPE_TABLES,
-        **CONFUSION_TABLES,
-        **RELATEDNESS_TABLES,
-        **CIRCUIT_TABLES,
-        **CLASSIFIER_TABLES,
-        **HEADSET_TABLES,
-        **GATE_TABLES,
-        **PATCHING_TABLES,
-        **ABLATION_TABLES,
-        **LINK_TABLES,
-        **SLOPE_TABLES,
-        **ANSWER_TABLES,
-        **COUNT_TABLES,
-    }
+STUDY_TABLES: Final[Mapping[str, Table]] = MappingProxyType(
+    {name: table for study in STUDY_REPORTS for name, table in study.tables.items()}
 )
 "Name -> what the table must hold. In a run folder it lies as NAME.parquet and, mostly, NAME.csv."
 

@@ -63,6 +63,8 @@ class ShownTable:
     "One line a row, with the numbers as they were measured."
     note: str = ""
     "What the numbers are, in a sentence or two."
+    meanings: tuple[str, ...] = ()
+    "What each column means, for the tooltips of a page; none where that is not declared."
 
     def __str__(self) -> str:
         """The table as plain text."""
@@ -92,7 +94,7 @@ class ShownTable:
 
     def _repr_html_(self) -> str:
         note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
-        return f"<h4>{html.escape(self.title)}</h4>{html_rows(self.columns, self.rows)}{note}"
+        return f"<h4>{html.escape(self.title)}</h4>{html_rows(self.columns, self.rows, self.meanings)}{note}"
 
     def markdown(self) -> str:
         """Return the table in Markdown, everything in it escaped."""
@@ -185,8 +187,9 @@ def _markdown_row(cells: Cells) -> str:
     return f"| {' | '.join(map(escaped, cells))} |"
 
 
-def html_rows(columns: Cells, rows: Sequence[Cells]) -> str:
-    """Return a table in HTML; "" where it has no rows."""
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in columns)
+def html_rows(columns: Cells, rows: Sequence[Cells], meanings: Cells = ()) -> str:
+    """Return a table in HTML, the `meanings` of its columns as tooltips; "" where it has no rows."""
+    told = (f' title="{html.escape(one)}"' if one else "" for one in meanings or [""] * len(columns))
+    head = "".join(f"<th{tip}>{html.escape(cell)}</th>" for cell, tip in zip(columns, told, strict=True))
     body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if rows else ""

@@ -7,6 +7,9 @@ from types import ModuleType
 
 import pytest
 
+from tests.experiments.conftest import base as base
+from tests.experiments.conftest import tiny as tiny
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -14,7 +14,8 @@ import tomli_w
 import typer
 
 from experiments.cli import UsageError, app, main
-from experiments.config.config import load_config, load_training, resolved
+from experiments.config.config import resolved
+from experiments.run.config import load_config, load_training
 from experiments.run.folder import CONFIG, check_free
 from experiments.run.run import run
 
@@ -192,6 +193,7 @@ def test_blocks_are_found_in_fences_and_indented(commands: ModuleType, page: Cal
     text = 'A line.\n\n    make a  # why\n    headscope view "a b"\n\n```sh\nheadscope run \\\n  x.toml\n```\n\n'
     text += "    import os\n\n    os.sep\n\n    headscope  11 tokens\n    others  2\n\nEnd.\n"
     found = commands.blocks(page(text))
+    assert [block.title for block in commands.blocks(page('```py title="a/b.py"\none\n```\n'))] == ["a/b.py"]
     assert [block.commands for block in found] == [["make a", "headscope view 'a b'"], ["headscope run x.toml"], []]
     assert found[2].language == "python"
     figures = commands.blocks(page("So:\n\n    headscope  11 tokens\n    others     2 tokens\n"))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
@@ -12,12 +13,14 @@ from pydantic import Field
 
 from experiments.claims.registry import CLAIMS
 from experiments.cli import app
-from experiments.config.config import Config, ModelSection
+from experiments.config.config import ModelSection
 from experiments.config.section import Section
 from experiments.config.train_config import EncoderSection, TrainSection
+from experiments.run.config import RunConfig
 from probes import probe_names
 from reports.studies.tables import STUDY_TABLES
-from reports.tables.columns import SCORE_COLUMNS
+from reports.tables.scores import SCORES
+from reports.tables.shared_columns import fraction
 
 Load = Callable[[str], ModuleType]
 
@@ -36,7 +39,7 @@ class Invented(Section):
 def test_every_key_of_a_config_has_an_entry_that_says_something(module: Load) -> None:
     reference = module("config_reference")
     page = reference.config_page()
-    sections = [*reference.tables(Config), *(claim.section for claim in CLAIMS.values())]
+    sections = [*reference.tables(RunConfig), *(claim.section for claim in CLAIMS.values())]
     assert len(sections) > 30
     for section in sections:
         entries = reference.keys(section).splitlines()[2:]
@@ -95,13 +98,26 @@ def test_the_page_of_a_probe_has_its_docstring_variants_and_source(module: Load,
 
 def test_every_table_and_column_of_a_run_folder_is_told(module: Load) -> None:
     reference = module("reference")
-    tables = reference.run_tables()
-    assert {*STUDY_TABLES, "scores", "examples", "metrics", "behaviour", "biographies"} <= tables.keys()
-    assert tables["scores"][1] == SCORE_COLUMNS
-    page = reference.tables_page()
-    assert all(f"\n## {name}\n" in page for name in tables)
-    assert page.count("| `int64` |") > 50
-    assert "Column -> dtype" not in page
+    tables = reference.all_tables()
+    assert {*STUDY_TABLES, "scores", "examples", "metrics", "behaviour", "biographies", "compare"} <= tables.keys()
+    sections = dict(part.split("\n", 1) for part in reference.tables_page().split("\n## ")[1:])
+    assert [*sections] == [*tables]
+    for name, declared in tables.items():
+        rows = [line for line in sections[name].splitlines() if line.startswith("| `")]
+        assert [row.split("`")[1] for row in rows] == [*declared.names]
+        assert all(row.split(" | ")[2].endswith(".") for row in rows)
+    assert "In `scores.parquet` and `scores.csv`; rows differ in `model`, `step`" in sections["scores"]
+    assert "In `examples.parquet`; " in sections["examples"]
+    assert "| select, report |" in sections["scores"]
+    assert "| \\[0, 1\\]; interval `ci_low` to `ci_high` |" in sections["scores"]
+
+
+def test_a_declared_column_is_on_the_page_of_tables(module: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    reference = module("reference")
+    more = replace(SCORES, columns=(*SCORES.columns, fraction("brightness", "Share of the light that is left.")))
+    monkeypatch.setattr(reference, "RUN_TABLES", {"scores": more})
+    line = r"| `brightness` | `float64` | Share of the light that is left. | \[0, 1\] |"
+    assert line in reference.tables_page().splitlines()
 
 
 def test_docstrings_are_no_markup(module: Load) -> None:

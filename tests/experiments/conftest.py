@@ -12,7 +12,7 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from experiments.cli import main
-from experiments.config.config import load_config
+from experiments.run.config import load_config
 from experiments.run.run import run
 from mha import Encoder, EncoderConfig, export_encoder, load_model
 from probes.grammar import generate

@@ -24,7 +24,7 @@ from reports import (
     write_report,
     write_scores,
 )
-from reports.tables.columns import AGREEMENT_COLUMNS, METRIC_COLUMNS
+from reports.tables.scores import TABLES
 
 LAYERS, HEADS = 6, 12
 HOSTILE = '<b>&"|</script>`'
@@ -214,7 +214,9 @@ def metric_rows(scores: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     noise = {metric: np.clip(rng.normal(0.5, 0.2, len(rows)), 0, 1) for metric in ("reciprocal_rank", "auc")}
     accuracy = rows["accuracy"].to_numpy()
     rows = rows.assign(reciprocal_rank=0.9 * accuracy + 0.1 * noise["reciprocal_rank"])
-    return rows.assign(auc=0.5 + 0.2 * accuracy + 0.3 * noise["auc"])[list(METRIC_COLUMNS)].reset_index(drop=True)
+    return rows.assign(auc=0.5 + 0.2 * accuracy + 0.3 * noise["auc"])[list(TABLES["metrics"].names)].reset_index(
+        drop=True
+    )
 
 
 def agreement_rows(metrics: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
@@ -229,7 +231,7 @@ def agreement_rows(metrics: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
             tau = float(kendalltau(values[one], values[other]).statistic)
             same = bool(values[one].argmax() == values[other].argmax())
             rows.append((probe, label, variant, int(heads["n"].iloc[0]), one, other, tau, same, 0.4))
-    return pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS))
+    return pd.DataFrame(rows, columns=list(TABLES["agreement"].names))
 
 
 def run_record() -> dict[str, Any]:

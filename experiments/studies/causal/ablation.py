@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Self
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Self
 
 import numpy as np
 import pandas as pd
+from pydantic import Field, model_validator
 
+from experiments.config.config import StudySection
+from experiments.config.section import BehaviourNames
 from experiments.studies.causal.behaviours import Behaviours, Weighed
 from experiments.studies.maps.ensembles import choose_relations
 from experiments.studies.scope import Scored
-from experiments.studies.study import Study, Surroundings
-from probes.causal.ablation import ZERO, Heads, measure
+from experiments.studies.study import Read, Result, Study
+from experiments.studies.surroundings import Surroundings
+from probes import get_probe
+from probes.causal.ablation import WAYS, ZERO, Heads, measure
 from probes.causal.ablation_table import COLUMNS, CONTRASTS, ablation_table, contrast_table
 from probes.causal.attention_effect import ROLES
 from probes.causal.behaviours import Behaviour
@@ -27,39 +32,86 @@ from reports.studies.ablation.tables import CHOSEN_BY
 SPECIALISED, MARGIN = CHOSEN_BY
 
 
-@dataclass
-class AblationStudy(Study):
+class AblationSection(StudySection):
+    """What the model does without some of its heads: every head, every layer, and heads that the probes select."""
+
+    table = "ablation"
+    behaviours: BehaviourNames = ()
+    """"loss" and "embedding", on sentences of the report split, and minimal pairs as in [behaviour]; all but
+    "embedding" take a model with a masked-LM head. Nothing is switched off where nothing is said."""
+    ways: tuple[Literal["zero", "uniform", "mean", "mean by position", "resample"], ...] = Field(
+        default=("zero",), min_length=1
+    )
+    "What stands in the place of a head, see `probes.causal.ablation.WAYS`."
+    layers: bool = True
+    "Whether whole layers are switched off as well."
+    items: int = Field(default=500, ge=2)
+    "Sentences, or pairs, at the most of each behaviour."
+    labels: tuple[str, ...] = ()
+    """Labels ("probe: label", or "probe" for any of its labels) whose heads are switched off together and held against
+    random heads; where nothing is said those that match a behaviour (`probes.causal.attention_effect.ROLES`)."""
+    top: int = Field(default=0, ge=0)
+    """Heads of a label: that many with the largest margins on the selection split, in any variant; 0 for those with
+    the verdict that they are specialised, or the one with the largest margin where there is none."""
+    draws: int = Field(default=20, ge=0)
+    "Sets of random heads that the heads of a label are held against; 0 for no such contrast."
+    downstream: int = Field(default=0, ge=0)
+    """Labels of sentences, and of windows, those with the most items, whose best head's accuracy is a behaviour too:
+    heads below it are switched off. Attention is read, whatever maps are scored."""
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        for way in self.ways:
+            if self.ways.count(way) > 1:
+                raise ValueError(f"way {way!r} is named twice")
+        for label in self.labels:
+            probe, colon, name = label.partition(": ")
+            if bool(colon) != bool(name):
+                raise ValueError(f'label {label!r}: expected "probe: label", such as "agreement: all", or "agreement"')
+            get_probe(probe)
+        return self
+
+
+assert {"zero", "uniform", "mean", "mean by position", "resample"} == set(WAYS)
+
+
+@dataclass(frozen=True)
+class AblationResult(Result):
+    """What sets of heads cost, and how that compares with random sets."""
+
+    @property
+    def costs(self) -> pd.DataFrame:
+        """A row a behaviour, way, measure and set of heads (`reports.studies.ablation`)."""
+        return self.tables["ablations"]
+
+
+@dataclass(frozen=True)
+class AblationStudy(Study[AblationSection]):
     """What heads cost, on all behaviours that the config names and in all ways."""
 
     name = "ablation"
-    run: Surroundings
+    reads, gives = AblationSection, AblationResult
     behaviours: Behaviours
-    parts: list[Scored] = field(default_factory=list)
 
     @classmethod
-    def asked(cls, run: Surroundings) -> Self | None:
-        """Return the study where the config names behaviours, or asks for accuracies downstream."""
-        section = run.config.ablation
+    def open(cls, run: Surroundings, section: AblationSection) -> Self | None:
+        """Return the study where its section names behaviours, or wants accuracies downstream."""
         if not (section.behaviours or section.downstream):
             return None
-        return cls(run, Behaviours.of(run, section.behaviours, section.items))
+        return cls(run, section, Behaviours.of(run, section.behaviours, section.items))
 
-    def scored(self, scored: Scored) -> None:
-        """Keep the scores: they say which heads the probes select."""
-        self.parts.append(scored)
-
-    def tables(self) -> Mapping[str, pd.DataFrame]:
+    def measure(self, read: Read) -> AblationResult:
         """Return what every set of heads costs, and the chosen heads against random ones."""
-        scores = self.run.verdicts([frame for part in self.parts for frame in (part.scores, *part.trained)])
+        scores = self.run.verdicts([frame for part in read.parts for frame in part.frames])
         costs, contrasts, effort = [], [], self.run.effort
-        for one, labels in self._behaviours():
+        for one, labels in self._behaviours(read.parts):
             sets, elsewhere = self._sets(one, scores, labels)
-            for way in self.run.config.ablation.ways:
+            for way in self.section.ways:
                 values = self._values(one, sets, way)
                 costs.append(ablation_table(one.behaviour, way, sets, values, effort))
                 contrasts.append(contrast_table(one.behaviour, way, sets, values, effort, elsewhere=elsewhere))
         found = {"ablations": (costs, COLUMNS), "ablation_contrasts": (contrasts, CONTRASTS)}
-        return {name: _joined(frames, columns) for name, (frames, columns) in found.items()}
+        return AblationResult({name: _joined(frames, columns) for name, (frames, columns) in found.items()})
 
     def _values(self, one: Weighed, sets: Sequence[HeadSet], way: str) -> Numbers:
         """Return [1 + set, item], the intact model's first; single heads, which come first, by zero once for all."""
@@ -70,39 +122,39 @@ class AblationStudy(Study):
         step = self.run.counter(f"ablation, {one.behaviour.name}, {way}", len(one.behaviour.asked))
         return np.concatenate([known, measure(one.behaviour, wanted, way, step=step).numpy()])
 
-    def _behaviours(self) -> Iterator[tuple[Weighed, Sequence[str]]]:
+    def _behaviours(self, parts: Sequence[Scored]) -> Iterator[tuple[Weighed, Sequence[str]]]:
         """Yield every behaviour, and the labels whose heads should matter for it."""
-        labels = self.run.config.ablation.labels
+        labels = self.section.labels
         for one in self.behaviours.weighed():
             own = tuple(role.selects for role in ROLES if one.behaviour.name in role.behaviours)
             yield one, labels or own
-        for behaviour in self._downstream():
+        for behaviour in self._downstream(parts):
             yield Weighed(self.run, behaviour), ()
 
-    def _downstream(self) -> Iterator[Behaviour]:
+    def _downstream(self, parts: Sequence[Scored]) -> Iterator[Behaviour]:
         """Yield the accuracy of the best heads of the labels with the most items, but for those of the first layer."""
-        config, model = self.run.config, self.run.model
-        if not config.ablation.downstream:
+        section, model, reduce = self.section, self.run.model, self.run.config.scoring.reduce
+        if not section.downstream:
             return
-        for scored in self.parts:
+        for scored in parts:
             part = scored.part
             by_name = {probe.name: probe for probe in part.probes}
-            texts = MemoryTexts(sample_texts(part.texts[1], config.ablation.items))
-            for relation in choose_relations(scored.scores, part.probes, config.ablation.downstream, model.heads):
+            texts = MemoryTexts(sample_texts(part.texts[1], section.items))
+            for relation in choose_relations(scored.scores, part.probes, section.downstream, model.heads):
                 question, head = relation.question, divmod(relation.first, model.heads)
                 if not head[0]:
                     self.run.note(
                         f"ablation: the best head on {' '.join(question)} is of the first layer: no head is below it"
                     )
                     continue
-                aligned, reduce = Aligned.of(model, texts), config.scoring.reduce
+                aligned = Aligned.of(model, texts)
                 behaviour = head_accuracy(model, aligned, by_name[question[0]], question, head, reduce=reduce)
                 self.behaviours.note(behaviour.name, aligned.dropped)
                 yield behaviour
 
     def _sets(self, one: Weighed, scores: pd.DataFrame, labels: Sequence[str]) -> tuple[list[HeadSet], dict[str, int]]:
         """Return what is switched off, and how many random heads of each label are of other layers than its own."""
-        section, shape = self.run.config.ablation, one.shape
+        section, shape = self.section, one.shape
         sets = single_heads(*shape) + (whole_layers(*shape) if section.layers else [])
         elsewhere = {}
         for label in labels if section.draws else ():

@@ -9,7 +9,7 @@ from heapq import nsmallest
 from typing import Self
 
 from experiments.config.section import EMBEDDING, LOSS
-from experiments.studies.study import Surroundings
+from experiments.studies.surroundings import Surroundings
 from probes.causal.ablation import measure
 from probes.causal.behaviours import Behaviour, masked_pieces, preferences, sentence_embeddings
 from probes.causal.head_sets import single_heads
@@ -51,11 +51,11 @@ class Behaviours:
 
     def weighed(self) -> Iterator[Weighed]:
         """Yield one after the other with what is measured of it; opened and measured once for all studies."""
+        opened = self.run.once(OpenedBehaviours)
         for name in self.names:
-            key = (name, self.items)
-            if key not in self.run.shared:
-                self.run.shared[key] = Weighed(self.run, self._open(name))
-            yield self.run.shared[key]
+            if (name, self.items) not in opened:
+                opened[name, self.items] = Weighed(self.run, self._open(name))
+            yield opened[name, self.items]
 
     def _open(self, name: str) -> Behaviour:
         """Open a behaviour: LOSS, EMBEDDING or minimal pairs, decided as [behaviour] says."""
@@ -86,11 +86,7 @@ class Behaviours:
 
     def note(self, name: str, dropped: Dropped) -> None:
         """Note what was left out among the dropped of the run."""
-        noted = self.run.journal.record["dropped"]
-        for reason, count in dropped.counts.items():
-            examples = dropped.examples[reason]
-            lost = {"split": "report", "scope": name, "reason": reason, "count": count, "examples": examples}
-            noted += [lost] * (lost not in noted)  # several studies may ask about the same
+        self.run.journal.drop("report", name, dropped)
 
 
 @dataclass(frozen=True)
@@ -123,3 +119,7 @@ class Weighed:
         step = self.run.counter(f"every head off, {self.behaviour.name}", len(self.behaviour.asked))
         found: Numbers = measure(self.behaviour, sets, step=step).numpy()
         return found
+
+
+class OpenedBehaviours(dict[tuple[str, int], Weighed]):
+    """Name and most items -> a behaviour that a study of the run has opened."""

@@ -8,9 +8,12 @@ from dataclasses import asdict, dataclass
 from typing import Self
 
 import pandas as pd
+from pydantic import Field
 
+from experiments.config.config import StudySection
 from experiments.config.train_config import GRAMMAR
-from experiments.studies.study import Study, Surroundings
+from experiments.studies.study import Read, Result, Study
+from experiments.studies.surroundings import Surroundings
 from probes.causal.patch_table import Agreement, direct_agreement, estimate_agreement, patch_table
 from probes.causal.patching import Effects, PatchItem, measure_patching, patch_items
 from probes.evidence.question import Effort
@@ -23,24 +26,46 @@ class PatchingError(ValueError):
     """A model that cannot be asked about any sentence."""
 
 
+class PatchingSection(StudySection):
+    """Which heads bring an answer back that a corrupted sentence has lost; for models with a masked-LM head."""
+
+    table = "patching"
+    enabled: bool = False
+    "Whether heads are patched at all."
+    items: int = Field(default=200, ge=2)
+    "Sentences of the grammar that are patched at the most."
+    seed: int = 83
+    "Seed of these sentences, which should be none of a grammar that the model was trained on."
+
+
 @dataclass(frozen=True)
-class PatchingStudy(Study):
+class PatchingResult(Result):
+    """What each head restores."""
+
+    @property
+    def restored(self) -> pd.DataFrame:
+        """A row a head and role (`reports.studies.patching`)."""
+        return self.tables["patching"]
+
+
+@dataclass(frozen=True)
+class PatchingStudy(Study[PatchingSection]):
     """The heads of a masked language model, patched in sentences of the embedded grammar."""
 
     name = "patching"
-    run: Surroundings
+    reads, gives = PatchingSection, PatchingResult
 
     @classmethod
-    def asked(cls, run: Surroundings) -> Self | None:
+    def open(cls, run: Surroundings, section: PatchingSection) -> Self | None:
         """Return the study where it is switched on; raises ModelError for a model without a masked-LM head."""
-        if not run.config.patching.enabled:
+        if not section.enabled:
             return None
         run.lm  # noqa: B018  # raises now what it would raise after all heads have been scored
-        return cls(run)
+        return cls(run, section)
 
-    def tables(self) -> dict[str, pd.DataFrame]:
+    def measure(self, read: Read) -> PatchingResult:
         """Return what each head restores; note how far the model tells sentences apart, and what was left out."""
-        swaps, left_out = _swaps(self.run.config.patching.items, self.run.config.patching.seed)
+        swaps, left_out = _swaps(self.section.items, self.section.seed)
         items, unfit = patch_items(self.run.lm, swaps)
         dropped = Dropped()
         for one in (*left_out, *unfit):
@@ -50,8 +75,8 @@ class PatchingStudy(Study):
             reasons = ", ".join(Counter(one.reason for one in unfit))
             raise PatchingError(f"patching: {self.run.model.name} can be asked about none of {len(swaps)}: {reasons}")
         effects = measure_patching(self.run.lm, items, step=self.run.counter("activation patching", len(items)))
-        self.run.journal.record[self.name] = _facts(items, effects, self.run.effort)
-        return {"patching": patch_table(items, effects, self.run.effort).assign(corpus=GRAMMAR)}
+        self.run.journal.facts[self.name] = _facts(items, effects, self.run.effort)
+        return PatchingResult({"patching": patch_table(items, effects, self.run.effort).assign(corpus=GRAMMAR)})
 
 
 def _swaps(items: int, seed: int) -> tuple[list[NumberSwap], list[LeftOut]]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
 import numpy as np
 import pandas as pd
+from pydantic import Field
 
+from experiments.config.config import StudySection
+from experiments.config.section import BehaviourNames
 from experiments.studies.causal.behaviours import Behaviours, Weighed
 from experiments.studies.scope import Scored
-from experiments.studies.study import Study, Surroundings
+from experiments.studies.study import Read, Result, Study
+from experiments.studies.surroundings import Surroundings
 from probes.causal.ablation import Heads
 from probes.causal.migration import migration_table, score_without
 from probes.causal.pruning import (
@@ -30,59 +34,77 @@ from probes.causal.pruning import (
 )
 
 
-@dataclass
-class PruningStudy(Study):
+class PruningSection(StudySection):
+    """What behaviours keep while heads are taken out: by importance, by their own cost, and at random."""
+
+    table = "pruning"
+    behaviours: BehaviourNames = ()
+    "As in [ablation]; nothing is taken out where nothing is said."
+    items: int = Field(default=500, ge=4)
+    "Sentences, or pairs, at the most of each behaviour: heads are chosen on one half, and told of on the other."
+    directions: int = Field(default=8, ge=1)
+    "As in [importance]."
+    step: float = Field(default=0.1, gt=0, le=1)
+    "Share of all heads that goes from one point of the curve to the next."
+    draws: int = Field(default=5, ge=1)
+    "Random orders."
+    left: float = Field(default=0.5, ge=0, lt=1)
+    "Share of the heads, by importance, with which the probes score the heads once more; 0 for not at all."
+
+
+@dataclass(frozen=True)
+class PruningStudy(Study[PruningSection]):
     """Curves of all behaviours, and the scores of heads once half of them are out."""
 
     name = "pruning"
-    run: Surroundings
+    reads = PruningSection
     behaviours: Behaviours
-    migrated: list[pd.DataFrame] = field(default_factory=list)
 
     @classmethod
-    def asked(cls, run: Surroundings) -> Self | None:
-        """Return the study where the config names behaviours."""
-        section = run.config.pruning
-        return cls(run, Behaviours.of(run, section.behaviours, section.items)) if section.behaviours else None
+    def open(cls, run: Surroundings, section: PruningSection) -> Self | None:
+        """Return the study where its section names behaviours."""
+        return cls(run, section, Behaviours.of(run, section.behaviours, section.items)) if section.behaviours else None
 
-    def scored(self, scored: Scored) -> None:
-        """Score heads once more without those that go first, for each behaviour."""
-        section, model, part = self.run.config.pruning, self.run.model, scored.part
-        if not section.left:
-            return
+    def of_part(self, scored: Scored) -> Sequence[pd.DataFrame]:
+        """Score heads once more without those that go first; a table a behaviour."""
+        if not self.section.left:
+            return ()
         with self.run.journal.stage(self.name):
-            for name, order in self._first_out.items():
-                kept = np.ones((model.layers, model.heads), bool)
-                kept[tuple(np.array(order).T)] = False
-                self.run.progress(f"scored without {len(order)} heads, {name} ({part.scope}s)", 0, 1)
-                after = score_without(model, part.texts, part.probes, order, part.settings)
-                found = migration_table(scored.splits, after, kept, self.run.effort)
-                self.migrated.append(found.assign(behaviour=name, removed=len(order), heads=kept.size))
+            return [self._migrated(scored, name, order) for name, order in self._first_out.items()]
 
-    def tables(self) -> Mapping[str, pd.DataFrame]:
+    def _migrated(self, scored: Scored, name: str, order: Heads) -> pd.DataFrame:
+        """Return which heads are best at what before and after the heads of `order` are out."""
+        model, part = self.run.model, scored.part
+        kept = np.ones((model.layers, model.heads), bool)
+        kept[tuple(np.array(order).T)] = False
+        self.run.progress(f"scored without {len(order)} heads, {name} ({part.scope}s)", 0, 1)
+        after = score_without(model, part.texts, part.probes, order, part.settings)
+        rows = migration_table(scored.splits, after, kept, self.run.effort)
+        return rows.assign(behaviour=name, removed=len(order), heads=kept.size)
+
+    def measure(self, read: Read) -> Result:
         """Return the curves, the areas under them, and which heads are best at what before and after."""
         told, areas = [], []
         for one, orders in self._orders():
-            section = self.run.config.pruning
-            removed = removals(self.run.model.layers * self.run.model.heads, section.step)
+            removed = removals(self.run.model.layers * self.run.model.heads, self.section.step)
             told_of = taken(one.behaviour, halves(one.behaviour)[1])
             step = self.run.counter(f"pruning, {one.behaviour.name}", len(told_of.asked))
             values = curves(told_of, orders, removed, step)
             told.append(curve_table(told_of, orders, removed, values, self.run.effort))
             areas.append(area_table(told_of, orders, removed, values, self.run.effort))
-        found = {"pruning": told, "pruning_areas": areas, "migration": [one for one in self.migrated if len(one)]}
-        return {name: pd.concat(frames, ignore_index=True) for name, frames in found.items() if frames}
+        found = {"pruning": told, "pruning_areas": areas, "migration": [rows for rows in read.rows if len(rows)]}
+        return Result({name: pd.concat(frames, ignore_index=True) for name, frames in found.items() if frames})
 
     @cached_property
     def _first_out(self) -> Mapping[str, Heads]:
         """Behaviour -> the heads that go first by importance, until as many are left as the config says."""
-        left = self.run.config.pruning.left
+        left = self.section.left
         out = round(self.run.model.layers * self.run.model.heads * (1 - left))
         return {one.behaviour.name: orders[0].heads[:out] for one, orders in self._orders()} if out else {}
 
     def _orders(self) -> Iterator[tuple[Weighed, list[Order]]]:
         """Yield each behaviour with the orders of heads, which one half of its items decides."""
-        section, model, seed = self.run.config.pruning, self.run.model, self.run.config.seed
+        section, model, seed = self.section, self.run.model, self.run.config.seed
         shape = (model.layers, model.heads)
         for one in self.behaviours.weighed():
             chosen_on, _ = halves(one.behaviour)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 
-import pandas as pd
+from pydantic import Field
 
-from experiments.studies.study import Study, Surroundings
+from experiments.config.config import StudySection
+from experiments.studies.study import Read, Result, Study
+from experiments.studies.surroundings import Surroundings
 from mha.models.circuits import encoder_of
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.results import SPLITS
@@ -16,37 +19,50 @@ from probes.weights.circuits import CircuitSettings, read_circuits
 from probes.weights.relations import RELATIONS, Pairs, read_relations
 
 
+class CircuitsSection(StudySection):
+    """What the weights alone say of heads, held against what they do on text; for models of the BERT family."""
+
+    table = "circuits"
+    enabled: bool = False
+    "Whether weights are asked at all."
+    words: int = Field(default=500, ge=20)
+    "Words of the vocabulary between which heads are asked, evenly spaced in its order."
+    sentences: int = Field(default=500, ge=1)
+    "Sentences of the report split that are read to compare."
+    relations: Path | None = None
+    """A file of word pairs in the place of those that headscope brings, relative to the config: lines of a relation, a
+    source and a target, divided by tabs."""
+
+
 @dataclass(frozen=True)
-class CircuitStudy(Study):
+class CircuitStudy(Study[CircuitsSection]):
     """What the weights say, held against sentences of the report split, those with the smallest hash of their ids."""
 
     name = "weights alone"
-    run: Surroundings
+    reads = CircuitsSection
     relations: Pairs
 
     @classmethod
-    def asked(cls, run: Surroundings) -> Self | None:
+    def open(cls, run: Surroundings, section: CircuitsSection) -> Self | None:
         """Return the study where it is switched on.
 
-        Raises CircuitError for an architecture of which it cannot be told, and for relations that cannot be read.
+        Raises CircuitError for an architecture without such circuits, and for relations that cannot be read.
         """
-        section = run.config.circuits
         if not section.enabled:
             return None
         encoder_of(run.model)
-        return cls(run, RELATIONS if section.relations is None else read_relations(section.relations))
+        return cls(run, section, RELATIONS if section.relations is None else read_relations(section.relations))
 
-    def tables(self) -> dict[str, pd.DataFrame]:
+    def measure(self, read: Read) -> Result:
         """Return what weights say beside what heads do; note what was read and what was left out."""
-        config, journal = self.run.config, self.run.journal
-        section, scoring = config.circuits, config.scoring
+        config, section = self.run.config, self.section
         texts = self.run.texts("sentence")[1]
         chosen = MemoryTexts(sample_texts(texts, section.sentences))
         aligned = Aligned.of(self.run.model, chosen)
-        settings = CircuitSettings(section.words, replicates=scoring.replicates, seed=config.seed)
+        settings = CircuitSettings(section.words, replicates=config.scoring.replicates, seed=config.seed)
         step = self.run.counter("what the weights say, on text", len(chosen))
         found = read_circuits(self.run.model, aligned, self.relations, settings, self.run.settings, step)
-        journal.record["circuits"] = {**found.facts, "sentences": len(aligned.kept)}
+        self.run.journal.facts["circuits"] = {**found.facts, "sentences": len(aligned.kept)}
         for dropped in (aligned.dropped, found.dropped):
             self.run.note_dropped(SPLITS[1], "sentence", self.name, dropped)
-        return found.tables
+        return Result(found.tables)

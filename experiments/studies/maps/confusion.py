@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Self
 
-import pandas as pd
-
-from experiments.config.config import Config
-from experiments.studies.study import Study, Surroundings
-from mha import Model
+from experiments.studies.study import Read, Result, Study
+from experiments.studies.surroundings import Surroundings
 from probes.corpora.corpus import Texts
 from probes.evidence.results import SPLITS
 from probes.maps.confusion import Confusion, confusion_table
@@ -18,29 +16,23 @@ from probes.syntax.distractors import Distractors
 
 
 @dataclass(frozen=True)
-class ConfusionStudy(Study):
+class ConfusionStudy(Study[None]):
     """The confusion of a model's heads, and of its layers, in bits."""
 
     name = "confusion"
-    config: Config
-    model: Model
-    seen: dict[str, Confusion] = field(default_factory=dict)
-    "What was measured of each split."
 
     @classmethod
-    def asked(cls, run: Surroundings) -> Self | None:
-        """Return the study where the run asks the probe."""
-        return cls(run.config, run.model) if Distractors.name in run.config.probes.names else None
+    def open(cls, run: Surroundings, section: None) -> Self | None:
+        """Return the study where the run has the probe."""
+        return cls(run, section) if Distractors.name in run.config.probes.names else None
 
-    def observer(self, scope: str, split: str, texts: Texts) -> Confusion | None:
-        """Return what looks at the maps of the sentences of a split."""
-        if scope != Distractors.scope:
-            return None
-        self.seen[split] = Confusion(self.model.layers, self.model.heads, cluster_blocks(texts.ids()))
-        return self.seen[split]
+    def observers(self, scope: str, split: str, texts: Texts) -> Sequence[Confusion]:
+        """Return what sees the maps of the sentences of a split."""
+        model = self.run.model
+        return [Confusion(model.layers, model.heads, cluster_blocks(texts.ids()))] * (scope == Distractors.scope)
 
-    def tables(self) -> dict[str, pd.DataFrame]:
+    def measure(self, read: Read) -> Result:
         """Return the confusion on both splits."""
-        select, report = (self.seen[split] for split in SPLITS)
-        replicates, seed = self.config.scoring.replicates, self.config.seed
-        return {"confusion": confusion_table(select, report, SPLITS, replicates=replicates, seed=seed)}
+        select, report = (one for split in SPLITS for part in read.parts for one in part.observed(Confusion, split))
+        replicates, seed = self.run.config.scoring.replicates, self.run.config.seed
+        return Result({"confusion": confusion_table(select, report, SPLITS, replicates=replicates, seed=seed)})

@@ -2,48 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 import pandas as pd
 
-from experiments.studies.scope import Scored
-from experiments.studies.study import Study, Surroundings
+from experiments.studies.study import Read, Result, Study
+from experiments.studies.surroundings import Surroundings
 from probes.evidence.results import named_heads
 from probes.scoring.tally import Question
 from probes.training.biography import Marks, marks
 
 
 @dataclass(frozen=True)
-class HitCounts(Study):
+class HitCounts(Study[None]):
     """Keeps the hits of all heads on the report split, by question and group of clusters."""
 
     name = "counts"
-    run: Surroundings
-    found: dict[Question, Marks] = field(default_factory=dict)
 
     @classmethod
-    def asked(cls, run: Surroundings) -> Self:
+    def open(cls, run: Surroundings, section: None) -> Self:
         """Return the study: every run keeps its counts."""
-        return cls(run)
+        return cls(run, section)
 
-    def scored(self, scored: Scored) -> None:
-        """Keep the sums of the questions that the part tells."""
-        told = set(zip(scored.scores["probe"], scored.scores["variant"], scored.scores["label"], strict=True))
-        kept = {question: sums for question, sums in scored.splits[1].heads.items() if question in told}
-        self.found.update(marks(kept))
-
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """Return one row a question and group that has items of it; a column a head."""
+    def measure(self, read: Read) -> Result:
+        """Return one row a question of the scores and group that has items of it; a column a head."""
+        found: dict[Question, Marks] = {}
+        for part in read.parts:
+            scored = set(zip(part.scores["probe"], part.scores["variant"], part.scores["label"], strict=True))
+            found |= marks({question: sums for question, sums in part.splits[1].heads.items() if question in scored})
         heads = pd.DataFrame(named_heads((self.run.model.layers, self.run.model.heads)))["name"].tolist()
-        places = {question: np.flatnonzero(mark.n) for question, mark in self.found.items()}
+        places = {question: np.flatnonzero(mark.n) for question, mark in found.items()}
         rows = [
-            (*question, int(group), int(self.found[question].n[group]))
+            (*question, int(group), int(found[question].n[group]))
             for question, groups in places.items()
             for group in groups
         ]
         about = pd.DataFrame(rows, columns=["probe", "variant", "label", "group", "n"])
-        hits = [mark.hits[places[question]] for question, mark in self.found.items()]
+        hits = [mark.hits[places[question]] for question, mark in found.items()]
         counts = pd.DataFrame(np.concatenate(hits) if hits else None, columns=heads)
-        return {"counts": pd.concat([about, counts], axis=1)}
+        return Result({"counts": pd.concat([about, counts], axis=1)})

@@ -2,39 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 import pandas as pd
+from pydantic import Field
 
-from experiments.studies.study import Study, Surroundings
+from experiments.config.config import Config, StudySection
+from experiments.studies.study import Read, Result, Study
+from experiments.studies.surroundings import Surroundings
 from experiments.training.train import open_checkpoint
 from probes.corpora.corpus import MemoryTexts
 from probes.maps.drift import map_cosines
 from probes.scoring.aligned import Aligned, sample_texts
 
 
+class DriftSection(StudySection):
+    """What a training made of the maps that it began with, see `probes.maps.drift`."""
+
+    table = "drift"
+    texts: int = Field(default=0, ge=0)
+    "Sentences of the report split on which the maps of the first checkpoint and of the model are compared; 0 for none."
+
+    def check(self, config: Config) -> None:
+        """Refuse a model of which no checkpoint is known."""
+        if self.texts and config.model.source not in ("train", "checkpoint"):
+            raise ValueError('[drift] needs the first checkpoint of a training: model.source "train" or "checkpoint"')
+
+
 @dataclass(frozen=True)
-class DriftStudy(Study):
+class DriftStudy(Study[DriftSection]):
     """How near the maps of a model stay to those of the first checkpoint of its training."""
 
     name = "drift"
-    run: Surroundings
+    reads = DriftSection
 
     @classmethod
-    def asked(cls, run: Surroundings) -> Self | None:
-        """Return the study where the config asks for texts."""
-        return cls(run) if run.config.drift.texts else None
+    def open(cls, run: Surroundings, section: DriftSection) -> Self | None:
+        """Return the study where its section wants texts."""
+        return cls(run, section) if section.texts else None
 
-    def tables(self) -> Mapping[str, pd.DataFrame]:
+    def measure(self, read: Read) -> Result:
         """Return the cosine of every head's maps before and after, on sentences of the report split."""
         model = self.run.model
         before, _, _ = open_checkpoint(next(iter(self.run.opened.trainings.values())), 0)
-        aligned = Aligned.of(
-            model, MemoryTexts(sample_texts(self.run.texts("sentence")[1], self.run.config.drift.texts))
-        )
+        sample = sample_texts(self.run.texts("sentence")[1], self.section.texts)
+        aligned = Aligned.of(model, MemoryTexts(sample))
         self.run.note_dropped("report", "sentence", "drift", aligned.dropped)
         step = self.run.counter("maps before and after", len(aligned.pieces))
         found = []
@@ -44,4 +58,4 @@ class DriftStudy(Study):
         text, layer, head = (part.ravel() for part in np.indices((len(found), model.layers, model.heads)))
         rows = pd.DataFrame({"text": text, "layer": layer, "head": head, "cosine": np.stack(found).ravel()})
         names = (rows["layer"] + 1).astype(str) + "-" + (rows["head"] + 1).astype(str)
-        return {"drift": rows.assign(split="report", name=names)}
+        return Result({"drift": rows.assign(split="report", name=names)})

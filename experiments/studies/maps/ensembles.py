@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 import pandas as pd
 
+from experiments.studies.maps.headset import HeadsSection
 from experiments.studies.scope import Scored
-from experiments.studies.study import Study, Surroundings
+from experiments.studies.study import Read, Result, Study
+from experiments.studies.surroundings import Surroundings
 from probes import Probe
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.question import Draws, Effort
@@ -56,37 +58,36 @@ def choose_relations(scores: pd.DataFrame, probes: Sequence[Probe], count: int, 
     ]
 
 
-@dataclass
-class Ensembles(Study):
+@dataclass(frozen=True)
+class Ensembles(Study[HeadsSection]):
     """The ensembles of all relations of a run."""
 
     name = "ensembles"
-    run: Surroundings
-    frames: list[pd.DataFrame] = field(default_factory=list)
-    "One a relation."
+    reads = HeadsSection
 
     @classmethod
-    def asked(cls, run: Surroundings) -> Self | None:
+    def open(cls, run: Surroundings, section: HeadsSection) -> Self | None:
         """Return the study where it is not switched off."""
-        return cls(run) if run.config.heads.relations else None
+        return cls(run, section) if section.relations else None
 
-    def scored(self, scored: Scored) -> None:
-        """Add heads one by one on the selection split, and tell all sizes on the report split.
+    def of_part(self, scored: Scored) -> Sequence[pd.DataFrame]:
+        """Add heads one by one on the selection split, and evaluate all sizes on the report split; a table a relation.
 
         Texts are read once more, of the selection split no more than `heads.choice_texts` and `heads.words`.
         """
-        if any(probe.needs != "words" for probe in scored.part.probes):
-            with self.run.journal.stage(self.name):
-                self.frames += self._seek(scored)
+        if all(probe.needs == "words" for probe in scored.part.probes):
+            return ()
+        with self.run.journal.stage(self.name):
+            return [*self._seek(scored)]
 
-    def tables(self) -> dict[str, pd.DataFrame]:
+    def measure(self, read: Read) -> Result:
         """Return one row a relation and size, the single head first; nothing where no relation has enough items."""
-        return {self.name: pd.concat(self.frames, ignore_index=True)} if self.frames else {}
+        return Result({"ensembles": pd.concat(read.rows, ignore_index=True)} if read.rows else {})
 
     def _seek(self, scored: Scored) -> Iterator[pd.DataFrame]:
         """Yield the rows of one relation after the other."""
         config, model, part = self.run.config, self.run.model, scored.part
-        section, report = config.heads, scored.splits[1]
+        section, report = self.section, scored.splits[1]
         relations = choose_relations(scored.scores, part.probes, section.relations, model.heads)
         sample = MemoryTexts(sample_texts(part.texts[0], section.choice_texts, section.words))
         asked: dict[Question, None] = dict.fromkeys(relation.question for relation in relations)

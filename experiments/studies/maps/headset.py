@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 import pandas as pd
+from pydantic import Field
 
-from experiments.studies.study import Study, Surroundings
+from experiments.config.config import StudySection
+from experiments.studies.study import Read, Result, Study
+from experiments.studies.surroundings import Surroundings
 from mha import Model
 from probes import Document
 from probes.corpora.corpus import MemoryTexts, Texts
@@ -27,53 +31,76 @@ OWN, RANDOM = "own", "random"
 MAPS, OUTPUTS = "maps", "outputs"
 "What is compared of two heads beside W_V and W_O: the distance of their maps, and linear CKA of their outputs."
 
+
+class HeadsSection(StudySection):
+    """What is said of the heads as a set: how far they are from each other, and what several do together."""
+
+    table = "heads"
+    texts: int = Field(default=400, ge=0)
+    """Texts of the report split on which all heads are compared, by the maps and the outputs that they have there; 0
+    for no comparison."""
+    groups: int = Field(default=0, ge=0)
+    "Groups that heads are divided into; 0 for as many as have the highest mean silhouette."
+    permutations: int = Field(default=9999, ge=19)
+    "Times that heads are dealt out to layers anew, for the test of within-layer against between-layer pairs."
+    relations: int = Field(default=24, ge=0)
+    "Labels, those with the most items, for which ensembles are sought; 0 for no ensembles."
+    largest: int = Field(default=4, ge=2, le=8)
+    "Heads of the largest ensemble."
+    choice_texts: int = Field(default=1000, ge=1)
+    "Texts of the selection split, at the most, on which ensembles are chosen."
+    words: int = Field(default=20_000, ge=1)
+    "Words, at the most, of the texts on which heads are compared, and of those on which ensembles are chosen."
+
+
 Compared = Mapping[str, Mapping[str, Numbers]]
 "What is compared -> column -> [head, head]."
 
 
-@dataclass
-class HeadSet(Study):
-    """What is noted of all heads while they are scored, and told of them as a set."""
+@dataclass(frozen=True)
+class HeadSet(Study[HeadsSection]):
+    """What is measured of all heads while they are scored, and of them as a set."""
 
     name = "heads as a set"
-    run: Surroundings
-    sample: list[Document] = field(default_factory=list)
-    "Texts of the report split on which heads are compared: of the scope that is read first."
-    distances: Distances | None = None
+    reads = HeadsSection
 
     @classmethod
-    def asked(cls, run: Surroundings) -> Self | None:
+    def open(cls, run: Surroundings, section: HeadsSection) -> Self | None:
         """Return the study where it is not switched off."""
-        return cls(run) if run.config.heads.texts else None
+        return cls(run, section) if section.texts else None
 
-    def observer(self, scope: str, split: str, texts: Texts) -> Distances | None:
-        """Return what compares heads on the sample, which is of the first texts of the report split."""
-        if split != "report" or self.distances is not None:
-            return None
-        section = self.run.config.heads
-        self.sample = sample_texts(texts, section.texts, section.words)
-        self.distances = self._on_sample()
-        return self.distances
+    @cached_property
+    def sample(self) -> list[Document]:
+        """Texts of the report split on which heads are compared: of the scope that is read first."""
+        texts = self.run.texts(self.run.scopes[0])[1]
+        return sample_texts(texts, self.section.texts, self.section.words)
 
-    def tables(self) -> dict[str, pd.DataFrame]:
+    def observers(self, scope: str, split: str, texts: Texts) -> Sequence[Distances]:
+        """Return what compares heads on the sample."""
+        return [self._on_sample()] if split == "report" and scope == self.run.scopes[0] else []
+
+    def measure(self, read: Read) -> Result:
         """Return the tables of `reports.studies.headset` on pairs and places; nothing where no text can be compared."""
-        config, record = self.run.config, self.run.journal.record
-        distance = None if self.distances is None else self.distances.means()
-        if self.distances is None or distance is None:
-            record["notes"].append("heads are not compared as a set: no text of the sample can be read whole")
-            return {}
+        seed = self.run.config.seed
+        (distances,) = read.parts[0].observed(Distances, "report")
+        distance = distances.means()
+        if distance is None:
+            self.run.note("heads are not compared as a set: no text of the sample can be read whole")
+            return Result({})
         found = {OWN: {MAPS: {"distance": distance}} | self._subspaces(self.run.model), RANDOM: self._fresh()}
-        plane, groups = lay_out(distance, seed=config.seed), group_heads(distance, config.heads.groups)
-        counts = {"texts": self.distances.texts, "words": self.distances.words}
-        counts["left_out"] = len(self.sample) - self.distances.texts
+        plane, groups = lay_out(distance, seed=seed), group_heads(distance, self.section.groups)
+        counts = {"texts": distances.texts, "words": distances.words}
+        counts["left_out"] = len(self.sample) - distances.texts
         numbers = {"stress": plane.stress, "silhouette": groups.silhouette}
-        record["heads"] = counts | {name: value for name, value in numbers.items() if np.isfinite(value)}
-        return {
-            "distances": self._pairs({"distance": distance}),
-            "subspaces": self._overlaps(found),
-            "contrasts": self._contrasts(found),
-            "places": self._places(distance, plane.places, groups.group),
-        }
+        self.run.journal.facts["heads"] = counts | {key: value for key, value in numbers.items() if np.isfinite(value)}
+        return Result(
+            {
+                "distances": self._pairs({"distance": distance}),
+                "subspaces": self._overlaps(found),
+                "contrasts": self._contrasts(found),
+                "places": self._places(distance, plane.places, groups.group),
+            }
+        )
 
     def _on_sample(self) -> Distances:
         return Distances([text_key(text) for text in self.sample])
@@ -85,8 +112,7 @@ class HeadSet(Study):
             for what, spans in head_weights(model).items():
                 found[what] = dict(zip(("overlap", "nearest"), subspace_overlap(spans), strict=True))
         except SubspaceError as error:
-            notes = self.run.journal.record["notes"]
-            notes += [str(error)] * (str(error) not in notes)
+            self.run.note(str(error))
         found[OUTPUTS] = {"overlap": output_similarity(model, self.sample, self.run.settings)[0]}
         return found
 
@@ -111,8 +137,7 @@ class HeadSet(Study):
         return pd.concat(frames, ignore_index=True)
 
     def _contrasts(self, found: Mapping[str, Compared]) -> pd.DataFrame:
-        config = self.run.config
-        permutations, seed = config.heads.permutations, config.seed
+        permutations, seed = self.section.permutations, self.run.config.seed
         rows = []
         for weights, compared in found.items():
             for what, columns in compared.items():

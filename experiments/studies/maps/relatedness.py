@@ -3,61 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Self
+from dataclasses import dataclass
+from typing import Annotated, Self
 
 import pandas as pd
+from pydantic import Field, model_validator
 
-from experiments.studies.study import Study, Surroundings
+from experiments.config.config import StudySection
+from experiments.config.section import Placed
+from experiments.studies.study import Read, Result, Study
+from experiments.studies.surroundings import Surroundings
 from probes.corpora.corpus import Texts
-from probes.corpora.ratings import Ratings, open_ratings
+from probes.corpora.named import NAMED_RATINGS
+from probes.corpora.ratings import Ratings, open_ratings, ratings_path
 from probes.evidence.results import SPLITS
 from probes.maps.relatedness import COLUMNS, Relatedness, relatedness_table
-from probes.scoring.observers import Together
+
+
+class RelatednessSection(StudySection):
+    """Whether heads attend more between words that people find more related, see `probes.maps.relatedness`."""
+
+    table = "relatedness"
+    ratings: Annotated[tuple[str, ...], Placed(NAMED_RATINGS)] = ()
+    "Names of ratings (men; simlex and simverb as the contrast), or files of them, relative to the config file."
+    permutations: int = Field(default=999, ge=19)
+    "Times that ratings are dealt anew; p cannot be below 1 / (permutations + 1)."
+
+    @model_validator(mode="after")
+    def _there(self) -> Self:
+        for name in self.ratings:
+            if name not in NAMED_RATINGS:
+                ratings_path(name)
+            if self.ratings.count(name) > 1:
+                raise ValueError(f"ratings {name!r} are named twice")
+        return self
 
 
 @dataclass(frozen=True)
-class RelatednessStudy(Study):
+class RelatednessStudy(Study[RelatednessSection]):
     """The correlation of the attention of a model's heads with ratings of word pairs."""
 
     name = "relatedness"
-    run: Surroundings
+    reads = RelatednessSection
     ratings: Sequence[Ratings]
-    seen: dict[str, list[Relatedness]] = field(default_factory=dict)
-    "What was measured of each split, one for each of the ratings."
 
     @classmethod
-    def asked(cls, run: Surroundings) -> Self | None:
-        """Return the study where the config names ratings; raises CorpusError for those that cannot be read."""
-        ratings = [open_ratings(name) for name in run.config.relatedness.ratings]
-        return cls(run, ratings) if ratings else None
+    def open(cls, run: Surroundings, section: RelatednessSection) -> Self | None:
+        """Return the study where its section names ratings; raises CorpusError for those that cannot be read."""
+        ratings = [open_ratings(name) for name in section.ratings]
+        return cls(run, section, ratings) if ratings else None
 
-    def observer(self, scope: str, split: str, texts: Texts) -> Together | None:
-        """Return what looks at the maps of the sentences of a split."""
-        if scope != "sentence":
-            return None
-        model = self.run.model
-        self.seen[split] = [Relatedness(ratings, model.layers, model.heads) for ratings in self.ratings]
-        return Together(self.seen[split])
+    def observers(self, scope: str, split: str, texts: Texts) -> Sequence[Relatedness]:
+        """Return what sees the maps of the sentences of a split, one for each of the ratings."""
+        model, ratings = self.run.model, self.ratings if scope == "sentence" else ()
+        return [Relatedness(one, model.layers, model.heads) for one in ratings]
 
-    def tables(self) -> dict[str, pd.DataFrame]:
+    def measure(self, read: Read) -> Result:
         """Return the correlations on both splits; a note says where there is nothing to measure."""
-        config = self.run.config
-        effort = {"permutations": config.relatedness.permutations, "replicates": config.scoring.replicates}
-        found = []
+        seen = {split: [one for part in read.parts for one in part.observed(Relatedness, split)] for split in SPLITS}
+        tables = []
         for place, ratings in enumerate(self.ratings):
             for split in SPLITS:
-                if split not in self.seen:
-                    self._note(ratings, "no probe of this run reads sentences")
-                    continue
-                table = relatedness_table(self.seen[split][place], split, **effort, seed=config.seed)
-                if table.empty:
-                    self._note(ratings, f"no rated pair in a sentence of the {split} split")
+                if not seen[split]:
+                    self.run.note(f"relatedness, {ratings.name}: no probe of this run reads sentences")
+                elif (table := self._table(seen[split][place], split)).empty:
+                    self.run.note(f"relatedness, {ratings.name}: no rated pair in a sentence of the {split} split")
                 else:
-                    found.append(table)
-        return {"relatedness": pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=[*COLUMNS])}
+                    tables.append(table)
+        return Result(
+            {"relatedness": pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)}
+        )
 
-    def _note(self, ratings: Ratings, said: str) -> None:
-        notes = self.run.journal.record["notes"]
-        if (note := f"relatedness, {ratings.name}: {said}") not in notes:
-            notes.append(note)
+    def _table(self, seen: Relatedness, split: str) -> pd.DataFrame:
+        permutations, config = self.section.permutations, self.run.config
+        effort = {"permutations": permutations, "replicates": config.scoring.replicates}
+        return relatedness_table(seen, split, **effort, seed=config.seed)

@@ -2,41 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Self
 
 import pandas as pd
+from pydantic import Field
 
-from experiments.studies.study import Study, Surroundings
+from experiments.config.config import StudySection
+from experiments.studies.study import Read, Result, Study
+from experiments.studies.surroundings import Surroundings
 from probes.corpora.corpus import Texts
 from probes.evidence.results import SPLITS
 from probes.maps.shape_table import add_adjusted, shape_table
 from probes.maps.shapes import Shapes
 
 
+class ShapesSection(StudySection):
+    """Whether the shape of maps is told: entropies, what gets attention at which distance, sieves and classes."""
+
+    table = "shapes"
+    enabled: bool = True
+    "Whether it is measured, in the pass in which heads are scored."
+    threshold: float = Field(default=3.0, gt=0)
+    "A head is said to have the bias of a sieve whose score is surely above this (Pande et al. 2021: 3; even: 1)."
+
+
 @dataclass(frozen=True)
-class ShapeStudy(Study):
+class ShapeStudy(Study[ShapesSection]):
     """The shapes of a model's heads on all that a run has it read."""
 
     name = "shapes"
-    run: Surroundings
-    seen: dict[tuple[str, str], Shapes] = field(default_factory=dict)
-    "What was measured of each scope and split."
+    reads = ShapesSection
 
     @classmethod
-    def asked(cls, run: Surroundings) -> Self | None:
+    def open(cls, run: Surroundings, section: ShapesSection) -> Self | None:
         """Return the study where it is not switched off."""
-        return cls(run) if run.config.shapes.enabled else None
+        return cls(run, section) if section.enabled else None
 
-    def observer(self, scope: str, split: str, texts: Texts) -> Shapes:
-        """Return what looks at the maps of a split."""
-        self.seen[scope, split] = shapes = Shapes(self.run.model, texts.ids())
-        return shapes
+    def observers(self, scope: str, split: str, texts: Texts) -> Sequence[Shapes]:
+        """Return what sees the maps of a split."""
+        return [Shapes(self.run.model, texts.ids())]
 
-    def tables(self) -> dict[str, pd.DataFrame]:
+    def measure(self, read: Read) -> Result:
         """Return the shapes on all scopes and both splits."""
-        threshold, frames = self.run.config.shapes.threshold, []
-        for scope in dict.fromkeys(scope for scope, _ in self.seen):
-            select, report = (self.seen[scope, split] for split in SPLITS)
-            frames.append(shape_table(select, report, self.run.effort, threshold).assign(scope=scope))
-        return {"shapes": add_adjusted(pd.concat(frames, ignore_index=True))}
+        frames = []
+        for scored in read.parts:
+            (select,), (report,) = (scored.observed(Shapes, split) for split in SPLITS)
+            table = shape_table(select, report, self.run.effort, self.section.threshold)
+            frames.append(table.assign(scope=scored.part.scope))
+        return Result({"shapes": add_adjusted(pd.concat(frames, ignore_index=True))})

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Self
 
 import numpy as np
 import pandas as pd
+from pydantic import Field, model_validator
 from scipy.stats import spearmanr
 
+from experiments.config.config import Config, StudySection
 from experiments.config.section import ConfigError
 from experiments.config.train_config import TrainSection
-from experiments.studies.study import Study, Surroundings
+from experiments.studies.study import Read, Result, Study
+from experiments.studies.surroundings import Surroundings
 from experiments.training.texts import open_material
 from mha import Model, align, collate
 from mha.models.masked_prediction import MaskedLM
@@ -28,23 +31,50 @@ HELD_OUT = "held-out texts"
 "The corpus of these tables: what the training did not see."
 
 
+class AnswersSection(StudySection):
+    """How well a model does that [train] trains to answer in one of two words, and what its answers rest on."""
+
+    table = "answers"
+    questions: int = Field(default=0, ge=0)
+    "Held-out texts of the training, at the most, that the model is asked about; 0 for none."
+    texts: int = Field(default=200, ge=0)
+    "Of these, how many attention, rollout and flow are held against what their answers rest on; 0 for none."
+    one_head: int = Field(default=0, ge=0)
+    "Of these, how many the model is asked again with one head of a layer left, each in turn; 0 for none."
+    shortest: int = Field(default=4, ge=3)
+    "Words, without the answer, of the shortest text for attention flow."
+    longest: int = Field(default=20, ge=3)
+    "Words of the longest."
+
+    @model_validator(mode="after")
+    def _room(self) -> Self:
+        if self.shortest > self.longest:
+            raise ValueError(f"no text has {self.shortest} words or more and {self.longest} or fewer")
+        return self
+
+    def check(self, config: Config) -> None:
+        """Refuse a training without two answers."""
+        if self.questions and (config.train is None or len(config.train.masking.answers) != 2):
+            raise ValueError("[answers] needs a [train] with two masking.answers, one of which every text begins with")
+
+
 @dataclass(frozen=True)
-class AnswerStudy(Study):
+class AnswerStudy(Study[AnswersSection]):
     """How often a model is right that was trained to answer in one of two words, and which maps tell why."""
 
     name = "answers"
-    run: Surroundings
+    reads = AnswersSection
     train: TrainSection
 
     @classmethod
-    def asked(cls, run: Surroundings) -> Self | None:
-        """Return the study where the config asks for questions."""
+    def open(cls, run: Surroundings, section: AnswersSection) -> Self | None:
+        """Return the study where its section wants questions."""
         train = run.config.train
-        return cls(run, train) if run.config.answers.questions and train is not None else None
+        return cls(run, section, train) if section.questions and train is not None else None
 
-    def tables(self) -> Mapping[str, pd.DataFrame]:
+    def measure(self, read: Read) -> Result:
         """Return the log-odds of held-out questions, and the rank correlations of some of them."""
-        section, lm = self.run.config.answers, self.run.lm
+        section, lm = self.section, self.run.lm
         questions = self._questions(section.questions)
         one, other = self.train.masking.answers
         asked = list(asked_number(lm, questions, (one, other)))
@@ -56,7 +86,7 @@ class AnswerStudy(Study):
             tables["flows"] = self._flows(questions, asked)
         if section.one_head:
             tables["one_head"] = self._one_head(asked[: section.one_head])
-        return {name: frame.assign(corpus=HELD_OUT) for name, frame in tables.items()}
+        return Result({name: frame.assign(corpus=HELD_OUT) for name, frame in tables.items()})
 
     def _questions(self, count: int) -> list[list[str]]:
         """Return the first held-out texts of the training as words; leave out, and count, what is too long."""
@@ -85,14 +115,14 @@ class AnswerStudy(Study):
 
     def _flows(self, questions: Sequence[Sequence[str]], asked: Sequence[Asked]) -> pd.DataFrame:
         """Return the rank correlations of the first questions of the right length, each once."""
-        section = self.run.config.answers
+        section = self.section
         lengths = range(section.shortest, section.longest + 1)
         fits = [place for place in first_places(questions) if len(questions[place]) - 1 in lengths]
         wanted = f"{section.shortest} to {section.longest} words"
         if not fits:
             raise ConfigError(f"answers: none of {len(questions)} held-out texts has {wanted}: raise held_out_share")
         chosen = fits[: section.texts]
-        self.run.journal.record["notes"].append(
+        self.run.note(
             f"answers: of {len(questions)} held-out questions {len(fits)} are new and of {wanted}; "
             f"attention flow was worked out for {len(chosen)}, the first of these"
         )

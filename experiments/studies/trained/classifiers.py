@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, Self
 
 import pandas as pd
+from pydantic import Field, model_validator
 
-from experiments.config.study_sections import ARC
-from experiments.studies.scope import Scored
-from experiments.studies.study import Study, Surroundings
+from experiments.config.config import Config, StudySection
+from experiments.studies.study import Read, Result, Study
+from experiments.studies.surroundings import SCOPES, Surroundings
 from probes.evidence.results import SPLITS
 from probes.trained.code_draws import code_draws
 from probes.trained.layer_profile import layer_table
 from probes.trained.probing import Probing, head_table
-from probes.trained.tasks import ProbingTask
+from probes.trained.tasks import TASKS, ProbingTask, get_task
 from reports.studies.classifiers.tables import CLASSIFIER_TABLES
+
+ALL, ARC = "all", "arc"
+"What stands among the names of tasks for all of them, and for the trained probes on pairs of words."
 
 NAMES: Final = {"baseline_accuracy": "control_accuracy", "margin": "selectivity"} | {
     f"margin_{end}": f"selectivity_{end}" for end in ("low", "high")
@@ -25,39 +29,85 @@ NAMES: Final = {"baseline_accuracy": "control_accuracy", "margin": "selectivity"
 "What the baseline of the scores and the margin over it are called where the baseline is a control task."
 
 
+class ClassifiersSection(StudySection):
+    """What classifiers are trained to tell from the heads, beside control tasks; nothing where nothing is said."""
+
+    table = "classifiers"
+    tasks: tuple[str, ...] = ()
+    """Tasks of `probes.trained.tasks` that a classifier of every head learns; "arc" codes those of probes.trained too,
+    and "all" stands for all tasks but that."""
+    examples: int = Field(default=2000, ge=20)
+    "Examples a task and split at the most."
+    random: bool = True
+    "Whether classifiers and parsers are also trained on the heads of a model with fresh weights."
+    layers: bool = True
+    "Whether the tasks are also learned from whole layers, to say which layer solves what."
+    codes: int = Field(default=0, ge=0)
+    "How often other examples are coded, in another order and beside another control task, to say what is chance."
+    coded: tuple[str, ...] = ()
+    "Those of the tasks about words that are coded anew; all of them where none is named."
+    parser: bool = False
+    "Whether parsers are trained on the attention of all heads at once."
+    sentences: int = Field(default=500, ge=1)
+    "Sentences a split that a parser is shown at the most."
+    workers: int = Field(default=0, ge=0)
+    "Processes that train side by side, 0 for as many as there are cores; no number depends on it."
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        for name in self.tasks:
+            if name not in (ALL, ARC):
+                get_task(name)
+            if self.tasks.count(name) > 1:
+                raise ValueError(f"task {name!r} is named twice")
+        known = [task.name for task in self.of_words]
+        if known and (other := sorted({*self.coded}.difference(known))):
+            raise ValueError(f"coded has {other[0]!r}, which is not among the tasks about words: {', '.join(known)}")
+        return self
+
+    @property
+    def of_words(self) -> tuple[ProbingTask, ...]:
+        """The tasks that are learned from what heads give to words."""
+        return tuple(task for name, task in TASKS.items() if name in self.tasks or ALL in self.tasks)
+
+    def check(self, config: Config) -> None:
+        """Refuse to code trained probes that are not trained."""
+        if ARC in self.tasks and not config.probes.trained:
+            raise ValueError('task "arc" of classifiers.tasks codes the trained probes: it needs probes.trained = true')
+
+
 @dataclass(frozen=True)
-class ClassifierStudy(Study):
+class ClassifierStudy(Study[ClassifiersSection]):
     """What classifiers are trained to tell from a model's heads, beside control tasks."""
 
     name = "classifiers"
-    run: Surroundings
-    arcs: list[pd.DataFrame] = field(default_factory=list)
-    "Scores of trained probes with their codelengths."
+    reads = ClassifiersSection
 
     @classmethod
-    def asked(cls, run: Surroundings) -> Self | None:
-        """Return the study where the config names tasks."""
-        return cls(run) if run.config.classifiers.tasks else None
+    def open(cls, run: Surroundings, section: ClassifiersSection) -> Self | None:
+        """Return the study where its section names tasks."""
+        return cls(run, section) if section.tasks else None
 
-    def scored(self, scored: Scored) -> None:
-        """Keep what trained probes say of pairs of words."""
-        if ARC in self.run.config.classifiers.tasks:
-            self.arcs.extend(arc_rows(frame) for frame in scored.trained)
+    @property
+    def codelength(self) -> bool:
+        """Whether it takes the codelengths of trained probes on pairs of words."""
+        return ARC in self.section.tasks
 
-    def tables(self) -> dict[str, pd.DataFrame]:
+    def measure(self, read: Read) -> Result:
         """Return the tables of heads and of layers."""
-        found: dict[str, list[pd.DataFrame]] = {"classifiers": list(self.arcs), "codes": [], "layers": []}
-        for scope in ("sentence", "window"):
-            tasks = [task for task in self.run.config.classifiers.asked if task.scope == scope]
+        arcs = [arc_rows(frame) for part in read.parts for frame in part.trained] if self.codelength else []
+        found: dict[str, list[pd.DataFrame]] = {"classifiers": arcs, "codes": [], "layers": []}
+        for scope in SCOPES:
+            tasks = [task for task in self.section.of_words if task.scope == scope]
             if tasks:
                 for name, rows in zip(found, self._probe(scope, tasks), strict=True):
                     found[name].append(rows)
         kept = {name: [rows for rows in some if len(rows)] for name, some in found.items()}
-        return {name: pd.concat(some, ignore_index=True) for name, some in kept.items() if some}
+        return Result({name: pd.concat(some, ignore_index=True) for name, some in kept.items() if some})
 
     def _probe(self, scope: str, tasks: Sequence[ProbingTask]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
         """Return the rows of heads, those of codes and those of layers of the tasks of one scope."""
-        run, section = self.run, self.run.config.classifiers
+        run, section = self.run, self.section
         workers, seed = section.workers or os.cpu_count() or 1, run.config.seed
         effort = {"replicates": run.config.scoring.replicates, "seed": seed}
         with run.journal.stage("classifiers: read"):
@@ -82,7 +132,7 @@ class ClassifierStudy(Study):
 
     def _codes(self, probing: Probing, scope: str) -> pd.DataFrame:
         """Return the codes of tasks, drawn anew; nothing where none were asked for."""
-        run, section = self.run, self.run.config.classifiers
+        run, section = self.run, self.section
         tasks = [one.task for one in probing.posed if not section.coded or one.task.name in section.coded]
         if not tasks or not section.codes:
             return pd.DataFrame()
@@ -102,8 +152,7 @@ class ClassifierStudy(Study):
 
     def _note(self, probing: Probing, tasks: Sequence[ProbingTask], scope: str) -> None:
         """Note how many examples each task had, of how many, and which tasks could not be asked."""
-        record = self.run.journal.record
-        noted = record.setdefault("classifiers", {})
+        noted = self.run.journal.facts.setdefault("classifiers", {})
         for one in probing.posed:
             sizes = (len(one.select.clusters), len(one.report.clusters))
             noted[one.task.name] = {
@@ -112,9 +161,7 @@ class ClassifierStudy(Study):
             }
         for task in tasks:
             if task.name not in noted:
-                record["notes"].append(
-                    f"classifiers: the corpora have too few examples of {task.name}, it needs {task.needs}"
-                )
+                self.run.note(f"classifiers: the corpora have too few examples of {task.name}, it needs {task.needs}")
         for split, dropped in zip(SPLITS, probing.dropped, strict=True):
             self.run.note_dropped(split, scope, self.name, dropped)
 
@@ -130,4 +177,4 @@ def arc_rows(trained: pd.DataFrame) -> pd.DataFrame:
     missing = [f"{kind}_{what}" for kind in ("embedding", "random") for what in ("accuracy", "selectivity")]
     rows = rows.assign(majority=0.5, control_majority=0.5, **dict.fromkeys(missing, float("nan")))
     rows = rows.rename(columns=NAMES)
-    return rows[[column for column in CLASSIFIER_TABLES["classifiers"].columns if column in rows]]
+    return rows[[column for column in CLASSIFIER_TABLES["classifiers"].names if column in rows]]

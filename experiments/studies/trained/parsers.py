@@ -5,28 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-import pandas as pd
-
-from experiments.studies.study import Study, Surroundings
+from experiments.studies.study import Read, Result, Study
+from experiments.studies.surroundings import Surroundings
+from experiments.studies.trained.classifiers import ClassifiersSection
 from probes.evidence.results import SPLITS
 from probes.trained.parser_scores import ATTENTION, DISTANCES, parser_table
 
 
 @dataclass(frozen=True)
-class ParserStudy(Study):
+class ParserStudy(Study[ClassifiersSection]):
     """How well parsers find heads of words from a model's attention."""
 
     name = "parsers"
-    run: Surroundings
+    reads = ClassifiersSection
 
     @classmethod
-    def asked(cls, run: Surroundings) -> Self | None:
-        """Return the study where the config asks for parsers."""
-        return cls(run) if run.config.classifiers.parser else None
+    def open(cls, run: Surroundings, section: ClassifiersSection) -> Self | None:
+        """Return the study where its section wants parsers."""
+        return cls(run, section) if section.parser else None
 
-    def tables(self) -> dict[str, pd.DataFrame]:
+    def measure(self, read: Read) -> Result:
         """Return the table of parsers; none where a split has no sentence with a tree."""
-        run, section = self.run, self.run.config.classifiers
+        run, section = self.run, self.section
         step = run.counter(self.name, len(ATTENTION) * (1 + section.random) + len(DISTANCES))
         found, aligned = parser_table(
             run.model,
@@ -41,6 +41,6 @@ class ParserStudy(Study):
         for split, one in zip(SPLITS, aligned, strict=True):
             run.note_dropped(split, "sentence", self.name, one.dropped)
         if found.empty:
-            run.journal.record["notes"].append("parsers: a split has no sentence with a tree")
-            return {}
-        return {"parser": found}
+            run.note("parsers: a split has no sentence with a tree")
+            return Result({})
+        return Result({"parser": found})

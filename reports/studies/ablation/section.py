@@ -15,7 +15,7 @@ from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.ablation.costs import LEVEL, VALUE, Costs
 from reports.studies.ablation.tables import CHOSEN_BY
-from reports.tables.study_table import last_step
+from reports.tables.table import last_step
 
 COSTLY, HELPING = 8, 4
 "Heads that a table has at the most: of those that cost most, and of those without which the model surely does better."

@@ -12,7 +12,7 @@ from scipy import stats
 from reports.formats import coefficient, count, interval, percent
 from reports.run.folder import RunFolder
 from reports.studies.answers.tables import AGAINST, MEASURES
-from reports.tables.study_table import last_step
+from reports.tables.table import last_step
 
 ANSWERS: Final[Sequence[tuple[str, str]]] = (
     (

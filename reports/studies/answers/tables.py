@@ -1,67 +1,85 @@
-"""The tables of what a training taught: answers, which maps tell what they rest on, and how far maps moved."""
+"""The tables of trained answers: log-odds, single heads, and maps against causes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
-import pandas as pd
-
-from reports.tables.schema import outside
-from reports.tables.study_table import Refuse, StudyTable
+from reports.formats import coefficient, decimal
+from reports.tables.shared_columns import (
+    CORRELATIONS,
+    LAYER,
+    ONE_HEAD,
+    RUN,
+    number,
+    place,
+    text,
+    whole,
+)
+from reports.tables.table import Table
 
 MEASURES: Final = ("weights", "rollout", "flow")
-"What is told of a layer: its attention averaged over heads, rollout up to it, and flow up to it."
+"What is measured of a layer: its attention averaged over heads, rollout up to it, and flow up to it."
 
 AGAINST: Final = ("blank-out", "gradients")
-"What they are held against."
+"What they are compared with."
 
-_RUN: Final = {"model": "str", "step": "Int64", "corpus": "str"}
+_TEXT: Final = place("text", "Number of the text, the same in all tables of answers.")
+_WORDS: Final = whole("words", "Number of words before the verb.")
 
-ANSWER_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
-    _RUN | {"text": "int64", "words": "int64", "answer": "str", "log_odds": "float64"}
+ANSWERS: Final = Table(
+    "One row for each text whose verb the model chooses.",
+    ("model", "step", "text"),
+    (
+        *RUN,
+        _TEXT,
+        _WORDS,
+        text("answer", "The correct answer."),
+        number(
+            "log_odds",
+            "Log-odds of the correct answer, in nats; above 0 where the model is correct.",
+            None,
+            "",
+            decimal,
+        ),
+    ),
 )
-"""Column -> dtype of answers.parquet, one row a question; `words` counts those before the verb.
 
-`log_odds` are those of the right answer against the other, in nats: above 0 where the model is right."""
-
-ONE_HEAD_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
-    _RUN | {"text": "int64", "layer": "int64", "head": "int64", "name": "str", "log_odds": "float64"}
+SINGLE_HEADS: Final = Table(
+    "One row for each text and head: the model with all other heads of the head's layer ablated.",
+    ("model", "step", "text", "name"),
+    (
+        *RUN,
+        _TEXT,
+        *ONE_HEAD,
+        number(
+            "log_odds", "Log-odds of the correct answer with this head alone in its layer, in nats.", None, "", decimal
+        ),
+    ),
 )
-"""Column -> dtype of one_head.parquet, one row a question and head: the log-odds where it alone is left of its layer.
 
-`text` is the number of the question in answers.parquet; layer and head count from 0, `name` from 1."""
-
-FLOW_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
-    _RUN | {"text": "int64", "words": "int64", "layer": "int64", "measure": "str", "against": "str", "rho": "float64"}
+FLOWS: Final = Table(
+    "One row for each text, layer, measure of attention and measure of causes, over the words before the verb.",
+    ("model", "step", "text", "layer", "measure", "against"),
+    (
+        *RUN,
+        _TEXT,
+        _WORDS,
+        LAYER,
+        text("measure", "Measure of attention to the words: mean weights, rollout, or maximum flow.", MEASURES),
+        text("against", "What it is compared with: the effect of blanking a word out, or gradients.", AGAINST),
+        number(
+            "rho",
+            "Spearman's rank correlation of both over words; NaN where all words are equal in one.",
+            CORRELATIONS,
+            "",
+            coefficient,
+        ),
+    ),
 )
-"""Column -> dtype of flows.parquet, one row a question, layer (from 0), one of MEASURES and one of AGAINST.
 
-`rho` is Spearman's, over the words before the verb; NaN where all words are equal in one of the two."""
-
-
-DRIFT_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
-    _RUN | {"split": "str", "text": "int64", "layer": "int64", "head": "int64", "name": "str", "cosine": "float64"}
-)
-"""Column -> dtype of drift.parquet, one row a sentence and head: the cosine of its map before and after a training.
-
-In [0, 1]; layer and head count from 0, `name` from 1."""
-
-
-def _check_drift(frame: pd.DataFrame, refuse: Refuse) -> None:
-    refuse(outside(frame["cosine"], 0, 1 + 1e-9), "`cosine` lies outside [0, 1]")
-
-
-def _check_flows(frame: pd.DataFrame, refuse: Refuse) -> None:
-    refuse(outside(frame["rho"], -1, 1), "`rho` lies outside [-1, 1]")
-    for column, known in (("measure", MEASURES), ("against", AGAINST)):
-        refuse(~frame[column].isin(known), f"`{column}` is not one of {', '.join(known)}")
-
-
-ANSWER_TABLES: Final[Mapping[str, StudyTable]] = {
-    "answers": StudyTable(ANSWER_COLUMNS, ("model", "step", "text")),
-    "one_head": StudyTable(ONE_HEAD_COLUMNS, ("model", "step", "text", "name")),
-    "drift": StudyTable(DRIFT_COLUMNS, ("model", "step", "text", "name"), _check_drift),
-    "flows": StudyTable(FLOW_COLUMNS, ("model", "step", "text", "layer", "measure", "against"), _check_flows),
+ANSWER_TABLES: Final[Mapping[str, Table]] = {
+    "answers": ANSWERS,
+    "one_head": SINGLE_HEADS,
+    "flows": FLOWS,
 }

@@ -1,68 +1,116 @@
-"""The tables of what weights alone say of heads, beside what heads do on text."""
+"""The tables of what the weights alone show of heads, beside what heads do on text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
-import pandas as pd
-
-from reports.tables.schema import outside
-from reports.tables.study_table import Refuse, StudyTable
-
-_HEAD: Final = {"layer": "int64", "head": "int64", "name": "str"}
-
-RANGES: Final[Mapping[str, tuple[float, float]]] = MappingProxyType(
-    dict.fromkeys(("kernel_attention", "same_word", "related_words", "positive_eigenvalues", "own_word"), (0, 1))
-    | dict.fromkeys(("text_attention", "text_at_kernel", "attention"), (0, 1))
-    | dict.fromkeys(("static", "suppressed", "dynamic", "chance"), (0, 1))
-    | dict.fromkeys(("copying", "text_same_word", "text_copying", "rho", "low", "high"), (-1, 1))
-    | {"text_related": (-2, 2), "write_norm": (0, float("inf"))}
+from reports.formats import coefficient, decimal3, signed_whole
+from reports.tables.column import Column
+from reports.tables.shared_columns import (
+    CORRELATIONS,
+    NOT_NEGATIVE,
+    ONE_HEAD,
+    RUN,
+    ends,
+    fraction,
+    number,
+    text,
+    whole,
 )
-"Column -> the numbers that it may hold, NaN aside."
+from reports.tables.table import Table
 
 
-def _check(frame: pd.DataFrame, refuse: Refuse) -> None:
-    """Refuse what no weights can say."""
-    for column, (low, high) in RANGES.items():
-        if column in frame:
-            refuse(outside(frame[column], low, high), f"`{column}` lies outside [{low}, {high}]")
+def _offset(name: str, meaning: str) -> Column:
+    return Column(name, "int64", meaning, signed_whole)
 
 
-def _table(columns: Mapping[str, str], *key: str) -> StudyTable:
-    of_run = {"model": "str", "step": "Int64", "corpus": "str"}
-    return StudyTable({**of_run, **columns}, ("model", "step", *key), _check)
+def _correlation(name: str, meaning: str, interval: tuple[str, str] | None = None) -> Column:
+    return Column(name, "float64", meaning, coefficient, CORRELATIONS, interval)
 
 
-def _numbers(*names: str) -> dict[str, str]:
-    return dict.fromkeys(names, "float64")
-
-
-CIRCUIT_TABLES: Final[Mapping[str, StudyTable]] = {
-    "circuits": _table(
-        {
-            **_HEAD,
-            "kernel_offset": "int64",
-            **_numbers("kernel_attention", "same_word", "related_words", "copying", "positive_eigenvalues", "own_word"),
-            "text_offset": "int64",
-            **_numbers("text_attention", "text_at_kernel", "text_same_word", "text_related", "text_copying"),
-            **_numbers("write_norm"),
-        },
-        *("layer", "head"),
+CIRCUITS: Final = Table(
+    "One row for each head: its query-key and value-output circuits by the weights alone, and the same on text of the "
+    "report split.",
+    ("model", "step", "layer", "head"),
+    (
+        *RUN,
+        *ONE_HEAD,
+        _offset("kernel_offset", "Offset in subwords that the product of position embeddings prefers; left is < 0."),
+        fraction("kernel_attention", "Attention that a softmax over positions alone gives to that offset."),
+        fraction("same_word", "Share of other words that score below the word itself by query-key; chance is 0.5."),
+        fraction("related_words", "Share of other words that score below its five nearest words; chance is 0.5."),
+        _correlation("copying", "Sum of the value-output circuit's eigenvalues over that of their moduli; 1 copies."),
+        fraction("positive_eigenvalues", "Share of these eigenvalues with a positive real part."),
+        fraction("own_word", "Share of other words that a word raises less than itself; chance is 0.5."),
+        _offset("text_offset", "Offset in subwords that is attended to most on text; left is < 0."),
+        fraction("text_attention", "Mean attention to that offset on text."),
+        fraction("text_at_kernel", "Mean attention on text to the offset that the weights prefer."),
+        _correlation("text_same_word", "Attention to repeats of the same subword on text, minus an even spread."),
+        Column(
+            "text_related",
+            "float64",
+            "How much nearer (cosine) the attended subwords are than the others of the sentence.",
+            decimal3,
+            (-2, 2),
+        ),
+        _correlation(
+            "text_copying",
+            "Correlation of what the head writes on text with what raises the attended subwords' logits.",
+        ),
+        number(
+            "write_norm", "Mean length of the vector that the head writes; comparable within a layer.", NOT_NEGATIVE
+        ),
     ),
-    "circuit_kernels": _table(
-        {**_HEAD, "offset": "int64", **_numbers("score", "attention", "text_attention")}, "layer", "head", "offset"
+)
+
+KERNELS: Final = Table(
+    "One row for each head and offset: attention by positions alone, and on text.",
+    ("model", "step", "layer", "head", "offset"),
+    (
+        *RUN,
+        *ONE_HEAD,
+        _offset("offset", "Distance in subwords from query to key; left is < 0."),
+        number("score", "Query-key product of the position embeddings at that offset, scaled as attention is."),
+        fraction("attention", "Attention that a softmax over positions alone gives to the offset."),
+        fraction("text_attention", "Mean attention to the offset on text."),
     ),
-    "circuit_relations": _table(
-        {"relation": "str", **_HEAD, "pairs": "int64", **_numbers("static", "suppressed", "dynamic", "chance")},
-        *("relation", "layer", "head"),
+)
+
+RELATIONS: Final = Table(
+    "One row for each relation between words and head.",
+    ("model", "step", "relation", "layer", "head"),
+    (
+        *RUN,
+        text("relation", "Relation of word pairs, such as singular and plural."),
+        *ONE_HEAD,
+        whole("pairs", "Number of word pairs."),
+        fraction("static", "Share of pairs whose target is among the ten words that the source raises most."),
+        fraction("suppressed", "Share of pairs whose target is among the ten words that the source lowers most."),
+        fraction("dynamic", "As static, for the head's value of the source in two neutral sentences."),
+        fraction("chance", "The share that a random list of ten words would reach."),
     ),
-    "circuit_links": _table(
-        {"relation": "str", "weights": "str", "text": "str", **_numbers("rho", "low", "high"), "heads": "int64"},
-        *("relation", "weights", "text"),
+)
+
+LINKS: Final = Table(
+    "One row for each measure by the weights and its counterpart on text, over all heads.",
+    ("model", "step", "relation", "weights", "text"),
+    (
+        *RUN,
+        text("relation", "Relation of word pairs; empty for measures that have none."),
+        text("weights", "Measure by the weights alone, a column of circuits or circuit_relations."),
+        text("text", "Its counterpart on text, a column of the same table."),
+        _correlation(
+            "rho", "Spearman's rank correlation of both over heads; NaN where one is constant.", ("low", "high")
+        ),
+        *ends("", "rho, by resampling heads", coefficient, CORRELATIONS),
+        whole("heads", "Number of heads."),
     ),
+)
+
+CIRCUIT_TABLES: Final[Mapping[str, Table]] = {
+    "circuits": CIRCUITS,
+    "circuit_kernels": KERNELS,
+    "circuit_relations": RELATIONS,
+    "circuit_links": LINKS,
 }
-"""What the columns mean is in `reports.studies.circuits.section.TERMS`. `corpus` is that of the report split, which
-what is told of text comes from. Offsets are pieces, negative to the left; `relation` of a link is "" but for those of
-relations."""

@@ -3,69 +3,140 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from dataclasses import replace
 from typing import Final
 
-import pandas as pd
+from reports.formats import decimal, percent, signed
+from reports.tables.column import Column
+from reports.tables.shared_columns import (
+    CLUSTERS,
+    CORRELATIONS,
+    FRACTIONS,
+    ITEMS,
+    LABEL,
+    LAYER,
+    NOT_NEGATIVE,
+    ONE_HEAD,
+    RUN,
+    N,
+    difference,
+    ends,
+    flag,
+    fraction,
+    number,
+    place,
+    text,
+    whole,
+)
+from reports.tables.table import Table
 
-from reports.tables.schema import outside
-from reports.tables.study_table import Refuse, StudyTable
-
-_RUN: Final = {"model": "str", "step": "Int64", "corpus": "str"}
-_SELECTIVE: Final = dict.fromkeys(("selectivity", "selectivity_low", "selectivity_high"), "float64")
+_TASK: Final = text("task", "What the classifier predicts, such as part of speech.")
+_N_SELECT: Final = whole("n_select", "Number of examples of the selection split that it learned from.")
+_SELECTIVE: Final = (
+    difference(
+        "selectivity", "Accuracy minus that on the control task, whose labels are random by word form.", "selectivity"
+    ),
+    *ends("selectivity", "selectivity", signed, CORRELATIONS),
+)
+_CONTROL_ACCURACY: Final = fraction("control_accuracy", "Accuracy of the same classifier on the control task.")
 _MEASURED: Final = (
-    {"n": "int64", "clusters": "int64", "accuracy": "float64", "ci_low": "float64", "ci_high": "float64"}
-    | {"control_accuracy": "float64"}
-    | _SELECTIVE
-)
-
-_COLUMNS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
-    {
-        "classifiers": _RUN
-        | {"task": "str", "label": "str", "layer": "int64", "head": "int64", "name": "str", "selected": "bool"}
-        | {"classes": "int64", "n_select": "int64", **_MEASURED}
-        | {"codelength": "float64", "compression": "float64", "control_compression": "float64"}
-        | {"majority": "float64", "control_majority": "float64", "embedding_accuracy": "float64"}
-        | {"embedding_selectivity": "float64", "random_accuracy": "float64", "random_selectivity": "float64"},
-        "codes": _RUN
-        | {"task": "str", "draw": "int64", "layer": "int64", "head": "int64", "name": "str"}
-        | {"compression": "float64", "control_compression": "float64"},
-        "layers": _RUN
-        | {"task": "str", "layer": "int64", **_MEASURED, "cumulative": "float64"}
-        | {"cumulative_selectivity": "float64", "gain": "float64"}
-        | {"expected_layer": "float64", "expected_low": "float64", "expected_high": "float64"},
-        "parser": _RUN
-        | {"parser": "str", "weights": "str", "parameters": "int64", "n_select": "int64", "n": "int64"}
-        | {"clusters": "int64", "uas": "float64", "ci_low": "float64", "ci_high": "float64"}
-        | {"margin": "float64", "margin_low": "float64", "margin_high": "float64", "control_uas": "float64"}
-        | _SELECTIVE,
-    }
-)
-"""Name of the table -> column -> dtype. One row a task, label and head; a task, draw and head; a task and layer (0:
-embedding); a parser.
-
-In classifiers and codes layer and head count from 0, `name` from 1. Fractions lie in [0, 1]; codelength is in bits,
-compression how many times less that is than log2(classes) bits an example; NaN where something was not asked for."""
-
-_FRACTIONS: Final = (
-    *("accuracy", "ci_low", "ci_high", "control_accuracy", "majority", "embedding_accuracy", "random_accuracy"),
-    *("control_majority", "cumulative", "uas", "control_uas"),
+    *ITEMS,
+    fraction("accuracy", "Share of examples of the report split that are classified correctly.", "ci"),
+    *ends("ci", "accuracy", percent, FRACTIONS),
+    _CONTROL_ACCURACY,
+    *_SELECTIVE,
 )
 
 
-def _check(frame: pd.DataFrame, refuse: Refuse) -> None:
-    """Refuse what no classifier can have measured."""
-    for column in _FRACTIONS:
-        if column in frame:
-            refuse(outside(frame[column], 0, 1), f"`{column}` lies outside [0, 1] (fractions, not percent)")
+def _compression(name: str, of: str) -> Column:
+    """Return a column of how much shorter labels become; 1 is no gain."""
+    meaning = f"How many times shorter the online code makes the labels {of}; 1 is no gain."
+    return number(name, meaning, NOT_NEGATIVE, write=decimal)
 
 
-CLASSIFIER_TABLES: Final[Mapping[str, StudyTable]] = {
-    name: StudyTable(_COLUMNS[name], ("model", "step", "corpus", *key), _check)
-    for name, key in (
-        ("classifiers", ("task", "label", "name")),
-        ("codes", ("task", "draw", "name")),
-        ("layers", ("task", "layer")),
-        ("parser", ("parser", "weights")),
-    )
+_COMPRESSIONS: Final = (
+    _compression("compression", "of the task"),
+    _compression("control_compression", "of the control task"),
+)
+
+CLASSIFIERS: Final = Table(
+    "One row for each task, label and head: a classifier fitted on what the head writes.",
+    ("model", "step", "corpus", "task", "label", "name"),
+    (
+        *RUN,
+        _TASK,
+        replace(LABEL, meaning="Label of the task that the numbers are about, or all of them."),
+        *ONE_HEAD,
+        flag("selected", "Whether it is the head with the shortest code on the selection split."),
+        whole("classes", "Number of labels of the task."),
+        _N_SELECT,
+        *_MEASURED,
+        number(
+            "codelength",
+            "Online code length of the selection split's labels, in bits; shorter is better.",
+            NOT_NEGATIVE,
+        ),
+        *_COMPRESSIONS,
+        fraction("majority", "Accuracy of always predicting the most frequent label."),
+        fraction("control_majority", "The same on the control task."),
+        fraction("embedding_accuracy", "Accuracy of a classifier on the word's embedding; NaN where none was fitted."),
+        difference("embedding_selectivity", "Selectivity of that classifier; NaN where none was fitted."),
+        fraction("random_accuracy", "Accuracy of the best head of randomly initialised weights; NaN without them."),
+        difference("random_selectivity", "Selectivity of that head; NaN without such weights."),
+    ),
+)
+
+CODES: Final = Table(
+    "One row for each task, random draw of examples and head.",
+    ("model", "step", "corpus", "task", "draw", "name"),
+    (*RUN, _TASK, place("draw", "Number of the draw of examples, order and control task."), *ONE_HEAD, *_COMPRESSIONS),
+)
+
+LAYERS: Final = Table(
+    "One row for each task and layer, layer 0 being the embedding.",
+    ("model", "step", "corpus", "task", "layer"),
+    (
+        *RUN,
+        _TASK,
+        replace(LAYER, meaning="Layer, counted from 1; 0 is the embedding."),
+        *_MEASURED,
+        fraction("cumulative", "Accuracy of a classifier that is given layers 0 to this one."),
+        difference("cumulative_selectivity", "Selectivity of that classifier."),
+        difference("gain", "Cumulative accuracy minus that of the layer below."),
+        Column(
+            "expected_layer",
+            "float64",
+            "Mean layer weighted by gain, the same for all layers of a task; NaN where nothing is gained.",
+            decimal,
+            interval=("expected_low", "expected_high"),
+        ),
+        *ends("expected", "the expected layer", decimal),
+    ),
+)
+
+PARSER: Final = Table(
+    "One row for each parser that is given the attention of all heads.",
+    ("model", "step", "corpus", "parser", "weights"),
+    (
+        *RUN,
+        text("parser", "What the parser is given, or the name of a baseline."),
+        text("weights", "Weights of the model whose attention it is given: trained, random, or none."),
+        whole("parameters", "Number of parameters of the parser."),
+        replace(_N_SELECT, meaning="Number of words of the selection split that it learned from."),
+        replace(N, meaning="Number of words of the report split, punctuation aside."),
+        CLUSTERS,
+        fraction("uas", "Unlabelled attachment score: share of words whose head is predicted correctly.", "ci"),
+        *ends("ci", "the unlabelled attachment score", percent, FRACTIONS),
+        difference("margin", "Its score minus that of the strongest baseline.", "margin"),
+        *ends("margin", "the margin", signed, CORRELATIONS),
+        fraction("control_uas", "Score of the same parser on the control task."),
+        *_SELECTIVE,
+    ),
+)
+
+CLASSIFIER_TABLES: Final[Mapping[str, Table]] = {
+    "classifiers": CLASSIFIERS,
+    "codes": CODES,
+    "layers": LAYERS,
+    "parser": PARSER,
 }

@@ -10,7 +10,7 @@ import pandas as pd
 
 from reports.formats import count, decimal3
 from reports.run.folder import RunFolder
-from reports.tables.study_table import last_step
+from reports.tables.table import last_step
 
 DRIFT: Final[Sequence[tuple[str, str]]] = (
     (

@@ -12,7 +12,7 @@ import pandas as pd
 from reports.formats import count, names
 from reports.run.folder import RunFolder
 from reports.studies.gating.parts import Curve, GatePath, Importance, Migration, Scale
-from reports.tables.study_table import last_step
+from reports.tables.table import last_step
 
 ROLES: Final = 3
 "Labels that are named of a head."

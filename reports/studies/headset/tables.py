@@ -1,75 +1,127 @@
-"""The tables about heads as a set."""
+"""The tables of relations between heads."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
-import pandas as pd
+from reports.formats import coefficient, percent, signed
+from reports.tables.shared_columns import (
+    BASELINE,
+    BASELINE_ACCURACY,
+    CORRELATIONS,
+    FRACTIONS,
+    ITEMS,
+    ONE_HEAD,
+    QUESTION,
+    RUN,
+    difference,
+    ends,
+    flag,
+    fraction,
+    number,
+    p_column,
+    place,
+    text,
+    whole,
+)
+from reports.tables.table import Table
 
-from reports.tables.schema import outside
-from reports.tables.study_table import Refuse, StudyTable
+_NATS: Final = (0.0, math.log(2))
+"What a Jensen-Shannon divergence can be."
 
-_RUN: Final = {"model": "str", "step": "Int64", "corpus": "str"}
-_HEAD: Final = {"layer": "int64", "head": "int64", "name": "str"}
-_PAIR: Final = {**_HEAD, "other_layer": "int64", "other_head": "int64", "other": "str"}
+_PAIR: Final = (
+    *ONE_HEAD,
+    place("other_layer", "Layer of the other head, counted from 0."),
+    place("other_head", "The other head in its layer, counted from 0."),
+    text("other", "The other head as layer-head, both counted from 1."),
+)
+_WHAT: Final = text(
+    "what", "What is compared: W_V (read subspaces), W_O (written subspaces), outputs (linear CKA), or maps."
+)
+_WEIGHTS: Final = text("weights", "own, or random for randomly initialised weights.", ("own", "random"))
+_DISTANCE: Final = number(
+    "distance", "Mean Jensen-Shannon divergence of the two heads' maps, in nats; lower is more alike.", _NATS
+)
 
+DISTANCES: Final = Table("One row for every two heads.", ("model", "step", "name", "other"), (*RUN, *_PAIR, _DISTANCE))
 
-def _between(name: str) -> dict[str, str]:
-    return {f"{name}_low": "float64", f"{name}_high": "float64"}
-
-
-def _within(**limits: float) -> Callable[[pd.DataFrame, Refuse], None]:
-    """Return what refuses numbers of a column that are negative or above its limit."""
-
-    def check(frame: pd.DataFrame, refuse: Refuse) -> None:
-        for column, limit in limits.items():
-            refuse(outside(frame[column], 0, limit), f"`{column}` lies outside [0, {limit:.3g}]")
-
-    return check
-
-
-_NATS: Final = math.log(2)
-"The largest Jensen-Shannon divergence."
-
-HEADSET_TABLES: Final[Mapping[str, StudyTable]] = {
-    "distances": StudyTable(
-        {**_RUN, **_PAIR, "distance": "float64"}, ("model", "step", "name", "other"), _within(distance=_NATS)
+SUBSPACES: Final = Table(
+    "One row for every two heads, what is compared, and weights.",
+    ("model", "step", "what", "weights", "name", "other"),
+    (
+        *RUN,
+        _WHAT,
+        _WEIGHTS,
+        *_PAIR,
+        number(
+            "overlap",
+            "Mean squared cosine of the principal angles, or CKA; 1 is the same subspace.",
+            FRACTIONS,
+            "",
+            coefficient,
+        ),
+        number("nearest", "Cosine of the smallest principal angle; NaN for outputs.", FRACTIONS, "", coefficient),
     ),
-    "subspaces": StudyTable(
-        {**_RUN, "what": "str", "weights": "str", **_PAIR, "overlap": "float64", "nearest": "float64"},
-        ("model", "step", "what", "weights", "name", "other"),
-        _within(overlap=1, nearest=1),
+)
+
+PAIR_CONTRASTS: Final = Table(
+    "One row for what is compared and weights: pairs of heads of one layer against pairs of two layers.",
+    ("model", "step", "what", "weights"),
+    (
+        *RUN,
+        _WHAT,
+        _WEIGHTS,
+        number("within", "Mean over pairs of heads of one layer: overlap, or distance in nats of maps.", FRACTIONS),
+        number("between", "Mean over pairs of heads of two layers, as within.", FRACTIONS),
+        whole("pairs_within", "Number of pairs of heads of one layer."),
+        whole("pairs_between", "Number of pairs of heads of two layers."),
+        p_column("p", "Permutation p-value of the difference of both means; NaN where nothing was tested."),
     ),
-    "contrasts": StudyTable(
-        {**_RUN, "what": "str", "weights": "str", "within": "float64", "between": "float64"}
-        | {"pairs_within": "int64", "pairs_between": "int64", "p": "float64"},
-        ("model", "step", "what", "weights"),
-        _within(within=1, between=1, p=1),
+)
+
+PLACES: Final = Table(
+    "One row for each head, on a plane that keeps the distances of maps as well as it can.",
+    ("model", "step", "name"),
+    (
+        *RUN,
+        *ONE_HEAD,
+        number("x", "First coordinate on the plane, in nats."),
+        number("y", "Second coordinate on the plane, in nats."),
+        place("group", "Number of the cluster of alike heads, from 1."),
+        text("nearest", "The head whose maps are most alike."),
+        replace(_DISTANCE, meaning="Mean Jensen-Shannon divergence from that head's maps, in nats."),
     ),
-    "places": StudyTable(
-        {**_RUN, **_HEAD, "x": "float64", "y": "float64", "group": "int64", "nearest": "str", "distance": "float64"},
-        ("model", "step", "name"),
-        _within(distance=_NATS),
+)
+
+ENSEMBLES: Final = Table(
+    "One row for each label, direction and number of heads whose maps are averaged.",
+    ("model", "step", "probe", "label", "variant", "size"),
+    (
+        *RUN,
+        *QUESTION,
+        whole("size", "Number of heads."),
+        text("heads", "Their names, in the order in which they were added on the selection split."),
+        fraction("select_accuracy", "Accuracy of the mean map on the selection split."),
+        flag("chosen", "Whether this size is best on the selection split."),
+        *ITEMS,
+        fraction("accuracy", "Accuracy of the mean map on the report split.", "ci"),
+        *ends("ci", "accuracy", percent, FRACTIONS),
+        difference("gain", "Accuracy minus that of the first head alone.", "gain"),
+        *ends("gain", "the gain", signed, CORRELATIONS),
+        BASELINE,
+        BASELINE_ACCURACY,
+        difference("margin", "Accuracy minus that of the strongest baseline or control.", "margin"),
+        *ends("margin", "the margin", signed, CORRELATIONS),
     ),
-    "ensembles": StudyTable(
-        {**_RUN, "probe": "str", "label": "str", "variant": "str", "size": "int64", "heads": "str"}
-        | {"select_accuracy": "float64", "chosen": "bool", "n": "int64", "clusters": "int64", "accuracy": "float64"}
-        | {**_between("ci"), "gain": "float64", **_between("gain"), "baseline": "str", "baseline_accuracy": "float64"}
-        | {"margin": "float64", **_between("margin")},
-        ("model", "step", "probe", "label", "variant", "size"),
-        _within(select_accuracy=1, accuracy=1, ci_low=1, ci_high=1, baseline_accuracy=1),
-    ),
+)
+
+HEADSET_TABLES: Final[Mapping[str, Table]] = {
+    "distances": DISTANCES,
+    "subspaces": SUBSPACES,
+    "contrasts": PAIR_CONTRASTS,
+    "places": PLACES,
+    "ensembles": ENSEMBLES,
 }
-"""Name -> what the table must hold.
-
-distances: one row for every two heads; `distance` is the mean Jensen-Shannon divergence of their maps in nats.
-subspaces: one row for every two heads, `what` ("W_V": the subspaces that they read, "W_O": that they write to,
-"outputs": linear CKA of what comes out) and `weights` ("own", or "random" for fresh ones); `overlap` is the mean
-squared cosine of the principal angles or CKA, `nearest` the cosine of the smallest angle, both in [0, 1].
-contrasts: means over pairs `within` a layer and `between` layers; `what` is also "maps", for distances.
-places: one row a head; `x` and `y` on a plane, in nats, `group` from 1, the `nearest` head and its `distance`.
-ensembles: one row a relation and `size`, of the mean map of the `heads` (names, in the order in which they were taken
-on the selection split); `gain` is over the first head alone, `chosen` marks the best size on the selection split.
-Layer and head count from 0, `name` from 1; accuracies are fractions."""

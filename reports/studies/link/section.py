@@ -11,7 +11,7 @@ import pandas as pd
 from reports.formats import coefficient, names
 from reports.run.folder import RunFolder
 from reports.studies.link.tables import VERDICTS
-from reports.tables.study_table import last_step
+from reports.tables.table import last_step
 
 BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN = VERDICTS
 

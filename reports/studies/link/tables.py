@@ -1,15 +1,32 @@
-"""The tables that hold what heads look at against what they matter for."""
+"""The tables that compare what heads attend to with their causal effect."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from dataclasses import replace
 from typing import Final
 
-import pandas as pd
-
-from reports.tables.schema import outside
-from reports.tables.study_table import Refuse, StudyTable
+from reports.formats import coefficient, percent
+from reports.tables.column import Column
+from reports.tables.shared_columns import (
+    BEHAVIOUR,
+    CORRELATIONS,
+    FRACTIONS,
+    NOT_NEGATIVE,
+    ONE_HEAD,
+    P_ADJUSTED,
+    QUESTION,
+    RUN,
+    N,
+    difference,
+    ends,
+    flag,
+    fraction,
+    number,
+    text,
+    whole,
+)
+from reports.tables.table import Table
 
 VERDICTS: Final = (
     "looks and matters",
@@ -19,69 +36,57 @@ VERDICTS: Final = (
     "not known",
 )
 
-_ROLE: Final[Mapping[str, str]] = {"behaviour": "str", "probe": "str", "label": "str", "variant": "str"}
+_ROLE: Final = (BEHAVIOUR, *QUESTION)
+_KEY: Final = ("model", "step", *(column.name for column in _ROLE))
 
-LINK_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "model": "str",
-        "step": "Int64",
-        "corpus": "str",
-        **_ROLE,
-        "layer": "int64",
-        "head": "int64",
-        "name": "str",
-        "n": "int64",
-        "accuracy": "float64",
-        "mass": "float64",
-        "margin": "float64",
-        "write_norm": "float64",
-        "importance": "float64",
-        "patching": "float64",
-        "cost": "float64",
-        "cost_low": "float64",
-        "cost_high": "float64",
-        "p_adjusted": "float64",
-        "looks": "bool",
-        "matters": "bool",
-        "verdict": "str",
-    }
-)
-"""Column -> dtype of link.parquet, one row a behaviour, role (probe, label, variant) and head.
-
-accuracy, mass and margin are those of the report split; `cost` is what the behaviour loses without the head, in the
-behaviour's own unit, p_adjusted corrected over heads; importance and patching are NaN where they were not measured."""
-
-CORRELATION_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "model": "str",
-        "step": "Int64",
-        "corpus": "str",
-        **_ROLE,
-        "one": "str",
-        "other": "str",
-        "heads": "int64",
-        "rho": "float64",
-        "low": "float64",
-        "high": "float64",
-    }
-)
-"Column -> dtype of link_correlations.parquet, one row a role and two measures: Spearman's rho over heads."
-
-
-def _check_link(frame: pd.DataFrame, refuse: Refuse) -> None:
-    for column in ("accuracy", "mass", "p_adjusted"):
-        refuse(outside(frame[column], 0, 1), f"`{column}` lies outside [0, 1]")
-    refuse(~frame["verdict"].isin(VERDICTS), f"`verdict` is not one of {', '.join(VERDICTS)}")
-
-
-def _check_correlations(frame: pd.DataFrame, refuse: Refuse) -> None:
-    for column in ("rho", "low", "high"):
-        refuse(outside(frame[column], -1, 1), f"`{column}` lies outside [-1, 1]")
-
-
-LINK_TABLES: Final[Mapping[str, StudyTable]] = {
-    "link": StudyTable(LINK_COLUMNS, ("model", "step", *_ROLE, "layer", "head"), _check_link),
-    "link_correlations": StudyTable(
-        CORRELATION_COLUMNS, ("model", "step", *_ROLE, "one", "other"), _check_correlations
+LINK: Final = Table(
+    "One row for each behaviour, label, direction and head of the report split.",
+    (*_KEY, "layer", "head"),
+    (
+        *RUN,
+        *_ROLE,
+        *ONE_HEAD,
+        N,
+        fraction("accuracy", "Share of scored words whose most attended candidate is correct."),
+        number("mass", "Mean attention to correct words.", FRACTIONS, "", percent),
+        difference("margin", "Accuracy minus that of the strongest baseline or control."),
+        number(
+            "write_norm", "Mean length of the vector that the head writes; comparable within a layer.", NOT_NEGATIVE
+        ),
+        number(
+            "importance",
+            "Mean |d value / d gate|, in the behaviour's unit; NaN where it was not measured.",
+            NOT_NEGATIVE,
+        ),
+        number("patching", "Share of the answer that patching the head restores; NaN where it was not measured."),
+        number("cost", "What the behaviour loses without the head, in its unit.", None, "cost"),
+        *ends("cost", "the cost"),
+        replace(P_ADJUSTED, meaning="p of the cost, corrected for all heads; NaN where nothing was tested."),
+        flag("looks", "Whether attention says so: the head is specialised in the label and direction."),
+        flag("matters", "Whether ablation says so: its cost is significantly above 0."),
+        text("verdict", "Verdict of attention and ablation together.", VERDICTS),
     ),
-}
+)
+
+LINK_CORRELATIONS: Final = Table(
+    "One row for each behaviour, label, direction and pair of measures, over all heads.",
+    (*_KEY, "one", "other"),
+    (
+        *RUN,
+        *_ROLE,
+        text("one", "First measure, a column of link."),
+        text("other", "Second measure, a column of link."),
+        whole("heads", "Number of heads."),
+        Column(
+            "rho",
+            "float64",
+            "Spearman's rank correlation of both over heads; NaN where one is constant.",
+            coefficient,
+            CORRELATIONS,
+            ("low", "high"),
+        ),
+        *ends("", "rho", coefficient, CORRELATIONS),
+    ),
+)
+
+LINK_TABLES: Final[Mapping[str, Table]] = {"link": LINK, "link_correlations": LINK_CORRELATIONS}

@@ -13,7 +13,7 @@ import pandas as pd
 from reports.formats import coefficient, count, decimal, names, percent, signed
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
-from reports.tables.study_table import last_step
+from reports.tables.table import last_step
 
 ALL: Final = "all places"
 "The role of the rows that are about all places at once."

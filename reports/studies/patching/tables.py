@@ -3,48 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from dataclasses import replace
 from typing import Final
 
-import pandas as pd
+from reports.formats import percent
+from reports.tables.shared_columns import CLUSTERS, ONE_HEAD, P_ADJUSTED, P_LABEL, RUN, P, ends, number, text, whole
+from reports.tables.table import Table
 
-from reports.tables.schema import outside
-from reports.tables.study_table import Refuse, StudyTable
-
-PATCHING_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "model": "str",
-        "step": "Int64",
-        "corpus": "str",
-        "role": "str",
-        "layer": "int64",
-        "head": "int64",
-        "name": "str",
-        "n": "int64",
-        "clusters": "int64",
-        "share": "float64",
-        "ci_low": "float64",
-        "ci_high": "float64",
-        "estimate": "float64",
-        "direct": "float64",
-        "p": "float64",
-        "p_label": "float64",
-        "p_adjusted": "float64",
-    }
+PATCHING: Final = Table(
+    "One row for each role of places in the sentence and head.",
+    ("model", "step", "role", "layer", "head"),
+    (
+        *RUN,
+        text("role", "Places that are patched, such as the subject; all places is all of them at once."),
+        *ONE_HEAD,
+        whole("n", "Number of sentence pairs.", 1),
+        CLUSTERS,
+        number(
+            "share",
+            "Share of the answer that the head restores; 1 is all of it, below 0 it hurts.",
+            None,
+            "ci",
+            percent,
+        ),
+        *ends("ci", "the share", percent),
+        number("estimate", "The same share to first order, by gradients.", write=percent),
+        number(
+            "direct",
+            "Share that the head writes straight into the logits; NaN where that is not defined.",
+            write=percent,
+        ),
+        replace(P, meaning="p-value of the share for this row alone; NaN where nothing was tested."),
+        replace(P_LABEL, meaning="p corrected for all heads of the role."),
+        replace(P_ADJUSTED, meaning="p corrected for all heads and roles; NaN where nothing was tested."),
+    ),
 )
-"""Column -> dtype of patching.parquet, one row a role of places and head; "all places" is all of them at once.
 
-`share` of the answer that the head restores there, 1 for all of it; it may be negative or above 1. `estimate` is the
-same share to first order, `direct` what the head writes straight into the logits, NaN where that cannot be told."""
-
-
-def _check(frame: pd.DataFrame, refuse: Refuse) -> None:
-    for column in ("p", "p_label", "p_adjusted"):
-        refuse(outside(frame[column], 0, 1), f"`{column}` lies outside [0, 1]")
-    refuse(frame["n"] < 1, "`n` is below 1")
-    refuse(frame["ci_low"] > frame["ci_high"], "`ci_low` lies above `ci_high`")
-
-
-PATCHING_TABLES: Final[Mapping[str, StudyTable]] = {
-    "patching": StudyTable(PATCHING_COLUMNS, ("model", "step", "role", "layer", "head"), _check)
-}
+PATCHING_TABLES: Final[Mapping[str, Table]] = {"patching": PATCHING}

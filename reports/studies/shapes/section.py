@@ -13,7 +13,7 @@ from reports.formats import count, percent
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.shapes.measures import SENTENCES, TITLES, Measure, heat_data, shape_grids
-from reports.tables.study_table import last_step
+from reports.tables.table import last_step
 
 PLACES: Final = {
     "[SEP]": ("attention", "[SEP]"),

@@ -1,61 +1,65 @@
-"""The table of the shapes of heads."""
+"""The table of attention statistics: the shapes of heads' maps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from dataclasses import replace
 from typing import Final
 
 import pandas as pd
 
-from reports.tables.schema import outside
-from reports.tables.study_table import Refuse, StudyTable
-
-SHAPE_COLUMNS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "model": "str",
-        "step": "Int64",
-        "corpus": "str",
-        "scope": "str",
-        "split": "str",
-        "kind": "str",
-        "measure": "str",
-        "layer": "int64",
-        "head": "int64",
-        "name": "str",
-        "n": "int64",
-        "clusters": "int64",
-        "value": "float64",
-        "ci_low": "float64",
-        "ci_high": "float64",
-        "even": "float64",
-        "near_ties": "int64",
-        "threshold": "float64",
-        "p": "float64",
-        "p_label": "float64",
-        "p_adjusted": "float64",
-    }
+from reports.tables.column import outside
+from reports.tables.scores import no_number_of_nothing
+from reports.tables.shared_columns import (
+    CLUSTERS,
+    NEAR_TIES,
+    ONE_HEAD,
+    P_ADJUSTED,
+    P_LABEL,
+    RUN,
+    SPLIT,
+    P,
+    ends,
+    number,
+    text,
+    whole,
 )
-"""Column -> dtype of shapes.parquet, one row a scope, split, measure and head.
-
-`value` is a mean over `n` texts: nats for entropy, words for distance, times even attention for sieves, and else a
-fraction in [0, 1]; `even` is what a map of equal numbers has. NaN where n = 0, and where nothing was tested."""
+from reports.tables.table import Refuse, Table
 
 _SHARES = ("confidence", "attention", "offset", "class")
 "Kinds of shapes that are fractions."
 
-_P = ("p", "p_label", "p_adjusted")
-
 
 def _check(frame: pd.DataFrame, refuse: Refuse) -> None:
-    """Refuse what cannot be the shape of a map."""
-    share = frame["kind"].isin(_SHARES)
-    for column in ("value", "ci_low", "ci_high", "even", *_P):
-        highest = 1.0 if column in _P else share.map({True: 1.0, False: float("inf")})
+    highest = frame["kind"].isin(_SHARES).map({True: 1.0, False: float("inf")})
+    for column in ("value", "ci_low", "ci_high", "even"):
         refuse(outside(frame[column], 0, highest), f"`{column}` lies outside [0, 1], or is negative")
-    refuse((frame["n"] == 0) & frame["value"].notna(), "n = 0 but `value` is a number, not NaN")
+    no_number_of_nothing(frame, refuse, "value")
 
 
-SHAPE_TABLES: Final[Mapping[str, StudyTable]] = {
-    "shapes": StudyTable(SHAPE_COLUMNS, ("model", "step", "scope", "split", "kind", "measure", "layer", "head"), _check)
-}
+SHAPES: Final = Table(
+    "One row for each scope, split, measure and head. Values are nats for entropy, words for distance, times even "
+    "attention for sieves, and fractions in [0, 1] for all other kinds.",
+    ("model", "step", "scope", "split", "kind", "measure", "layer", "head"),
+    (
+        *RUN,
+        text("scope", "Texts that are read: sentences, or windows of several."),
+        SPLIT,
+        text("kind", "Kind of the measure, such as entropy, offset or sieve."),
+        text("measure", "What is measured, such as attention to [SEP]."),
+        *ONE_HEAD,
+        whole("n", "Number of texts; 0 where none could be measured."),
+        CLUSTERS,
+        number("value", "Mean over texts, in the unit of its kind; NaN where n = 0.", None, "ci"),
+        *ends("ci", "the value"),
+        number("even", "Value of a map of equal numbers; NaN where that is not defined."),
+        replace(NEAR_TIES, meaning="Maps with a number within 0.00001 of a threshold that their class hangs on."),
+        number("threshold", "Value that a sieve must exceed; NaN where nothing was tested."),
+        replace(P, meaning="One-sided p-value that the value exceeds the threshold; NaN where nothing was tested."),
+        replace(P_LABEL, meaning="p corrected for all heads (step-down maximum); NaN where nothing was tested."),
+        replace(P_ADJUSTED, meaning="p corrected for all heads and sieves; NaN where nothing was tested."),
+    ),
+    _check,
+)
+
+SHAPE_TABLES: Final[Mapping[str, Table]] = {"shapes": SHAPES}

@@ -17,7 +17,7 @@ from experiments.claims.trained import (
     specialised,
     trainings,
 )
-from experiments.config.config import load_config
+from experiments.run.config import load_config
 from mha import MaskedLM, load_model
 from mha.training.checkpoints import find_checkpoint, read_record
 from probes.pairs.grammar_pairs import grammar_pairs

@@ -15,8 +15,9 @@ from experiments.compare.compare import compare, open_sides, shortened
 from experiments.compare.sides import CompareError
 from reports import Run, write_examples, write_scores, write_studies
 from reports.compare.table import ALONE, GAINED, KEPT_ROLE, LEADS, LOST, LOST_ROLE, MOVED, NEW_ROLE, SAME, TURNED, Pair
-from reports.run.biography_tables import OPTIONAL, TABLES, write_biographies
-from reports.tables.columns import EXAMPLE_COLUMNS
+from reports.run.biography_files import write_biographies
+from reports.run.biography_tables import OPTIONAL, TABLES
+from reports.tables.scores import EXAMPLE_COLUMNS
 from tests.experiments.findings.planted import planted_run, scored
 
 Heads = Mapping[str, float]
@@ -280,7 +281,7 @@ def live(folder: str) -> str:
         curves.append(question | {"name": best, "margin": margin, "low": margin - 0.05, "high": margin + 0.05})
         for row in rows_of({("obj", ""): {best: accuracy}}):
             rows.append(row | question | {"tokens": step, "corpus": "a", "excess": 0.0})
-    frames = {name: pd.DataFrame(columns=[*columns]) for name, columns in TABLES.items() if name not in OPTIONAL}
+    frames = {name: pd.DataFrame(columns=[*table.names]) for name, table in TABLES.items() if name not in OPTIONAL}
     frame = pd.DataFrame(rows)
     frame["name"] = (frame["layer"] + 1).astype(str) + "-" + (frame["head"] + 1).astype(str)
     write_biographies(frames | {"biographies": frame, "biography_curves": pd.DataFrame(curves)}, Path(folder))

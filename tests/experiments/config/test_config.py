@@ -8,7 +8,8 @@ import pytest
 import tomli_w
 from pydantic import BaseModel, ValidationError
 
-from experiments.config.config import Config, ConfigError, CorpusPart, load_config, resolved
+from experiments.config.config import ConfigError, CorpusPart, resolved
+from experiments.run.config import RunConfig, load_config
 
 SHIPPED = sorted((Path(__file__).parents[3] / "experiments" / "configs").glob("*.toml"))
 
@@ -174,8 +175,8 @@ def complaint(path: Path, *changes: str) -> str:
 
 
 def test_every_key_is_given_another_value_by_a_test() -> None:
-    elsewhere = [key for key in keys(Config) if key == "model.step" or key.startswith("train.")]  # test_training.py
-    assert sorted([*CHANGED, *elsewhere]) == sorted(keys(Config))
+    elsewhere = [key for key in keys(RunConfig) if key == "model.step" or key.startswith("train.")]  # test_training.py
+    assert sorted([*CHANGED, *elsewhere]) == sorted(keys(RunConfig))
 
 
 @pytest.mark.parametrize("key", CHANGED)
@@ -203,7 +204,7 @@ def test_a_key_is_read_from_the_file_and_from_set_alike(key: str, write: Any) ->
 
 def test_defaults_are_those_of_the_sections(write: Any) -> None:
     config = load_config(write())
-    assert config == Config(name="least", corpus={"select": {"name": "grammar"}})
+    assert config == RunConfig(name="least", corpus={"select": {"name": "grammar"}})
     assert config.corpus.report is None
     assert (config.model.name, config.model.source) == ("minilm", "pretrained")
     assert (config.controls.random, config.controls.shuffled, config.controls.shuffles_tried) == (2, 3, 20)

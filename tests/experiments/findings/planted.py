@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from reports import Run
-from reports.tables.columns import BEHAVIOUR_COLUMNS, SCORE_COLUMNS
+from reports.tables.scores import BEHAVIOUR_COLUMNS, SCORE_COLUMNS
 
 Row = Mapping[str, Any]
 

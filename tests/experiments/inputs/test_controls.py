@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.config.config import Config, ConfigError, load_config
+from experiments.config.config import Config, ConfigError
 from experiments.inputs.controls import SAMPLE, ModelControl, chosen_shuffles, model_controls, strongest_together
+from experiments.run.config import load_config
 from mha import Model, load_model
 from probes import Corpus, get_probe
 from probes.corpora.corpus import MemoryTexts, Texts

@@ -8,7 +8,8 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
-from experiments.config.config import ConfigError, load_config
+from experiments.config.config import ConfigError
+from experiments.run.config import load_config
 from experiments.run.run import run
 from mha import Encoder, ModelError, export_encoder, load_model
 from reports import Run

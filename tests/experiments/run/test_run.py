@@ -9,8 +9,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from experiments.config.config import ConfigError, load_config
+from experiments.config.config import ConfigError
 from experiments.inputs.corpora import open_corpora
+from experiments.run.config import load_config
 from experiments.run.run import RunError, run
 from probes import Corpus
 from probes.evidence.results import Split, score_table

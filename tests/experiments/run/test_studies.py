@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from experiments.config.config import load_config
+from experiments.run.config import load_config
 from experiments.run.run import run
 from probes.grammar.lexicon import NOUNS
 from reports import Run
-from reports.studies.confusion.tables import CONFUSION_COLUMNS
-from reports.studies.relatedness.tables import RELATEDNESS_COLUMNS
+from reports.studies.confusion.tables import CONFUSION
+from reports.studies.relatedness.tables import RELATEDNESS
 
 Scored = Callable[..., Run]
 
@@ -32,7 +32,7 @@ def test_a_run_of_other_probes_measures_neither(scored: Scored) -> None:
 def test_a_run_that_asks_about_distractors_tells_confusion_of_both_splits(scored: Scored) -> None:
     found = scored('probes.names=["distractors"]')
     bits = found.studies["confusion"]
-    assert tuple(bits.columns) == tuple(CONFUSION_COLUMNS)
+    assert tuple(bits.columns) == CONFUSION.names
     assert set(bits.split) == {"select", "report"}
     assert set(bits.corpus) == {"grammar-1", "grammar-2"}
     every = bits[(bits.label == "all") & (bits.split == "report")]
@@ -46,7 +46,7 @@ def test_a_run_that_asks_about_distractors_tells_confusion_of_both_splits(scored
 def test_ratings_are_looked_up_in_the_sentences_of_the_corpora(scored: Scored, ratings: Path) -> None:
     found = scored(f'relatedness.ratings=["{ratings}"]', "relatedness.permutations=39")
     related = found.studies["relatedness"]
-    assert tuple(related.columns) == tuple(RELATEDNESS_COLUMNS)
+    assert tuple(related.columns) == RELATEDNESS.names
     assert set(related.ratings) == {"made"}
     assert len(related) == 2 * found.layers * found.heads
     assert (related.n > 5).all()

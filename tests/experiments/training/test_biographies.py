@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.config.config import ConfigError, load_config
+from experiments.config.config import ConfigError
 from experiments.inputs.corpora import open_corpora
 from experiments.run import run as run_module
+from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.training.biographies import biographies
 from experiments.training.checkpoints import read_checkpoints
@@ -91,8 +92,8 @@ def tables(trainings: dict[int, Path], path: Path) -> Mapping[str, pd.DataFrame]
 
 def test_every_table_is_there_with_its_columns(tables: Mapping[str, pd.DataFrame]) -> None:
     assert set(tables) == set(TABLES)
-    for name, columns in TABLES.items():
-        assert set(tables[name].columns) == set(columns), name
+    for name, table in TABLES.items():
+        assert set(tables[name].columns) == set(table.names), name
 
 
 def test_planted_heads_come_at_their_steps(tables: Mapping[str, pd.DataFrame]) -> None:

@@ -12,7 +12,6 @@ from mha import Encoder, Model
 from mha.encoder.encoder import Layer
 from mha.planted.heads import word_model
 from reports.run.biography_tables import TABLES
-from reports.tables.schema import validate
 
 WORDS = ["the", "a", "dog", "cat", "sees", "runs", "big", "red", "house"]
 TEXTS = [["the", "dog", "runs"], ["a", "cat", "sees"], ["the", "big", "red", "house"], ["a", "dog", "sees", "the"]]
@@ -91,7 +90,7 @@ def test_without_a_sentence_that_models_can_read_nothing_is_matched() -> None:
                 kinship.see(seed, step, model(seed))
         both = tables(kinship, (0, 0), (0, 1), (1, 0), (1, 1))
         for frame, name in zip(both, ("biography_matches", "biography_partners"), strict=True):
-            assert len(validate(frame, TABLES[name])) == 0
+            assert len(TABLES[name].validated(frame, name)) == 0
 
 
 def test_models_that_lose_other_sentences_are_not_laid_side_by_side() -> None:

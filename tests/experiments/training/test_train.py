@@ -10,7 +10,7 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
-from experiments.config.config import ConfigError, TrainingConfig, load_config, load_training
+from experiments.config.config import ConfigError, TrainingConfig
 from experiments.config.train_config import (
     CheckpointsSection,
     MaskingSection,
@@ -18,6 +18,7 @@ from experiments.config.train_config import (
     TokenizerSection,
     TrainSection,
 )
+from experiments.run.config import load_config, load_training
 from experiments.run.run import run
 from experiments.training.texts import open_material, open_rows, open_texts, open_vocabulary
 from experiments.training.train import encoder_config, open_checkpoint, train_seeds, training_settings

@@ -342,7 +342,7 @@ def test_views_of_weights_refuse_gaps_and_a_head_goes_once() -> None:
     assert attention.W_Q.shape == (HEADS, MODEL, HEAD_DIM)
     attention.prune([2])
     for name in ("W_Q", "W_K", "W_V", "W_O"):
-        with pytest.raises(AttentionError, match=r"of 4 heads 1 were taken out, .*mha\.pruning\.zeroed"):
+        with pytest.raises(AttentionError, match=r"of 4 heads 1 were taken out, .*mha\.causal\.pruning\.zeroed"):
             getattr(attention, name)
     with pytest.raises(AttentionError, match="1 were taken out"):
         attention.bias(0)
@@ -357,7 +357,7 @@ def test_a_model_to_be_scored_has_all_its_heads() -> None:
     model = word_model(["ship"], layers=2, heads=3, head_dim=4, positions=8, seed=0)
     assert isinstance(model.module, Encoder)
     small = smaller(model.module, torch.tensor([[0, 1, 1], [1, 0, 1.0]]))
-    with pytest.raises(ModelError, match=r"planted-0: 2 of its 6 heads were taken out, .*mha\.pruning\.zeroed"):
+    with pytest.raises(ModelError, match=r"planted-0: 2 of its 6 heads were taken out, .*mha\.causal\.pruning\.zeroed"):
         replace(model, module=small)
     replace(model, module=zeroed(small, torch.ones(2, 3)))
 

@@ -17,7 +17,8 @@ from reports.biographies.charts import biography_charts, panels, ticks
 from reports.biographies.curves import MOST_CELLS
 from reports.biographies.section import HeadBiographies, head_biographies
 from reports.page import page as page_module
-from reports.run.biography_tables import TABLES, read_biographies, write_biographies
+from reports.run.biography_files import read_biographies, write_biographies
+from reports.run.biography_tables import TABLES
 from reports.scores.verdicts import Rule
 
 STEPS = (0, 10, 100, 1000)
@@ -106,9 +107,9 @@ def tables(seeds: Sequence[int] = (0, 1), steps: Sequence[int] = STEPS) -> dict[
         "biographies": scores,
         "biography_steps": every,
         "biography_onsets": onsets,
-        "biography_order": pd.DataFrame(order, columns=list(TABLES["biography_order"])),
-        "biography_curves": best[best.baseline != ""][list(TABLES["biography_curves"])],
-        "biography_head_onsets": head_onsets[list(TABLES["biography_head_onsets"])],
+        "biography_order": pd.DataFrame(order, columns=list(TABLES["biography_order"].names)),
+        "biography_curves": best[best.baseline != ""][list(TABLES["biography_curves"].names)],
+        "biography_head_onsets": head_onsets[list(TABLES["biography_head_onsets"].names)],
         "biography_profiles": profiles,
         "biography_lives": pd.concat([life_frame(seed) for seed in seeds], ignore_index=True),
         "biography_matches": pd.DataFrame([match | {"what": "seeds"}, match | {"what": "steps", "distance": 0.03}]),
@@ -143,7 +144,9 @@ def test_tables_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert found is not None
     assert set(found) == set(TABLES)
     for name, frame in found.items():
-        pd.testing.assert_frame_equal(frame, frames[name][list(TABLES[name])].reset_index(drop=True), check_dtype=False)
+        pd.testing.assert_frame_equal(
+            frame, frames[name][list(TABLES[name].names)].reset_index(drop=True), check_dtype=False
+        )
     assert len(pd.read_csv(tmp_path / "biographies.csv")) == len(frames["biographies"])
 
 

@@ -13,7 +13,8 @@ from reports.findings.page import beside, common, deciding, exceptions, facts, w
 from reports.findings.record import RECORD, VERDICTS, published_words, read_findings
 from reports.formats import escaped
 from reports.page.run_findings import Verdict, run_findings
-from reports.page.sections import SECTIONS, Told
+from reports.page.sections import SECTIONS
+from reports.sections.page_section import Told
 from reports.templates.environment import environment
 
 HOSTILE = "<script>alert('1')</script> | *a* ‮ 🙂"

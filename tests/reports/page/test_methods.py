@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from experiments.config.config import Config
+from experiments.run.config import RunConfig
 from reports.page.methods import methods
-from reports.page.methods_of_studies import BEHAVIOUR, LIVES, STUDIES, WITHIN
+from reports.page.methods_of_studies import BEHAVIOUR, LIVES
 from reports.scores.controls import Rival
 from reports.scores.verdicts import Rule, Verdicts
-from reports.studies.tables import STUDY_TABLES
+from reports.sections.study_report import Method
+from reports.studies.registry import STUDY_REPORTS
 from tests.reports.page.test_summary import RECORD, row
 
 CONFIG: dict[str, Any] = {
@@ -81,17 +82,22 @@ def test_a_training_is_told_with_its_seeds() -> None:
     assert "trained as" not in told({"model": {"source": "checkpoint"}, "train": train})["Model"]
 
 
-def test_every_table_of_a_study_is_told_or_belongs_to_one_that_is() -> None:
-    assert {*STUDIES, *WITHIN} == set(STUDY_TABLES)
+METHODS = [method for study in STUDY_REPORTS for method in study.methods]
 
 
-@pytest.mark.parametrize("name", STUDIES)
-def test_a_study_is_told_where_it_ran_with_keys_that_configs_have(name: str) -> None:
-    title, section, sentences = STUDIES[name]
-    known = Config.model_validate({"name": "x", "corpus": {"select": {"name": "grammar"}}}).model_dump()
+def test_every_table_of_a_study_belongs_to_one_of_its_methods() -> None:
+    for study in STUDY_REPORTS:
+        described = [table for method in study.methods for table in method.tables]
+        assert sorted(described) == sorted(set(study.tables) - {"counts"}), "counts are for comparisons of runs"
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.tables[0])
+def test_a_study_is_told_where_it_ran_with_keys_that_configs_have(method: Method) -> None:
+    title, section, sentences = method.title, method.section, method.sentences
+    known = RunConfig.model_validate({"name": "x", "corpus": {"select": {"name": "grammar"}}}).model_dump()
     keys = {key for _, key, _, _ in string.Formatter().parse(sentences) if key}
     assert not keys or keys <= set(known[section])
-    said = told({section: {key: 97531 for key in keys}}, studies={name: object()})[title]
+    said = told({section: {key: 97531 for key in keys}}, studies={method.tables[0]: object()})[title]
     assert said.count("97,531") == len(re.findall(r"{\w+}", sentences))
     assert title not in told(CONFIG)
 
@@ -104,8 +110,8 @@ def test_behaviour_and_biographies_are_told_with_their_settings() -> None:
     ]
     assert "matched on 7 sentences" in lives
     assert "as is the default resamples" in lives, "a key that is not there is not made up"
-    assert {"{corpora}", "{method}", "{seed}"} == set(re.findall(r"{\w+}", BEHAVIOUR))
-    assert "{replicates}" in LIVES
+    assert {"{corpora}", "{method}", "{seed}"} == set(re.findall(r"{\w+}", BEHAVIOUR.sentences))
+    assert "{replicates}" in LIVES.sentences
 
 
 def test_both_pages_hold_the_methods_and_how_to_run_again(report: Path) -> None:

@@ -42,7 +42,8 @@ def test_both_files_come_back_as_they_were_written(
 
 def test_what_no_metric_can_be_is_refused(metrics: pd.DataFrame, agreement: pd.DataFrame, tmp_path: Path) -> None:
     with pytest.raises(
-        ValueError, match=r"metrics.parquet: `auc` lies outside \[0, 1\], in \d+ row\(s\); the first is"
+        ValueError,
+        match=r"metrics.parquet: `auc` lies outside \[0, 1\] \(fractions, not percent\), in \d+ row\(s\); the first is",
     ):
         write_metrics(metrics.assign(auc=1.5), agreement, tmp_path)
     with pytest.raises(ValueError, match=r"agreement.parquet: `tau` lies outside \[-1, 1\]"):

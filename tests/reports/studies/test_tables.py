@@ -1,5 +1,6 @@
 """Tables of what is measured beside scores: refused where they cannot be right, and read back as they were written."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -7,10 +8,12 @@ import pytest
 
 from reports.page.sections import SECTIONS
 from reports.studies.tables import STUDY_TABLES, read_studies, write_studies
-from reports.tables.study_table import Refuse, StudyTable
+from reports.tables.shared_columns import ONE_HEAD, SPLIT, number
+from reports.tables.table import Refuse, Table
 from reports.templates.environment import TEMPLATES
 
-TABLE = StudyTable({"split": "str", "layer": "int64", "head": "int64", "name": "str", "bits": "float64"}, ("name",))
+BITS = number("bits", "How many bits it takes.", (0, 2))
+TABLE = Table("One row for each head.", ("name",), (SPLIT, *ONE_HEAD, BITS))
 
 
 def rows() -> pd.DataFrame:
@@ -20,7 +23,7 @@ def rows() -> pd.DataFrame:
 
 
 def test_columns_are_put_in_order_and_further_ones_follow() -> None:
-    assert list(TABLE.validated(rows(), "bits.parquet").columns) == [*TABLE.columns, "more"]
+    assert list(TABLE.validated(rows(), "bits.parquet").columns) == [*TABLE.names, "more"]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +51,7 @@ def test_a_table_s_own_check_names_the_row_by_its_key() -> None:
         refuse(frame["bits"] > 0.7, "too many bits")
 
     with pytest.raises(ValueError, match=r"too many bits, in 1 row\(s\); the first is 3-5"):
-        StudyTable(TABLE.columns, TABLE.key, check).validated(rows(), "bits.parquet")
+        replace(TABLE, check=check).validated(rows(), "bits.parquet")
 
 
 def test_tables_come_back_and_those_that_are_not_there_are_not_made_up(

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 import torch
 
-from experiments.config.config import ConfigError, load_config
+from experiments.config.config import ConfigError
+from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.studies.causal.ablation import choose_heads
 from mha import Ablate, MaskedLM, ModelError, intervene, load_model

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from experiments.config.config import ConfigError, load_config
+from experiments.config.config import ConfigError
 from experiments.config.section import NAMED_BEHAVIOURS, BehaviourNames
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import open_model
 from experiments.record.progress import silent
 from experiments.record.run_record import Journal
+from experiments.run.config import load_config
 from experiments.studies.causal.behaviours import Behaviours
-from experiments.studies.study import Surroundings
+from experiments.studies.surroundings import Surroundings
 from mha.encoder.encoder import Encoder
 from mha.models.masked_prediction import MaskedLM
 from mha.models.model import ModelError
@@ -49,7 +50,7 @@ def test_loss_and_embedding_are_of_a_sample_of_the_sentences_of_the_report_split
     assert isinstance(embedding, Embedding)
     documents = {document.id for document in run.corpora[1].stream()}
     for one in (loss, embedding):
-        lost = [noted["count"] for noted in run.journal.record["dropped"] if noted["scope"] == one.name]
+        lost = [noted.count for noted in run.journal.dropped if noted.scope == one.name]
         assert lost, "longer than the model"
         assert len(one.clusters) + sum(lost) == 7
     assert set(loss.clusters) <= documents
@@ -60,8 +61,8 @@ def test_loss_and_embedding_are_of_a_sample_of_the_sentences_of_the_report_split
 def test_pairs_are_a_sample_decided_as_behaviour_says(around: Around) -> None:
     run = around('behaviour.method="pll"', "behaviour.first=30", "behaviour.seed=5")
     (pairs,) = Behaviours.of(run, ("grammar",), 12)
-    noted = [one for one in run.journal.record["dropped"] if one["scope"] == "grammar"]
-    assert len(pairs.clusters) + sum(one["count"] for one in noted) == 12
+    noted = [one for one in run.journal.dropped if one.scope == "grammar"]
+    assert len(pairs.clusters) + sum(one.count for one in noted) == 12
     assert all(len(one.wanted) == 1 for one in pairs.asked), "a place at a time: pseudo-log-likelihood"
     (every,) = Behaviours.of(run, ("grammar",), 100)
     assert set(pairs.clusters) < set(every.clusters)
@@ -71,7 +72,7 @@ def test_what_is_left_out_is_noted_once(around: Around) -> None:
     run = around('behaviour.method="masked"')
     for _ in range(2):
         list(Behaviours.of(run, ("grammar",), 40))
-    noted = [(one["scope"], one["reason"]) for one in run.journal.record["dropped"]]
+    noted = [(one.scope, one.reason) for one in run.journal.dropped]
     assert noted
     assert len(noted) == len(set(noted))
 

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.config.config import ConfigError, load_config
+from experiments.config.config import ConfigError
+from experiments.run.config import load_config
 from experiments.run.run import run
 from mha import Encoder, export_encoder
 from mha.models.model import ModelError

@@ -7,7 +7,7 @@ import pytest
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from experiments.config.config import load_config
+from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.studies.causal.patching import PatchingError
 from mha import Encoder, EncoderConfig, ModelError, export_encoder

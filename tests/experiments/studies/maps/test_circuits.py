@@ -6,13 +6,14 @@ import pandas as pd
 import pytest
 from torch import nn
 
-from experiments.config.config import ConfigError, load_config
+from experiments.config.config import ConfigError
 from experiments.inputs.open_model import Opened
 from experiments.record.progress import silent
 from experiments.record.run_record import Journal
+from experiments.run.config import load_config
 from experiments.run.run import run
-from experiments.studies.maps.circuits import CircuitStudy
-from experiments.studies.study import Surroundings
+from experiments.studies.maps.circuits import CircuitsSection, CircuitStudy
+from experiments.studies.surroundings import Surroundings
 from mha import load_model
 from mha.models.circuits import CircuitError
 from probes import Corpus
@@ -51,7 +52,8 @@ def test_other_architectures_are_refused_only_where_a_run_asks(base: Path, tiny:
 
     def asked(*options: str) -> CircuitStudy | None:
         config = load_config(base, options)
-        return CircuitStudy.asked(Surroundings(config, Opened(other, config), (corpus, corpus), Journal(), silent))
+        run = Surroundings(config, Opened(other, config), (corpus, corpus), Journal(), silent)
+        return CircuitStudy.open(run, CircuitsSection.of(config))
 
     assert asked() is None
     with pytest.raises(CircuitError, match="not of 'gpt2'"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reports import Run
-from reports.studies.counts.tables import COUNT_COLUMNS, COUNT_TABLES
+from reports.studies.counts.tables import COUNT_TABLES, COUNTS
 
 QUESTION = ["probe", "label", "variant"]
 
@@ -14,7 +14,7 @@ QUESTION = ["probe", "label", "variant"]
 def test_counts_add_up_to_the_accuracies_of_all_heads(scored: Callable[..., Run]) -> None:
     run = scored()
     counts = run.studies["counts"]
-    heads = [column for column in counts if column not in COUNT_COLUMNS]
+    heads = [column for column in counts if column not in COUNTS.dtypes]
     assert heads == ["1-1", "1-2", "2-1", "2-2"]
     assert set(counts["corpus"]) == {"grammar-2"}, "the report split"
     assert not (run.folder / "counts.csv").exists()

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.config.config import ConfigError, load_config
+from experiments.config.config import ConfigError
+from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.studies.maps.ensembles import choose_relations
 from mha import load_model

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from experiments.config.config import load_config
+from experiments.run.config import load_config
 from experiments.run.run import run
 from probes.maps.shapes import MEASURES
 from reports import Run

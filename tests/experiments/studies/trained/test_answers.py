@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.config.config import ConfigError, load_config
+from experiments.config.config import ConfigError
+from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.studies.trained import answers
 from mha import Ablate, MaskedLM, intervene

@@ -14,7 +14,7 @@ from probes.causal.ablation_table import ACCURACY, ATTRACTED, COLUMNS, CONTRASTS
 from probes.causal.head_sets import KINDS
 from reports import Run, write_report, write_studies
 from reports.studies.ablation.section import Ablations, ablations
-from reports.studies.ablation.tables import ABLATION_COLUMNS, CONTRAST_COLUMNS, MEASURES
+from reports.studies.ablation.tables import ABLATION_CONTRASTS, ABLATIONS, MEASURES
 from reports.studies.ablation.tables import KINDS as TOLD_KINDS
 
 LAYERS, HEADS = 6, 12
@@ -94,8 +94,8 @@ def tell(written_run: Path, tmp_path: Path) -> Callable[..., Ablations]:
 
 def test_the_tables_are_those_that_probes_make() -> None:
     own = {"model", "step", "corpus"}
-    assert set(ABLATION_COLUMNS) - own == set(COLUMNS)
-    assert set(CONTRAST_COLUMNS) - own == set(CONTRASTS)
+    assert set(ABLATIONS.names) - own == set(COLUMNS)
+    assert set(ABLATION_CONTRASTS.names) - own == set(CONTRASTS)
     assert (TOLD_KINDS, MEASURES) == (KINDS, (VALUE, ACCURACY, ATTRACTED))
 
 

@@ -9,7 +9,7 @@ import pytest
 from reports import BEHAVIOUR_COLUMNS, Run, write_behaviour, write_report
 from reports.page import page as page_module
 from reports.studies.behaviour.section import FOLDED, Behaviour, Examined, behaviour
-from reports.tables.schema import read_behaviour
+from reports.tables.scores import BEHAVIOUR
 
 NAN = float("nan")
 HOSTILE = '<b>&"|</script>`'
@@ -65,7 +65,7 @@ def test_a_run_without_pairs_has_no_section(written_run: Path, report: Path) -> 
 
 def test_the_table_comes_back_as_it_was_written(tmp_path: Path) -> None:
     path = write_behaviour(rows(), tmp_path)
-    frame = read_behaviour(path)
+    frame = BEHAVIOUR.read(path)
     assert list(frame.columns) == list(BEHAVIOUR_COLUMNS)
     assert frame.attractors.dtype == frame.step.dtype == "Int64"
     assert len(pd.read_csv(tmp_path / "behaviour.csv")) == len(frame) == len(rows())

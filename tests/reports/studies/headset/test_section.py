@@ -40,7 +40,7 @@ def test_tables_are_read_as_they_were_written(tmp_path: Path, head_tables: Table
     found = read_studies(tmp_path)
     assert list(found) == list(HEADSET_TABLES)
     for name, table in head_tables.items():
-        pd.testing.assert_frame_equal(found[name], table[[*HEADSET_TABLES[name].columns]], check_dtype=False)
+        pd.testing.assert_frame_equal(found[name], table[[*HEADSET_TABLES[name].names]], check_dtype=False)
 
 
 @pytest.mark.parametrize(

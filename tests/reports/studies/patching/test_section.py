@@ -7,7 +7,7 @@ import pytest
 
 from reports import Run, write_report, write_studies
 from reports.studies.patching.section import ALL, patched_heads
-from reports.studies.patching.tables import PATCHING_COLUMNS
+from reports.studies.patching.tables import PATCHING
 
 LAYERS, HEADS = 2, 3
 FACTS = {
@@ -38,7 +38,7 @@ def rows(role: str, shares: list[float], *, sure: int = -1) -> pd.DataFrame:
 def table() -> pd.DataFrame:
     shares = [0.01, -0.25, 0.0, 0.02, 0.75, 0.1]
     frames = [rows(ALL, shares, sure=4), rows("subject", [0.005] * 6), rows("verb", [0, 0, 0, 0, 0.7, 0])]
-    return pd.concat(frames, ignore_index=True)[list(PATCHING_COLUMNS)]
+    return pd.concat(frames, ignore_index=True)[list(PATCHING.names)]
 
 
 def put(folder: Path, frame: pd.DataFrame, facts: object = FACTS) -> Run:

@@ -19,7 +19,7 @@ from reports.formats import names
 from reports.studies.shapes.charts import panels, shape_charts
 from reports.studies.shapes.measures import NAMES, TITLES
 from reports.studies.shapes.section import PLACES, HeadShapes, head_shapes
-from reports.studies.shapes.tables import SHAPE_COLUMNS
+from reports.studies.shapes.tables import SHAPE_TABLES
 from reports.studies.shapes.terms import SHAPES
 from reports.studies.tables import read_studies
 
@@ -108,7 +108,7 @@ def test_a_run_without_shapes_has_no_section(written_run: Path, report: Path) ->
 def test_the_table_comes_back_as_it_was_written(tmp_path: Path) -> None:
     write_studies({"shapes": rows()}, tmp_path)
     frame = read_studies(tmp_path)["shapes"]
-    assert list(frame.columns) == list(SHAPE_COLUMNS)
+    assert list(frame.columns) == list(SHAPE_TABLES["shapes"].names)
     assert frame.step.dtype == "Int64"
     assert len(pd.read_csv(tmp_path / "shapes.csv")) == len(frame) == 4 * len(MEASURES) * LAYERS * HEADS
 

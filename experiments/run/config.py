@@ -1,0 +1,41 @@
+"""The config of a run with the tables of all its studies, read from TOML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from experiments.config.config import Config, ConfigError, TrainingConfig, with_studies
+from experiments.config.file import read_toml, resolve_tables, validated
+from experiments.run.studies import STUDIES
+
+RunConfig: Final = with_studies(
+    "RunConfig", __name__, dict.fromkeys(study.reads for study in STUDIES if study.reads is not None)
+)
+"A config with the tables of all studies, in their order."
+
+
+def load_config(path: Path, changes: Sequence[str] = ()) -> Config:
+    """Read a config file; `changes` are "key=value" with dots between tables and TOML values.
+
+    Raises ConfigError with one line that names the file, the key, and what was expected.
+    """
+    return checked(read_toml(path, changes), path.parent, path)
+
+
+def load_training(path: Path, changes: Sequence[str] = ()) -> TrainingConfig:
+    """Read what `headscope train` needs of a config file: its name and [train]; other tables must be right as well."""
+    values = read_toml(path, changes)
+    if values.keys() <= TrainingConfig.model_fields.keys():
+        return validated(TrainingConfig, values, path)
+    config = checked(values, path.parent, path)
+    if config.train is None:
+        raise ConfigError(f"{path}: there is no table [train] that says what to train")
+    return TrainingConfig(name=config.name, train=config.train)
+
+
+def checked(values: dict[str, Any], folder: Path, where: Path) -> Config:
+    """Return the values of a config, checked; files that tables name are in `folder`, and errors begin with `where`."""
+    resolve_tables(values, folder, RunConfig)
+    return validated(RunConfig, values, where)

@@ -1,0 +1,21 @@
+"""The model of a finished run, loaded again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from experiments.inputs.open_model import open_model
+from experiments.record.progress import silent
+from experiments.run.config import load_config
+from experiments.training.train import open_checkpoint
+from mha import Model
+from reports import Run
+
+
+def open_model_of(run: Run) -> Model:
+    """Load the model of a finished run; one that the run trained lies in its folder."""
+    config = load_config(run.folder / "config.toml")
+    if config.model.source == "train" and config.train is not None:
+        model = open_checkpoint(run.folder / f"seed-{config.train.seeds[0]}", config.model.step)[0]
+        return replace(model, name=run.name)
+    return open_model(config, run.folder.parent, silent).model

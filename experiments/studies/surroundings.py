@@ -1,0 +1,120 @@
+"""What a study may use of the run that it is part of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, TypeVar
+
+import pandas as pd
+
+from experiments.config.config import Config
+from experiments.inputs.controls import first_seed
+from experiments.inputs.open_model import Opened
+from experiments.record.progress import Progress, counter
+from experiments.record.run_record import Journal
+from mha import MaskedLM, Model, load_model
+from probes import Corpus, get_probe
+from probes.corpora.corpus import Texts
+from probes.evidence.question import Effort
+from probes.evidence.results import SPLITS, add_verdicts
+from probes.evidence.statistics import Rule
+from probes.scoring.aligned import Dropped
+from probes.scoring.score import Settings
+
+SCOPES: Final = ("sentence", "window")
+"What a model reads at a time, in the order of a run."
+
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a study may use of the run that it is part of."""
+
+    config: Config
+    opened: Opened
+    corpora: tuple[Corpus, Corpus]
+    "Of the selection split and of the report split."
+    journal: Journal
+    progress: Progress
+    _shared: dict[type[Any], object] = field(default_factory=dict, repr=False)
+
+    @property
+    def model(self) -> Model:
+        """The model of the run."""
+        return self.opened.model
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """The scopes that the run reads, in order."""
+        wanted = {get_probe(name).scope for name in self.config.probes.names}
+        return tuple(scope for scope in SCOPES if scope in wanted)
+
+    def once(self, kind: type[Kind]) -> Kind:
+        """Return what all studies of the run share of a kind: made where it is first used, and kept."""
+        shared = self._shared.setdefault(kind, kind())
+        assert isinstance(shared, kind)
+        return shared
+
+    @property
+    def settings(self) -> Settings:
+        """How maps are read."""
+        scoring = self.config.scoring
+        return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps)
+
+    def fresh(self) -> Model:
+        """Return a model of the same architecture with fresh weights, those of the first such control."""
+        return load_model(self.config.model.name, "random", first_seed(self.config, self.model, "random"))
+
+    def counter(self, what: str, of: int) -> Callable[..., None]:
+        """Return what shows one step of `what` more, or as many as it is told, each time it is called."""
+        return counter(self.progress, what, of)
+
+    def note(self, text: str) -> None:
+        """Note something that a reader of the run should know, once."""
+        self.journal.note(text)
+
+    def note_dropped(self, split: str, scope: str, what: str, dropped: Dropped) -> None:
+        """Note what was left out of `what` on a split, and why."""
+        self.journal.drop(split, scope, dropped, what)
+
+    @cached_property
+    def lm(self) -> MaskedLM:
+        """The model with its masked-LM head, loaded once for all studies; raises ModelError where there is none."""
+        return MaskedLM.of(self.model, self.config.seed)
+
+    @property
+    def effort(self) -> Effort:
+        """How many resamples and signs are drawn, and from which seed."""
+        scoring = self.config.scoring
+        return Effort(scoring.replicates, scoring.flips, self.config.seed)
+
+    def verdicts(self, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+        """Return the scores of all parts as one table, with verdicts that are corrected for all of them."""
+        verdict = self.config.verdict
+        frames = [part for part in parts if len(part)]
+        return add_verdicts(pd.concat(frames, ignore_index=True), Rule(verdict.alpha, verdict.margin))
+
+    def texts(self, scope: str) -> list[Texts]:
+        """Return the texts of a scope, "sentence" or "window": of the selection split and of the report split."""
+        words = self.config.scoring.window_words
+        return [corpus.sentences() if scope == "sentence" else corpus.windows(words) for corpus in self.corpora]
+
+    def complete(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Add the corpus of each row's split, that of the report split where there is none, and the model and step.
+
+        A study that read something else says the corpus itself.
+        """
+        if "corpus" in frame:
+            return self.of_run(frame)
+        names = dict(zip(SPLITS, (corpus.name for corpus in self.corpora), strict=True))
+        corpus = frame["split"].map(names) if "split" in frame else names[SPLITS[1]]
+        return self.of_run(frame.assign(corpus=corpus))
+
+    def of_run(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Add which model, and at which step of its training, the rows are about."""
+        model, step = self.model, self.opened.step
+        name = f"{model.name} ({model.source})" if model.source in ("random", "shuffled") else model.name
+        return frame.assign(model=name, step=pd.array([pd.NA if step is None else step] * len(frame), dtype="Int64"))

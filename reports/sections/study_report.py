@@ -1,0 +1,65 @@
+"""What reports hold of a study: its tables, its section of the page, and its methods in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reports.sections.page_section import PageSection
+from reports.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Method:
+    """How something was measured, in sentences for an appendix."""
+
+    tables: tuple[str, ...]
+    "What was measured: a run that holds the first of these tables has measured it."
+    title: str
+    section: str
+    "Table of the config that the sentences take keys from."
+    sentences: str
+    "With keys of the table in braces."
+
+    def written(self, config: Mapping[str, Any]) -> tuple[str, str]:
+        """Return the heading and the sentences, with the settings of a config."""
+        return self.title, self.sentences.format_map(_Settings(config.get(self.section, {})))
+
+
+@dataclass(frozen=True)
+class StudyReport:
+    """What reports hold of a study."""
+
+    tables: Mapping[str, Table]
+    "What its tables in a run folder must hold, by name."
+    section: PageSection | None = None
+    "Of the page of a run; None where the page does not show it."
+    methods: Sequence[Method] = ()
+
+    def written(self, held: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield heading and sentences of what a run has measured that holds these tables."""
+        return (method.written(config) for method in self.methods if method.tables[0] in held)
+
+
+class _Settings(dict[str, Any]):
+    """The keys of a table as they are written in a sentence; one that an older config does not have is said to be."""
+
+    def __missing__(self, key: str) -> str:
+        return "as is the default"
+
+    def __getitem__(self, key: str) -> str:
+        return written(super().__getitem__(key))
+
+
+def written(value: Any) -> str:
+    """Write a value of a config in a sentence.
+
+    >>> written(True), written(9999), written(["zero", "mean"]), written([]), written(0.1)
+    ('yes', '9,999', 'zero, mean', 'those of the default', '0.1')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(map(written, value)) or "those of the default"
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,39 @@
+"""What reports hold of answers: tables, a section of the page, and methods in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reports.sections.page_section import PageSection
+from reports.sections.study_report import Method, StudyReport
+from reports.studies.answers.section import ANSWERS, answers
+from reports.studies.answers.tables import ANSWER_TABLES
+
+ANSWER_STUDY: Final = StudyReport(
+    ANSWER_TABLES,
+    PageSection("answers", "What was learned to be answered", answers, ANSWERS),
+    (
+        Method(
+            ("answers",),
+            "Answers",
+            "answers",
+            "The model was asked {questions} held-out texts of its training at the most, each to be answered in one "
+            "of two words.",
+        ),
+        Method(
+            ("flows",),
+            "Attention, rollout and flow",
+            "answers",
+            "For {texts} of the questions, of {shortest} to {longest} words, attention, rollout and flow from the "
+            "answer to the words were held against blanking each word out and against gradients (Abnar and Zuidema "
+            "2020).",
+        ),
+        Method(
+            ("one_head",),
+            "One head a layer",
+            "answers",
+            "{one_head} of the questions were asked again with one head of a layer left, each in turn (Michel et al. "
+            "2019).",
+        ),
+    ),
+)

@@ -1,0 +1,41 @@
+"""What reports hold of classifiers and parsers: tables, a section of the page, and methods in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reports.sections.page_section import PageSection
+from reports.sections.study_report import Method, StudyReport
+from reports.studies.classifiers.figure import save_classifiers
+from reports.studies.classifiers.section import classifiers
+from reports.studies.classifiers.tables import CLASSIFIER_TABLES
+from reports.studies.classifiers.terms import CLASSIFIERS
+
+CLASSIFIER_STUDY: Final = StudyReport(
+    CLASSIFIER_TABLES,
+    PageSection("classifiers", "What classifiers tell from heads", classifiers, CLASSIFIERS, save=save_classifiers),
+    (
+        Method(
+            ("classifiers", "layers"),
+            "Classifiers",
+            "classifiers",
+            "For the tasks {tasks}, classifiers were trained on what every head gives to words, on {examples} "
+            "examples a task and split at the most, beside control tasks (Hewitt and Liang 2019) and with minimum "
+            "description length (Voita and Titov 2020); on heads of a model with fresh weights: {random}.",
+        ),
+        Method(
+            ("codes",),
+            "Codes, drawn anew",
+            "classifiers",
+            "Labels of the selection split (tasks: {coded}) were coded {codes} times more, each time of other "
+            "examples, in another order of documents and beside another control task, to say what of a compression is "
+            "chance.",
+        ),
+        Method(
+            ("parser",),
+            "Parsers",
+            "classifiers",
+            "Parsers were trained on the attention of all heads at once, on {sentences} sentences a split at the most.",
+        ),
+    ),
+)

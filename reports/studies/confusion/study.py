@@ -1,0 +1,24 @@
+"""What reports hold of confusion: tables, a section of the page, and methods in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reports.sections.page_section import PageSection
+from reports.sections.study_report import Method, StudyReport
+from reports.studies.confusion.section import confusions
+from reports.studies.confusion.tables import CONFUSION_TABLES
+
+CONFUSION_STUDY: Final = StudyReport(
+    CONFUSION_TABLES,
+    PageSection("confusion", "Agreement among distractors", confusions),
+    (
+        Method(
+            ("confusion",),
+            "Agreement among distractors",
+            "",
+            "How surely attention from a verb or reflexive picks the right one of several noun groups was measured in "
+            "bits (Lin et al. 2019, section 4).",
+        ),
+    ),
+)

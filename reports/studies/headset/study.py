@@ -1,0 +1,34 @@
+"""What reports hold of relations between heads: tables, a section of the page, and methods in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reports.sections.page_section import PageSection
+from reports.sections.study_report import Method, StudyReport
+from reports.studies.headset.charts import headset_charts
+from reports.studies.headset.figure import save_headset
+from reports.studies.headset.section import heads_together
+from reports.studies.headset.tables import HEADSET_TABLES
+from reports.studies.headset.terms import HEADSET
+
+HEADSET_STUDY: Final = StudyReport(
+    HEADSET_TABLES,
+    PageSection("headset", "Heads as a set", heads_together, HEADSET, headset_charts, save_headset),
+    (
+        Method(
+            ("distances", "subspaces", "contrasts", "places"),
+            "Heads as a set",
+            "heads",
+            "All heads were compared by their maps and outputs on {texts} texts of the report split ({words} words at "
+            "the most); that heads of one layer are alike was tested with {permutations} permutations of heads.",
+        ),
+        Method(
+            ("ensembles",),
+            "Ensembles",
+            "heads",
+            "For the {relations} labels with the most items, mean maps of up to {largest} heads were chosen on "
+            "{choice_texts} texts of the selection split at the most, and told on the report split.",
+        ),
+    ),
+)

@@ -1,0 +1,25 @@
+"""What reports hold of attention against effect: tables, a section of the page, and methods in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reports.sections.page_section import PageSection
+from reports.sections.study_report import Method, StudyReport
+from reports.studies.link.figure import save_link
+from reports.studies.link.section import LINK, linked_heads
+from reports.studies.link.tables import LINK_TABLES
+
+LINK_STUDY: Final = StudyReport(
+    LINK_TABLES,
+    PageSection("link", "Looking and mattering", linked_heads, LINK, save=save_link),
+    (
+        Method(
+            ("link", "link_correlations"),
+            "Looking and mattering",
+            "ablation",
+            "What heads look at was held against what a behaviour loses without them, by Spearman’s correlation over "
+            "heads.",
+        ),
+    ),
+)

@@ -1,0 +1,25 @@
+"""What reports hold of patching: tables, a section of the page, and methods in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reports.sections.page_section import PageSection
+from reports.sections.study_report import Method, StudyReport
+from reports.studies.patching.figure import save_patching
+from reports.studies.patching.section import PATCHING, patched_heads
+from reports.studies.patching.tables import PATCHING_TABLES
+
+PATCHING_STUDY: Final = StudyReport(
+    PATCHING_TABLES,
+    PageSection("patching", "What brings the answer back", patched_heads, PATCHING, save=save_patching),
+    (
+        Method(
+            ("patching",),
+            "Activation patching",
+            "patching",
+            "On at most {items} sentences of the grammar (seed {seed}), what a head gives in the sentence was put "
+            "into the same sentence with its subject in the other number (Vig et al. 2020).",
+        ),
+    ),
+)

@@ -1,0 +1,24 @@
+"""What reports hold of relatedness: tables, a section of the page, and methods in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reports.sections.page_section import PageSection
+from reports.sections.study_report import Method, StudyReport
+from reports.studies.relatedness.section import relations
+from reports.studies.relatedness.tables import RELATEDNESS_TABLES
+
+RELATEDNESS_STUDY: Final = StudyReport(
+    RELATEDNESS_TABLES,
+    PageSection("relatedness", "Related words", relations),
+    (
+        Method(
+            ("relatedness",),
+            "Related words",
+            "relatedness",
+            "Attention between words was held against ratings of how related they are ({ratings}), with "
+            "{permutations} permutations of the ratings.",
+        ),
+    ),
+)

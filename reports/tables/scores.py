@@ -1,0 +1,218 @@
+"""The tables that every run folder can hold: scores, examples, metrics, agreement of metrics, and behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+import pandas as pd
+
+from reports.formats import coefficient, percent, signed
+from reports.tables.column import Column, outside
+from reports.tables.shared_columns import (
+    BASELINE,
+    BASELINE_ACCURACY,
+    CLUSTERS,
+    CORRELATIONS,
+    FRACTIONS,
+    NEAR_TIES,
+    NOT_NEGATIVE,
+    ONE_HEAD,
+    P_ADJUSTED,
+    P_LABEL,
+    QUESTION,
+    RUN,
+    SPLIT,
+    N,
+    P,
+    difference,
+    ends,
+    flag,
+    fraction,
+    items,
+    number,
+    place,
+    text,
+    whole,
+)
+from reports.tables.table import Refuse, Table
+
+MAPS: Final = ("weights", "norms", "rollout")
+"What can be read of a head."
+
+BEHAVIOUR_LEVELS: Final = (
+    *("corpus", "field", "phenomenon", "paradigm", "condition", "attractors", "number"),
+    "condition and attractors",
+)
+"What pairs are grouped by; a row of the first is a whole corpus."
+
+
+def no_number_of_nothing(frame: pd.DataFrame, refuse: Refuse, column: str = "accuracy") -> None:
+    """Refuse a number where nothing was scored."""
+    refuse((frame["n"] == 0) & frame[column].notna(), f"n = 0 but `{column}` is a number, not NaN")
+
+
+def _check_scores(frame: pd.DataFrame, refuse: Refuse) -> None:
+    most = (frame["maps"] == "norms").map({True: float("inf"), False: 1.0})  # lengths of vectors are no fractions
+    refuse(outside(frame["mass"], 0, most), "`mass` lies outside [0, 1] (fractions, not percent)")
+    no_number_of_nothing(frame, refuse)
+
+
+SCORES: Final = Table(
+    "One row for each label, direction, head and split. Of maps of norms, mass and coverage are lengths of vectors.",
+    ("model", "step", "corpus", "maps", "probe", "label", "variant", "layer", "head", "split"),
+    (
+        *RUN,
+        text("maps", "What was read of the heads: attention weights, norms of what they carry, or rollout.", MAPS),
+        *QUESTION,
+        *ONE_HEAD,
+        SPLIT,
+        replace(N, meaning="Number of scored words; 0 where there were none."),
+        CLUSTERS,
+        fraction(
+            "accuracy",
+            "Share of scored words whose most attended candidate is correct; higher is better, NaN where n = 0.",
+            "ci",
+        ),
+        *ends("ci", "accuracy", percent, FRACTIONS),
+        number("mass", "Mean attention to correct words; NaN where n = 0.", None, "mass", percent),
+        *ends("mass", "mass", percent),
+        number(
+            "coverage",
+            "Mean attention to all candidates, correct or not; above 1 only where columns or norms are read.",
+            NOT_NEGATIVE,
+            write=percent,
+        ),
+        fraction("share", "mass / coverage: part of the attention to candidates that goes to correct ones."),
+        BASELINE,
+        BASELINE_ACCURACY,
+        difference("margin", "Accuracy minus that of the strongest baseline or control; NaN without one.", "margin"),
+        *ends("margin", "the margin", signed, CORRELATIONS),
+        fraction(
+            "lexical_accuracy", "Accuracy of the lexical table (word form x offset, supervised); NaN without one."
+        ),
+        *ends("lexical_margin", "accuracy minus that of the lexical table", signed, CORRELATIONS),
+        replace(NEAR_TIES, meaning="Scored words whose two most attended candidates differ by less than 0.00001."),
+        replace(
+            P,
+            meaning="One-sided p-value that the head outperforms every baseline and control, uncorrected; NaN where "
+            "nothing was tested.",
+        ),
+        P_LABEL,
+        P_ADJUSTED,
+        fraction("stability", "Share of resamples of the selection split in which this head is the best of all."),
+        flag("selected", "Whether it is the best head of its label and direction on the selection split."),
+        flag("specialised", "Whether adjusted p and margin pass the thresholds on the report split."),
+        flag(
+            "beyond_lexical",
+            "Whether it is specialised and the 95 % interval of its margin over the lexical table lies above 0.",
+        ),
+    ),
+    _check_scores,
+)
+
+EXAMPLES: Final = Table(
+    "One row for each arc of the example sentences: the strongest of every word, and the strongest candidates of the "
+    "words that are scored.",
+    ("example", "query", "key"),
+    (
+        place("example", "Number of the example, a sentence read by one head."),
+        *QUESTION,
+        *ONE_HEAD,
+        SPLIT,
+        text("source", "Where the sentence stands in the corpus."),
+        items("words", "The words of the sentence."),
+        place("query", "The word that attends, counted from 0; -1 is [CLS], -2 is [SEP].", -2),
+        place("key", "The word that is attended to, counted as queries are.", -2),
+        fraction("weight", "Attention from query to key."),
+        flag("gold", "Whether the arc is a correct answer."),
+        flag("asked", "Whether the key is a candidate for a scored query."),
+    ),
+    csv=False,
+)
+
+METRICS: Final = Table(
+    "One row for each label, direction and head of the report split: the same attention by several metrics.",
+    ("probe", "label", "variant", "name"),
+    (
+        *QUESTION,
+        *ONE_HEAD,
+        N,
+        fraction("accuracy", "Share of scored words whose most attended candidate is correct; NaN where n = 0."),
+        number("mass", "Mean attention to correct words; NaN where n = 0.", write=percent),
+        fraction("reciprocal_rank", "Mean of 1 / rank of the first correct word among the candidates; 1 is best."),
+        fraction(
+            "auc",
+            "Probability that a correct word gets more attention than another candidate of its query; chance is 0.5.",
+        ),
+    ),
+    csv=False,
+)
+
+AGREEMENT: Final = Table(
+    "One row for each label, direction and pair of metrics: how alike both rank the heads of the report split.",
+    ("probe", "label", "variant", "one", "other"),
+    (
+        *QUESTION,
+        N,
+        text("one", "The first of two metrics."),
+        text("other", "The second of two metrics."),
+        number(
+            "tau",
+            "Kendall's tau-b of the two rankings of all heads; 1 is the same order, NaN where one ranks nothing.",
+            CORRELATIONS,
+            write=coefficient,
+        ),
+        flag("same_best", "Whether one head is best by both metrics."),
+        fraction("overlap", "Share of the five best heads by one metric that are among the five best by the other."),
+    ),
+    csv=False,
+)
+
+BEHAVIOUR: Final = Table(
+    "One row for each group of minimal pairs; what differs within a group is empty or missing.",
+    ("model", "step", "corpus", "level", "phenomenon", "paradigm", "condition", "attractors", "number", "field"),
+    (
+        *RUN,
+        text("level", "What the pairs of the group have in common.", BEHAVIOUR_LEVELS),
+        text("field", "Field of linguistics that the phenomenon belongs to, such as syntax."),
+        text("phenomenon", "Grammatical phenomenon that the pairs test."),
+        text("paradigm", "Kind of sentences with which they test it."),
+        text("condition", "Construction between the two words that must agree."),
+        Column(
+            "attractors", "Int64", "Nouns of the other number between the two words that must agree.", str, NOT_NEGATIVE
+        ),
+        text("number", "Number of the subject, singular or plural."),
+        text("method", "How the two sentences are scored, such as by the probability of one masked word."),
+        replace(N, meaning="Number of scored pairs; 0 where there were none."),
+        CLUSTERS,
+        fraction(
+            "accuracy",
+            "Share of pairs whose correct sentence gets the higher probability; chance is 0.5, NaN where n = 0.",
+            "ci",
+        ),
+        *ends("ci", "accuracy", percent, FRACTIONS),
+        replace(NEAR_TIES, meaning="Scored pairs whose two sentences are so close that rounding could turn them over."),
+        whole("left_out", "Pairs that could not be scored, such as those with words of several subwords."),
+    ),
+    no_number_of_nothing,
+)
+
+SCORE_COLUMNS: Final = SCORES.dtypes
+"Column -> dtype of scores.parquet, in order; `SCORES` says what each means."
+
+EXAMPLE_COLUMNS: Final = EXAMPLES.dtypes
+"Column -> dtype of examples.parquet, in order; `EXAMPLES` says what each means."
+
+BEHAVIOUR_COLUMNS: Final = BEHAVIOUR.dtypes
+"Column -> dtype of behaviour.parquet, in order; `BEHAVIOUR` says what each means."
+
+TABLES: Final[Mapping[str, Table]] = {
+    "scores": SCORES,
+    "examples": EXAMPLES,
+    "metrics": METRICS,
+    "agreement": AGREEMENT,
+    "behaviour": BEHAVIOUR,
+}
+"Name of the file -> what it must hold."

@@ -1,0 +1,115 @@
+"""The kinds of columns that tables have, and the columns that many tables share."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from reports.formats import count, decimal3, listed, p_value, percent, plain, signed, yes_or_no
+from reports.tables.column import Column, Write
+
+NOT_NEGATIVE: Final = (0.0, math.inf)
+FRACTIONS: Final = (0.0, 1.0)
+CORRELATIONS: Final = (-1.0, 1.0)
+
+SPLITS: Final = ("select", "report")
+"Heads are selected on `select` and evaluated on `report`."
+
+
+def text(name: str, meaning: str, choices: tuple[str, ...] = ()) -> Column:
+    """Return a column of texts, "" for none."""
+    return Column(name, "str", meaning, str, choices=choices)
+
+
+def whole(name: str, meaning: str, least: float = 0, write: Write = count) -> Column:
+    """Return a column of whole numbers of at least `least`."""
+    return Column(name, "int64", meaning, write, (least, math.inf))
+
+
+def place(name: str, meaning: str, least: float = 0) -> Column:
+    """Return a column of whole numbers that name something, such as a layer."""
+    return whole(name, meaning, least, plain)
+
+
+def flag(name: str, meaning: str) -> Column:
+    """Return a column of truth values."""
+    return Column(name, "bool", meaning, yes_or_no)
+
+
+def items(name: str, meaning: str) -> Column:
+    """Return a column with a list in each row."""
+    return Column(name, "object", meaning, listed)
+
+
+def number(
+    name: str,
+    meaning: str,
+    bounds: tuple[float, float] | None = None,
+    interval: str = "",
+    write: Write = decimal3,
+) -> Column:
+    """Return a column of numbers; `interval` is what the names of the ends of its interval begin with."""
+    return Column(
+        name, "float64", meaning, write, bounds, (f"{interval}_low", f"{interval}_high") if interval else None
+    )
+
+
+def fraction(name: str, meaning: str, interval: str = "") -> Column:
+    """Return a column of fractions in [0, 1], which are written in percent."""
+    return number(name, meaning, FRACTIONS, interval, percent)
+
+
+def difference(name: str, meaning: str, interval: str = "") -> Column:
+    """Return a column of differences of fractions, which are written in percentage points."""
+    return number(name, meaning, CORRELATIONS, interval, signed)
+
+
+def p_column(name: str, meaning: str) -> Column:
+    """Return a column of p-values."""
+    return number(name, meaning, FRACTIONS, write=p_value)
+
+
+def ends(
+    stem: str, of: str, write: Write = decimal3, bounds: tuple[float, float] | None = None
+) -> tuple[Column, Column]:
+    """Return the columns `stem`_low and `stem`_high, or low and high, of the 95 % interval of something."""
+    names = (f"{stem}_low", f"{stem}_high") if stem else ("low", "high")
+    lower, upper = (
+        number(name, f"{end} end of the 95 % interval of {of}; NaN where there is none.", bounds, write=write)
+        for name, end in zip(names, ("Lower", "Upper"), strict=True)
+    )
+    return lower, upper
+
+
+MODEL: Final = text("model", "Name of the model.")
+STEP: Final = Column(
+    "step", "Int64", "Training step of the checkpoint; missing where it is not known.", plain, NOT_NEGATIVE
+)
+CORPUS: Final = text("corpus", "Name of the corpus that the numbers come from.")
+SPLIT: Final = text("split", "select: heads are selected here; report: they are evaluated here (held out).", SPLITS)
+
+PROBE: Final = text("probe", "Probe that says which answers are correct.")
+LABEL: Final = text("label", "Label of the probe, such as a dependency relation.")
+VARIANT: Final = text("variant", "Direction in which attention is read, such as dependent->head.")
+
+LAYER: Final = place("layer", "Layer, counted from 0.")
+HEAD: Final = place("head", "Head in its layer, counted from 0.")
+NAME: Final = text("name", "Head as layer-head, both counted from 1.")
+
+N: Final = whole("n", "Number of items that were scored.")
+CLUSTERS: Final = whole("clusters", "Documents, or sentences where there are none, that the bootstrap resamples.")
+NEAR_TIES: Final = whole("near_ties", "Items decided by less than 0.00001, which rounding could turn over.")
+P: Final = p_column("p", "p-value of this row alone; NaN where nothing was tested.")
+P_LABEL: Final = p_column("p_label", "p corrected for all heads of the label (step-down maximum).")
+P_ADJUSTED: Final = p_column("p_adjusted", "p corrected for all heads and labels; NaN where nothing was tested.")
+
+BASELINE: Final = text("baseline", "Strongest baseline or control on the same items; empty where there is none.")
+BASELINE_ACCURACY: Final = fraction("baseline_accuracy", "Accuracy of that baseline or control on the same items.")
+
+BEHAVIOUR: Final = text("behaviour", "Behaviour of the model that is measured, such as masked-LM loss.")
+UNIT: Final = text("unit", "Unit of the values and costs of the behaviour, such as nats per masked subword.")
+
+RUN: Final = (MODEL, STEP, CORPUS)
+ONE_HEAD: Final = (LAYER, HEAD, NAME)
+QUESTION: Final = (PROBE, LABEL, VARIANT)
+ITEMS: Final = (N, CLUSTERS)

@@ -1,0 +1,146 @@
+"""A table, declared once: what it is about, what tells its rows apart, and its columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pandas as pd
+
+from reports.formats import MISSING
+from reports.tables.column import Column
+from reports.tables.files import read_csv, read_parquet, replace_file
+from reports.tables.text_table import ShownTable
+
+Refuse = Callable[[pd.Series, str], None]
+"Called with a mark a row, and what is wrong with those that are marked."
+
+Check = Callable[[pd.DataFrame, Refuse], None]
+"Refuses what a declaration of columns cannot say."
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a table must hold, and everything that follows: schema, checks, files, and the same for people to read."""
+
+    about: str
+    "What a row is, and what the columns have in common, in a sentence or two."
+    key: tuple[str, ...]
+    "The columns that tell its rows apart."
+    columns: tuple[Column, ...]
+    "In order; a file may have further ones behind them."
+    check: Check | None = None
+    csv: bool = True
+    "Whether it is written as CSV too; a table that only our own commands read is not."
+
+    @cached_property
+    def dtypes(self) -> Mapping[str, str]:
+        """Column -> dtype, in order."""
+        return MappingProxyType({column.name: column.dtype for column in self.columns})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(self.dtypes)
+
+    def meaning(self, name: str) -> str:
+        """Return what a column means; "" of a column that is not declared."""
+        return next((column.meaning for column in self.columns if column.name == name), "")
+
+    def validated(self, frame: pd.DataFrame, where: str | Path) -> pd.DataFrame:
+        """Return a copy of `frame` with its columns in order and with their dtypes; further columns follow.
+
+        Raises ValueError, one line that begins with `where`, on missing columns, wrong dtypes, names of heads that do
+        not match layer and head, values that are none of the choices or out of bounds, intervals whose ends are the
+        wrong way round, what `check` refuses, and two rows with the same key.
+        """
+        ordered = self._typed(frame, where)
+        self.refuse(ordered, _misnamed(ordered), where, "`name` is not layer + 1, '-', head + 1", ("layer", "head"))
+        for column in self.columns:
+            for wrong, complaint, of in column.wrong(ordered):
+                self.refuse(ordered, wrong, where, complaint, of)
+        if self.check is not None:
+            self.check(ordered, lambda wrong, complaint: self.refuse(ordered, wrong, where, complaint))
+        twice = ordered.duplicated(list(self.key))
+        self.refuse(ordered, twice, where, f"two rows have the same {', '.join(self.key)}")
+        return ordered
+
+    def write(self, frame: pd.DataFrame, folder: Path, name: str) -> Path:
+        """Write NAME.parquet, and the same rows as NAME.csv where that is wanted, into `folder`; return the first."""
+        path = folder / f"{name}.parquet"
+        checked = self.validated(frame, path)
+        if self.csv:
+            replace_file(checked, path.with_suffix(".csv"))
+        return replace_file(checked, path)
+
+    def read(self, path: Path) -> pd.DataFrame:
+        """Read a parquet file, or a CSV file with the same result; ValueError says what is wrong with it."""
+        return self.validated(read_csv(path, self.dtypes) if path.suffix == ".csv" else read_parquet(path), path)
+
+    def shown(self, frame: pd.DataFrame, title: str, note: str = "") -> ShownTable:
+        """Return those columns that `frame` has as people read them: declared ones by their writers, then the others.
+
+        Headings carry the columns' meanings, which HTML shows as tooltips.
+        """
+        known = {column.name: column for column in self.columns}
+        cells = [
+            [*map(known[name].cell if name in known else _undeclared, frame[name].tolist())] for name in frame.columns
+        ]
+        headings = tuple(known[name].heading if name in known else str(name) for name in frame.columns)
+        meanings = tuple(map(self.meaning, frame.columns))
+        return ShownTable(title, headings, tuple(zip(*cells, strict=True)), frame, note, meanings)
+
+    def _typed(self, frame: pd.DataFrame, where: str | Path) -> pd.DataFrame:
+        missing = [name for name in self.names if name not in frame.columns]
+        if missing:
+            raise ValueError(
+                f"{where}: column(s) {', '.join(missing)} missing; expected {', '.join(self.names)}; "
+                "a folder from an older headscope lacks some, so run again"
+            )
+        ordered = frame[[*self.names, *(name for name in frame.columns if name not in self.dtypes)]].copy()
+        for column in self.columns:
+            ordered[column.name] = column.cast(ordered[column.name], where)
+        return ordered
+
+    def refuse(
+        self, frame: pd.DataFrame, wrong: pd.Series, where: str | Path, complaint: str, of: tuple[str, ...] = ()
+    ) -> None:
+        """Raise ValueError that shows the first of the marked rows by its key, and what it has in the columns `of`."""
+        if not wrong.any():
+            return
+        row = frame.loc[wrong].iloc[0]
+        named = ", ".join(str(row[column]) for column in self.key)
+        got = f" (got {' and '.join(str(row[column]) for column in of)})" if of else ""
+        raise ValueError(f"{where}: {complaint}, in {int(wrong.sum())} row(s); the first is {named}{got}")
+
+
+def _misnamed(frame: pd.DataFrame) -> pd.Series:
+    """Mark the rows whose `name` is not that of `layer` and `head`; names of several heads are never wrong."""
+    if not {"name", "layer", "head"} <= {*frame.columns}:
+        return pd.Series(False, index=frame.index)
+    expected = (frame["layer"] + 1).astype("str") + "-" + (frame["head"] + 1).astype("str")
+    single: pd.Series = frame["layer"].notna() & frame["head"].notna()
+    return single & (frame["name"] != expected)
+
+
+def _undeclared(value: Any) -> str:
+    """Write a value of a column that a table does not declare."""
+    if isinstance(value, float):
+        return MISSING if math.isnan(value) else f"{value:.4g}".replace("-", "−")
+    return MISSING if value is None or value is pd.NA else str(value)
+
+
+def read_tables(folder: Path, tables: Mapping[str, Table]) -> dict[str, pd.DataFrame]:
+    """Return those of the tables that lie in `folder`, by name; ValueError says what is wrong with one."""
+    paths = {name: folder / f"{name}.parquet" for name in tables}
+    return {name: tables[name].read(path) for name, path in paths.items() if path.is_file()}
+
+
+def last_step(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the model's last step of training; all where its steps are not known."""
+    return frame[frame["step"] == frame["step"].max()] if frame["step"].notna().any() else frame

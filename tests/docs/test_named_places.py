@@ -1,0 +1,105 @@
+"""Modules and paths that texts name: each exists, wherever the text stands."""
+
+import ast
+import functools
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from experiments.config.config import Config
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("mha", "probes", "reports", "experiments")
+CODE = (*ROOMS, "docs", "tests")
+
+DOTTED = re.compile(rf"`((?:{'|'.join(ROOMS)})(?:\.\w+)+)`")
+PATH = re.compile(rf"(?<![\w/.*(-])((?:{'|'.join(CODE)})/[\w/.-]*[\w/])(?![\w*{{])")
+PLACEHOLDER = re.compile(r"[A-Z]{4,}|somebody|subject_object")
+"In a path that stands for others, or for a file that a page shows how to write."
+
+
+def written() -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each page, template and module; of a module what is said in it."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "mkdocs.yml", *sorted((ROOT / "docs").glob("*.md"))]
+    templates = sorted(path for path in (ROOT / "reports").rglob("*.j2"))
+    for path in [*pages, *templates]:
+        yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+    for folder in CODE:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield str(path.relative_to(ROOT)), said_in(path.read_text(encoding="utf-8"))
+
+
+def said_in(source: str) -> str:
+    """Return the docstrings of a module, those of values included, and its comments."""
+    strings = [
+        node.value.value
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    ]
+    return "\n".join([*strings, *re.findall(r"(?:^|  )# .*", source, re.MULTILINE)])
+
+
+TEXTS = dict(written())
+
+
+@functools.cache
+def resolves(name: str) -> bool:
+    """Return whether a dotted name is a module, something in one, or a key of a config."""
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        try:
+            found: object = importlib.import_module(".".join(parts[:end]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[end:]:
+            fields = getattr(found, "__dataclass_fields__", {}) | getattr(found, "__annotations__", {})
+            if not hasattr(found, part) and part not in fields:
+                return is_key(parts)
+            found = getattr(found, part, None)
+        return True
+    return False
+
+
+def is_key(parts: list[str]) -> bool:
+    section = Config.model_fields.get(parts[0])
+    return section is not None and len(parts) == 2 and parts[1] in getattr(section.annotation, "model_fields", {})
+
+
+@pytest.mark.parametrize(
+    ("name", "exists"),
+    [
+        ("mha.models.maps.MAPS", True),
+        ("probes.names", True),
+        ("mha.training.checkpoints.Schedule.model", False),
+        ("mha.maps", False),
+        ("probes.nothing", False),
+    ],
+)
+def test_a_name_that_leads_nowhere_is_seen(name: str, exists: bool) -> None:
+    assert resolves(name) is exists
+
+
+def test_what_is_said_in_a_module_is_found_and_its_code_is_not() -> None:
+    text = said_in('"""One."""\nx = "two"  # three\n"four"\n# five\n')
+    assert [word for word in ("One", "two", "three", "four", "five") if word in text] == [
+        "One",
+        "three",
+        "four",
+        "five",
+    ]
+
+
+def test_every_module_that_is_named_exists() -> None:
+    named = {(page, name) for page, text in TEXTS.items() for name in DOTTED.findall(text)}
+    assert len(named) > 100
+    assert sorted(f"{page}: {name}" for page, name in named if not resolves(name)) == []
+
+
+def test_every_path_that_is_named_exists() -> None:
+    named = {(page, path) for page, text in TEXTS.items() for path in PATH.findall(text)}
+    assert len(named) > 50
+    lost = [(page, path) for page, path in named if not PLACEHOLDER.search(path) and not (ROOT / path).exists()]
+    assert sorted(f"{page}: {path}" for page, path in lost) == []

@@ -1,0 +1,129 @@
+"""A table is declared once: a wrong frame is refused, a right one is written, read and shown."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reports.formats import moment
+from reports.tables.column import Column
+from reports.tables.shared_columns import ONE_HEAD, difference, ends, flag, fraction, items, number, text, whole
+from reports.tables.table import Table
+
+TABLE = Table(
+    "One row for each colour and head.",
+    ("colour", "name"),
+    (
+        text("colour", "Colour of the light.", ("red", "green")),
+        *ONE_HEAD,
+        whole("n", "Number of lamps.", 1),
+        fraction("lit", "Share of lamps that are lit.", "ci"),
+        *ends("ci", "the share"),
+    ),
+)
+
+
+def rows() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "colour": ["red", "green"],
+            "layer": 2,
+            "head": 4,
+            "name": "3-5",
+            "n": [3, 2],
+            "lit": [0.25, np.nan],
+            "ci_low": [0.125, np.nan],
+            "ci_high": [0.5, np.nan],
+        }
+    )
+
+
+def test_a_right_frame_is_returned_in_order_and_not_changed() -> None:
+    given = rows()[["lit", "colour", *(name for name in rows() if name not in ("lit", "colour"))]].astype({"n": "int8"})
+    found = TABLE.validated(given.assign(more=1), "lamps.csv")
+    assert list(found) == ["colour", "layer", "head", "name", "n", "lit", "ci_low", "ci_high", "more"]
+    assert (found["n"].dtype, given["n"].dtype) == (np.int64, np.int8)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (
+            {"lit": 25.0},
+            "`lit` lies outside [0, 1] (fractions, not percent), in 2 row(s); the first is red, 3-5 (got 25.0)",
+        ),
+        ({"ci_high": 0.1}, "`ci_low` lies above `ci_high`, in 1 row(s); the first is red, 3-5 (got 0.125 and 0.1)"),
+        (
+            {"colour": ["red", "blue"]},
+            "`colour` is not one of red, green, in 1 row(s); the first is blue, 3-5 (got blue)",
+        ),
+        ({"colour": "red"}, "two rows have the same colour, name, in 1 row(s); the first is red, 3-5"),
+        ({"n": 0}, "`n` is below 1, in 2 row(s); the first is red, 3-5 (got 0)"),
+        (
+            {"layer": [2, -1], "name": ["3-5", "0-5"]},
+            "`layer` is negative, in 1 row(s); the first is green, 0-5 (got -1)",
+        ),
+        ({"head": 5}, "`name` is not layer + 1, '-', head + 1, in 2 row(s); the first is red, 3-5 (got 2 and 5)"),
+        ({"lit": "much"}, "column 'lit' is str, expected float64"),
+        ({"colour": [None, "red"]}, "column 'colour' has 1 missing value(s); use '' for none"),
+    ],
+)
+def test_a_wrong_frame_is_refused_with_where_expected_and_got(change: dict[str, object], complaint: str) -> None:
+    with pytest.raises(ValueError, match=r"^lamps\.csv: ") as raised:
+        TABLE.validated(rows().assign(**change), "lamps.csv")
+    assert str(raised.value).startswith(f"lamps.csv: {complaint}")
+    assert "\n" not in str(raised.value)
+
+
+def test_a_missing_column_is_named_with_those_that_are_expected() -> None:
+    with pytest.raises(ValueError, match=r"column\(s\) n missing; expected colour, layer, head, name, n, lit"):
+        TABLE.validated(rows().drop(columns="n"), "lamps.csv")
+
+
+def test_rounding_and_missing_values_are_within_bounds() -> None:
+    since = Column("since", "Int64", "When it was lit.", str, (0, 9))
+    table = replace(TABLE, columns=(*TABLE.columns, since))
+    frame = rows().assign(lit=[1 + 1e-9, np.nan], since=pd.array([None, 9], dtype="Int64"))
+    assert table.validated(frame, "")["since"].isna().tolist() == [True, False]
+    with pytest.raises(ValueError, match=r"`since` lies outside \[0, 9\], in 1 row"):
+        table.validated(frame.assign(since=pd.array([None, 10], dtype="Int64")), "")
+
+
+def test_parquet_and_csv_hold_the_same_and_csv_can_be_left_out(tmp_path: Path) -> None:
+    frame = rows().assign(colour=["red", "green"])
+    assert TABLE.write(frame, tmp_path, "lamps") == tmp_path / "lamps.parquet"
+    for ending in ("parquet", "csv"):
+        pd.testing.assert_frame_equal(TABLE.read(tmp_path / f"lamps.{ending}"), TABLE.validated(frame, ""))
+    replace(TABLE, csv=False).write(frame, tmp_path, "dark")
+    assert not (tmp_path / "dark.csv").exists()
+
+
+def test_every_kind_of_number_is_written_by_its_writer() -> None:
+    table = Table(
+        "One row.",
+        ("what",),
+        (
+            text("what", "What it is."),
+            fraction("share", "A share."),
+            difference("margin", "A margin."),
+            number("cost", "A cost."),
+            whole("n", "A number."),
+            flag("own", "Whether it is."),
+            items("words", "Words."),
+            Column("since", "Int64", "A step.", str, title="from step"),
+            number("onset", "A step or never.", write=moment),
+        ),
+    )
+    one = {"what": "a|b", "share": 0.0451, "margin": -0.021, "cost": 0.0451, "n": 1234, "own": True}
+    frame = pd.DataFrame([one | {"words": [["a", "b"], "c"], "since": None, "onset": float("inf")}] * 2)
+    frame = table.validated(frame.assign(what=["a|b", ""], share=[0.0451, np.nan], more=[0.5, np.nan]), "")
+    shown = table.shown(frame, "All kinds", "A note.")
+    heads = ("what", "share, %", "margin, points", "cost", "n", "own", "words", "from step", "onset", "more")
+    assert shown.columns == heads
+    assert shown.rows[0] == ("a|b", "4.5", "−2.1", "0.045", "1,234", "yes", "a+b c", "–", "never", "0.5")
+    assert shown.rows[1][1] == shown.rows[1][-1] == "–"
+    assert '<th title="A share.">share, %</th>' in shown._repr_html_()
+    assert "<th>more</th>" in shown._repr_html_()
+    assert len(table.shown(frame.head(0), "None")) == 0
