@@ -27,8 +27,7 @@ class Antecedent:
     the pronoun's gender, whether the right one is the nearer or the farther one, what the corpus says of the sentence,
     and gender with that (Rudinger et al. 2018, section 5).
 
-    >>> from probes.corpora.antecedents import GENDERS, Choice, choices
-    from probes.records import Document, Sentence, frozen_ints
+    >>> from probes.records import Document, Mention, Sentence, frozen_ints
     >>> mentions = (Mention((0,), 0, "a"), Mention((1,), 1, "b"), Mention((3,), 3, "a"))
     >>> columns = (("Mary", "Bo", "saw", "her"), frozen_ints([-1] * 4), ("",) * 4, ("PROPN", "PROPN", "VERB", "PRON"))
     >>> text = Document("d", (Sentence("s", *columns, mentions=mentions),))
