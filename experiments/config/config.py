@@ -91,7 +91,7 @@ def with_studies(name: str, module: str, sections: Iterable[type[StudySection]])
     their own. `name` is what the model is called in `module`.
     """
     fields: dict[str, Any] = {section.table: (section, section()) for section in sections}
-    studies = create_model("Studies", __base__=Tables, __module__=module, **fields)
+    studies: type[Any] = create_model("Studies", __base__=Tables, __module__=module, **fields)
     return create_model(name, __base__=(Config, studies), __module__=module, __doc__=Config.__doc__)
 
 

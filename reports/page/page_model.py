@@ -16,7 +16,7 @@ from reports.drawing.heatmaps import heat_map_data
 from reports.notebook.run import Run
 from reports.page.methods import Paragraph, methods
 from reports.page.provenance import Provenance, part_of, provenance
-from reports.page.sections import Told, sections
+from reports.page.sections import sections
 from reports.page.summary import Opening, opening
 from reports.progress import Step, each, silent
 from reports.run.folder import RunFolder
@@ -26,6 +26,7 @@ from reports.scores.glossary import MAPS_SAID
 from reports.scores.rankings import Rankings, rankings
 from reports.scores.summary import Summary, summarise
 from reports.scores.verdicts import Verdicts
+from reports.sections.page_section import Told
 from reports.studies.behaviour.section import Behaviour, behaviour
 
 HEADS_WITH_EXAMPLES = 6
