@@ -13,6 +13,7 @@ from reports.compare.page import write_comparison
 from reports.compare.record import Compared
 from reports.compare.table import SAME, Pair
 from reports.formats import count, day, interval, percent, signed, signed_interval
+from reports.run.record import CorpusFacts
 
 
 def write_compared(
@@ -24,21 +25,21 @@ def write_compared(
     sides = open_sides(names, progress)
     pairs = compare(sides, shortened(names), match=match, progress=progress)
     runs = [_compared(title, side) for title, side in zip(shortened(names), sides, strict=True)]
-    version = ", ".join(sorted({str(side.run.record.get("headscope", "")) for side in sides}))
+    version = ", ".join(sorted({side.run.about.headscope or "" for side in sides}))
     return write_comparison(out, runs, pairs, version), pairs
 
 
 def _compared(title: str, side: Side) -> Compared:
-    record = side.run.record
-    model, corpus = record.get("model", {}), record.get("corpora", {}).get("report", {})
+    record = side.run.about
+    model, corpus = record.model, record.corpora.get("report", CorpusFacts())
     layers, heads = (int(side.heads[column].max()) + 1 for column in ("layer", "head"))
-    about = f"{model.get('name', '')} ({model.get('source', '')}), {layers} layers of {heads} heads"
+    about = f"{model.name or ''} ({model.source or ''}), {layers} layers of {heads} heads"
     # the hash is that of the weights of the run's model, as they are read
-    known = not side.checkpoint and model.get("source") not in ("random", "shuffled")
-    weights = f", weights {str(model.get('sha256', ''))[:12]}" if known else ""
-    size = f" ({count(corpus['sentences'])} sentences)" if "sentences" in corpus else ""
-    made = f"{day(record.get('started'))}, headscope {record.get('headscope', '')}{weights}"
-    return Compared(title, about, f"{corpus.get('name', '')}{size}", made)
+    known = not side.checkpoint and model.source not in ("random", "shuffled")
+    weights = f", weights {(model.sha256 or '')[:12]}" if known else ""
+    size = f" ({count(corpus.sentences)} sentences)" if corpus.sentences is not None else ""
+    made = f"{day(record.started)}, headscope {record.headscope or ''}{weights}"
+    return Compared(title, about, f"{corpus.name or ''}{size}", made)
 
 
 def print_pairs(pairs: Sequence[Pair]) -> None:

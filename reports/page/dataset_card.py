@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reports.formats import count, escaped
 from reports.page.columns import meaning
+from reports.run.record import CorpusFacts
 from reports.scores.glossary import LIMITS, MEANING
 
 if TYPE_CHECKING:
@@ -17,17 +18,16 @@ if TYPE_CHECKING:
 def dataset_card(run: RunFolder, table: str, columns: Sequence[str], sizes: Mapping[str, int]) -> str:
     """Return the card of a table of a run, in Markdown; `sizes` are the rows of each split."""
     front = {"pretty_name": f"{run.name}: {table}", "tags": ["attention-heads", "interpretability", "headscope"]}
-    model = run.record.get("model", {})
-    corpora = run.record.get("corpora", {})
+    about = run.about
     lines = [
         *("---", *yaml_lines(front), "---", ""),
         *(f"# {escaped(run.name)}: {escaped(table)}", ""),
-        f"Numbers about the attention heads of {escaped(model.get('name', 'a model'))}, made by headscope "
-        f"{escaped(run.record.get('headscope', ''))}. Open them with `datasets.load_from_disk`.",
+        f"Numbers about the attention heads of {escaped(about.model.name or 'a model')}, made by headscope "
+        f"{escaped(about.headscope or '')}. Open them with `datasets.load_from_disk`.",
         *("", "| split | rows |", "|---|--:|", *(f"| {split} | {count(rows)} |" for split, rows in sizes.items()), ""),
-        *("## What was read", "", f"- model: sha256 {model.get('sha256', 'unknown')}"),
-        *(_corpus(split, one) for split, one in corpora.items()),
-        *(f"- seed: {run.record.get('seed', 'unknown')}", "", "## Columns", ""),
+        *("## What was read", "", f"- model: sha256 {about.model.sha256 or 'unknown'}"),
+        *(_corpus(split, one) for split, one in about.corpora.items()),
+        *(f"- seed: {'unknown' if about.seed is None else about.seed}", "", "## Columns", ""),
         *(_column(table, column) for column in columns),
         *("", "## What the numbers mean", "", *(f"- {escaped(term)}: {escaped(said)}" for term, said in MEANING)),
         *("", "## What they do not mean", "", *(f"- {escaped(said)}" for said in LIMITS), ""),
@@ -41,9 +41,9 @@ def _column(table: str, column: str) -> str:
     return f"- `{column}`: {escaped(told)}" if told else f"- `{column}`"
 
 
-def _corpus(split: str, corpus: Mapping[str, Any]) -> str:
-    name, mark = escaped(corpus.get("name", "unknown")), corpus.get("fingerprint", "unknown")
-    return f"- corpus ({split}): {name}, {count(corpus.get('sentences'))} sentences, fingerprint {mark}"
+def _corpus(split: str, corpus: CorpusFacts) -> str:
+    name, mark = escaped(corpus.name or "unknown"), corpus.fingerprint or "unknown"
+    return f"- corpus ({split}): {name}, {count(corpus.sentences)} sentences, fingerprint {mark}"
 
 
 def yaml_lines(values: Mapping[str, str | Sequence[str]]) -> list[str]:

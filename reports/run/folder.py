@@ -11,6 +11,7 @@ from typing import Any, Self
 import pandas as pd
 
 from reports.run.biography_files import read_biographies
+from reports.run.record import RunRecord
 from reports.run.sentence_attention import SentenceAttention
 from reports.tables.scores import AGREEMENT, BEHAVIOUR, EXAMPLES, METRICS, SCORES
 from reports.tables.table import Table, read_tables
@@ -29,7 +30,7 @@ class RunFolder:
     examples: pd.DataFrame
     "One row an arc of the sentences that the page shows (`EXAMPLES`)."
     record: dict[str, Any]
-    "run.json: versions, fingerprints, counts of what was dropped, wall time, peak memory."
+    "run.json as it is written; what reports read of it is in `about`."
     config: str
     "config.toml as written: everything that was decided, defaults included."
     metrics: pd.DataFrame | None = None
@@ -81,9 +82,14 @@ class RunFolder:
         )
 
     @property
+    def about(self) -> RunRecord:
+        """What run.json says: model, corpora, versions, counts of what was dropped, times."""
+        return RunRecord.of(self.record)
+
+    @property
     def name(self) -> str:
         """Name of the run; the folder's where run.json gives none."""
-        return str(self.record.get("name") or self.folder.name)
+        return self.about.name or self.folder.name
 
     @property
     def layers(self) -> int:
