@@ -7,12 +7,12 @@ from typing import Final
 
 from reports.formats import coefficient, decimal
 from reports.tables.shared_columns import (
-    CORRELATIONS,
     FRACTIONS,
     LAYER,
     ONE_HEAD,
     RUN,
     SPLIT,
+    correlation,
     number,
     place,
     text,
@@ -41,8 +41,7 @@ ANSWERS: Final = Table(
             "log_odds",
             "Log-odds of the correct answer, in nats; above 0 where the model is correct.",
             None,
-            "",
-            decimal,
+            write=decimal,
         ),
     ),
 )
@@ -55,7 +54,10 @@ SINGLE_HEADS: Final = Table(
         _TEXT,
         *ONE_HEAD,
         number(
-            "log_odds", "Log-odds of the correct answer with this head alone in its layer, in nats.", None, "", decimal
+            "log_odds",
+            "Log-odds of the correct answer with this head alone in its layer, nats.",
+            None,
+            write=decimal,
         ),
     ),
 )
@@ -72,8 +74,7 @@ DRIFT: Final = Table(
             "cosine",
             "Cosine of the head's map before and after training; 1 is the same map.",
             FRACTIONS,
-            "",
-            coefficient,
+            write=coefficient,
         ),
     ),
 )
@@ -88,13 +89,7 @@ FLOWS: Final = Table(
         LAYER,
         text("measure", "Measure of attention to the words: mean weights, rollout, or maximum flow.", MEASURES),
         text("against", "What it is compared with: the effect of blanking a word out, or gradients.", AGAINST),
-        number(
-            "rho",
-            "Spearman's rank correlation of both over words; NaN where all words are equal in one.",
-            CORRELATIONS,
-            "",
-            coefficient,
-        ),
+        correlation("rho", "Spearman's rank correlation of both over words; missing where all words are equal in one."),
     ),
 )
 
