@@ -166,8 +166,8 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
                 *(_SEED, *ONE_HEAD),
                 text(
                     "life",
-                    "never: it never holds a role; commits: one role to the end; changes: several; loses: not one at the "
-                    "end; wavers: one at the end that it does not yet hold.",
+                    "never: it never holds a role; commits: one role to the end; changes: several; loses: not one at "
+                    "the end; wavers: one at the end that it does not yet hold.",
                     ("never", "commits", "changes", "loses", "wavers"),
                 ),
                 flag("narrows", "Whether it ends as a specialist and was a generalist before, by effective roles."),
