@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from reports.formats import decimal3, plain
-from reports.tables.column import Column
+from reports.formats import plain
 from reports.tables.shared_columns import NOT_NEGATIVE, number, text
 from reports.tables.table import Table
 
@@ -24,38 +23,26 @@ FINDINGS: Final = Table(
         text("statement", "Short name of the statement, one part of the finding."),
         text("text", "The statement that can be tested, in a sentence."),
         text("original_model", "Model of the paper."),
-        number("published", "Value that the paper reports; missing where it reports none."),
-        number("published_baseline", "Baseline that the paper reports; missing where it reports none."),
+        number("published", "Value that the paper reports; missing where it does not report one."),
+        number("published_baseline", "Baseline that the paper reports; missing where it does not report one."),
         text("published_text", "What else the paper prints."),
         text("provenance", "How the published number was obtained, such as from the paper's text."),
         text("erratum", "What is known to be wrong in the paper's number; empty for nothing."),
         text("unit", "Unit of the published value and of ours."),
-        Column(
-            "ours",
-            "float64",
-            "Value that was measured; missing where none was.",
-            decimal3,
-            None,
-            ("ours_low", "ours_high"),
-        ),
+        number("ours", "Value that was measured; missing where nothing was measured.", None, "ours"),
         number("ours_low", "Lower end of the 95 % interval of our value."),
         number("ours_high", "Upper end of the 95 % interval of our value."),
-        number("ours_baseline", "Baseline that was measured; missing where none was."),
+        number("ours_baseline", "Baseline that was measured; missing where nothing was measured."),
         text("number", "Which number decides the statement."),
-        Column(
-            "decides",
-            "float64",
-            "Value of the number that decides; missing where none was measured.",
-            decimal3,
-            None,
-            ("decides_low", "decides_high"),
-        ),
+        number("decides", "Value of the number that decides; missing where nothing was measured.", None, "decides"),
         number("decides_low", "Lower end of the 95 % interval of the number that decides."),
         number("decides_high", "Upper end of the 95 % interval of the number that decides."),
         text("decides_unit", "Unit of the number that decides."),
-        number("n", "Number of items that it comes from; missing where none was measured.", NOT_NEGATIVE, "", plain),
+        number(
+            "n", "Number of items that it comes from; missing where nothing was measured.", NOT_NEGATIVE, write=plain
+        ),
         text("rule", "Rule by which the number decides, in a sentence."),
-        text("heads", "Heads that the number comes from; empty for none."),
+        text("heads", "Heads that the number comes from; empty without one."),
         text("missing", "Why nothing was measured; empty where something was."),
         text("verdict", "Verdict on the statement."),
         text("verdict_of_finding", "Verdict on the finding as a whole.", VERDICTS),

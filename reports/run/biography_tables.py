@@ -26,6 +26,7 @@ from reports.tables.shared_columns import (
     flag,
     fraction,
     number,
+    optional,
     place,
     text,
     whole,
@@ -41,7 +42,7 @@ NATS: Final = (0.0, math.log(2))
 _SEED: Final = place("seed", "Seed of the training run.")
 _STEP: Final = place("step", "Training step of the checkpoint.")
 _TOKENS: Final = whole("tokens", "Number of tokens that the model was trained on until then.")
-_ROLE: Final = text("role", "Main role of the head, as probe: label; empty for none.")
+_ROLE: Final = text("role", "Main role of the head, as probe: label; empty without one.")
 
 
 def _step(name: str, meaning: str) -> Column:
@@ -55,8 +56,8 @@ def _distance(name: str, meaning: str) -> Column:
 
 _ONSET: Final = (
     _step("onset", "Training step at which half of the rise of the margin is done; infinite where there is no rise."),
-    _step("after", "Last checkpoint before the onset; infinite where there is none."),
-    _step("by", "First checkpoint after the onset; infinite where there is none."),
+    _step("after", "Last checkpoint before the onset; infinite without one."),
+    _step("by", "First checkpoint after the onset; infinite without one."),
 )
 
 TABLES: Final[Mapping[str, Table]] = MappingProxyType(
@@ -71,7 +72,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
                 number("mass", "Mean attention to correct words.", write=percent),
                 BASELINE,
                 BASELINE_ACCURACY,
-                difference("margin", "Accuracy minus that of the strongest baseline; NaN without one."),
+                difference("margin", "Accuracy minus that of the strongest baseline; missing without one."),
                 difference("excess", "Accuracy minus that of the same head at the first checkpoint."),
             ),
         ),
@@ -80,9 +81,11 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             ("seed", "step"),
             (
                 *(_SEED, _STEP, _TOKENS),
-                number("loss", "Loss on the training texts, in nats per masked subword; NaN where it was not logged."),
+                number(
+                    "loss", "Loss on the training texts, in nats per masked subword; missing where it was not logged."
+                ),
                 number("evaluation_loss", "Loss on held-out texts, in nats per masked subword."),
-                fraction("behaviour", "Accuracy on minimal pairs; chance is 0.5, NaN where none were scored."),
+                fraction("behaviour", "Accuracy on minimal pairs; chance is 0.5, missing where nothing was scored."),
             ),
             csv=False,
         ),
@@ -115,10 +118,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
             (
                 *(_SEED, _STEP, *QUESTION),
                 replace(NAME, meaning="Best head, selected on the other half of the texts."),
-                replace(
-                    difference("margin", "Accuracy of the best head minus that of the strongest baseline."),
-                    interval=("low", "high"),
-                ),
+                difference("margin", "Accuracy of the best head minus that of the strongest baseline.", ""),
                 *ends("", "the margin", signed, CORRELATIONS),
             ),
             csv=False,
@@ -131,7 +131,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
                 text("one", "The role or kind with the earlier onset."),
                 text("other", "The role or kind with the later onset."),
                 fraction(
-                    "share", "Share of resamples in which the first comes first, ties half; NaN if neither comes."
+                    "share", "Share of resamples in which the first comes first, ties half; missing if neither comes."
                 ),
                 _step("one_onset", "Onset of the first, as a training step."),
                 _step("other_onset", "Onset of the second, as a training step."),
@@ -152,10 +152,9 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
                 difference("margin", "Margin in the main role, over the baseline and the same head at the start."),
                 number(
                     "effective",
-                    "Effective number of roles, 1 for a specialist; NaN for none.",
+                    "Effective number of roles, 1 for a specialist; missing without a role.",
                     NOT_NEGATIVE,
-                    "",
-                    decimal,
+                    write=decimal,
                 ),
             ),
             csv=False,
@@ -167,17 +166,17 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
                 *(_SEED, *ONE_HEAD),
                 text(
                     "life",
-                    "never: it never holds a role; commits: one role to the end; changes: several; loses: none at the "
-                    "end; wavers: one at the end that it does not yet hold.",
+                    "never: it never holds a role; commits: one role to the end; changes: several; loses: not one at "
+                    "the end; wavers: one at the end that it does not yet hold.",
                     ("never", "commits", "changes", "loses", "wavers"),
                 ),
                 flag("narrows", "Whether it ends as a specialist and was a generalist before, by effective roles."),
-                text("first_role", "First role that it holds, as probe: label; empty for none."),
-                text("last_role", "Last role that it holds, as probe: label; empty for none."),
-                Column("since", "Int64", "Training step from which it holds its last role.", str, NOT_NEGATIVE),
-                number("widest", "Largest effective number of roles at any checkpoint.", NOT_NEGATIVE, "", decimal),
+                text("first_role", "First role that it holds, as probe: label; empty without one."),
+                text("last_role", "Last role that it holds, as probe: label; empty without one."),
+                optional("since", "Training step from which it holds its last role."),
+                number("widest", "Largest effective number of roles at any checkpoint.", NOT_NEGATIVE, write=decimal),
                 number(
-                    "last_effective", "Effective number of roles at the last checkpoint.", NOT_NEGATIVE, "", decimal
+                    "last_effective", "Effective number of roles at the last checkpoint.", NOT_NEGATIVE, write=decimal
                 ),
             ),
             csv=False,
@@ -199,9 +198,9 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
                 _distance("null", "The same where the other model reads other sentences of the same lengths."),
                 _distance("chance", "The same for random pairs of heads."),
                 fraction("itself", "Share of heads that are matched with the head of the same place."),
-                fraction("same_role", "Share of matched pairs with the same main role; NaN without roles."),
+                fraction("same_role", "Share of matched pairs with the same main role; missing without roles."),
                 fraction(
-                    "same_role_chance", "Share of random pairs of heads with the same main role; NaN without roles."
+                    "same_role_chance", "Share of random pairs of heads with the same main role; missing without roles."
                 ),
             ),
             csv=False,
@@ -216,7 +215,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
                 text("partner", "Head of the other run that it is matched with."),
                 _distance("distance", "Jensen-Shannon divergence of their maps, in nats; lower is more alike."),
                 _ROLE,
-                text("partner_role", "Main role of the matched head; empty for none."),
+                text("partner_role", "Main role of the matched head; empty without one."),
             ),
             csv=False,
         ),

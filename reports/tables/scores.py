@@ -8,8 +8,8 @@ from typing import Final
 
 import pandas as pd
 
-from reports.formats import coefficient, percent, signed
-from reports.tables.column import Column, outside
+from reports.formats import percent, signed
+from reports.tables.column import outside
 from reports.tables.shared_columns import (
     BASELINE,
     BASELINE_ACCURACY,
@@ -26,12 +26,14 @@ from reports.tables.shared_columns import (
     SPLIT,
     N,
     P,
+    correlation,
     difference,
     ends,
     flag,
     fraction,
     items,
     number,
+    optional,
     place,
     text,
     whole,
@@ -68,15 +70,15 @@ SCORES: Final = Table(
         *QUESTION,
         *ONE_HEAD,
         SPLIT,
-        replace(N, meaning="Number of scored words; 0 where there were none."),
+        replace(N, meaning="Number of scored words; 0 without any."),
         CLUSTERS,
         fraction(
             "accuracy",
-            "Share of scored words whose most attended candidate is correct; higher is better, NaN where n = 0.",
+            "Share of scored words whose most attended candidate is correct; higher is better, missing where n = 0.",
             "ci",
         ),
         *ends("ci", "accuracy", percent, FRACTIONS),
-        number("mass", "Mean attention to correct words; NaN where n = 0.", None, "mass", percent),
+        number("mass", "Mean attention to correct words; missing where n = 0.", None, "mass", percent),
         *ends("mass", "mass", percent),
         number(
             "coverage",
@@ -87,17 +89,19 @@ SCORES: Final = Table(
         fraction("share", "mass / coverage: part of the attention to candidates that goes to correct ones."),
         BASELINE,
         BASELINE_ACCURACY,
-        difference("margin", "Accuracy minus that of the strongest baseline or control; NaN without one.", "margin"),
+        difference(
+            "margin", "Accuracy minus that of the strongest baseline or control; missing without one.", "margin"
+        ),
         *ends("margin", "the margin", signed, CORRELATIONS),
         fraction(
-            "lexical_accuracy", "Accuracy of the lexical table (word form x offset, supervised); NaN without one."
+            "lexical_accuracy", "Accuracy of the lexical table (word form x offset, supervised); missing without one."
         ),
         *ends("lexical_margin", "accuracy minus that of the lexical table", signed, CORRELATIONS),
         replace(NEAR_TIES, meaning="Scored words whose two most attended candidates differ by less than 0.00001."),
         replace(
             P,
-            meaning="One-sided p-value that the head outperforms every baseline and control, uncorrected; NaN where "
-            "nothing was tested.",
+            meaning="One-sided p-value that the head outperforms every baseline and control, uncorrected; missing "
+            "where nothing was tested.",
         ),
         P_LABEL,
         P_ADJUSTED,
@@ -139,8 +143,8 @@ METRICS: Final = Table(
         *QUESTION,
         *ONE_HEAD,
         N,
-        fraction("accuracy", "Share of scored words whose most attended candidate is correct; NaN where n = 0."),
-        number("mass", "Mean attention to correct words; NaN where n = 0.", write=percent),
+        fraction("accuracy", "Share of scored words whose most attended candidate is correct; missing where n = 0."),
+        number("mass", "Mean attention to correct words; missing where n = 0.", write=percent),
         fraction("reciprocal_rank", "Mean of 1 / rank of the first correct word among the candidates; 1 is best."),
         fraction(
             "auc",
@@ -158,12 +162,7 @@ AGREEMENT: Final = Table(
         N,
         text("one", "The first of two metrics."),
         text("other", "The second of two metrics."),
-        number(
-            "tau",
-            "Kendall's tau-b of the two rankings of all heads; 1 is the same order, NaN where one ranks nothing.",
-            CORRELATIONS,
-            write=coefficient,
-        ),
+        correlation("tau", "Kendall's tau-b of the two rankings of all heads; 1 is the same order."),
         flag("same_best", "Whether one head is best by both metrics."),
         fraction("overlap", "Share of the five best heads by one metric that are among the five best by the other."),
     ),
@@ -180,16 +179,14 @@ BEHAVIOUR: Final = Table(
         text("phenomenon", "Grammatical phenomenon that the pairs test."),
         text("paradigm", "Kind of sentences with which they test it."),
         text("condition", "Construction between the two words that must agree."),
-        Column(
-            "attractors", "Int64", "Nouns of the other number between the two words that must agree.", str, NOT_NEGATIVE
-        ),
+        optional("attractors", "Nouns of the other number between the two words that must agree."),
         text("number", "Number of the subject, singular or plural."),
         text("method", "How the two sentences are scored, such as by the probability of one masked word."),
-        replace(N, meaning="Number of scored pairs; 0 where there were none."),
+        replace(N, meaning="Number of scored pairs; 0 without any."),
         CLUSTERS,
         fraction(
             "accuracy",
-            "Share of pairs whose correct sentence gets the higher probability; chance is 0.5, NaN where n = 0.",
+            "Share of pairs whose correct sentence gets the higher probability; chance is 0.5, missing where n = 0.",
             "ci",
         ),
         *ends("ci", "accuracy", percent, FRACTIONS),

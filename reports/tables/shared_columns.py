@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from reports.formats import count, decimal3, listed, p_value, percent, plain, signed, yes_or_no
+from reports.formats import coefficient, count, decimal3, listed, p_value, percent, plain, signed, yes_or_no
 from reports.tables.column import Column, Write
 
 NOT_NEGATIVE: Final = (0.0, math.inf)
@@ -31,6 +31,11 @@ def place(name: str, meaning: str, least: float = 0) -> Column:
     return whole(name, meaning, least, plain)
 
 
+def optional(name: str, meaning: str) -> Column:
+    """Return a column of whole numbers of at least 0, of which some are missing."""
+    return Column(name, "Int64", meaning, plain, NOT_NEGATIVE)
+
+
 def flag(name: str, meaning: str) -> Column:
     """Return a column of truth values."""
     return Column(name, "bool", meaning, yes_or_no)
@@ -45,23 +50,31 @@ def number(
     name: str,
     meaning: str,
     bounds: tuple[float, float] | None = None,
-    interval: str = "",
+    interval: str | None = None,
     write: Write = decimal3,
 ) -> Column:
-    """Return a column of numbers; `interval` is what the names of the ends of its interval begin with."""
-    return Column(
-        name, "float64", meaning, write, bounds, (f"{interval}_low", f"{interval}_high") if interval else None
-    )
+    """Return a column of numbers; `interval` is the stem of the columns of its interval (`ends`), None without one."""
+    return Column(name, "float64", meaning, write, bounds, None if interval is None else _names(interval))
 
 
-def fraction(name: str, meaning: str, interval: str = "") -> Column:
+def _names(stem: str) -> tuple[str, str]:
+    """Return the names of the ends of an interval: low and high, behind the stem where there is one."""
+    return (f"{stem}_low", f"{stem}_high") if stem else ("low", "high")
+
+
+def fraction(name: str, meaning: str, interval: str | None = None) -> Column:
     """Return a column of fractions in [0, 1], which are written in percent."""
     return number(name, meaning, FRACTIONS, interval, percent)
 
 
-def difference(name: str, meaning: str, interval: str = "") -> Column:
+def difference(name: str, meaning: str, interval: str | None = None) -> Column:
     """Return a column of differences of fractions, which are written in percentage points."""
     return number(name, meaning, CORRELATIONS, interval, signed)
+
+
+def correlation(name: str, meaning: str, interval: str | None = None) -> Column:
+    """Return a column of correlations, cosines and the like in [-1, 1]."""
+    return number(name, meaning, CORRELATIONS, interval, coefficient)
 
 
 def p_column(name: str, meaning: str) -> Column:
@@ -73,18 +86,15 @@ def ends(
     stem: str, of: str, write: Write = decimal3, bounds: tuple[float, float] | None = None
 ) -> tuple[Column, Column]:
     """Return the columns `stem`_low and `stem`_high, or low and high, of the 95 % interval of something."""
-    names = (f"{stem}_low", f"{stem}_high") if stem else ("low", "high")
     lower, upper = (
-        number(name, f"{end} end of the 95 % interval of {of}; NaN where there is none.", bounds, write=write)
-        for name, end in zip(names, ("Lower", "Upper"), strict=True)
+        number(name, f"{end} end of the 95 % interval of {of}; missing without one.", bounds, write=write)
+        for name, end in zip(_names(stem), ("Lower", "Upper"), strict=True)
     )
     return lower, upper
 
 
 MODEL: Final = text("model", "Name of the model.")
-STEP: Final = Column(
-    "step", "Int64", "Training step of the checkpoint; missing where it is not known.", plain, NOT_NEGATIVE
-)
+STEP: Final = optional("step", "Training step of the checkpoint; missing where it is not known.")
 CORPUS: Final = text("corpus", "Name of the corpus that the numbers come from.")
 SPLIT: Final = text("split", "select: heads are selected here; report: they are evaluated here (held out).", SPLITS)
 
@@ -97,13 +107,13 @@ HEAD: Final = place("head", "Head in its layer, counted from 0.")
 NAME: Final = text("name", "Head as layer-head, both counted from 1.")
 
 N: Final = whole("n", "Number of items that were scored.")
-CLUSTERS: Final = whole("clusters", "Documents, or sentences where there are none, that the bootstrap resamples.")
+CLUSTERS: Final = whole("clusters", "Documents, or sentences without any, that the bootstrap resamples.")
 NEAR_TIES: Final = whole("near_ties", "Items decided by less than 0.00001, which rounding could turn over.")
-P: Final = p_column("p", "p-value of this row alone; NaN where nothing was tested.")
+P: Final = p_column("p", "p-value of this row alone; missing where nothing was tested.")
 P_LABEL: Final = p_column("p_label", "p corrected for all heads of the label (step-down maximum).")
-P_ADJUSTED: Final = p_column("p_adjusted", "p corrected for all heads and labels; NaN where nothing was tested.")
+P_ADJUSTED: Final = p_column("p_adjusted", "p corrected for all heads and labels; missing where nothing was tested.")
 
-BASELINE: Final = text("baseline", "Strongest baseline or control on the same items; empty where there is none.")
+BASELINE: Final = text("baseline", "Strongest baseline or control on the same items; empty without one.")
 BASELINE_ACCURACY: Final = fraction("baseline_accuracy", "Accuracy of that baseline or control on the same items.")
 
 BEHAVIOUR: Final = text("behaviour", "Behaviour of the model that is measured, such as masked-LM loss.")

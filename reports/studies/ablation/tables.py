@@ -8,18 +8,18 @@ from typing import Final
 
 import pandas as pd
 
-from reports.tables.column import Column, outside
+from reports.tables.column import outside
 from reports.tables.shared_columns import (
     BEHAVIOUR,
     ITEMS,
     NAME,
-    NOT_NEGATIVE,
     P_ADJUSTED,
     RUN,
     UNIT,
     P,
     ends,
     number,
+    optional,
     p_column,
     text,
     whole,
@@ -60,8 +60,8 @@ ABLATIONS: Final = Table(
         text("kind", "What is ablated: one head, a layer, the heads selected by a label, or random heads.", KINDS),
         replace(NAME, meaning="The head or the layer, counted from 1, or the label that selected the heads."),
         whole("draw", "Number of the random set, from 1; 0 for sets that are not random."),
-        Column("layer", "Int64", "Layer, counted from 0; missing for heads of several layers.", str, NOT_NEGATIVE),
-        Column("head", "Int64", "Head in its layer, counted from 0; missing for several heads.", str, NOT_NEGATIVE),
+        optional("layer", "Layer, counted from 0; missing for heads of several layers."),
+        optional("head", "Head in its layer, counted from 0; missing for several heads."),
         whole("heads", "Number of heads that are ablated."),
         *ITEMS,
         number("intact", "The measure with all heads, in the unit."),
@@ -70,10 +70,10 @@ ABLATIONS: Final = Table(
         *ends("ci", "the cost"),
         replace(
             P,
-            meaning="Two-sided p-value of the cost; of a cosine, one-sided against the median head; NaN where nothing "
-            "was tested.",
+            meaning="Two-sided p-value of the cost; of a cosine, one-sided against the median head; missing where "
+            "nothing was tested.",
         ),
-        replace(P_ADJUSTED, meaning="p corrected for all sets of its kind; NaN where nothing was tested."),
+        replace(P_ADJUSTED, meaning="p corrected for all sets of its kind; missing where nothing was tested."),
     ),
     _check_ablations,
 )

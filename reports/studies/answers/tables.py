@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from reports.formats import coefficient, decimal
+from reports.formats import decimal
 from reports.tables.shared_columns import (
-    CORRELATIONS,
     LAYER,
     ONE_HEAD,
     RUN,
+    correlation,
     number,
     place,
     text,
@@ -39,8 +39,7 @@ ANSWERS: Final = Table(
             "log_odds",
             "Log-odds of the correct answer, in nats; above 0 where the model is correct.",
             None,
-            "",
-            decimal,
+            write=decimal,
         ),
     ),
 )
@@ -53,7 +52,10 @@ SINGLE_HEADS: Final = Table(
         _TEXT,
         *ONE_HEAD,
         number(
-            "log_odds", "Log-odds of the correct answer with this head alone in its layer, in nats.", None, "", decimal
+            "log_odds",
+            "Log-odds of the correct answer with this head alone in its layer, nats.",
+            None,
+            write=decimal,
         ),
     ),
 )
@@ -68,13 +70,7 @@ FLOWS: Final = Table(
         LAYER,
         text("measure", "Measure of attention to the words: mean weights, rollout, or maximum flow.", MEASURES),
         text("against", "What it is compared with: the effect of blanking a word out, or gradients.", AGAINST),
-        number(
-            "rho",
-            "Spearman's rank correlation of both over words; NaN where all words are equal in one.",
-            CORRELATIONS,
-            "",
-            coefficient,
-        ),
+        correlation("rho", "Spearman's rank correlation of both over words; missing where all words are equal in one."),
     ),
 )
 

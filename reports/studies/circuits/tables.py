@@ -12,6 +12,7 @@ from reports.tables.shared_columns import (
     NOT_NEGATIVE,
     ONE_HEAD,
     RUN,
+    correlation,
     ends,
     fraction,
     number,
@@ -25,10 +26,6 @@ def _offset(name: str, meaning: str) -> Column:
     return Column(name, "int64", meaning, signed_whole)
 
 
-def _correlation(name: str, meaning: str, interval: tuple[str, str] | None = None) -> Column:
-    return Column(name, "float64", meaning, coefficient, CORRELATIONS, interval)
-
-
 CIRCUITS: Final = Table(
     "One row for each head: its query-key and value-output circuits by the weights alone, and the same on text of the "
     "report split.",
@@ -40,13 +37,13 @@ CIRCUITS: Final = Table(
         fraction("kernel_attention", "Attention that a softmax over positions alone gives to that offset."),
         fraction("same_word", "Share of other words that score below the word itself by query-key; chance is 0.5."),
         fraction("related_words", "Share of other words that score below its five nearest words; chance is 0.5."),
-        _correlation("copying", "Sum of the value-output circuit's eigenvalues over that of their moduli; 1 copies."),
+        correlation("copying", "Sum of the value-output circuit's eigenvalues over that of their moduli; 1 copies."),
         fraction("positive_eigenvalues", "Share of these eigenvalues with a positive real part."),
         fraction("own_word", "Share of other words that a word raises less than itself; chance is 0.5."),
         _offset("text_offset", "Offset in subwords that is attended to most on text; left is < 0."),
         fraction("text_attention", "Mean attention to that offset on text."),
         fraction("text_at_kernel", "Mean attention on text to the offset that the weights prefer."),
-        _correlation("text_same_word", "Attention to repeats of the same subword on text, minus an even spread."),
+        correlation("text_same_word", "Attention to repeats of the same subword on text, minus an even spread."),
         Column(
             "text_related",
             "float64",
@@ -54,7 +51,7 @@ CIRCUITS: Final = Table(
             decimal3,
             (-2, 2),
         ),
-        _correlation(
+        correlation(
             "text_copying",
             "Correlation of what the head writes on text with what raises the attended subwords' logits.",
         ),
@@ -97,12 +94,10 @@ LINKS: Final = Table(
     ("model", "step", "relation", "weights", "text"),
     (
         *RUN,
-        text("relation", "Relation of word pairs; empty for measures that have none."),
+        text("relation", "Relation of word pairs; empty for measures without one."),
         text("weights", "Measure by the weights alone, a column of circuits or circuit_relations."),
         text("text", "Its counterpart on text, a column of the same table."),
-        _correlation(
-            "rho", "Spearman's rank correlation of both over heads; NaN where one is constant.", ("low", "high")
-        ),
+        correlation("rho", "Spearman's rank correlation of both over heads; missing where one is constant.", ""),
         *ends("", "rho, by resampling heads", coefficient, CORRELATIONS),
         whole("heads", "Number of heads."),
     ),

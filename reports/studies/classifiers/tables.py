@@ -79,10 +79,13 @@ CLASSIFIERS: Final = Table(
         *_COMPRESSIONS,
         fraction("majority", "Accuracy of always predicting the most frequent label."),
         fraction("control_majority", "The same on the control task."),
-        fraction("embedding_accuracy", "Accuracy of a classifier on the word's embedding; NaN where none was fitted."),
-        difference("embedding_selectivity", "Selectivity of that classifier; NaN where none was fitted."),
-        fraction("random_accuracy", "Accuracy of the best head of randomly initialised weights; NaN without them."),
-        difference("random_selectivity", "Selectivity of that head; NaN without such weights."),
+        fraction(
+            "embedding_accuracy",
+            "Accuracy of a classifier on the word's embedding; missing where nothing was fitted.",
+        ),
+        difference("embedding_selectivity", "Selectivity of that classifier; missing where nothing was fitted."),
+        fraction("random_accuracy", "Accuracy of the best head of randomly initialised weights; missing without them."),
+        difference("random_selectivity", "Selectivity of that head; missing without such weights."),
     ),
 )
 
@@ -103,12 +106,12 @@ LAYERS: Final = Table(
         fraction("cumulative", "Accuracy of a classifier that is given layers 0 to this one."),
         difference("cumulative_selectivity", "Selectivity of that classifier."),
         difference("gain", "Cumulative accuracy minus that of the layer below."),
-        Column(
+        number(
             "expected_layer",
-            "float64",
-            "Mean layer weighted by gain, the same for all layers of a task; NaN where nothing is gained.",
+            "Mean layer weighted by gain, one number a task; missing where nothing is gained.",
+            None,
+            "expected",
             decimal,
-            interval=("expected_low", "expected_high"),
         ),
         *ends("expected", "the expected layer", decimal),
     ),
@@ -120,7 +123,7 @@ PARSER: Final = Table(
     (
         *RUN,
         text("parser", "What the parser is given, or the name of a baseline."),
-        text("weights", "Weights of the model whose attention it is given: trained, random, or none."),
+        text("weights", "Weights of the model whose attention it is given: trained, random, or no weights at all."),
         whole("parameters", "Number of parameters of the parser."),
         replace(_N_SELECT, meaning="Number of words of the selection split that it learned from."),
         replace(N, meaning="Number of words of the report split, punctuation aside."),

@@ -21,8 +21,7 @@ MAP_DRIFT: Final = Table(
             "cosine",
             "Cosine of the head's map before and after training; 1 is the same map.",
             FRACTIONS,
-            "",
-            coefficient,
+            write=coefficient,
         ),
     ),
 )

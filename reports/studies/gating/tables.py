@@ -21,6 +21,7 @@ from reports.tables.shared_columns import (
     QUESTION,
     RUN,
     UNIT,
+    correlation,
     difference,
     ends,
     flag,
@@ -55,8 +56,10 @@ def _check_left(frame: pd.DataFrame, refuse: Refuse) -> None:
 
 def _correlation(name: str, meaning: str) -> tuple[Column, ...]:
     """Return the columns of a correlation and its interval."""
-    of = Column(name, "float64", meaning, coefficient, CORRELATIONS, (f"{name}_low", f"{name}_high"))
-    return (of, *ends(name, f"the {name.capitalize()} correlation", coefficient, CORRELATIONS))
+    return (
+        correlation(name, meaning, name),
+        *ends(name, f"the {name.capitalize()} correlation", coefficient, CORRELATIONS),
+    )
 
 
 IMPORTANCE: Final = Table(
@@ -71,10 +74,13 @@ IMPORTANCE: Final = Table(
         ),
         *ends("ci", "importance", decimal3, NOT_NEGATIVE),
         number(
-            "of_layer", "Importance over the length (L2) of that of all heads of the layer.", FRACTIONS, "", coefficient
+            "of_layer",
+            "Importance over the length (L2) of that of the whole layer.",
+            FRACTIONS,
+            write=coefficient,
         ),
         number("predicted", "Cost of ablating the head that its Taylor series predicts, in the unit."),
-        number("cost", "Measured cost of ablating the head with zero, in the unit; NaN where it was not measured."),
+        number("cost", "Measured cost of ablating the head with zero, in the unit; missing where it was not measured."),
     ),
 )
 
@@ -119,7 +125,7 @@ AREAS: Final = Table(
         *ITEMS,
         number("area", "Area under the curve of value against the share of heads that are left, in the unit."),
         whole("draws", "Number of random orders."),
-        number("random_area", "Mean area of the random orders, in the unit; NaN without any."),
+        number("random_area", "Mean area of the random orders, in the unit; missing without any."),
         number("random_least", "Least area of a random order, in the unit."),
         number("random_most", "Largest area of a random order, in the unit."),
         number("gain", "Area minus random area, in the unit; above 0 where the order beats chance.", None, "ci"),
@@ -158,7 +164,7 @@ GATES: Final = Table(
         _PRICE,
         _WEIGHTS,
         *ONE_HEAD,
-        number("gate", "What the head's output is multiplied by once gates are learned.", FRACTIONS, "", coefficient),
+        number("gate", "What the head's output is multiplied by once gates are learned.", FRACTIONS, write=coefficient),
         fraction("open", "Probability that the gate is not 0."),
     ),
 )

@@ -60,10 +60,9 @@ SUBSPACES: Final = Table(
             "overlap",
             "Mean squared cosine of the principal angles, or CKA; 1 is the same subspace.",
             FRACTIONS,
-            "",
-            coefficient,
+            write=coefficient,
         ),
-        number("nearest", "Cosine of the smallest principal angle; NaN for outputs.", FRACTIONS, "", coefficient),
+        number("nearest", "Cosine of the smallest principal angle; missing for outputs.", FRACTIONS, write=coefficient),
     ),
 )
 
@@ -78,7 +77,7 @@ PAIR_CONTRASTS: Final = Table(
         number("between", "Mean over pairs of heads of two layers, as within.", FRACTIONS),
         whole("pairs_within", "Number of pairs of heads of one layer."),
         whole("pairs_between", "Number of pairs of heads of two layers."),
-        p_column("p", "Permutation p-value of the difference of both means; NaN where nothing was tested."),
+        p_column("p", "Permutation p-value of the difference of both means; missing where nothing was tested."),
     ),
 )
 

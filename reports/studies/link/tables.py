@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Final
 
 from reports.formats import coefficient, percent
-from reports.tables.column import Column
 from reports.tables.shared_columns import (
     BEHAVIOUR,
     CORRELATIONS,
@@ -18,6 +17,7 @@ from reports.tables.shared_columns import (
     QUESTION,
     RUN,
     N,
+    correlation,
     difference,
     ends,
     flag,
@@ -48,20 +48,20 @@ LINK: Final = Table(
         *ONE_HEAD,
         N,
         fraction("accuracy", "Share of scored words whose most attended candidate is correct."),
-        number("mass", "Mean attention to correct words.", FRACTIONS, "", percent),
+        number("mass", "Mean attention to correct words.", FRACTIONS, write=percent),
         difference("margin", "Accuracy minus that of the strongest baseline or control."),
         number(
             "write_norm", "Mean length of the vector that the head writes; comparable within a layer.", NOT_NEGATIVE
         ),
         number(
             "importance",
-            "Mean |d value / d gate|, in the behaviour's unit; NaN where it was not measured.",
+            "Mean |d value / d gate|, in the behaviour's unit; missing where it was not measured.",
             NOT_NEGATIVE,
         ),
-        number("patching", "Share of the answer that patching the head restores; NaN where it was not measured."),
+        number("patching", "Share of the answer that patching the head restores; missing where it was not measured."),
         number("cost", "What the behaviour loses without the head, in its unit.", None, "cost"),
         *ends("cost", "the cost"),
-        replace(P_ADJUSTED, meaning="p of the cost, corrected for all heads; NaN where nothing was tested."),
+        replace(P_ADJUSTED, meaning="p of the cost, corrected for all heads; missing where nothing was tested."),
         flag("looks", "Whether attention says so: the head is specialised in the label and direction."),
         flag("matters", "Whether ablation says so: its cost is significantly above 0."),
         text("verdict", "Verdict of attention and ablation together.", VERDICTS),
@@ -77,14 +77,7 @@ LINK_CORRELATIONS: Final = Table(
         text("one", "First measure, a column of link."),
         text("other", "Second measure, a column of link."),
         whole("heads", "Number of heads."),
-        Column(
-            "rho",
-            "float64",
-            "Spearman's rank correlation of both over heads; NaN where one is constant.",
-            coefficient,
-            CORRELATIONS,
-            ("low", "high"),
-        ),
+        correlation("rho", "Spearman's rank correlation of both over heads; missing where one is constant.", ""),
         *ends("", "rho", coefficient, CORRELATIONS),
     ),
 )

@@ -30,12 +30,12 @@ PATCHING: Final = Table(
         number("estimate", "The same share to first order, by gradients.", write=percent),
         number(
             "direct",
-            "Share that the head writes straight into the logits; NaN where that is not defined.",
+            "Share that the head writes straight into the logits; missing where that is not defined.",
             write=percent,
         ),
-        replace(P, meaning="p-value of the share for this row alone; NaN where nothing was tested."),
+        replace(P, meaning="p-value of the share for this row alone; missing where nothing was tested."),
         replace(P_LABEL, meaning="p corrected for all heads of the role."),
-        replace(P_ADJUSTED, meaning="p corrected for all heads and roles; NaN where nothing was tested."),
+        replace(P_ADJUSTED, meaning="p corrected for all heads and roles; missing where nothing was tested."),
     ),
 )
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Final
 
 from reports.formats import coefficient
-from reports.tables.column import Column
 from reports.tables.shared_columns import (
     CLUSTERS,
     CORRELATIONS,
@@ -17,6 +16,7 @@ from reports.tables.shared_columns import (
     RUN,
     SPLIT,
     P,
+    correlation,
     ends,
     text,
     whole,
@@ -35,17 +35,14 @@ RELATEDNESS: Final = Table(
         whole("n", "Number of rated pairs of words in sentences."),
         whole("pairs", "Number of different pairs of words."),
         CLUSTERS,
-        Column(
+        correlation(
             "correlation",
-            "float64",
-            "Rank correlation of attention between two words with their rating, within strata of distance.",
-            coefficient,
-            CORRELATIONS,
-            ("ci_low", "ci_high"),
+            "Rank correlation of attention with rating, within strata of distance.",
+            "ci",
         ),
         *ends("ci", "the correlation", coefficient, CORRELATIONS),
-        replace(P, meaning="Two-sided p-value of the correlation, uncorrected; NaN where nothing was tested."),
-        replace(P_ADJUSTED, meaning="p corrected for all heads; NaN where nothing was tested."),
+        replace(P, meaning="Two-sided p-value of the correlation, uncorrected; missing where nothing was tested."),
+        replace(P_ADJUSTED, meaning="p corrected for all heads; missing where nothing was tested."),
     ),
 )
 

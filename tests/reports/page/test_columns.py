@@ -1,6 +1,7 @@
 """Every column has a meaning, and what is declared of a column is wherever its table is."""
 
 import io
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +34,7 @@ def test_every_column_has_a_meaning_in_a_sentence(name: str) -> None:
     assert table.about.endswith(".")
     for column in table.columns:
         assert column.meaning.endswith("."), column.name
+        assert not re.search(r"\bnan\b|\bnone\b", column.meaning, re.IGNORECASE), column.name  # pages show a dash
         assert len(column.meaning.split()) > 2, column.name
         assert column.meaning.strip(".").lower() not in (column.name, column.heading)
     assert len({column.meaning for column in table.columns}) == len(table.columns)
