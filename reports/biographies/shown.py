@@ -10,7 +10,6 @@ from reports.tables.cells import POINTS, Cell, TextColumn
 
 if TYPE_CHECKING:
     from reports.biographies.agreement import Follower
-    from reports.biographies.section import Onset
 
 NAMED: Final = 12
 "Heads that a page names of a class; Markdown names all."
@@ -23,7 +22,7 @@ MATCHED: Final[Mapping[str, str]] = {
 "Kind of a pair -> what it is."
 
 
-def _onset(row: Onset) -> Cell:
+def _onset(row: Any) -> Cell:
     return Cell(count(round(row.onset)), look="strong", sort=float(row.onset))
 
 
