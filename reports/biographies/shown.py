@@ -110,3 +110,14 @@ MATCHES: Final = (
     TextColumn("Same role, %", lambda row: percent(row.same_role)),
     TextColumn("by chance, %", lambda row: percent(row.same_role_chance)),
 )
+
+NARROWS: Final = "was a generalist and became a specialist, whatever else it did"
+
+SHOWN: Final[Mapping[str, tuple[str, Sequence[TextColumn]]]] = {
+    "onsets": ("When roles came, in their order", ONSETS),
+    "followers": ("The best head of each seed, at its best step and at the last one", FOLLOWERS),
+    "courses": ("Heads by their life", COURSES),
+    "lives": ("Lives of heads", LIVES),
+    "matched": ("Is it the same head? Heads matched by the distance of their maps", MATCHES),
+}
+"Name -> title and columns of each table."
