@@ -66,7 +66,7 @@ def test_the_best_head_left_alone_is_chosen_on_some_questions_and_told_on_others
     swapped = lucky.assign(log_odds=lucky["log_odds"].mask(odd_only, 9.0))
     again = answers(run(**asked | {"one_head": swapped}))
     assert again is not None
-    assert again.left[0][1] == "1-2", "what it is told on has no part in the choice"
+    assert again.tables[1].texts[0][1] == "1-2", "what it is told on has no part in the choice"
 
 
 def test_flows_are_means_by_layer_with_gaps_where_nothing_was_measured(asked: dict[str, pd.DataFrame]) -> None:
@@ -76,7 +76,7 @@ def test_flows_are_means_by_layer_with_gaps_where_nothing_was_measured(asked: di
     assert found.tables[-1].texts == (("2", "0.25", "–", "0.75", "–", "–", "–"),)
     alone = answers(run(answers=asked["answers"]))
     assert alone is not None
-    assert (alone.left, alone.flows) == ((), ())
+    assert [one.title for one in alone.tables] == ["Right answers by length"]
     assert answers(run()) is None
 
 
