@@ -57,6 +57,30 @@ def p_value(p: float) -> str:
     return MISSING if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
+def cost(value: float) -> str:
+    """Write a cost, or any difference in a unit of its own: three digits, but four decimals at the most.
+
+    The spelling hangs on the number alone, so that one cost is the same in every table, sentence and drawing.
+
+    >>> cost(0.04512), cost(-0.2), cost(2)
+    ('0.0451', '−0.200', '2.00')
+    """
+    if math.isnan(value):
+        return MISSING
+    digits = 2 if abs(value) >= 1 else 3 if abs(value) >= 0.1 else 4
+    return f"{round(value, digits) or 0.0:.{digits}f}".replace("-", "−")  # no -0.0
+
+
+def compact(value: float, most: float) -> str:
+    """Write a number in a cell of a map whose largest is `most`: few digits, and no 0 before the point of small ones.
+
+    As `compact` of page.js.
+    """
+    digits = 0 if most >= 10 else 1 if most >= 2 else 2 if most >= 0.2 else 3
+    text = f"{round(value, digits) or 0.0:.{digits}f}".replace("-", "−")
+    return text.replace("0.", ".", 1) if most < 1 and abs(value) < 1 else text
+
+
 def points(fraction: float) -> str:
     """Write a difference as percentage points without needless zeros: 0.1 is "10", 0.125 is "12.5"."""
     return f"{100 * fraction:.6g}"

@@ -12,7 +12,7 @@ import pandas as pd
 
 from reports.biographies.agreement import Agreement, agreement
 from reports.biographies.curves import QUESTION, drawn_curves, progress, slider_view
-from reports.biographies.shown import COURSES, FOLLOWERS, LIVES, MATCHED, MATCHES, ONSETS
+from reports.biographies.shown import MATCHED, NARROWS, SHOWN
 from reports.formats import MISSING, count, percent
 from reports.run.folder import RunFolder
 from reports.scores.verdicts import Rule
@@ -135,34 +135,16 @@ class HeadBiographies:
     left_out: int
     "Label-variant pairs that did not fit into it."
 
-    @property
-    def onset_table(self) -> TextTable:
-        """When roles came."""
-        return TextTable.of("When roles came, in their order", ONSETS, self.onsets)
-
-    @property
-    def follower_table(self) -> TextTable:
-        """The heads between subject and verb."""
-        title = "The best head of each seed, at its best step and at the last one"
-        return TextTable.of(title, FOLLOWERS, self.agreement.followers if self.agreement else ())
-
-    @property
-    def course_table(self) -> TextTable:
-        """What became of the heads."""
-        meaning = "was a generalist and became a specialist, whatever else it did"
-        narrows = Course("narrows", meaning, len(self.narrowed), self.narrowed)
-        return TextTable.of("Heads by their life", COURSES, (*self.courses, narrows))
-
-    @property
-    def life_table(self) -> TextTable:
-        """Every head that had a role."""
-        return TextTable.of("Lives of heads", LIVES, self.lives.to_dict("records"))
-
-    @property
-    def match_table(self) -> TextTable:
-        """How near matched heads are."""
-        title = "Is it the same head? Heads matched by the distance of their maps"
-        return TextTable.of(title, MATCHES, self.matched)
+    def table(self, name: str) -> TextTable:
+        """Return a table as people read it: onsets, followers, courses, lives or matched."""
+        rows = {
+            "onsets": self.onsets,
+            "followers": self.agreement.followers if self.agreement else (),
+            "courses": (*self.courses, Course("narrows", NARROWS, len(self.narrowed), self.narrowed)),
+            "lives": self.lives.to_dict("records"),
+            "matched": self.matched,
+        }
+        return TextTable.of(*SHOWN[name], rows[name])
 
     @property
     def sentences(self) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from reports.tables.cells import POINTS, Cell, TextColumn
 
 if TYPE_CHECKING:
     from reports.biographies.agreement import Follower
-    from reports.biographies.section import Onset
 
 NAMED: Final = 12
 "Heads that a page names of a class; Markdown names all."
@@ -23,7 +22,7 @@ MATCHED: Final[Mapping[str, str]] = {
 "Kind of a pair -> what it is."
 
 
-def _onset(row: Onset) -> Cell:
+def _onset(row: Any) -> Cell:
     return Cell(count(round(row.onset)), look="strong", sort=float(row.onset))
 
 
@@ -111,3 +110,14 @@ MATCHES: Final = (
     TextColumn("Same role, %", lambda row: percent(row.same_role)),
     TextColumn("by chance, %", lambda row: percent(row.same_role_chance)),
 )
+
+NARROWS: Final = "was a generalist and became a specialist, whatever else it did"
+
+SHOWN: Final[Mapping[str, tuple[str, Sequence[TextColumn]]]] = {
+    "onsets": ("When roles came, in their order", ONSETS),
+    "followers": ("The best head of each seed, at its best step and at the last one", FOLLOWERS),
+    "courses": ("Heads by their life", COURSES),
+    "lives": ("Lives of heads", LIVES),
+    "matched": ("Is it the same head? Heads matched by the distance of their maps", MATCHES),
+}
+"Name -> title and columns of each table."

@@ -43,7 +43,7 @@ def lost_without(name: str, found: Mapping[str, Any]) -> str:
 
 def _effect(costs: Costs, row: Any) -> str:
     """Say what one head costs, and whether surely."""
-    told, sure = f"{costs.told(row)} {costs.told_unit}", row["p_adjusted"] < LEVEL
+    told, sure = f"{costs.told(row)} {costs.scale.unit}", row["p_adjusted"] < LEVEL
     if costs.distance:
         more = "surely more than the median head does" if sure else "not surely more than the median head does"
         return f"moves the {costs.title} by {told}, {more}"
@@ -74,7 +74,7 @@ def _contrast(one: Contrast) -> str:
     heads = len(row["heads"].split())
     return (
         f"{costs.title}: without {'the head' if heads == 1 else f'the {heads} heads'} of {row['name']} it "
-        f"{'moves by' if costs.distance else 'loses'} {costs.written(row['cost'])} {costs.told_unit}, without random "
+        f"{'moves by' if costs.distance else 'loses'} {costs.written(row['cost'])} {costs.scale.unit}, without random "
         f"heads {costs.written(row['random_cost'])}; difference {one.cells[2]}."
     )
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from reports.formats import coefficient, count, percent
 from reports.tables.cells import TextColumn
 from reports.tables.text_table import TextTable
-
-if TYPE_CHECKING:
-    from reports.scores.rankings import Variant
 
 PAIRS: Final = (
     TextColumn("Metric", lambda pair: pair.one, "row"),
@@ -38,7 +35,7 @@ DISPUTES: Final = (
 )
 
 
-def variants_table(rows: Sequence[Variant], others: Sequence[str]) -> TextTable:
+def variants_table(rows: Sequence[Any], others: Sequence[str]) -> TextTable:
     """Return the agreement of accuracy with the metrics `others`, by probe and variant."""
     taus = (TextColumn(metric, partial(_tau, place)) for place, metric in enumerate(others))
     named = (
@@ -51,5 +48,5 @@ def variants_table(rows: Sequence[Variant], others: Sequence[str]) -> TextTable:
     )
 
 
-def _tau(place: int, row: Variant) -> str:
+def _tau(place: int, row: Any) -> str:
     return coefficient(row.taus[place])

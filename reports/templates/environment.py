@@ -18,21 +18,7 @@ from reports.tables.text_table import TextTable
 TEMPLATES = Path(__file__).parent
 "Templates, style sheets and scripts, shipped with the package."
 
-_FILTERS = (
-    *(
-        "percent",
-        "whole_percent",
-        "signed",
-        "signed_whole",
-        "count",
-        "duration",
-        "coefficient",
-        "decimal",
-        "decimal3",
-        "p_value",
-    ),
-    *("names", "tied"),
-)
+_FILTERS = ("percent", "whole_percent", "signed", "count", "tied")
 
 
 def environment(*, html: bool = True) -> jinja2.Environment:

@@ -11,14 +11,14 @@ function gateMap(root) {
   const grid = headGrid(root.querySelector(".grid"), layers, heads, show);
 
   function draw() {
-    const most = Math.max(...map.value) || 1, digits = most >= 10 ? 0 : most >= 2 ? 1 : 2;
+    const most = Math.max(...map.value) || 1;
     grid.cells.forEach((cell, i) => {
       fill(cell, map.value[i], map.value[i] / most, describe(i));
-      cell.textContent = map.value[i].toFixed(digits);
+      cell.textContent = compact(map.value[i], most);
       cell.tabIndex = i === grid.focus ? 0 : -1;
     });
     low.textContent = "0";
-    high.textContent = `${most.toFixed(2)} ${map.unit}`;
+    high.textContent = `${compact(most, most)} ${map.unit}`;
     show(grid.focus);
   }
 

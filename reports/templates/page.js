@@ -143,3 +143,9 @@ function heatMap(root) {
   stretch.addEventListener("change", draw);
 }
 document.querySelectorAll("[data-heat]").forEach(heatMap);
+
+/* A number in a cell of a map, as `compact` of reports/formats.py writes it. */
+function compact(value, most) {
+  const text = value.toFixed(most >= 10 ? 0 : most >= 2 ? 1 : most >= 0.2 ? 2 : 3).replace(/^-(0\.?0*)$/, "$1").replace("-", "−");
+  return most < 1 && Math.abs(value) < 1 ? text.replace("0.", ".") : text;
+}

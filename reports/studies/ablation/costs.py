@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reports.formats import MISSING
+from reports.scales import Scale
 from reports.studies.ablation.tables import MEASURES
 
 Grid = npt.NDArray[np.float64]
@@ -59,19 +58,10 @@ class Costs:
         """Behaviour, and the measure where it is not its value."""
         return self.behaviour if self.measure == VALUE else f"{self.behaviour}, {self.measure}"
 
-    @cached_property
-    def scale(self) -> int:
-        """What numbers are multiplied with to be written: 100 for accuracies, 1000 where all heads cost little."""
-        if self.measure != VALUE or self.unit == ACCURACY:
-            return 100
-        most = float(self.heads["cost"].abs().max()) if len(self.heads) else 1.0
-        return 1 if most >= 0.1 else 1000
-
     @property
-    def told_unit(self) -> str:
-        """The unit in which costs are written."""
-        unit = self.unit.partition(" with ")[0]
-        return {1: unit, 100: "percentage points", 1000: f"thousandths of {unit}"}[self.scale]
+    def scale(self) -> Scale:
+        """How costs are written."""
+        return Scale.of(self.unit, self.measure)
 
     @property
     def distance(self) -> bool:
@@ -85,17 +75,12 @@ class Costs:
         return int((found["cost"] > 0).sum()), int((found["cost"] < 0).sum())
 
     def written(self, value: float) -> str:
-        """Write a cost in `told_unit`."""
-        if np.isnan(value):
-            return MISSING
-        digits = 2 if self.scale == 1 else 1
-        rounded = round(self.scale * value, digits) or 0.0  # no -0.0
-        return f"{rounded:.{digits}f}".replace("-", "−")
+        """Write a cost in the unit of `scale`."""
+        return self.scale.cost(value)
 
     def told(self, row: Any) -> str:
         """Write the cost of a row with its interval."""
-        low, high = self.written(row["ci_low"]), self.written(row["ci_high"])
-        return self.written(row["cost"]) + (f" [{low}, {high}]" if low != MISSING else "")
+        return self.scale.told(row["cost"], row["ci_low"], row["ci_high"])
 
     def grid(self, column: str, shape: tuple[int, int]) -> Grid:
         """Return a column of the heads as [layer, head]; NaN for those that have no part in the behaviour."""

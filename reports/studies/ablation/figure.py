@@ -11,6 +11,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from reports.drawing.figures import INK, MUTED, _axes, _bare, _save, _styled
+from reports.formats import compact
 from reports.studies.ablation.costs import LEVEL, Costs
 from reports.studies.ablation.section import Ablations
 
@@ -45,10 +46,10 @@ def save_ablation(found: Ablations, about: str, folder: Path) -> list[str]:
 
 
 def _draw(axes: Axes, one: Costs, shape: tuple[int, int], *, numbers: bool) -> None:
-    cost, p = one.scale * one.grid("cost", shape), one.grid("p_adjusted", shape)
+    cost, p = one.scale.factor * one.grid("cost", shape), one.grid("p_adjusted", shape)
     most = float(np.nanmax(np.abs(cost))) or 1.0
     axes.pcolormesh(cost, cmap=DIVERGING, vmin=-most, vmax=most, edgecolors="white", linewidth=0.6)
-    axes.set_title(f"{one.title} ({one.way})\n{one.told_unit}", fontsize=7.5, loc="left", pad=4)
+    axes.set_title(f"{one.title} ({one.way})\n{one.scale.unit}", fontsize=7.5, loc="left", pad=4)
     axes.set_xlabel("head", labelpad=1)
     axes.set_ylabel("layer", labelpad=1)
     axes.set_xticks(np.arange(shape[1]) + 0.5, [str(i + 1) for i in range(shape[1])], fontsize=7)
@@ -58,8 +59,7 @@ def _draw(axes: Axes, one: Costs, shape: tuple[int, int], *, numbers: bool) -> N
     for (layer, head), value in np.ndenumerate(cost):
         colour = "white" if abs(value) > 0.6 * most else INK
         if numbers and not np.isnan(value):
-            digits = 0 if most >= 10 else 1 if most >= 1 else 2
-            text = f"{round(value, digits) or 0.0:.{digits}f}".replace("-", "−")  # no -0.0
+            text = compact(value, most)
             axes.text(head + 0.5, layer + 0.55, text, ha="center", va="center", fontsize=5.5, color=colour)
         if p[layer, head] < LEVEL:
             axes.plot(head + 0.86, layer + 0.15, "o", color=colour, ms=1.8, mew=0)

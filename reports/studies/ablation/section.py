@@ -41,8 +41,8 @@ class BehaviourCosts:
     def columns(self) -> tuple[str, ...]:
         """Names of the columns of numbers."""
         of_measures = [one for one in self.costs if one.way == self.first.way]
-        ways = [f"Cost, {one.way}, {one.told_unit}" for one in self.costs if one.way != self.first.way]
-        told = [f"Cost, {one.told_unit}" if one.measure == VALUE else f"{one.measure}, points" for one in of_measures]
+        ways = [f"Cost, {one.way}, {one.scale.unit}" for one in self.costs if one.way != self.first.way]
+        told = [f"Cost, {one.scale.unit}" if one.measure == VALUE else f"{one.measure}, points" for one in of_measures]
         return (*told, *ways)
 
     @property
@@ -52,7 +52,7 @@ class BehaviourCosts:
         costly, helping = one.sure
         few = f" ⚠ Only {count(one.clusters)} clusters." if one.clusters < FEW_CLUSTERS else ""
         than = "more than the median head" if one.distance else "something"
-        said = f"With all heads: {one.rows['intact'].iloc[0]:.3f} {one.unit}, n = {count(one.n)}."
+        said = f"With all heads: {one.scale.value(one.rows['intact'].iloc[0])} {one.unit}, n = {count(one.n)}."
         said += f" Of {len(one.heads)} heads {costly} surely cost {than}"
         better = (
             f"without {helping} the model surely does better"
@@ -126,7 +126,7 @@ class Contrast:
         p = p_value(row["p"])
         verdict = "significantly more" if self.more else "not significantly more"
         return (
-            f"{one.title}: without {which} the model loses {self.cells[0]} {one.told_unit} (way: {one.way}), without "
+            f"{one.title}: without {which} the model loses {self.cells[0]} {one.scale.unit} (way: {one.way}), without "
             f"as many random heads of the same layers{other} {one.written(row['random_cost'])} on average over "
             f"{row['draws']} draws. That is {verdict} (difference {self.cells[2]}, p "
             f"{p if p.startswith('<') else f'= {p}'})."
@@ -146,7 +146,7 @@ CONTRASTS: Final = (
     TextColumn("Cost", lambda one: one.cells[0]),
     TextColumn("Random heads (range)", lambda one: one.cells[1]),
     TextColumn("Difference, 95 % interval", lambda one: Cell(one.cells[2], look="up" if one.more else "")),
-    TextColumn("Unit", lambda one: one.costs.told_unit, "text", "muted"),
+    TextColumn("Unit", lambda one: one.costs.scale.unit, "text", "muted"),
     TextColumn("p", lambda one: p_value(one.row["p"])),
     TextColumn("Of other layers", lambda one: one.row["elsewhere"]),
 )
@@ -223,13 +223,15 @@ def _map(one: Costs, shape: tuple[int, int]) -> dict[str, Any]:
     """Return one map for the page's script: costs in the told unit, null where there is none."""
 
     def numbers(column: str, scale: float = 1) -> list[float | None]:
-        return [None if np.isnan(value) else round(scale * value, 4) for value in one.grid(column, shape).ravel()]
+        return [None if np.isnan(value) else float(f"{scale * value:.4g}") for value in one.grid(column, shape).ravel()]
 
+    told = {(row["layer"], row["head"]): one.told(row) for row in one.heads.to_dict("records")}
     return {
         "title": f"{one.title} ({one.way})",
-        "unit": one.told_unit,
-        "about": f"with all heads {one.rows['intact'].iloc[0]:.3f} ({one.unit}) · n\u00a0{count(one.n)} · "
+        "unit": one.scale.unit,
+        "about": f"with all heads {one.scale.value(one.rows['intact'].iloc[0])} ({one.unit}) · n\u00a0{count(one.n)} · "
         f"clusters\u00a0{count(one.clusters)}",
-        **{column: numbers(column, one.scale) for column in ("cost", "ci_low", "ci_high")},
+        "cost": numbers("cost", one.scale.factor),
+        "said": [told.get(place) for place in np.ndindex(*shape)],
         "p": numbers("p_adjusted"),
     }

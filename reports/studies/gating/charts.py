@@ -11,6 +11,7 @@ import numpy as np
 
 from reports.drawing.charts import COLOURS, Chart, Look, curves
 from reports.drawing.figures import INK, LINE, MUTED, RAMP, _axes, _bare, _save, _styled
+from reports.formats import compact
 from reports.studies.gating.parts import COST, IMPORTANCE, RANDOM, TOLD, Curve
 from reports.studies.gating.section import Gating
 
@@ -51,7 +52,7 @@ def _rows(curve: Curve, order: str) -> Iterator[dict[str, Any]]:
     """Yield the points of an order; random orders have a range."""
     factor = curve.scale.factor
     for left, mean, least, most in zip(*curve.line(order), strict=True):
-        written = f"{curve.scale.written(mean)} {curve.scale.unit}"
+        written = f"{curve.scale.value(mean)} {curve.scale.unit}"
         said = f"{TOLD[order]}, {100 * left:.0f} % of heads left: {written}"
         row = {"left": 100 * left, "value": factor * mean, "series": _named(order), "said": said}
         yield row | ({"low": factor * least, "high": factor * most} if order == RANDOM else {})
@@ -98,8 +99,7 @@ def _save_maps(found: Gating, about: str, path: Path) -> None:
             _bare(axes)
             if layers * heads <= 200:
                 for (layer, head), value in np.ndenumerate(values):
-                    colour, digits = "white" if value > 0.55 * top else INK, 0 if top >= 10 else 1 if top >= 1 else 2
-                    text = f"{value:.{digits}f}"
+                    colour, text = "white" if value > 0.55 * top else INK, compact(value, top)
                     axes.text(head + 0.5, layer + 0.55, text, ha="center", va="center", fontsize=5.5, color=colour)
         _save(figure, path)
 

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reports.formats import MISSING, coefficient, count, names, percent, signed
+from reports.formats import coefficient, count, names, percent, signed
+from reports.scales import Scale
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.ablation.tables import MEASURES
 from reports.studies.gating.tables import ORDERS
@@ -44,37 +45,6 @@ SURVIVORS: Final = (*columns_of(("Head", "Gate")), TextColumn("Specialised in", 
 
 
 @dataclass(frozen=True)
-class Scale:
-    """How numbers of one behaviour and measure are written."""
-
-    unit: str
-    factor: float
-    digits: int
-
-    @classmethod
-    def of(cls, unit: str, measure: str, most: float) -> Scale:
-        """Return percentage points for accuracies, thousandths where all numbers are small."""
-        if measure != VALUE:
-            return cls("percentage points", 100, 1)
-        short = unit.partition(" with ")[0]
-        if most < 0.1:
-            return cls(f"thousandths of {short}", 1000, 2)
-        return cls(short, 1, 3 if most < 1 else 2)
-
-    def written(self, value: float) -> str:
-        """Write a number in the unit."""
-        if np.isnan(value):
-            return MISSING
-        rounded = round(self.factor * value, self.digits) or 0.0  # no -0.0
-        return f"{rounded:.{self.digits}f}".replace("-", "−")
-
-    def told(self, value: float, low: float, high: float) -> str:
-        """Write a number with its interval."""
-        interval = "" if np.isnan(low) else f" [{self.written(low)}, {self.written(high)}]"
-        return self.written(value) + interval
-
-
-@dataclass(frozen=True)
 class Importance:
     """The importance of all heads for one behaviour."""
 
@@ -87,7 +57,7 @@ class Importance:
     @cached_property
     def scale(self) -> Scale:
         """How numbers are written."""
-        return Scale.of(str(self.rows["unit"].iloc[0]), VALUE, float(self.rows["importance"].max()))
+        return Scale.of(str(self.rows["unit"].iloc[0]), VALUE)
 
     @property
     def heads(self) -> TextTable:
@@ -103,8 +73,8 @@ class Importance:
             cells = (
                 importance,
                 coefficient(row["of_layer"]),
-                told.written(row["predicted"]),
-                told.written(row["cost"]),
+                told.cost(row["predicted"]),
+                told.cost(row["cost"]),
             )
             yield row["name"], Cell(cells[0], look="strong"), *cells[1:]
 
@@ -147,7 +117,7 @@ class Curve:
     @cached_property
     def scale(self) -> Scale:
         """How numbers are written."""
-        return Scale.of(self.unit, self.measure, float(self.rows["cost"].abs().max()))
+        return Scale.of(self.unit, self.measure)
 
     def line(self, order: str) -> tuple[Grid, Grid, Grid, Grid]:
         """Return the shares of heads left, and the mean, least and most value over the orders of that name."""
@@ -164,7 +134,7 @@ class Curve:
         return TextTable.of(title, AREAS, self._rows())
 
     def _rows(self) -> Iterator[Row]:
-        written = self.scale.written
+        written = self.scale.value
         for row in self.areas.to_dict("records"):
             range_of = f"({written(row['random_least'])} to {written(row['random_most'])})"
             gain = self.scale.told(row["gain"], row["ci_low"], row["ci_high"])
@@ -251,10 +221,9 @@ class GatePath:
         return TextTable.of(f"{self.behaviour}: {self.learned}", PRICES, self._rows())
 
     def _rows(self) -> Iterator[Row]:
-        most = float(self.path.loc[self.path["measure"] == VALUE, "cost"].abs().max())
         for row in self.path.sort_values(["price", "measure"], ascending=[True, False]).to_dict("records"):
-            scale = Scale.of(row["unit"], row["measure"], most)
-            numbers = (scale.written(row["intact"]), scale.written(row["value"]))
+            scale = Scale.of(row["unit"], row["measure"])
+            numbers = (scale.value(row["intact"]), scale.value(row["value"]))
             cost = scale.told(row["cost"], row["ci_low"], row["ci_high"])
             who = names(self.survivors(row["price"])["name"].tolist(), MOST)
             about = f"{row['left']} of {row['heads']}"

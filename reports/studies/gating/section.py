@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
 import pandas as pd
 
-from reports.formats import count, names
+from reports.formats import count, decimal, names
 from reports.run.folder import RunFolder
-from reports.studies.gating.parts import Curve, GatePath, Importance, Migration, Scale
+from reports.scales import Scale
+from reports.studies.gating.parts import Curve, GatePath, Importance, Migration
 from reports.tables.table import last_step
 
 ROLES: Final = 3
@@ -82,9 +82,9 @@ def _maps(found: Gating) -> Iterator[dict[str, Any]]:
         n = f"n\u00a0{count(int(one.rows['n'].iloc[0]))} · clusters\u00a0{count(int(one.rows['clusters'].iloc[0]))}"
         for column, title, scale in (
             ("importance", "importance", one.scale),
-            ("of_layer", "importance, each layer scaled to length 1", Scale("", 1, 2)),
+            ("of_layer", "importance, each layer scaled to length 1", Scale("", 1)),
         ):
-            told = [scale.told(*row) for row in _numbers(one.rows, column)]
+            told = list(_told(one, column))
             about = f"{title} for {one.behaviour} · {n}"
             yield _map(f"{one.behaviour}: {title}", about, one.rows, column, scale, told)
     for path in found.gates:
@@ -93,13 +93,14 @@ def _maps(found: Gating) -> Iterator[dict[str, Any]]:
             roles = [path.roles.get(str(name), "no label") for name in rows["name"]]
             told = [f"{gate:.2f} · {role}" for gate, role in zip(rows["gate"], roles, strict=True)]
             about = f"gates for {path.behaviour} at a price of {price:g} · {int((rows['gate'] > 0).sum())} heads open"
-            yield _map(f"{path.behaviour}: gates, price {price:g}", about, rows, "gate", Scale("", 1, 2), told)
+            yield _map(f"{path.behaviour}: gates, price {price:g}", about, rows, "gate", Scale("", 1), told)
 
 
-def _numbers(rows: pd.DataFrame, column: str) -> Sequence[tuple[float, float, float]]:
-    if column != "importance":
-        return [(value, np.nan, np.nan) for value in rows[column]]
-    return list(zip(rows[column], rows["ci_low"], rows["ci_high"], strict=True))
+def _told(one: Importance, column: str) -> Iterator[str]:
+    """Yield what is said of each head: its importance, or its share of its layer."""
+    for row in one.rows.to_dict("records"):
+        share = column != "importance"
+        yield decimal(row[column]) if share else one.scale.told(row[column], row["ci_low"], row["ci_high"])
 
 
 def _map(title: str, about: str, rows: pd.DataFrame, column: str, scale: Scale, told: Sequence[str]) -> dict[str, Any]:
@@ -109,6 +110,6 @@ def _map(title: str, about: str, rows: pd.DataFrame, column: str, scale: Scale, 
         "title": title,
         "about": about,
         "unit": scale.unit,
-        "value": [round(scale.factor * value, 4) for value in ordered[column].tolist()],
+        "value": [float(f"{scale.factor * value:.4g}") for value in ordered[column].tolist()],
         "said": [told[place] for place in ordered.index],
     }

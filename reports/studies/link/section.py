@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import MISSING, coefficient, decimal, decimal3, names, p_value, percent, signed
+from reports.formats import MISSING, coefficient, cost, decimal, names, p_value, percent, signed
 from reports.run.folder import RunFolder
 from reports.studies.link.tables import VERDICTS
 from reports.tables.cells import Cell, TextColumn
@@ -68,12 +68,10 @@ HEADS: Final = (
     TextColumn("Accuracy, %", lambda head: percent(head["accuracy"])),
     TextColumn("Margin", lambda head: signed(head["margin"])),
     TextColumn("Write norm", lambda head: decimal(head["write_norm"])),
-    TextColumn("Importance", lambda head: decimal3(head["importance"])),
+    TextColumn("Importance", lambda head: cost(head["importance"])),
     TextColumn("Patching, %", lambda head: signed(head["patching"])),
-    TextColumn("Cost", lambda head: decimal3(head["cost"]), look="strong"),
-    TextColumn(
-        "95 % interval", lambda head: f"[{decimal3(head['cost_low'])}, {decimal3(head['cost_high'])}]", "text", "ci"
-    ),
+    TextColumn("Cost", lambda head: cost(head["cost"]), look="strong"),
+    TextColumn("95 % interval", lambda head: f"[{cost(head['cost_low'])}, {cost(head['cost_high'])}]", "text", "ci"),
     TextColumn("Corrected p", lambda head: p_value(head["p_adjusted"])),
 )
 "Of the table of a role’s heads."

@@ -130,22 +130,23 @@ def test_what_chose_heads_is_told(tmp_path: Path) -> None:
 
 def test_the_costliest_heads_come_first_and_those_that_surely_help_last(tell: Callable[..., Ablations]) -> None:
     grammar, embedding, downstream = tell().behaviours
-    names = [row.name for row in grammar.heads]
+    names = [row[0] for row in grammar.heads]
     assert (names[0], names[-1], len(names)) == ("3-5", "2-1", 9)
     assert grammar.columns == (
         *("Cost, nats between the two sentences", "accuracy, points", "accuracy with attractors, points"),
         "Cost, mean, nats between the two sentences",
     )
-    assert grammar.heads[0].cells == ("2.00 [1.99, 2.02]", "10.0 [9.0, 12.0]", "10.0 [9.0, 12.0]", "2.00 [1.99, 2.02]")
-    assert grammar.heads[-1].cells[0] == "−0.60 [−0.61, −0.58]"
+    first, *_, last = grammar.heads
+    assert first[1:-1] == ("2.00 [1.99, 2.02]", "10.0 [9.0, 12.0]", "10.0 [9.0, 12.0]", "2.00 [1.99, 2.02]")
+    assert last[1] == "−0.600 [−0.610, −0.580]"
     assert "Of 72 heads 1 surely cost something, and without 1 the model surely does better." in grammar.said
-    assert [name for name, _ in grammar.layers] == list("123456")
-    assert grammar.layers[5][1][0] == "1.20 [1.19, 1.22]"
+    assert [name for name, *_ in grammar.layers] == list("123456")
+    assert grammar.layers.texts[5][1] == "1.20 [1.19, 1.22]"
     assert grammar.agreement == (("zero", "mean", "1.00"),)
-    assert embedding.heads[0].cells == ("10.0 [0.0, 30.0]",)
+    assert embedding.heads.texts[0][1:-1] == ("0.0100 [0.0000, 0.0300]",)
     assert "1 surely cost more than the median head." in embedding.said
-    assert embedding.layers == ()
-    assert downstream.first.told_unit == "percentage points"
+    assert not len(embedding.layers)
+    assert downstream.first.scale.unit == "percentage points"
 
 
 def test_heads_without_a_part_in_a_behaviour_are_empty_on_the_map(tell: Callable[..., Ablations]) -> None:

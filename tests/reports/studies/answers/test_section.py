@@ -48,7 +48,7 @@ def test_right_answers_are_counted_with_an_exact_interval_and_by_length(asked: d
     found = answers(run(**asked))
     assert found is not None
     assert found.said == "Of 8 held-out questions 75.0 % [34.9, 96.8] are answered rightly."
-    assert found.lengths == (
+    assert found.tables[0].texts == (
         ("1", "2", "100.0 % [15.8, 100.0]"),
         ("2", "2", "50.0 % [1.3, 98.7]"),
         ("5", "2", "100.0 % [15.8, 100.0]"),
@@ -61,23 +61,23 @@ def test_the_best_head_left_alone_is_chosen_on_some_questions_and_told_on_others
 ) -> None:
     found = answers(run(**asked))
     assert found is not None
-    assert found.left == (("1", "1-2", "4", "100.0 % [39.8, 100.0]", "100.0 % [39.8, 100.0]"),)
+    assert found.tables[1].texts == (("1", "1-2", "4", "100.0 % [39.8, 100.0]", "100.0 % [39.8, 100.0]"),)
     lucky = asked["one_head"]
     odd_only = (lucky["text"] % 2 == 1) & (lucky["name"] == "1-1")
     swapped = lucky.assign(log_odds=lucky["log_odds"].mask(odd_only, 9.0))
     again = answers(run(**asked | {"one_head": swapped}))
     assert again is not None
-    assert again.left[0][1] == "1-2", "what it is told on has no part in the choice"
+    assert again.tables[1].texts[0][1] == "1-2", "what it is told on has no part in the choice"
 
 
 def test_flows_are_means_by_layer_with_gaps_where_nothing_was_measured(asked: dict[str, pd.DataFrame]) -> None:
     found = answers(run(**asked))
     assert found is not None
-    assert found.flow_columns[0] == "weights, blank-out"
-    assert found.flows == (("2", "0.25", "–", "0.75", "–", "–", "–"),)
+    assert found.tables[-1].titles[1] == "weights, blank-out"
+    assert found.tables[-1].texts == (("2", "0.25", "–", "0.75", "–", "–", "–"),)
     alone = answers(run(answers=asked["answers"]))
     assert alone is not None
-    assert (alone.left, alone.flows) == ((), ())
+    assert [one.title for one in alone.tables] == ["Right answers by length"]
     assert answers(run()) is None
 
 
@@ -95,7 +95,10 @@ def test_heads_that_moved_most_are_named() -> None:
     assert found.said.startswith(
         "On 2 sentences of the report split the maps moved most in these heads: 1-2 (0.500), 2-2"
     )
-    assert found.layers == [("1", "0.700", "1-2 (0.500)", "1-1 (0.900)"), ("2", "0.900", "2-2 (0.800)", "2-1 (1.000)")]
+    assert found.layers.texts == (
+        ("1", "0.700", "1-2 (0.500)", "1-1 (0.900)"),
+        ("2", "0.900", "2-2 (0.800)", "2-1 (1.000)"),
+    )
     assert drift(run()) is None
 
 

@@ -94,11 +94,12 @@ def test_the_section_counts_names_and_compares(run_folder: Path) -> None:
         "attention to the preferred offset with attention to that offset (1.00). In 1 it lies below 0: own word raised "
         "with written along the attended (−0.60).",
     )
-    relation = parts.relations[0]
-    assert (relation.head, relation.static, relation.dynamic) == ("1-3", 0.25, 0.125)
-    assert (relation.lowering, relation.lowered, relation.link.interval) == ("2-1", 0.5, "")
+    relation = parts.relations.texts[0]
+    assert relation[2:5] == ("1-3", "25.0", "12.5")
+    assert (*relation[5:7], relation[-1]) == ("2-1", "50.0", "–")
     assert parts.reach == REACH
-    assert parts.heads[1]["drawn"]["attention"] == "4,12.2 29,2.0 54,12.2 79,12.2 104,12.2"
+    (_, (_, kernel), *_) = parts.heads.page_rows[1]
+    assert 'points="4,12.2 29,2.0 54,12.2 79,12.2 104,12.2"' in str(kernel.page)
 
 
 def test_both_pages_and_a_figure_have_the_section_and_its_numbers(run_folder: Path) -> None:

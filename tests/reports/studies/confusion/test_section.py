@@ -8,6 +8,7 @@ import pytest
 from reports import Run, write_report, write_studies
 from reports.studies.confusion.section import confusions
 from reports.studies.relatedness.section import SHOWN, relations
+from reports.tables.marks import few_clusters
 
 NAN = float("nan")
 
@@ -64,7 +65,7 @@ def test_layers_and_the_chosen_head_are_told_of_the_report_split(run_folder: Pat
     assert told[0].layer is not None
     assert told[0].head is not None
     assert (told[0].layer.said, told[0].head.said) == ("layer 2 0.60 [0.50, 0.70]", "2-1 0.40 [0.30, 0.50]")
-    assert (told[1].layer, told[1].head, told[1].has_few_clusters) == (None, None, True)
+    assert (told[1].layer, told[1].head, [mark.sign for mark in few_clusters(told[1].clusters)]) == (None, None, ["⚠"])
 
 
 def test_the_strongest_correlations_are_told_whatever_their_sign(run_folder: Path) -> None:

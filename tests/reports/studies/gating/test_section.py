@@ -9,8 +9,8 @@ import pytest
 
 from reports import Run
 from reports.page.page import write_report
+from reports.scales import Scale
 from reports.studies.gating.charts import gating_charts, save_gating
-from reports.studies.gating.parts import Scale
 from reports.studies.gating.section import Gating, gating
 from reports.studies.gating.tables import GATE_TABLES
 from reports.studies.tables import write_studies
@@ -97,8 +97,8 @@ def test_nothing_is_told_where_nothing_was_measured(run_folder: Path) -> None:
 
 def test_the_most_important_heads_come_first_with_both_costs(found: Gating) -> None:
     (one,) = found.importance
-    name, cells = one.heads[0]
-    assert (name, cells) == ("2-1", ("50.00 [49.90, 50.10]", "0.50", "−50.00", "50.00"))
+    name, *cells = one.heads.texts[0]
+    assert (name, tuple(cells)) == ("2-1", ("50.00 [49.90, 50.10]", "0.50", "−50.00", "50.00"))
     assert "rank correlation of 0.50 [0.50, 0.50]" in one.said
     assert "Only 12 clusters" in one.said
 
@@ -109,7 +109,7 @@ def test_curves_have_the_range_of_random_orders(found: Gating) -> None:
     left, mean, least, most = value.line("random")
     assert (left[0], left[-1]) == (1, 0)
     np.testing.assert_allclose((mean[-1], least[-1], most[-1]), (1, 0, 2))
-    assert accuracy.told[0] == ("by importance", ("90.0", "45.0 (22.5 to 54.0)", "45.0 [30.0, 63.0]"))
+    assert accuracy.told.texts[0] == ("by importance", "90.0", "45.0 (22.5 to 54.0)", "45.0 [30.0, 63.0]")
     assert [chart.title for chart in gating_charts(found)] == [
         "made-pairs (nats)",
         "made-pairs, accuracy (percentage points)",
@@ -127,9 +127,9 @@ def test_migration_counts_lost_and_other_heads(found: Gating) -> None:
     assert "1 of 2 labels have lost their best head" in one.said
     assert "best one of 1 labels is another" in one.said
     assert "better than the best of them was before for 1 labels, and surely worse for 0" in one.said
-    label, cells = one.told[0]
+    label, *cells = one.told.texts[0]
     assert label == "dependency: nsubj, dependent->head", "the surest, not the largest"
-    assert cells == ("40", "1-1 (out), 90.0", "2-1, 50.0", "2-2, 70.0", "+20.0 [+10.0, +30.0]")
+    assert cells == ["40", "1-1 (out), 90.0", "2-1, 50.0", "2-2, 70.0", "+20.0 [+10.0, +30.0]"]
 
 
 def test_survivors_are_named_with_their_roles(found: Gating, run: Run) -> None:
@@ -139,8 +139,8 @@ def test_survivors_are_named_with_their_roles(found: Gating, run: Run) -> None:
     assert (name, gate) == ("2-1", "0.75")
     own = run.scores[(run.scores.name == name) & run.scores.specialised & (run.scores.split == "report")]
     assert roles.startswith("specialised in no label") == own.empty
-    assert [cells[1].split()[0] for _, cells in path.told] == ["2", "1", "0"]
-    assert path.told[2][1][-1] == "–"
+    assert [left.split()[0] for _, _, left, *_ in path.told] == ["2", "1", "0"]
+    assert path.told.texts[2][-1] == "–"
 
 
 def test_maps_are_of_all_heads_in_their_order(found: Gating, run: Run) -> None:
@@ -203,5 +203,10 @@ def test_what_cannot_be_is_refused(run_folder: Path, name: str, change: dict[str
 
 
 def test_what_is_rounded_to_nothing_has_no_sign() -> None:
-    scale = Scale("nats", 1, 2)
-    assert [scale.written(value) for value in (-0.004, 0.004, -0.006, np.nan)] == ["0.00", "0.00", "−0.01", "–"]
+    scale = Scale("nats", 1)
+    assert [scale.cost(value) for value in (-0.00004, 0.00004, -0.00006, np.nan)] == [
+        "0.0000",
+        "0.0000",
+        "−0.0001",
+        "–",
+    ]

@@ -207,7 +207,7 @@ def test_heads_are_counted_by_the_class_of_most_of_their_maps(found: HeadShapes)
 
 
 def test_layers_are_told_in_percent_or_in_their_unit(found: HeadShapes) -> None:
-    at = {column: found.by_layer[4].values[place] for place, column in enumerate(found.columns)}
+    at = dict(zip(found.layer_means.titles, found.layer_means.texts[4], strict=True))
     assert at["to [SEP], %"] == f"{(11 * 10 + 80) / 12:.1f}"
     assert at["entropy, nats"] == "1.81"
 

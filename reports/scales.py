@@ -1,0 +1,49 @@
+"""How a page writes the values and costs of a behaviour: accuracies in percent, all else as it was measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reports.formats import MISSING, cost, decimal3, percent
+
+ACCURACY = "accuracy"
+"What the unit, or the name of the measure, of an accuracy begins with."
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How the numbers of one behaviour and measure are written, wherever they stand."""
+
+    unit: str
+    factor: float
+    "What a number is multiplied with to be drawn."
+
+    @classmethod
+    def of(cls, unit: str, measure: str) -> Scale:
+        """Return percentage points for accuracies, else the unit in which it was measured."""
+        if ACCURACY in (unit, measure.partition(" ")[0]):
+            return cls("percentage points", 100)
+        return cls(unit.partition(" with ")[0], 1)
+
+    def value(self, number: float) -> str:
+        """Write a value of the behaviour."""
+        return percent(number) if self.factor == 100 else decimal3(number)
+
+    def cost(self, number: float) -> str:
+        """Write a cost, or another difference of values."""
+        return _signed_percent(number) if self.factor == 100 else cost(number)
+
+    def told(self, number: float, low: float, high: float) -> str:
+        """Write a cost with its interval."""
+        return self.cost(number) + self.interval(self.cost, low, high)
+
+    @staticmethod
+    def interval(write: Callable[[float], str], low: float, high: float) -> str:
+        """Return the end of a cell that tells an interval; "" where there is none."""
+        return "" if math.isnan(low) else f" [{write(low)}, {write(high)}]"
+
+
+def _signed_percent(number: float) -> str:
+    return MISSING if math.isnan(number) else f"{round(100 * number, 1) or 0.0:.1f}".replace("-", "−")  # no -0.0
