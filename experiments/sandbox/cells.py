@@ -11,8 +11,8 @@ import numpy as np
 from scipy import stats
 
 from probes.evidence.question import Effort
-from probes.evidence.simulation import Judged, Pool, Truth, simulated_runs
-from probes.evidence.statistics import Rule
+from probes.evidence.simulation import Pool, SimulatedQuestion, Truth, simulated_runs
+from probes.evidence.statistics import VerdictRule
 from probes.scoring.tally import Question
 
 ALPHA = 0.05
@@ -63,11 +63,11 @@ class Cell:
     "Role -> its question, and the column of the head that is planted for it."
 
 
-Count = Callable[[Cell, Mapping[Question, Truth], Mapping[Question, Judged], Counts], None]
+Count = Callable[[Cell, Mapping[Question, Truth], Mapping[Question, SimulatedQuestion], Counts], None]
 
 
 def simulate(
-    cell: Cell, runs: range, effort: Effort, rule: Rule, seed: Sequence[int], counts: Sequence[Count]
+    cell: Cell, runs: range, effort: Effort, rule: VerdictRule, seed: Sequence[int], counts: Sequence[Count]
 ) -> Counts:
     """Simulate these runs of a cell and return what is counted of them."""
     truths = {question: cell.pool.truth(question) for question in cell.pool.heads}
@@ -82,7 +82,7 @@ def simulate_all(
     cells: Mapping[Any, Cell],
     runs: int,
     effort: Effort,
-    rule: Rule,
+    rule: VerdictRule,
     seed: Sequence[int],
     counts: Sequence[Count],
     *,
@@ -106,7 +106,7 @@ def simulate_all(
 
 
 def count_power(
-    cell: Cell, truths: Mapping[Question, Truth], judged: Mapping[Question, Judged], counts: Counts
+    cell: Cell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: Counts
 ) -> None:
     """Count how often planted heads are called specialised, and how often intervals hold the true values."""
     for role, (question, head) in cell.planted.items():
@@ -128,7 +128,7 @@ def count_power(
 
 
 def count_false(
-    cell: Cell, truths: Mapping[Question, Truth], judged: Mapping[Question, Judged], counts: Counts
+    cell: Cell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: Counts
 ) -> None:
     """Count what is claimed of heads that know nothing beyond the strongest baseline or control."""
     singles, labels, false_labels, found_labels, false_heads, found_heads, specialised = [], [], 0, 0, 0, 0, 0

@@ -16,7 +16,7 @@ from experiments.sandbox.population import DECOYED, MARGINS, ROLES, Sandbox
 from probes.evidence.planted import Knows
 from probes.evidence.question import Effort
 from probes.evidence.simulation import Pool
-from probes.evidence.statistics import Rule
+from probes.evidence.statistics import VerdictRule
 
 Progress = Callable[[str, int, int], None]
 Report = Callable[[int, int], None]
@@ -59,7 +59,7 @@ CHECKED_MARGIN, CHECKED_DOCUMENTS = 0.15, 100
 class Study:
     """The parts of the study, which share one large pass."""
 
-    def __init__(self, scale: Scale, rule: Rule, seed: int, workers: int) -> None:
+    def __init__(self, scale: Scale, rule: VerdictRule, seed: int, workers: int) -> None:
         """Prepare the study; nothing is computed yet."""
         self.scale, self.rule, self.seed, self.workers = scale, rule, seed, workers
 

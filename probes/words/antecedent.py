@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from probes.corpora.antecedents import GENDERS, Choice, choices
+from probes.corpora.antecedents import GENDERS, PronounChoice, choices
 from probes.records import Document
 from probes.registry import CONTROLS, register
 from probes.targets import Targets, key_sets
@@ -27,7 +27,7 @@ class Antecedent:
     the pronoun's gender, whether the right one is the nearer or the farther one, what the corpus says of the sentence,
     and gender with that (Rudinger et al. 2018, section 5).
 
-    >>> from probes.corpora.antecedents import GENDERS, Choice, choices
+    >>> from probes.corpora.antecedents import GENDERS, PronounChoice, choices
     from probes.records import Document, Sentence, frozen_ints
     >>> mentions = (Mention((0,), 0, "a"), Mention((1,), 1, "b"), Mention((3,), 3, "a"))
     >>> columns = (("Mary", "Bo", "saw", "her"), frozen_ints([-1] * 4), ("",) * 4, ("PROPN", "PROPN", "VERB", "PRON"))
@@ -58,7 +58,7 @@ class Antecedent:
             "pronoun<-candidate": Targets(pronoun, gold, label, candidates, by_column=True),
         }
 
-    def _label(self, document: Document, one: Choice) -> str:
+    def _label(self, document: Document, one: PronounChoice) -> str:
         place = int(np.searchsorted(document.starts, one.pronoun, "right")) - 1
         parts = (GENDERS[document.words[one.pronoun].lower()], f"{'nearer' if one.nearer else 'farther'} is right")
         return ", ".join(filter(None, (*parts, document.sentences[place].kind)))

@@ -8,8 +8,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from experiments.sandbox.cells import Cell, Counts, count_false, count_power, simulate_all
 from probes.evidence.question import Effort, Evidence
-from probes.evidence.simulation import Judged, Pool, Truth
-from probes.evidence.statistics import Rule
+from probes.evidence.simulation import Pool, SimulatedQuestion, Truth
+from probes.evidence.statistics import VerdictRule
 from probes.scoring.tally import Question, Sums
 
 A: Question = ("dependency", "v", "a")
@@ -52,7 +52,7 @@ def test_counts_of_parts_add_up() -> None:
     assert one.rate(("key",)) == counted(1, 0)
 
 
-def judged(p: list[float], p_label: list[float], p_adjusted: list[float], specialised: list[bool]) -> Judged:
+def judged(p: list[float], p_label: list[float], p_adjusted: list[float], specialised: list[bool]) -> SimulatedQuestion:
     """One question of a run in which all heads have the interval from 0.4 to 0.6, of accuracy, mass and margin."""
     heads, interval = np.full(len(p), 0.5), np.repeat([[0.4], [0.6]], len(p), axis=1)
     evidence = Evidence(
@@ -74,7 +74,7 @@ def judged(p: list[float], p_label: list[float], p_adjusted: list[float], specia
         p=np.array(p),
         p_label=np.array(p_label),
     )
-    return Judged(evidence, np.array(p_adjusted), np.array(specialised))
+    return SimulatedQuestion(evidence, np.array(p_adjusted), np.array(specialised))
 
 
 def truth(margin: list[float], accuracy: list[float] | None = None) -> Truth:
@@ -152,7 +152,7 @@ def test_cells_are_simulated_in_parts_of_which_none_is_lost(monkeypatch: pytest.
     def simulated(chunk: int) -> dict[Any, Counts]:
         monkeypatch.setattr("experiments.sandbox.cells.CHUNK", chunk)
         progress = lambda done, of: seen.append((done, of))  # noqa: E731
-        return simulate_all(cells, 5, Effort(20, 19), Rule(), (0,), (count_power,), workers=1, progress=progress)
+        return simulate_all(cells, 5, Effort(20, 19), VerdictRule(), (0,), (count_power,), workers=1, progress=progress)
 
     parts, whole = simulated(2), simulated(5)
     assert seen == [(number, 6) for number in range(1, 7)] + [(1, 2), (2, 2)]
