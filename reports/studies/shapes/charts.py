@@ -11,7 +11,7 @@ from typing import Any, Final
 import altair as alt
 import numpy as np
 
-from reports.drawing.charts import COLOURS, Chart, Look, curves, layered, over
+from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves, layered, over
 from reports.drawing.figures import INK, LINE, MUTED, _axes, _bare, _save, _styled
 from reports.studies.shapes.measures import Measure
 from reports.studies.shapes.section import HeadShapes
@@ -80,13 +80,13 @@ def _chart(panel: Panel, layers: int) -> Chart:
     x = alt.X("layer:Q", title="layer").scale(domain=[0.5, layers + 0.5], nice=False)
     x = x.axis(values=[layer + 1 for layer in _shown(layers)], format="d")
     y = alt.Y("value:Q", title=None).scale(domain=[0, panel.top], nice=False)
-    drawn = dict(zip((name for name, _ in panel.series), map(Look, COLOURS), strict=False))
+    drawn = dict(zip((name for name, _ in panel.series), map(SeriesStyle, COLOURS), strict=False))
     parts = list(zip(panel.shifts(), panel.series, strict=True))
     heads = over([row for shift, (name, one) in parts for row in _heads(name, one, shift)]).encode(tooltip="said:N")
     means = [row for shift, (name, one) in parts for row in _means(name, one, shift)]
     even = over([{"value": one.scale * one.even} for _, one in panel.series]).encode(alt.Y("value:Q"))
     lines = curves(
-        *(means, drawn | {"even attention": Look("var(--muted)", dashed=True)}, x, y),
+        *(means, drawn | {"even attention": SeriesStyle("var(--muted)", dashed=True)}, x, y),
         behind=[heads.mark_circle(size=28, cursor="pointer")],
     )
     rule = even.mark_rule(color="var(--muted)", strokeDash=[5, 3])
