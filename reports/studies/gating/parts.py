@@ -44,7 +44,7 @@ SURVIVORS: Final = (*columns_of(("Head", "Gate")), TextColumn("Specialised in", 
 
 
 @dataclass(frozen=True)
-class Scale:
+class NumberScale:
     """How numbers of one behaviour and measure are written."""
 
     unit: str
@@ -52,7 +52,7 @@ class Scale:
     digits: int
 
     @classmethod
-    def of(cls, unit: str, measure: str, most: float) -> Scale:
+    def of(cls, unit: str, measure: str, most: float) -> NumberScale:
         """Return percentage points for accuracies, thousandths where all numbers are small."""
         if measure != VALUE:
             return cls("percentage points", 100, 1)
@@ -85,9 +85,9 @@ class Importance:
     "As taylor.parquet; None where heads were not ablated."
 
     @cached_property
-    def scale(self) -> Scale:
+    def scale(self) -> NumberScale:
         """How numbers are written."""
-        return Scale.of(str(self.rows["unit"].iloc[0]), VALUE, float(self.rows["importance"].max()))
+        return NumberScale.of(str(self.rows["unit"].iloc[0]), VALUE, float(self.rows["importance"].max()))
 
     @property
     def heads(self) -> TextTable:
@@ -145,9 +145,9 @@ class Curve:
         return self.behaviour if self.measure == VALUE else f"{self.behaviour}, {self.measure}"
 
     @cached_property
-    def scale(self) -> Scale:
+    def scale(self) -> NumberScale:
         """How numbers are written."""
-        return Scale.of(self.unit, self.measure, float(self.rows["cost"].abs().max()))
+        return NumberScale.of(self.unit, self.measure, float(self.rows["cost"].abs().max()))
 
     def line(self, order: str) -> tuple[Grid, Grid, Grid, Grid]:
         """Return the shares of heads left, and the mean, least and most value over the orders of that name."""
@@ -253,7 +253,7 @@ class GatePath:
     def _rows(self) -> Iterator[Row]:
         most = float(self.path.loc[self.path["measure"] == VALUE, "cost"].abs().max())
         for row in self.path.sort_values(["price", "measure"], ascending=[True, False]).to_dict("records"):
-            scale = Scale.of(row["unit"], row["measure"], most)
+            scale = NumberScale.of(row["unit"], row["measure"], most)
             numbers = (scale.written(row["intact"]), scale.written(row["value"]))
             cost = scale.told(row["cost"], row["ci_low"], row["ci_high"])
             who = names(self.survivors(row["price"])["name"].tolist(), MOST)

@@ -20,7 +20,7 @@ from reports.studies.ablation.costs import Costs
 from reports.studies.ablation.section import Ablations, BehaviourCosts, Contrast
 from reports.studies.gating.parts import Importance
 from reports.studies.gating.section import Gating
-from reports.studies.patching.section import Cell, Patched
+from reports.studies.patching.section import HeatMapCell, Patched
 from reports.templates.environment import environment
 
 RECORD = {
@@ -172,7 +172,11 @@ def test_importance_and_patching_are_told_where_they_were_measured() -> None:
         (6, 12), (Importance("loss", importance.assign(**dict.fromkeys(columns, np.nan)), None),), (), (), ()
     )
     patched = Patched(
-        (), [[Cell("1-1", 0.5, 100, sure=True), Cell("1-2", -0.5, 100, sure=True)]], (), (), with_direct=False
+        (),
+        [[HeatMapCell("1-1", 0.5, 100, sure=True), HeatMapCell("1-2", -0.5, 100, sure=True)]],
+        (),
+        (),
+        with_direct=False,
     )
     said = list(mattering({"gating": gating, "patching": patched}, frozenset({"3-1"}), 72))
     assert "1 of the 2 most important heads are specialised in something; of all heads 1 of 72 are." in said[0]

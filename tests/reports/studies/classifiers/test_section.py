@@ -6,7 +6,7 @@ import pytest
 
 from reports import Run, write_report, write_studies
 from reports.studies.classifiers.figure import save_classifiers
-from reports.studies.classifiers.section import FOLDED, Classifiers, Table, classifiers
+from reports.studies.classifiers.section import FOLDED, Classifiers, WrittenTable, classifiers
 from reports.studies.classifiers.terms import CLASSIFIERS
 
 NAN = float("nan")
@@ -71,7 +71,7 @@ def found(run_folder: Path, hostile: str) -> Classifiers:
     return found
 
 
-def titled(found: Classifiers, begin: str) -> Table:
+def titled(found: Classifiers, begin: str) -> WrittenTable:
     (table,) = (table for table in found.tables if table.title.startswith(begin))
     assert all(len(row) == len(table.columns) for row in table.rows)
     return table

@@ -10,7 +10,7 @@ import pytest
 from reports import Run
 from reports.page.page import write_report
 from reports.studies.gating.charts import gating_charts, save_gating
-from reports.studies.gating.parts import Scale
+from reports.studies.gating.parts import NumberScale
 from reports.studies.gating.section import Gating, gating
 from reports.studies.gating.tables import GATE_TABLES
 from reports.studies.tables import write_studies
@@ -203,5 +203,5 @@ def test_what_cannot_be_is_refused(run_folder: Path, name: str, change: dict[str
 
 
 def test_what_is_rounded_to_nothing_has_no_sign() -> None:
-    scale = Scale("nats", 1, 2)
+    scale = NumberScale("nats", 1, 2)
     assert [scale.written(value) for value in (-0.004, 0.004, -0.006, np.nan)] == ["0.00", "0.00", "−0.01", "–"]
