@@ -20,7 +20,7 @@ def number_cell(found: Number) -> Cell:
     return Cell(f"{found.shown} {found.unit}", found.interval)
 
 
-Row = tuple["ClaimRecord", "Statement", int]
+Row = tuple["ClaimRecord", "RecordedStatement", int]
 "A claim, one of its statements, and how many rows the claim has; 0 but for the first."
 
 
