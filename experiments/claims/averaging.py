@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from torch import Tensor
 
 from experiments.claims.claim import Claim, ClaimSection, Work
-from experiments.claims.record import Found, Measure, Row, Statement, rows_of
+from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row, rows_of
 from experiments.claims.two_keys import (
     FIRST,
     SECOND,
@@ -67,7 +67,7 @@ class AveragingSection(ClaimSection):
         return self
 
 
-def measure(section: AveragingSection, work: Work) -> Found:
+def measure(section: AveragingSection, work: Work) -> ClaimResult:
     """Train the models for every seed and hold their accuracies against each other and the ceiling."""
     found = {}
     for done, seed in enumerate(section.seeds):
@@ -78,14 +78,14 @@ def measure(section: AveragingSection, work: Work) -> Found:
     rows = [row for name, values in (accuracy | {CEILING: most}).items() for row in rows_of(values, name)]
     measures = [Measure("accuracy", "%", tuple(rows)), Measure("weight on a key", "%", tuple(_weights(found)))]
     statements = [
-        Statement(
+        ClaimStatement(
             "A single head does no better than an equal average of both values allows",
             f"accuracy of one head − ceiling of its table; up to {100 * LEEWAY:g} points count as at the ceiling",
             "points",
             difference(accuracy[ONE], most),
             Rule(below=LEEWAY),
         ),
-        Statement(
+        ClaimStatement(
             "Two heads do better than one of equal size",
             "accuracy of two heads − accuracy of one head, paired by seed",
             "points",
@@ -93,7 +93,7 @@ def measure(section: AveragingSection, work: Work) -> Found:
             Rule(above=0.0),
         ),
     ]
-    return Found(measures, statements, _noticed(found, accuracy[EQUAL], most))
+    return ClaimResult(measures, statements, _noticed(found, accuracy[EQUAL], most))
 
 
 def examine_seed(section: AveragingSection, seed: int) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
-from experiments.claims.record import Found
+from experiments.claims.record import ClaimResult
 from experiments.config.config import NAME
 from experiments.config.section import Section
 from experiments.record.progress import Progress
@@ -61,5 +61,5 @@ class Claim:
     limits: Sequence[str]
     "What the experiment cannot say."
     section: type[ClaimSection]
-    measure: Callable[[Any, Work], Found]
+    measure: Callable[[Any, Work], ClaimResult]
     "Called with a section of that type."

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.utils.flop_counter import FlopCounterMode
 
 from experiments.claims.claim import Claim, Work
-from experiments.claims.record import Found, Measure, Row, Statement, rounds_of
+from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row, rounds_of
 from experiments.claims.timing import FORWARD, TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
 from experiments.statements.estimates import exact, ratio
 from experiments.statements.rule import Rule
@@ -37,7 +37,7 @@ class ComputeSection(TimedSection):
         return self
 
 
-def measure(section: ComputeSection, work: Work) -> Found:
+def measure(section: ComputeSection, work: Work) -> ClaimResult:
     """Count and time one layer with one head and with several, at every length."""
     counts = sorted({1, section.heads, *section.more_heads})
     found: dict[int, Any] = {}
@@ -50,7 +50,7 @@ def measure(section: ComputeSection, work: Work) -> Found:
         *(_timed(found, way, section) for way in (FORWARD, TRAINING)),
         *(_ratios(found, way, counts) for way in (FORWARD, TRAINING)),
     ]
-    return Found(measures, _statements(section, found), [_noticed(section, found)])
+    return ClaimResult(measures, _statements(section, found), [_noticed(section, found)])
 
 
 def _measure(section: ComputeSection, counts: list[int], length: int) -> dict[str, Any]:
@@ -113,11 +113,11 @@ def _ratios(found: dict[int, Any], way: str, counts: list[int]) -> Measure:
     return Measure(f"ratio of times, {way}", "times", tuple(rows), "round", "length", geometric=True)
 
 
-def _statements(section: ComputeSection, found: dict[int, Any]) -> list[Statement]:
+def _statements(section: ComputeSection, found: dict[int, Any]) -> list[ClaimStatement]:
     several = str(section.heads)
     worst = max((parts["products"][several] / parts["products"]["1"] for parts in found.values()), key=_off)
     said = f"{section.heads} heads of {section.model // section.heads} and one head of {section.model}"
-    same = Statement(
+    same = ClaimStatement(
         f"{said} take equally many operations of matrix products",
         f"ratio of floating-point operations, {TRAINING}, at the length where it is farthest from 1",
         "times",
@@ -126,7 +126,7 @@ def _statements(section: ComputeSection, found: dict[int, Any]) -> list[Statemen
     )
     low, high = section.similar
     times = [
-        Statement(
+        ClaimStatement(
             f"{said} take similar time, sequences of {length}",
             f"time of {_heads(several)} / time of one head, {TRAINING}",
             "times",

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from experiments.claims.claim import Claim, Work
 from experiments.claims.heads import folder_of
-from experiments.claims.record import Found, Measure, Statement, rows_of
+from experiments.claims.record import ClaimResult, ClaimStatement, Measure, rows_of
 from experiments.claims.trained import ScoredSection, by_seed, heads_of, specialised, trainings
 from experiments.statements.estimates import difference, mean_of
 from experiments.statements.rule import Rule
@@ -30,7 +30,7 @@ class EmergenceSection(ScoredSection):
     "Heads in a layer of the encoders that are looked at."
 
 
-def measure(section: EmergenceSection, work: Work) -> Found:
+def measure(section: EmergenceSection, work: Work) -> ClaimResult:
     """Count roles in the first and in the last checkpoint of every training."""
     folders = trainings(section, work, folder_of(section.heads), heads=section.heads)
     found: dict[str, dict[int, Any]] = {START: {}, END: {}}
@@ -47,14 +47,14 @@ def measure(section: EmergenceSection, work: Work) -> Found:
         )
     ]
     statements = [
-        Statement(
+        ClaimStatement(
             "Roles emerge in training: trained heads have more of them than the same heads before training",
             "pairs of head and label that are specialised, after training − before it, paired by seed",
             "pairs",
             difference(pairs[END], pairs[START]),
             Rule(above=0.0),
         ),
-        Statement(
+        ClaimStatement(
             "Before training there are none",
             f"pairs of head and label that are specialised at step 0; below {STRAY:g} counts as none",
             "pairs",
@@ -62,7 +62,7 @@ def measure(section: EmergenceSection, work: Work) -> Found:
             Rule(below=STRAY),
         ),
     ]
-    return Found(measures, statements, _noticed(found[END]))
+    return ClaimResult(measures, statements, _noticed(found[END]))
 
 
 def examine(section: EmergenceSection, training: Path, when: str) -> dict[str, Any]:

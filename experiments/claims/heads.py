@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimError, Found, Measure, Statement, rows_of
+from experiments.claims.record import ClaimError, ClaimResult, ClaimStatement, Measure, rows_of
 from experiments.claims.trained import (
     ScoredSection,
     attractor_accuracy,
@@ -31,7 +31,7 @@ Seeds = Mapping[int, Mapping[str, float]]
 "Seed -> what was measured of its model."
 
 
-class HeadsSection(ScoredSection):
+class HeadCountSection(ScoredSection):
     """The config of the claim."""
 
     heads: tuple[int, ...] = Field(default=(1, 2, 4, 8, 16), min_length=2)
@@ -58,7 +58,7 @@ def folder_of(heads: int) -> str:
     return f"heads-{heads}"
 
 
-def measure(section: HeadsSection, work: Work) -> Found:
+def measure(section: HeadCountSection, work: Work) -> ClaimResult:
     """Train encoders that differ in the number of heads alone, and measure every one."""
     found: dict[int, dict[int, Any]] = {}
     for heads in section.heads:
@@ -69,10 +69,12 @@ def measure(section: HeadsSection, work: Work) -> Found:
             found[heads][seed] = work.part(name, partial(examine, section, folder))
             work.progress(f"measure {folder_of(heads)}", done + 1, len(folders))
     size = check_equal_size(found)
-    return Found(_measures(found, section), _statements(found, section), [f"Every model has {size:,} parameters."])
+    return ClaimResult(
+        _measures(found, section), _statements(found, section), [f"Every model has {size:,} parameters."]
+    )
 
 
-def examine(section: HeadsSection, training: Path) -> dict[str, float | None]:
+def examine(section: HeadCountSection, training: Path) -> dict[str, float | None]:
     """Return what is measured of the last checkpoint of a training."""
     last = read_checkpoints(training)[-1]
     model = load_model(str(last.folder))
@@ -94,7 +96,7 @@ def check_equal_size(found: Mapping[int, Seeds]) -> int:
     return next(iter(sizes.values()))
 
 
-def _measures(found: Mapping[int, Seeds], section: HeadsSection) -> list[Measure]:
+def _measures(found: Mapping[int, Seeds], section: HeadCountSection) -> list[Measure]:
     told = (
         ("loss", "evaluation loss", "nats"),
         ("agreement", "agreement accuracy with attractors", "%"),
@@ -125,33 +127,33 @@ def slopes(values: Mapping[int, Mapping[int, float]]) -> list[float]:
     return [float(np.polyfit(doublings, [values[heads][seed] for heads in values], 1)[0]) for seed in seeds]
 
 
-def _statements(found: Mapping[int, Seeds], section: HeadsSection) -> list[Statement]:
+def _statements(found: Mapping[int, Seeds], section: HeadCountSection) -> list[ClaimStatement]:
     few, many = section.compare
     numbers = {heads: by_seed(seeds, "specialised") for heads, seeds in found.items()}
     shares = {heads: share(seeds) for heads, seeds in found.items()}
     return [
-        Statement(
+        ClaimStatement(
             f"Encoders with {_said(many)} a layer reach a lower loss than with {_said(few)}",
             f"evaluation loss with {_said(many)} − with {_said(few)}, paired by seed",
             "nats",
             difference(by_seed(found[many], "loss"), by_seed(found[few], "loss")),
             Rule(below=0.0),
         ),
-        Statement(
+        ClaimStatement(
             f"Encoders with {_said(many)} a layer are better at agreement with attractors than with {_said(few)}",
             f"accuracy with {_said(many)} − with {_said(few)}, paired by seed",
             "points",
             difference(by_seed(found[many], "agreement"), by_seed(found[few], "agreement")),
             Rule(above=0.0),
         ),
-        Statement(
+        ClaimStatement(
             "With more heads, more heads are specialised",
             "rise of the number of specialised heads when the number of heads doubles, mean slope over seeds",
             "heads",
             mean_of(slopes(numbers)),
             Rule(above=0.0),
         ),
-        Statement(
+        ClaimStatement(
             "With more heads, a larger share of them is specialised",
             "rise of the share of specialised heads when the number of heads doubles, mean slope over seeds",
             "points",
@@ -183,6 +185,6 @@ CLAIM = Claim(
         "More heads are more chances to be called specialised; the correction for all heads of a run counters that.",
         "Labels that were never asked for cannot be found: a head may have a role that no probe knows.",
     ),
-    section=HeadsSection,
+    section=HeadCountSection,
     measure=measure,
 )

@@ -10,7 +10,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from experiments.claims.claim import Claim, Work
-from experiments.claims.record import ClaimError, Found, Measure, Row, Statement, rounds_of
+from experiments.claims.record import ClaimError, ClaimResult, ClaimStatement, Measure, Row, rounds_of
 from experiments.claims.timing import TRAINING, TimedSection, inputs, passes, take_turns, threads, tokens_of
 from experiments.statements.estimates import geometric_mean
 from experiments.statements.rule import Rule
@@ -59,7 +59,7 @@ def _projection(attention: MultiHeadAttention, head: int) -> nn.Linear:
     return linear
 
 
-def measure(section: LoopSection, work: Work) -> Found:
+def measure(section: LoopSection, work: Work) -> ClaimResult:
     """Time both ways over lengths and numbers of threads."""
     times: list[Row] = []
     ratios: list[Row] = []
@@ -76,20 +76,20 @@ def measure(section: LoopSection, work: Work) -> Found:
         Measure(f"time a token, {TRAINING}", "µs", tuple(times), "round", "length", geometric=True),
         Measure("time of the loop / time at once", "times", tuple(ratios), "round", "length", geometric=True),
     ]
-    return Found(measures, [_statement(ratios, count, section) for count in section.threads])
+    return ClaimResult(measures, [_statement(ratios, count, section) for count in section.threads])
 
 
 def _threads(count: int) -> str:
     return f"{count} thread{'' if count == 1 else 's'}"
 
 
-def _statement(ratios: list[Row], count: int, section: LoopSection) -> Statement:
+def _statement(ratios: list[Row], count: int, section: LoopSection) -> ClaimStatement:
     """Return the statement for a number of threads: every round gives one ratio, the mean over the lengths."""
     own = [row for row in ratios if row.condition == _threads(count)]
     by_round = [
         geometric_mean([row.value for row in own if row.repeat == number]).value for number in range(section.rounds)
     ]
-    return Statement(
+    return ClaimStatement(
         f"{section.heads} heads in one batched product are faster than a loop over heads ({_threads(count)})",
         f"time of the loop / time at once, {TRAINING}, geometric mean over the lengths",
         "times",

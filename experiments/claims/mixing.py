@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from experiments.claims.claim import Claim, Work
 from experiments.claims.heads import folder_of
-from experiments.claims.record import Found, Measure, Statement, rows_of
+from experiments.claims.record import ClaimResult, ClaimStatement, Measure, rows_of
 from experiments.claims.trained import TrainedSection, by_seed, trainings
 from experiments.statements.estimates import mean_of
 from experiments.statements.rule import Rule
@@ -53,7 +53,7 @@ class MixingSection(TrainedSection):
         return self
 
 
-def measure(section: MixingSection, work: Work) -> Found:
+def measure(section: MixingSection, work: Work) -> ClaimResult:
     """Switch heads and pairs of heads off in every trained encoder, and see what changes where."""
     folders = trainings(section, work, folder_of(section.heads), heads=section.heads)
     found: dict[int, dict[str, Any]] = {}
@@ -67,21 +67,21 @@ def measure(section: MixingSection, work: Work) -> Found:
         Measure("change of later heads’ maps when one head is off", "%", tuple(rows_of(told["maps"], "later layers"))),
         Measure("heads from which a coordinate takes", "heads", tuple(rows_of(told["fan_in"], STAGES["W_O"]))),
     ]
-    return Found(measures, _statements({name: mean_of([*one.values()]) for name, one in told.items()}))
+    return ClaimResult(measures, _statements({name: mean_of([*one.values()]) for name, one in told.items()}))
 
 
-def _statements(found: dict[str, Any]) -> list[Statement]:
+def _statements(found: dict[str, Any]) -> list[ClaimStatement]:
     interaction = "norm of what does not add up when two heads are switched off, over that of their effect together"
     apart, none = f"; below {100 * SMALL:g} % counts as none", Rule(below=SMALL)
     return [
-        Statement(
+        ClaimStatement(
             "W_O mixes heads: a coordinate after it takes from several of them",
             "effective number of heads from which a coordinate takes (1 before W_O), over coordinates and layers",
             "heads",
             found["fan_in"],
             Rule(above=2.0),
         ),
-        Statement(
+        ClaimStatement(
             "In W_O heads interact: what one adds depends on another",
             f"{interaction}; {STAGES['W_O']}",
             "%",
@@ -89,13 +89,13 @@ def _statements(found: dict[str, Any]) -> list[Statement]:
             Rule(above=SMALL),
         ),
         *(
-            Statement(f"{text}", f"{interaction}; {STAGES[stage]}{apart}", "%", found[stage], none)
+            ClaimStatement(f"{text}", f"{interaction}; {STAGES[stage]}{apart}", "%", found[stage], none)
             for stage, text in (
                 ("norm", "W_O is the only place: residual and LayerNorm add no interaction"),
                 ("feed_forward", "W_O is the only place: the feed-forward net adds no interaction"),
             )
         ),
-        Statement(
+        ClaimStatement(
             "W_O is the only place: maps of later heads do not depend on single earlier ones",
             f"total variation between later heads’ maps with and without one earlier head{apart}",
             "%",

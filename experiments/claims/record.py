@@ -60,7 +60,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Statement:
+class ClaimStatement:
     """A sentence that is true or not, the number that decides it, and the verdict."""
 
     text: str
@@ -82,11 +82,11 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Found:
+class ClaimResult:
     """What the experiment of a claim found."""
 
     measures: Sequence[Measure]
-    statements: Sequence[Statement]
+    statements: Sequence[ClaimStatement]
     noticed: Sequence[str] = field(default_factory=tuple)
     "Sentences about the numbers that no statement says."
 

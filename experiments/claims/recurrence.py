@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from experiments.claims.claim import Claim, Work
-from experiments.claims.record import Found, Measure, Row, Statement, rounds_of
+from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row, rounds_of
 from experiments.claims.timing import TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
 from experiments.statements.estimates import ratio
 from experiments.statements.rule import Rule
@@ -23,7 +23,7 @@ class RecurrenceSection(TimedSection):
     lengths: tuple[int, ...] = (16, 64, 256, 512, 1024)
 
 
-def measure(section: RecurrenceSection, work: Work) -> Found:
+def measure(section: RecurrenceSection, work: Work) -> ClaimResult:
     """Time one layer of each over the lengths."""
     times: list[Row] = []
     ratios: list[Row] = []
@@ -41,11 +41,11 @@ def measure(section: RecurrenceSection, work: Work) -> Found:
         Measure(f"time a token, {TRAINING}", "µs", tuple(times), "round", "length", geometric=True),
         Measure("ratio of times", "times", tuple(ratios), "round", "length", geometric=True),
     ]
-    return Found(measures, statements)
+    return ClaimResult(measures, statements)
 
 
-def _statement(section: RecurrenceSection, length: int, seconds: dict[str, list[float]]) -> Statement:
-    return Statement(
+def _statement(section: RecurrenceSection, length: int, seconds: dict[str, list[float]]) -> ClaimStatement:
+    return ClaimStatement(
         f"Self-attention of width {section.model} is faster than an LSTM of that width, sequences of {length}",
         f"time of the LSTM / time of self-attention, {TRAINING}",
         "times",

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from experiments.claims.claim import Claim, Work
 from experiments.claims.heads import folder_of
-from experiments.claims.record import Found, Measure, Row, Statement, rounds_of, rows_of
+from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row, rounds_of, rows_of
 from experiments.claims.trained import TrainedSection, by_seed, trainings
 from experiments.statements.estimates import difference, mean_of, ratio
 from experiments.statements.rule import Rule
@@ -46,7 +46,7 @@ class ScalingSection(TrainedSection):
     "Held-out batches on which trained encoders are looked at."
 
 
-def measure(section: ScalingSection, work: Work) -> Found:
+def measure(section: ScalingSection, work: Work) -> ClaimResult:
     """Look at random scores first, then at encoders trained in both ways."""
     drawn = {dimension: _draw(section, dimension) for dimension in section.dimensions}
     folders = {
@@ -62,7 +62,7 @@ def measure(section: ScalingSection, work: Work) -> Found:
             found[way][seed] = work.part(name, partial(_examine, folder, batches))
             work.progress(f"scaling, {way}", len(found[way]), len(ones))
     measures = [*_drawn_measures(drawn), *_trained_measures(found)]
-    return Found(measures, [*_drawn_statements(section, drawn), *_trained_statements(found)])
+    return ClaimResult(measures, [*_drawn_statements(section, drawn), *_trained_statements(found)])
 
 
 def _draw(section: ScalingSection, dimension: int) -> dict[str, list[float]]:
@@ -137,7 +137,7 @@ def _trained_measures(found: Mapping[str, Mapping[int, Mapping[str, float]]]) ->
     return [*measures, Measure("evaluation loss", "nats", losses)]
 
 
-def _drawn_statements(section: ScalingSection, drawn: Mapping[int, Mapping[str, list[float]]]) -> list[Statement]:
+def _drawn_statements(section: ScalingSection, drawn: Mapping[int, Mapping[str, list[float]]]) -> list[ClaimStatement]:
     least, most = min(section.dimensions), max(section.dimensions)
 
     def change(way: str) -> Any:
@@ -145,21 +145,21 @@ def _drawn_statements(section: ScalingSection, drawn: Mapping[int, Mapping[str, 
 
     number = f"gradient for random scores, d_k = {most} / d_k = {least}"
     return [
-        Statement(
+        ClaimStatement(
             "The product of a random query and key of d_k components has variance d_k",
             f"variance of scores / d_k, d_k = {most}",
             "times",
             mean_of([variance / most for variance in drawn[most]["variance"]]),
             Rule(above=0.95, below=1.05),
         ),
-        Statement(
+        ClaimStatement(
             "Without the division a larger d_k leaves a smaller gradient",
             f"{number}, {WITHOUT}",
             "times",
             change(WITHOUT),
             Rule(below=1.0),
         ),
-        Statement(
+        ClaimStatement(
             "With the division the gradient does not depend on d_k",
             f"{number}, {WITH}",
             "times",
@@ -169,27 +169,27 @@ def _drawn_statements(section: ScalingSection, drawn: Mapping[int, Mapping[str, 
     ]
 
 
-def _trained_statements(found: Mapping[str, Mapping[int, Mapping[str, float]]]) -> list[Statement]:
+def _trained_statements(found: Mapping[str, Mapping[int, Mapping[str, float]]]) -> list[ClaimStatement]:
     def of(way: str, name: str) -> dict[int, float]:
         return by_seed(found[way], name)
 
     gradients = [[*of(way, f"gradient {END}").values()] for way in (WITHOUT, WITH)]
     return [
-        Statement(
+        ClaimStatement(
             "Encoders trained without the division end with sharper patterns",
             "entropy of patterns after training, without − with the division, paired by seed",
             "nats",
             difference(of(WITHOUT, f"entropy {END}"), of(WITH, f"entropy {END}")),
             Rule(below=0.0),
         ),
-        Statement(
+        ClaimStatement(
             "Encoders trained without the division end with smaller gradients for their scores",
             "gradient of the loss for all scores after training, without / with the division, paired by seed",
             "times",
             ratio(*gradients),
             Rule(below=1.0),
         ),
-        Statement(
+        ClaimStatement(
             "Encoders trained without the division end with a higher loss",
             "evaluation loss, without − with the division, paired by seed",
             "nats",

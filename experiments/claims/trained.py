@@ -31,7 +31,7 @@ from experiments.training.train import noted, train_seeds
 from mha import MaskedLM, Model
 from probes import get_probe
 from probes.evidence.results import add_verdicts
-from probes.evidence.statistics import Rule
+from probes.evidence.statistics import VerdictRule
 from probes.pairs.grammar_pairs import grammar_pairs
 from probes.pairs.scores import MASKED, decide
 
@@ -116,7 +116,9 @@ def specialised(section: ScoredSection, model: Model, folder: Path) -> pd.DataFr
         part = Part(config, model, scope, [probe for probe in asked if probe.scope == scope], texts)
         shuffles = part.chosen_shuffles(journal) if shuffles is None else shuffles
         frames.append(part.score(journal, silent, shuffles).scores)
-    scores = add_verdicts(pd.concat(frames, ignore_index=True), Rule(config.verdict.alpha, config.verdict.margin))
+    scores = add_verdicts(
+        pd.concat(frames, ignore_index=True), VerdictRule(config.verdict.alpha, config.verdict.margin)
+    )
     return scores[(scores.split == "report") & scores.specialised.eq(True)]
 
 

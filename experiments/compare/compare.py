@@ -13,7 +13,7 @@ from experiments.compare.changes import head_changes, role_changes
 from experiments.compare.differences import differences
 from experiments.compare.sides import CompareError, Side, open_side
 from experiments.record.progress import Progress, silent
-from reports.compare.table import Pair
+from reports.compare.table import RunPair
 from reports.compare.tables import COMPARED
 from reports.progress import each
 from reports.run.record import CorpusFacts
@@ -47,7 +47,7 @@ def open_sides(names: Sequence[str], progress: Progress = silent) -> list[Side]:
 
 def compare(
     sides: Sequence[Side], titles: Sequence[str], *, match: bool = False, progress: Progress = silent
-) -> list[Pair]:
+) -> list[RunPair]:
     """Hold the first of several sides against each of the others; `titles` are their names on a page.
 
     Heads are those of the same name, or with `match` those with the nearest maps. Raises CompareError where names
@@ -134,12 +134,12 @@ def _matched(one: Side, other: Side, progress: Progress) -> Partners:
     )
 
 
-def _pair(sides: tuple[Side, Side], titles: tuple[str, str], partners: Partners, rows: pd.DataFrame) -> Pair:
+def _pair(sides: tuple[Side, Side], titles: tuple[str, str], partners: Partners, rows: pd.DataFrame) -> RunPair:
     named = dict(zip(("one", "other"), titles, strict=True))
     told = role_changes(rows).assign(**named)[[*COMPARED.names]]
     shapes = tuple((int(side.heads["layer"].max()) + 1, int(side.heads["head"].max()) + 1) for side in sides)
     heads = head_changes(*sides, partners.of, partners.distance).assign(**named)
-    return Pair(*titles, told, heads, (shapes[0], shapes[1]), partners.said, notes(sides, titles))
+    return RunPair(*titles, told, heads, (shapes[0], shapes[1]), partners.said, notes(sides, titles))
 
 
 def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:

@@ -11,14 +11,14 @@ from experiments.compare.sides import CompareError, Side
 from experiments.record.progress import Progress, silent
 from reports.compare.page import write_comparison
 from reports.compare.record import Compared
-from reports.compare.table import SAME, Pair
+from reports.compare.table import SAME, RunPair
 from reports.formats import count, day, interval, percent, signed, signed_interval
 from reports.run.record import CorpusFacts
 
 
 def write_compared(
     names: Sequence[str], out: Path, *, match: bool = False, progress: Progress = silent
-) -> tuple[Path, list[Pair]]:
+) -> tuple[Path, list[RunPair]]:
     """Compare runs and write the page and its tables into `out`; raises CompareError where `out` holds a run."""
     if (out / "scores.parquet").is_file():
         raise CompareError(f"{out} is a run folder; choose another --out")
@@ -42,7 +42,7 @@ def _compared(title: str, side: Side) -> Compared:
     return Compared(title, about, f"{corpus.name or ''}{size}", made)
 
 
-def print_pairs(pairs: Sequence[Pair]) -> None:
+def print_pairs(pairs: Sequence[RunPair]) -> None:
     """Print what came out, and the roles that are no longer the same head's."""
     from rich.console import Console
     from rich.table import Table
@@ -69,7 +69,7 @@ def print_pairs(pairs: Sequence[Pair]) -> None:
         console.print()
 
 
-def as_record(page: Path, pairs: Sequence[Pair]) -> str:
+def as_record(page: Path, pairs: Sequence[RunPair]) -> str:
     """Return page and pairs as JSON; a number that was not measured is null."""
     told = [
         {

@@ -17,7 +17,7 @@ from mha.training.checkpoints import checkpoint_path
 from probes.training.concentration import is_role
 from reports import Run
 from reports.scores.best_heads import CLASSIFIER, page_scores
-from reports.scores.verdicts import Rule
+from reports.scores.verdicts import RunThresholds
 from reports.studies.counts.tables import COUNTS
 
 Question = tuple[str, str, str]
@@ -61,9 +61,9 @@ class Side:
         return tomllib.loads(self.run.config)
 
     @property
-    def rule(self) -> Rule:
+    def rule(self) -> RunThresholds:
         """When a head of the run is called specialised."""
-        return Rule.of(self.config)
+        return RunThresholds.of(self.config)
 
     @cached_property
     def heads(self) -> pd.DataFrame:
@@ -156,7 +156,7 @@ def _of_checkpoint(name: str, run: Run, at: Mapping[str, str]) -> Side:
             raise CompareError(f"{name}: no {what} {place} in the biographies of {run.folder}; there are {there}")
         rows, curves = rows[rows[what] == place], curves[curves[what] == place]
     seed, step = int(rows["seed"].iloc[0]), int(rows["step"].iloc[0])
-    needed = Rule.of(tomllib.loads(run.config)).margin
+    needed = RunThresholds.of(tomllib.loads(run.config)).margin
     low = rows["ci_low"] - rows["baseline_accuracy"]
     every = rows.assign(margin_low=low, specialised=_enough(rows["margin"], low, needed))
     asked = rows.drop_duplicates(QUESTION).set_index(QUESTION)[["n", "baseline_accuracy"]]

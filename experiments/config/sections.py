@@ -155,7 +155,7 @@ class ControlsSection(Section):
 
 
 class VerdictSection(Section):
-    """When a head is called specialised in a label, see `probes.evidence.statistics.Rule`."""
+    """When a head is called specialised in a label, see `probes.evidence.statistics.VerdictRule`."""
 
     alpha: float = Field(default=0.05, gt=0, lt=1)
     "The corrected p must be below this."

@@ -19,7 +19,7 @@ PAPER = Paper("vaswani-2017", "Vaswani et al. 2017", "Attention Is All You Need"
 
 
 @dataclass(frozen=True)
-class Told:
+class PaperSentence:
     """A statement of a claim that stands for a sentence of the paper."""
 
     name: str
@@ -40,14 +40,14 @@ class Told:
 
 
 SEVERAL = (
-    Told(
+    PaperSentence(
         "loss",
         "Encoders with 8 heads a layer reach a lower loss",
         "Eight heads reach a lower loss than one of the same size together.",
         Rule(below=0.0),
         "nats",
     ),
-    Told(
+    PaperSentence(
         "agreement",
         "Encoders with 8 heads a layer are better at agreement",
         "Eight heads are better than one at agreement across a noun of the other number.",
@@ -57,7 +57,7 @@ SEVERAL = (
 )
 
 ROLES = (
-    Told(
+    PaperSentence(
         "number",
         "With more heads, more heads are specialised",
         "With twice as many heads more of them are specialised.",
@@ -67,14 +67,14 @@ ROLES = (
 )
 
 AVERAGING = (
-    Told(
+    PaperSentence(
         "one head",
         "A single head does no better than an equal average",
         "A single head is hardly better than an equal average of both values allows.",
         Rule(below=LEEWAY),
         "points",
     ),
-    Told(
+    PaperSentence(
         "two heads",
         "Two heads do better than one",
         "Two heads of half the size do better than one.",
@@ -89,7 +89,7 @@ def of_claim(
     claim: str,
     where: str,
     reading: str,
-    told: Sequence[Told],
+    told: Sequence[PaperSentence],
     metric: str,
     differs: str,
     untrained: str = "",

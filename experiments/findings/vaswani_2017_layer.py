@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from experiments.claims.compute import SAME
 from experiments.findings.vaswani_2017 import PAPER as PAPER
-from experiments.findings.vaswani_2017 import Told, of_claim
+from experiments.findings.vaswani_2017 import PaperSentence, of_claim
 from experiments.statements.rule import Rule
 
 SIMILAR = Rule(above=0.8, below=1.25)
 
 COST = (
-    Told(
+    PaperSentence(
         "operations",
         "8 heads of 64 and one head of 512 take equally many operations",
         "Eight heads take as many operations as one of full size.",
@@ -18,7 +18,7 @@ COST = (
         "times",
     ),
     *(
-        Told(
+        PaperSentence(
             f"time, {length}",
             "8 heads of 64 and one head of 512 take similar time",
             f"They take similar time, in sequences of {length}.",
@@ -31,14 +31,14 @@ COST = (
 )
 
 DIVISION = (
-    Told(
+    PaperSentence(
         "variance",
         "The product of a random query and key",
         "The product of a random query and key has variance d_k.",
         Rule(above=0.95, below=1.05),
         "times",
     ),
-    Told(
+    PaperSentence(
         "gradient",
         "Without the division a larger d_k leaves a smaller gradient",
         "Without the division a larger d_k leaves a smaller gradient.",
@@ -48,14 +48,14 @@ DIVISION = (
 )
 
 TRAINED = (
-    Told(
+    PaperSentence(
         "gradient",
         "Encoders trained without the division end with smaller gradients",
         "Encoders that do not divide end with smaller gradients for their scores.",
         Rule(below=1.0),
         "times",
     ),
-    Told(
+    PaperSentence(
         "loss",
         "Encoders trained without the division end with a higher loss",
         "Encoders that do not divide end with a higher loss.",
@@ -65,7 +65,7 @@ TRAINED = (
 )
 
 RECURRENT = tuple(
-    Told(
+    PaperSentence(
         f"length {length}",
         "Self-attention of width 512 is faster than an LSTM",
         f"Self-attention of width 512 is faster than an LSTM of that width, in sequences of {length}.",

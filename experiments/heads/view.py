@@ -23,7 +23,7 @@ from probes.scoring.scorer import TINY
 from reports import Run, write_view
 from reports.progress import each
 from reports.view.roles import KnownRole, known_roles
-from reports.view.view import Attention, Level, Panel, Side
+from reports.view.view import Level, MapSide, Panel, TextAttention
 
 MOST: Final = 4
 "Panels that stand side by side on a page."
@@ -125,7 +125,7 @@ def _source(run: Run) -> str:
     return f"Roles are those of the run {run.name}."
 
 
-def _notes(model: Model, views: Sequence[Attention], target: str) -> list[str]:
+def _notes(model: Model, views: Sequence[TextAttention], target: str) -> list[str]:
     """Say what model is shown, and how its attention is bound."""
     said = [f"{model.name}: {model.layers} layers x {model.heads} heads"]
     if target:
@@ -144,14 +144,14 @@ class _Read:
     pieces: Pieces
     numbered: Pieces
     "The same, special tokens numbered as words of their own, in their places."
-    words: Side
-    raw: Side
+    words: MapSide
+    raw: MapSide
     "The pieces, as the vocabulary writes them."
 
 
 def _views(
     model: Model, texts: Sequence[tuple[str, str]], target: str, maps: str, step: Callable[[], None]
-) -> Iterator[Attention]:
+) -> Iterator[TextAttention]:
     """Yield what the chooser of a panel offers: the texts, or the three kinds of attention of an encoder-decoder.
 
     `step` is told of every text that was read.
@@ -160,7 +160,7 @@ def _views(
         for title, text in texts:
             read = _read(model, text)
             if not target:
-                yield Attention(title, text, *_levels(_piece_maps(model, read, maps), read, read, maps))
+                yield TextAttention(title, text, *_levels(_piece_maps(model, read, maps), read, read, maps))
                 step()
                 continue
             told = _read(model, target, told=True)
@@ -169,7 +169,7 @@ def _views(
             ends["cross"] = (told, read, f"{target} → {text}")
             for kind, (queries, keys, shown) in ends.items():
                 levels = _levels(found[kind], queries, keys, maps)
-                yield Attention(KINDS[kind], shown, *levels, crossed=kind == "cross", known=kind == "encoder")
+                yield TextAttention(KINDS[kind], shown, *levels, crossed=kind == "cross", known=kind == "encoder")
             step()
     except HookError as error:
         raise ViewError(f"{model.name}: {error}") from error
@@ -178,7 +178,7 @@ def _views(
 def _read(model: Model, text: str, *, told: bool = False) -> _Read:
     """Cut a text into pieces; `told` says that it is what a decoder is told."""
     words, pieces = cut(model, text, told=told)
-    raw = Side([_name(model, piece) for piece in pieces.ids.tolist()], np.flatnonzero(pieces.word <= CLS).tolist())
+    raw = MapSide([_name(model, piece) for piece in pieces.ids.tolist()], np.flatnonzero(pieces.word <= CLS).tolist())
     return _Read(pieces, *_numbered(pieces, words, raw), raw)
 
 
@@ -187,7 +187,7 @@ def _name(model: Model, piece: int) -> str:
     return str(tokenizer.id_to_token(piece))
 
 
-def _numbered(pieces: Pieces, words: Sequence[str], raw: Side) -> tuple[Pieces, Side]:
+def _numbered(pieces: Pieces, words: Sequence[str], raw: MapSide) -> tuple[Pieces, MapSide]:
     """Number special tokens as words of their own, in their places."""
     tokens: list[str] = []
     special: list[int] = []
@@ -201,7 +201,7 @@ def _numbered(pieces: Pieces, words: Sequence[str], raw: Side) -> tuple[Pieces, 
             tokens.append(words[owner])
         word[place] = len(tokens) - 1
         before = owner
-    return replace(pieces, word=word, words=len(tokens)), Side(tokens, special)
+    return replace(pieces, word=word, words=len(tokens)), MapSide(tokens, special)
 
 
 def _piece_maps(model: Model, read: _Read, maps: str) -> list[Tensor]:

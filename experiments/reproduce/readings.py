@@ -29,7 +29,7 @@ CLAIM = "claim-"
 
 
 @dataclass(frozen=True)
-class Read:
+class FinishedReading:
     """A reading that is done."""
 
     evidence: Any
@@ -65,7 +65,7 @@ class Reading:
         *,
         fresh: bool = False,
         progress: Progress = silent,
-    ) -> Read:
+    ) -> FinishedReading:
         """Return what was measured of the model: as it lies in `out`/<model>/<reading>, or measured now.
 
         What lies there is taken where it has the same config, unless all is to be `fresh`.
@@ -91,16 +91,16 @@ def is_done(folder: Path, config: Config) -> bool:
         return False
 
 
-def opened_run(folder: Path) -> Read:
+def opened_run(folder: Path) -> FinishedReading:
     """Open a run folder as a reading."""
     run = Run.open(folder)
-    return Read(run, fingerprint([folder / CONFIG, *sorted(folder.glob("*.parquet"))]), run.record)
+    return FinishedReading(run, fingerprint([folder / CONFIG, *sorted(folder.glob("*.parquet"))]), run.record)
 
 
-def opened_claim(path: Path) -> Read:
+def opened_claim(path: Path) -> FinishedReading:
     """Open the record of a claim as a reading."""
     claim = read_claim(path)
-    return Read(claim, fingerprint([path]), dict(claim.record))
+    return FinishedReading(claim, fingerprint([path]), dict(claim.record))
 
 
 def fingerprint(paths: Sequence[Path]) -> str:

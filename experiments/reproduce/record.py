@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from experiments.reproduce.judge import Judged, Judgement, plain
-from experiments.reproduce.readings import Read
+from experiments.reproduce.readings import FinishedReading
 from experiments.reproduce.registry import papers
-from experiments.statements.finding import PROVENANCE, Evidence, Finding, Missing, Statement, Told
+from experiments.statements.finding import PROVENANCE, Evidence, Finding, Missing, PaperFindings, Statement
 from experiments.statements.subject import Subject
 from reports.findings.record import RECORD
 
@@ -21,7 +21,7 @@ KEPT = ("headscope", "started", "wall_seconds", "git_commit", "platform", "cores
 "What is told of a run, of what its own record has."
 
 
-def told(paper: Told) -> dict[str, Any]:
+def told(paper: PaperFindings) -> dict[str, Any]:
     """Return a paper as JSON has it."""
     return asdict(paper.paper)
 
@@ -40,7 +40,9 @@ def _statement(one: Statement) -> dict[str, Any]:
     return said | {"rule": one.rule.words(one.unit), "published": published}
 
 
-def result_of(found: Judgement, subject: Subject, reads: Mapping[str, Read], evidence: Evidence) -> dict[str, Any]:
+def result_of(
+    found: Judgement, subject: Subject, reads: Mapping[str, FinishedReading], evidence: Evidence
+) -> dict[str, Any]:
     """Return the verdict on a finding with its numbers, the hashes of the runs behind it and its figure."""
     finding = found.finding
     measured = any(not isinstance(one.measured, Missing) for one in found.statements)
@@ -60,7 +62,7 @@ def _judged(one: Judged) -> dict[str, Any]:
     return about | {"decides": plain(found.decides)} | beside | {"heads": found.heads, "note": found.note}
 
 
-def run_of(name: str, read: Read, subject: Subject) -> dict[str, Any]:
+def run_of(name: str, read: FinishedReading, subject: Subject) -> dict[str, Any]:
     """Return what is told of a reading: its weights and numbers by their hashes, when and with what it was made."""
     kept = {key: read.record.get(key) for key in KEPT}
     corpora = {split: one.get("name") for split, one in (read.record.get("corpora") or {}).items()}

@@ -8,26 +8,26 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from experiments import findings
-from experiments.statements.finding import Finding, FindingError, Told
+from experiments.statements.finding import Finding, FindingError, PaperFindings
 from mha.nearest_name import nearest_name
 
 
 @cache
-def papers() -> tuple[Told, ...]:
+def papers() -> tuple[PaperFindings, ...]:
     """Return the papers with their findings, by year and then by name.
 
     Files with one PAPER are of one paper. Raises FindingError where a file lacks PAPER or FINDINGS, and where two
     findings have one id.
     """
-    told: dict[str, Told] = {}
+    told: dict[str, PaperFindings] = {}
     for module in pkgutil.iter_modules(findings.__path__):
         loaded = importlib.import_module(f"{findings.__name__}.{module.name}")
         if not (hasattr(loaded, "PAPER") and hasattr(loaded, "FINDINGS")):
             raise FindingError(f"{loaded.__name__}: expected PAPER, a Paper, and FINDINGS")
-        before = told.setdefault(loaded.PAPER.key, Told(loaded.PAPER))
+        before = told.setdefault(loaded.PAPER.key, PaperFindings(loaded.PAPER))
         if before.paper != loaded.PAPER:
             raise FindingError(f"{loaded.__name__}: PAPER differs from that of another file with the same key")
-        told[loaded.PAPER.key] = Told(loaded.PAPER, (*before.findings, *loaded.FINDINGS))
+        told[loaded.PAPER.key] = PaperFindings(loaded.PAPER, (*before.findings, *loaded.FINDINGS))
     ids = [finding.id for one in told.values() for finding in one.findings]
     if twice := {name for name in ids if ids.count(name) > 1}:
         raise FindingError(f"two findings are called {sorted(twice)[0]!r}")

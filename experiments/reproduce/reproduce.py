@@ -8,7 +8,7 @@ from pathlib import Path
 from experiments.config.config import ConfigError
 from experiments.record.progress import Progress, silent
 from experiments.reproduce.judge import Judgement, judge, untestable
-from experiments.reproduce.readings import Read, Reading, get_reading
+from experiments.reproduce.readings import FinishedReading, Reading, get_reading
 from experiments.reproduce.record import read_record, result_of, run_of, updated, write_record
 from experiments.run.run import RunError
 from experiments.statements.finding import Finding, FindingError
@@ -76,9 +76,9 @@ def _read_all(
     seed: int,
     fresh: bool,
     progress: Progress,
-) -> tuple[dict[str, Read], dict[str, str]]:
+) -> tuple[dict[str, FinishedReading], dict[str, str]]:
     """Do the readings that any finding needs of this model; return them, and why others cannot be."""
-    reads: dict[str, Read] = {}
+    reads: dict[str, FinishedReading] = {}
     missing: dict[str, str] = {}
     names = list(dict.fromkeys(name for finding in findings for name in finding.readings))
     for done, name in enumerate(names):

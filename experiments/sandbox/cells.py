@@ -11,8 +11,8 @@ import numpy as np
 from scipy import stats
 
 from probes.evidence.question import Effort
-from probes.evidence.simulation import Judged, Pool, Truth, simulated_runs
-from probes.evidence.statistics import Rule
+from probes.evidence.simulation import Pool, SimulatedQuestion, Truth, simulated_runs
+from probes.evidence.statistics import VerdictRule
 from probes.scoring.tally import Question
 
 ALPHA = 0.05
@@ -26,7 +26,7 @@ CHUNK = 50
 
 
 @dataclass
-class Counts:
+class RunCounts:
     """Values of every run, a list for each thing that is counted."""
 
     values: dict[tuple[Any, ...], list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -35,7 +35,7 @@ class Counts:
         """Add the value of one run."""
         self.values[key].append(float(value))
 
-    def update(self, other: Counts) -> None:
+    def update(self, other: RunCounts) -> None:
         """Add the values of further runs."""
         for key, values in other.values.items():
             self.values[key].extend(values)
@@ -63,15 +63,15 @@ class Cell:
     "Role -> its question, and the column of the head that is planted for it."
 
 
-Count = Callable[[Cell, Mapping[Question, Truth], Mapping[Question, Judged], Counts], None]
+Count = Callable[[Cell, Mapping[Question, Truth], Mapping[Question, SimulatedQuestion], RunCounts], None]
 
 
 def simulate(
-    cell: Cell, runs: range, effort: Effort, rule: Rule, seed: Sequence[int], counts: Sequence[Count]
-) -> Counts:
+    cell: Cell, runs: range, effort: Effort, rule: VerdictRule, seed: Sequence[int], counts: Sequence[Count]
+) -> RunCounts:
     """Simulate these runs of a cell and return what is counted of them."""
     truths = {question: cell.pool.truth(question) for question in cell.pool.heads}
-    found = Counts()
+    found = RunCounts()
     for judged in simulated_runs(cell.pool, cell.documents, runs, effort, rule, seed):
         for count in counts:
             count(cell, truths, judged, found)
@@ -82,23 +82,23 @@ def simulate_all(
     cells: Mapping[Any, Cell],
     runs: int,
     effort: Effort,
-    rule: Rule,
+    rule: VerdictRule,
     seed: Sequence[int],
     counts: Sequence[Count],
     *,
     workers: int,
     progress: Callable[[int, int], None],
-) -> dict[Any, Counts]:
+) -> dict[Any, RunCounts]:
     """Simulate all cells, several tasks side by side; numbers do not depend on how many."""
     from joblib import Parallel, delayed
 
     names = list(cells)
     tasks = [(name, range(first, min(first + CHUNK, runs))) for name in names for first in range(0, runs, CHUNK)]
     parallel = Parallel(n_jobs=workers, return_as="generator")
-    work: Iterable[Counts] = parallel(
+    work: Iterable[RunCounts] = parallel(
         delayed(simulate)(cells[name], part, effort, rule, (*seed, names.index(name)), counts) for name, part in tasks
     )
-    found = {name: Counts() for name in names}
+    found = {name: RunCounts() for name in names}
     for done, ((name, _), counted) in enumerate(zip(tasks, work, strict=True), start=1):
         found[name].update(counted)
         progress(done, len(tasks))
@@ -106,7 +106,7 @@ def simulate_all(
 
 
 def count_power(
-    cell: Cell, truths: Mapping[Question, Truth], judged: Mapping[Question, Judged], counts: Counts
+    cell: Cell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: RunCounts
 ) -> None:
     """Count how often planted heads are called specialised, and how often intervals hold the true values."""
     for role, (question, head) in cell.planted.items():
@@ -128,7 +128,7 @@ def count_power(
 
 
 def count_false(
-    cell: Cell, truths: Mapping[Question, Truth], judged: Mapping[Question, Judged], counts: Counts
+    cell: Cell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: RunCounts
 ) -> None:
     """Count what is claimed of heads that know nothing beyond the strongest baseline or control."""
     singles, labels, false_labels, found_labels, false_heads, found_heads, specialised = [], [], 0, 0, 0, 0, 0

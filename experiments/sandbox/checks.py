@@ -19,14 +19,16 @@ from probes import Corpus, Probe, get_probe
 from probes.evidence.planted import Planted, planted_changes
 from probes.evidence.question import Effort
 from probes.evidence.results import Split, add_verdicts, pooled_sums, score_table
-from probes.evidence.statistics import Rule
+from probes.evidence.statistics import VerdictRule
 from probes.registry import CONTROL_ARCS, RANDOM
 from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 from reports import read_scores
 
 
-def whole_run(box: Sandbox, planted: Planted, documents: int, seed: int, effort: Effort, rule: Rule) -> pd.DataFrame:
+def whole_run(
+    box: Sandbox, planted: Planted, documents: int, seed: int, effort: Effort, rule: VerdictRule
+) -> pd.DataFrame:
     """Return the scores of a run with nothing taken from the large pass: new texts, learned baselines, controls."""
     corpora = [Corpus.generated(documents, seed + split) for split in range(2)]
     frames = [_scores(box, planted, corpora, [get_probe(probe)], effort) for probe, _, _ in ROLES.values()]
@@ -68,7 +70,7 @@ def planted_by_weights(documents: int, seed: int) -> list[dict[str, Any]]:
         for one in corpora
     ]
     splits = [Split(*pooled_sums(outcome, probes)) for outcome in outcomes]
-    scores = add_verdicts(score_table(*splits, shape=(2, 4), effort=Effort(seed=seed)), Rule())
+    scores = add_verdicts(score_table(*splits, shape=(2, 4), effort=Effort(seed=seed)), VerdictRule())
     told = scores[(scores.split == "report") & scores.selected].set_index("label")
     return [
         {
@@ -102,7 +104,7 @@ def null_run(source: str, seed: int, documents: int) -> dict[str, Any]:
         "source": source,
         "seed": seed,
         "labels": int(told.groupby(["probe", "variant", "label"]).ngroups),
-        "significant": int((told.p_adjusted < Rule().alpha).sum()),
+        "significant": int((told.p_adjusted < VerdictRule().alpha).sum()),
         "specialised": len(declared),
         "declared": [f"{row.name} {row.probe} {row.variant} {row.label}" for row in declared.itertuples(index=False)],
     }

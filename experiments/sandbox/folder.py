@@ -13,8 +13,8 @@ from typing import Any
 from experiments.record.provenance import machine
 from experiments.sandbox.needed import needed_items
 from experiments.sandbox.parts import Parts
-from experiments.sandbox.study import EFFORT, Progress, Scale, Study
-from probes.evidence.statistics import Rule
+from experiments.sandbox.study import EFFORT, Progress, SandboxStudy, Scale
+from probes.evidence.statistics import VerdictRule
 from reports.sandbox.page import write_sandbox_page
 
 
@@ -31,10 +31,10 @@ def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Pro
     """
     if out.exists() and not (out / "sandbox.json").is_file():
         raise StudyError(f"{out} exists and is not the folder of a sandbox; choose another --out")
-    started, rule = time.time(), Rule()
+    started, rule = time.time(), VerdictRule()
     record: dict[str, Any] = {"scale": asdict(scale), "effort": asdict(EFFORT), "rule": asdict(rule), "seed": seed}
     parts = Parts.open(out, record, resume=resume)
-    study = Study(scale, rule, seed, workers)
+    study = SandboxStudy(scale, rule, seed, workers)
     for name, (title, make) in study.parts().items():
         record[name] = parts.made(name, title, partial(make, partial(progress, title)))
     record["needed"] = needed_items(record["power"])

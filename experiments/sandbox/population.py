@@ -57,7 +57,7 @@ QUESTIONS: tuple[Question, ...] = (
 
 
 @dataclass(frozen=True)
-class Layout:
+class RoleLayout:
     """Which head of the sandbox model does what; numbers are flat indices."""
 
     planted: dict[tuple[str, float], int]
@@ -89,7 +89,7 @@ class Sandbox:
     model: Model
     other: Model
     "The control with random weights."
-    layout: Layout
+    layout: RoleLayout
     documents: int
     seed: int
 
@@ -102,7 +102,7 @@ class Sandbox:
             word_model(words, layers=LAYERS, heads=WIDTH, head_dim=8, positions=POSITIONS, seed=seed + number)
             for number in range(2)
         )
-        blank = cls(corpus, model, other, Layout({}, (), {}), documents, seed)
+        blank = cls(corpus, model, other, RoleLayout({}, (), {}), documents, seed)
         return replace(blank, layout=_layout(blank))
 
     def pool(self) -> Pool:
@@ -143,7 +143,7 @@ class Sandbox:
         return _named(Pool(self.documents, heads, beaten, on_random_arcs, controls))
 
 
-def _layout(blank: Sandbox) -> Layout:
+def _layout(blank: Sandbox) -> RoleLayout:
     """Return heads for all roles and margins, and decoys after them."""
     planted: dict[tuple[str, float], int] = {}
     roles: dict[int, Knows | Follows] = {}
@@ -155,7 +155,7 @@ def _layout(blank: Sandbox) -> Layout:
     decoys = range(first, first + len(followed))
     roles |= {number: Follows(*how, seed=number) for number, how in zip(decoys, followed, strict=True)}
     assert decoys.stop <= LAYERS * WIDTH
-    return Layout(planted, tuple(decoys), roles)
+    return RoleLayout(planted, tuple(decoys), roles)
 
 
 def _strengths(blank: Sandbox) -> dict[tuple[str, float], float]:
@@ -168,7 +168,7 @@ def _strengths(blank: Sandbox) -> dict[tuple[str, float], float]:
     """
     ends = {(name, strength): BYSTANDERS + n for n, (name, strength) in enumerate(product(ROLES, (0.0, 1.0)))}
     roles: dict[int, Knows | Follows] = {head: Knows(ROLES[name], one) for (name, one), head in ends.items()}
-    pool = replace(blank, layout=Layout({}, (), roles)).pool()
+    pool = replace(blank, layout=RoleLayout({}, (), roles)).pool()
     strengths = np.linspace(0, 1, 10_001)
     found = {}
     for name, question in ROLES.items():

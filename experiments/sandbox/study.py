@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.sandbox.cells import Cell, Counts, count_false, count_power, simulate_all
+from experiments.sandbox.cells import Cell, RunCounts, count_false, count_power, simulate_all
 from experiments.sandbox.checks import null_run, planted_by_weights, whole_run, with_roles
 from experiments.sandbox.population import DECOYED, MARGINS, ROLES, Sandbox
 from probes.evidence.planted import Knows
 from probes.evidence.question import Effort
 from probes.evidence.simulation import Pool
-from probes.evidence.statistics import Rule
+from probes.evidence.statistics import VerdictRule
 
 Progress = Callable[[str, int, int], None]
 Report = Callable[[int, int], None]
@@ -56,10 +56,10 @@ CHECKED_MARGIN, CHECKED_DOCUMENTS = 0.15, 100
 "The cell in which whole runs are held beside simulated ones."
 
 
-class Study:
+class SandboxStudy:
     """The parts of the study, which share one large pass."""
 
-    def __init__(self, scale: Scale, rule: Rule, seed: int, workers: int) -> None:
+    def __init__(self, scale: Scale, rule: VerdictRule, seed: int, workers: int) -> None:
         """Prepare the study; nothing is computed yet."""
         self.scale, self.rule, self.seed, self.workers = scale, rule, seed, workers
 
@@ -185,7 +185,7 @@ class Study:
         counts = self._simulate(cells, (count_power,), 2, lambda done, of: None)["simulated"]
         return [self._whole_row(role, frames, counts) for role in cell.planted]
 
-    def _whole_row(self, role: str, frames: Sequence[pd.DataFrame], counts: Counts) -> dict[str, Any]:
+    def _whole_row(self, role: str, frames: Sequence[pd.DataFrame], counts: RunCounts) -> dict[str, Any]:
         probe, variant, label = ROLES[role]
         layer, head = divmod(self.box.layout.planted[role, CHECKED_MARGIN], int(frames[0]["head"].max()) + 1)
         rows = pd.concat(frames)
@@ -193,7 +193,7 @@ class Study:
             (rows.split == "report") & (rows.probe == probe) & (rows.variant == variant) & (rows.label == label)
         ]
         told = rows[(rows.layer == layer) & (rows["head"] == head)]
-        whole = Counts()
+        whole = RunCounts()
         for value in told.specialised:
             whole.add(("specialised",), value)
         simulated = counts.values["estimate", role]
@@ -221,7 +221,7 @@ class Study:
 
     def _simulate(
         self, cells: Mapping[Any, Cell], counts: Sequence[Any], part: int, progress: Report
-    ) -> dict[Any, Counts]:
+    ) -> dict[Any, RunCounts]:
         return simulate_all(
             cells,
             self.scale.runs,
@@ -243,7 +243,7 @@ class Study:
         return results
 
 
-def _power_row(cell: Cell, role: str, counts: Counts) -> dict[str, Any]:
+def _power_row(cell: Cell, role: str, counts: RunCounts) -> dict[str, Any]:
     question, head = cell.planted[role]
     truth = cell.pool.truth(question)
     estimates = counts.values["estimate", role]

@@ -145,7 +145,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Told:
+class PaperFindings:
     """One paper's findings as its file holds them."""
 
     paper: Paper

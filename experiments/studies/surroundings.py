@@ -19,7 +19,7 @@ from probes import Corpus, get_probe
 from probes.corpora.corpus import Texts
 from probes.evidence.question import Effort
 from probes.evidence.results import SPLITS, add_verdicts
-from probes.evidence.statistics import Rule
+from probes.evidence.statistics import VerdictRule
 from probes.scoring.aligned import Dropped
 from probes.scoring.score import Settings
 
@@ -95,7 +95,7 @@ class Surroundings:
         """Return the scores of all parts as one table, with verdicts that are corrected for all of them."""
         verdict = self.config.verdict
         frames = [part for part in parts if len(part)]
-        return add_verdicts(pd.concat(frames, ignore_index=True), Rule(verdict.alpha, verdict.margin))
+        return add_verdicts(pd.concat(frames, ignore_index=True), VerdictRule(verdict.alpha, verdict.margin))
 
     def texts(self, scope: str) -> list[Texts]:
         """Return the texts of a scope, "sentence" or "window": of the selection split and of the report split."""

@@ -20,10 +20,10 @@ from mha.training.masking import Masking
 from mha.training.packed_rows import Rows, StoredRows
 from mha.training.settings import TrainingSettings
 from mha.training.task import Task
-from mha.training.train import Progress, train
+from mha.training.train import TrainingProgress, train
 from mha.training.vocabulary import Vocabulary, tokenizer_fingerprint
 
-OnTraining = Callable[[int, Progress], None]
+OnTraining = Callable[[int, TrainingProgress], None]
 "Called with the seed and how far its training is."
 
 
@@ -56,7 +56,7 @@ def train_seeds(
         settings = training_settings(section, rows, seed)
         _check_stay(needed, settings)
 
-        def show(progress: Progress, seed: int = seed) -> None:
+        def show(progress: TrainingProgress, seed: int = seed) -> None:
             if on_progress is not None:
                 on_progress(seed, progress)
 
@@ -69,7 +69,7 @@ def train_seeds(
 def noted(show: Callable[[str, int, int, str], None]) -> OnTraining:
     """Return what tells `show` of each seed's training: step, number of steps, loss and tokens a second."""
 
-    def tell(seed: int, now: Progress) -> None:
+    def tell(seed: int, now: TrainingProgress) -> None:
         show(f"train seed {seed}", now.step, now.steps, f"loss {now.loss:.3f}, {now.tokens_per_second:,.0f} tokens/s")
 
     return tell

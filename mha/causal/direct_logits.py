@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from mha.causal.sweep import Texts
+from mha.causal.sweep import TextBatch
 from mha.encoder.encoder import Encoder
 from mha.models.circuits import layers_of
 from mha.models.masked_prediction import MaskedLM
@@ -45,7 +45,7 @@ def linear_readout(lm: MaskedLM) -> tuple[Encoder, nn.LayerNorm, nn.Linear]:
 @torch.no_grad()
 def direct_logits(
     lm: MaskedLM,
-    texts: Texts,
+    texts: TextBatch,
     outputs: Sequence[Float[Tensor, "batch head piece head_dim"]],
     forms: Int[Tensor, "chosen 2"],
 ) -> Float[Tensor, "chosen layer head"]:

@@ -32,7 +32,7 @@ PIECES = 1536
 
 
 @runtime_checkable
-class Reader(Protocol):
+class ModelReader(Protocol):
     """A model and what is read of it: `Model` (vectors of the last layer) or `MaskedLM` (logits)."""
 
     @property
@@ -50,7 +50,7 @@ class Reader(Protocol):
 
 
 @dataclass(frozen=True)
-class Texts:
+class TextBatch:
     """A batch of texts to be read."""
 
     ids: Int[Tensor, "batch piece"]
@@ -59,14 +59,14 @@ class Texts:
     chosen: Int[Tensor, " chosen"] | None = None
     "Pieces of the flattened batch at which the model is read; None for all, [batch, piece, ...]."
 
-    def copied(self, count: int) -> Texts:
+    def copied(self, count: int) -> TextBatch:
         """Return `count` copies of the batch, one after the other, as one."""
         size = self.ids.numel()
         chosen = self.chosen
         if chosen is not None:
             chosen = (torch.arange(count)[:, None] * size + chosen).flatten()
         real = None if self.real is None else self.real.repeat(count, 1)
-        return Texts(self.ids.repeat(count, 1), real, chosen)
+        return TextBatch(self.ids.repeat(count, 1), real, chosen)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Trace:
 
 
 @contextmanager
-def sweeping(reader: Reader) -> Iterator[Sweep]:
+def sweeping(reader: ModelReader) -> Iterator[Sweep]:
     """Make a model ready for sweeps, on any number of threads, while the block runs.
 
     Of our `Encoder` no more than a layer's feed-forward net and what lies above is run for an intervention, of models
@@ -104,18 +104,18 @@ def sweeping(reader: Reader) -> Iterator[Sweep]:
 class Sweep:
     """A model that batches are read by under many interventions."""
 
-    reader: Reader
+    reader: ModelReader
 
-    def trace(self, texts: Texts) -> Trace:
+    def trace(self, texts: TextBatch) -> Trace:
         """Read a batch without any change."""
         raise NotImplementedError
 
-    def _read(self, texts: Texts, trace: Trace, layer: int, variants: Sequence[Variant]) -> Tensor:
+    def _read(self, texts: TextBatch, trace: Trace, layer: int, variants: Sequence[Variant]) -> Tensor:
         """Return what the model gives for a copy of the batch for each variant, [variant * batch or chosen, ...]."""
         raise NotImplementedError
 
     def run(
-        self, texts: Texts, variants: Sequence[Variant], trace: Trace, *, pieces: int = PIECES
+        self, texts: TextBatch, variants: Sequence[Variant], trace: Trace, *, pieces: int = PIECES
     ) -> Iterator[tuple[list[int], Tensor]]:
         """Yield which variants were read, and what the model gave for each: [variant, ...] as `trace.output`.
 
@@ -155,7 +155,7 @@ def _changed_copies(variants: Sequence[Variant], seen: Seen) -> Tensor:
     return tensor
 
 
-def _above(reader: Reader, layer: int, variants: Sequence[Variant], first: int) -> Any:
+def _above(reader: ModelReader, layer: int, variants: Sequence[Variant], first: int) -> Any:
     """Return a block in which changes of layers from `layer` on are made in passes that begin with call `first`."""
     layers = {change.layer for variant in variants for change in variant if change.layer >= layer}
     if not layers:
@@ -172,12 +172,12 @@ class _EncoderSweep(Sweep):
         assert isinstance(self.reader.module, Encoder)
         return self.reader.module
 
-    def _packing(self, texts: Texts) -> Packing:
+    def _packing(self, texts: TextBatch) -> Packing:
         batch, length = texts.ids.shape
         return Packing.of(texts.real, batch, length, self.encoder.pieces.weight.dtype)
 
     @torch.inference_mode()
-    def trace(self, texts: Texts) -> Trace:
+    def trace(self, texts: TextBatch) -> Trace:
         packing = self._packing(texts)
         x = self.encoder.embed(texts.ids, packing, None)
         seen, below = [], []
@@ -192,7 +192,7 @@ class _EncoderSweep(Sweep):
         return Trace(self.reader.read(texts.ids, texts.real, texts.chosen, below[-1]), tuple(seen), tuple(below))
 
     @torch.inference_mode()
-    def _read(self, texts: Texts, trace: Trace, layer: int, variants: Sequence[Variant]) -> Tensor:
+    def _read(self, texts: TextBatch, trace: Trace, layer: int, variants: Sequence[Variant]) -> Tensor:
         packing = self._packing(texts)
         entry, seen = trace.below[layer], trace.seen[layer]
         mixed = torch.cat([entry.mixed + self._difference(variant, seen, packing) for variant in variants])
@@ -217,7 +217,7 @@ class _HubSweep(Sweep):
     "Those that can be skipped: all or none."
 
     @torch.inference_mode()
-    def trace(self, texts: Texts) -> Trace:
+    def trace(self, texts: TextBatch) -> Trace:
         seen: list[Seen] = []
         with keeping() as outputs, watch(self.reader.module, seen.append, ["head_output"]):
             output = self.reader.read(texts.ids, texts.real, texts.chosen)
@@ -225,7 +225,7 @@ class _HubSweep(Sweep):
         return Trace(output, tuple(replace(one, call=None) for one in seen), below)
 
     @torch.inference_mode()
-    def _read(self, texts: Texts, trace: Trace, layer: int, variants: Sequence[Variant]) -> Tensor:
+    def _read(self, texts: TextBatch, trace: Trace, layer: int, variants: Sequence[Variant]) -> Tensor:
         skipped = zip(self.layers[:layer], trace.below, strict=False)
         outputs = {module: copies(output, len(variants)) for module, output in skipped}
         many = texts.copied(len(variants))
@@ -234,7 +234,7 @@ class _HubSweep(Sweep):
 
 
 @torch.no_grad()
-def head_outputs(reader: Reader, texts: Texts) -> list[Float[Tensor, "batch head piece head_dim"]]:
+def head_outputs(reader: ModelReader, texts: TextBatch) -> list[Float[Tensor, "batch head piece head_dim"]]:
     """Return what every head of each layer gives for a batch, before W_O."""
     with record(reader.module, ["head_output"]) as kept:
         reader.read(texts.ids, texts.real, texts.chosen)

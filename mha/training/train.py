@@ -43,7 +43,7 @@ OnCheckpoint = Callable[[int, Path], None]
 
 
 @dataclass(frozen=True)
-class Progress:
+class TrainingProgress:
     """How far a training is."""
 
     step: int
@@ -56,7 +56,7 @@ class Progress:
     "Since the last report, without evaluation and checkpoints."
 
 
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[TrainingProgress], None]
 
 
 class _MaskedLM(nn.Module):
@@ -252,7 +252,7 @@ class _Training:
         self.log.write("step", self.step, **numbers)
         self.accelerator.log(numbers, step=self.step)
         if self.on_progress is not None and self.accelerator.is_main_process:
-            self.on_progress(Progress(self.step, self.settings.steps, self.loss, self.tokens, pace))
+            self.on_progress(TrainingProgress(self.step, self.settings.steps, self.loss, self.tokens, pace))
 
     @torch.no_grad()
     def _evaluate(self) -> None:

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from mha.causal.interventions import Ablate
-from mha.causal.sweep import PIECES, Sweep, Texts, head_outputs, sweeping
+from mha.causal.sweep import PIECES, Sweep, TextBatch, head_outputs, sweeping
 from mha.parallel import in_order
 from probes.causal.behaviours import Behaviour, of_items
 
@@ -121,7 +121,7 @@ def _change(head: tuple[int, int], how: str, means: Means | None, others: Sequen
     return Ablate(layer, number, how)
 
 
-def _others(behaviour: Behaviour, batch: Sequence[int], texts: Texts) -> list[Tensor]:
+def _others(behaviour: Behaviour, batch: Sequence[int], texts: TextBatch) -> list[Tensor]:
     """Return the head outputs of each text's donor at the same positions, which begin again where it is shorter."""
     donors = behaviour.donors(batch)
     lengths = torch.tensor([len(behaviour.asked[donor].text) for donor in donors])

@@ -33,7 +33,7 @@ CONTRASTS = (
 
 
 @dataclass(frozen=True)
-class Measured:
+class AblatedMeasure:
     """One measure of a behaviour under all sets of heads."""
 
     name: str
@@ -85,18 +85,18 @@ class Measured:
         return found
 
 
-def measures(behaviour: Behaviour, values: Numbers) -> list[Measured]:
+def measures(behaviour: Behaviour, values: Numbers) -> list[AblatedMeasure]:
     """Return what is told of a behaviour, from the `values` [set, item] of its items."""
     blocks = cluster_blocks(behaviour.clusters)
     place = np.array([blocks[name] for name in behaviour.clusters], np.int64)
-    found = [Measured(VALUE, behaviour.unit, values, place, behaviour.share)]
+    found = [AblatedMeasure(VALUE, behaviour.unit, values, place, behaviour.share)]
     if behaviour.decides:
         credit, unit = (np.sign(values) + 1) / 2, "share of pairs"
-        found.append(Measured(ACCURACY, unit, credit, place, share=True))
+        found.append(AblatedMeasure(ACCURACY, unit, credit, place, share=True))
         attracted = np.flatnonzero([bool(kind.attractors) for kind in behaviour.kinds])
         if len(attracted):
             _, there = np.unique(place[attracted], return_inverse=True)
-            found.append(Measured(ATTRACTED, unit, credit[:, attracted], there, share=True))
+            found.append(AblatedMeasure(ATTRACTED, unit, credit[:, attracted], there, share=True))
     return found
 
 
@@ -145,7 +145,7 @@ def _about(one: HeadSet) -> dict[str, object]:
     return {"kind": one.kind, "name": one.name, "draw": one.draw, "heads": len(one.heads), **named}
 
 
-def _tests(measured: Measured, sets: Sequence[HeadSet], effort: Effort, *, against_median: bool) -> Numbers:
+def _tests(measured: AblatedMeasure, sets: Sequence[HeadSet], effort: Effort, *, against_median: bool) -> Numbers:
     """Return [2, set], p and p_adjusted; NaN for what is not tested."""
     clusters = range(measured.clusters)
     flips = SignFlips.draw(clusters, effort.flips, effort.seed)

@@ -18,7 +18,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from mha.batches import plan
-from mha.causal.sweep import Reader, Texts
+from mha.causal.sweep import ModelReader, TextBatch
 from mha.models.masked_prediction import MaskedLM
 from mha.models.model import Model
 from mha.pieces import Pieces
@@ -55,7 +55,7 @@ class Behaviour:
 
     name: str
     unit: str
-    reader: Reader
+    reader: ModelReader
     asked: Sequence[Asked]
     clusters: tuple[str, ...]
     "[item] The document or template of each item."
@@ -115,7 +115,7 @@ class Behaviour:
         """Return batches of texts of at most `budget` pieces; they do not depend on the order of the texts."""
         return plan([one.text for one in self.asked], [""] * len(self.asked), budget)
 
-    def texts(self, batch: Sequence[int]) -> Texts:
+    def texts(self, batch: Sequence[int]) -> TextBatch:
         """Return a batch as the model reads it."""
         asked = [self.asked[i] for i in batch]
         width = max(len(one.text) for one in asked)
@@ -125,7 +125,7 @@ class Behaviour:
         lengths = torch.tensor([len(one.text) for one in asked])
         real = None if bool((lengths == width).all()) else torch.arange(width) < lengths[:, None]
         chosen = [row * width + place for row, one in enumerate(asked) for place in one.places]
-        return Texts(torch.from_numpy(ids), real, torch.tensor(chosen) if chosen else None)
+        return TextBatch(torch.from_numpy(ids), real, torch.tensor(chosen) if chosen else None)
 
     @property
     def padding(self) -> int:
@@ -133,7 +133,7 @@ class Behaviour:
         raise NotImplementedError
 
     def values(
-        self, batch: Sequence[int], texts: Texts, output: Float[Tensor, "variant ..."], intact: Tensor
+        self, batch: Sequence[int], texts: TextBatch, output: Float[Tensor, "variant ..."], intact: Tensor
     ) -> Float[Tensor, "variant text"]:
         """Return the value of each text of a batch, from what the model gives and what it gives unchanged."""
         raise NotImplementedError
@@ -149,7 +149,7 @@ class Predictions(Behaviour):
         assert isinstance(self.reader, MaskedLM)
         return self.reader.model.padding
 
-    def values(self, batch: Sequence[int], texts: Texts, output: Tensor, intact: Tensor) -> Tensor:
+    def values(self, batch: Sequence[int], texts: TextBatch, output: Tensor, intact: Tensor) -> Tensor:
         """Return the weighted sum of each text's log-probabilities, in nats."""
         asked = [self.asked[i] for i in batch]
         text = torch.tensor([row for row, one in enumerate(asked) for _ in one.places])
@@ -175,12 +175,12 @@ class Embedding(Behaviour):
         """Heads can but take it away from what it is."""
         return True
 
-    def values(self, batch: Sequence[int], texts: Texts, output: Tensor, intact: Tensor) -> Tensor:
+    def values(self, batch: Sequence[int], texts: TextBatch, output: Tensor, intact: Tensor) -> Tensor:
         """Return the cosine of each text's embedding with the intact one, in [-1, 1]."""
         return F.cosine_similarity(embeddings(output, texts), embeddings(intact, texts), dim=-1)
 
 
-def embeddings(vectors: Float[Tensor, "*variant batch piece model"], texts: Texts) -> Tensor:
+def embeddings(vectors: Float[Tensor, "*variant batch piece model"], texts: TextBatch) -> Tensor:
     """Return the mean of the vectors of each text's pieces, special ones included (Reimers and Gurevych 2019, 3)."""
     if texts.real is None:
         return vectors.mean(-2)

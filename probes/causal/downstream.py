@@ -12,7 +12,7 @@ from torch import Tensor
 
 from mha.batches import collate
 from mha.causal.head_pattern import HeadPattern
-from mha.causal.sweep import Texts
+from mha.causal.sweep import TextBatch
 from mha.models.maps import merge
 from mha.models.model import Model
 from mha.pieces import Pieces
@@ -55,7 +55,7 @@ class HeadAccuracy(Behaviour):
         return sum(int(cells.item[-1]) + 1 for cells in self.cells) / len(self.cells)
 
     def values(
-        self, batch: Sequence[int], texts: Texts, output: Float[Tensor, "variant batch piece piece"], intact: Tensor
+        self, batch: Sequence[int], texts: TextBatch, output: Float[Tensor, "variant batch piece piece"], intact: Tensor
     ) -> Float[Tensor, "variant text"]:
         """Return the hits of each text, see the class."""
         cut = [self.asked[i].text for i in batch]

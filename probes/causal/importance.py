@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from mha.causal.interventions import gated
-from mha.causal.sweep import Texts
+from mha.causal.sweep import TextBatch
 from mha.parallel import in_order
 from probes.causal.ablation import BATCH_PIECES
 from probes.causal.behaviours import Behaviour, Embedding, embeddings, of_items
@@ -100,7 +100,7 @@ def _of_batch(
 
 
 def followed(
-    behaviour: Behaviour, batch: Sequence[int], texts: Texts, output: Tensor, directions: int, seed: int
+    behaviour: Behaviour, batch: Sequence[int], texts: TextBatch, output: Tensor, directions: int, seed: int
 ) -> Float[Tensor, "direction text"]:
     """Return the numbers of each text whose derivatives tell how much its value changes, from what the model gives.
 

@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.stats import rankdata
 from torch import Tensor
 
-from probes.causal.ablation_table import VALUE, Measured, measures
+from probes.causal.ablation_table import VALUE, AblatedMeasure, measures
 from probes.causal.behaviours import Behaviour
 from probes.causal.importance import Slopes, by_layer
 from probes.evidence.question import Effort
@@ -106,6 +106,6 @@ def flat(of_items: Tensor) -> Numbers:
     return found
 
 
-def value_of(behaviour: Behaviour, of_items: Numbers) -> Measured:
+def value_of(behaviour: Behaviour, of_items: Numbers) -> AblatedMeasure:
     """Return the measure of a behaviour's value, which knows the clusters of its items."""
     return next(one for one in measures(behaviour, of_items) if one.name == VALUE)

@@ -24,7 +24,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Agreement:
+class PatchingAgreement:
     """How far a quick measure of all heads agrees with patching them."""
 
     rho: float
@@ -69,13 +69,13 @@ def patch_table(items: Sequence[PatchItem], effects: Effects, effort: Effort) ->
     return pd.concat(frames, ignore_index=True)[list(COLUMNS)]
 
 
-def estimate_agreement(items: Sequence[PatchItem], effects: Effects, effort: Effort) -> Agreement:
+def estimate_agreement(items: Sequence[PatchItem], effects: Effects, effort: Effort) -> PatchingAgreement:
     """Return how far the first-order estimate of all heads agrees with patching them at all places at once."""
     sums = _sums(items, effects, ALL)
     return _agreement(sums, sums.estimated, effort)
 
 
-def direct_agreement(items: Sequence[PatchItem], effects: Effects, effort: Effort) -> Agreement | None:
+def direct_agreement(items: Sequence[PatchItem], effects: Effects, effort: Effort) -> PatchingAgreement | None:
     """Return how far direct logit attribution agrees with patching; None where it could not be told."""
     sums = _sums(items, effects, ALL)
     return None if sums.direct is None else _agreement(sums, sums.direct, effort)
@@ -149,14 +149,16 @@ def _tests(sums: _Sums, effort: Effort) -> tuple[Numbers, Numbers]:
     return np.minimum(2 * np.minimum(up, down), 1), found.p_label.reshape(2, -1).min(0)
 
 
-def _agreement(sums: _Sums, quick: Numbers, effort: Effort) -> Agreement:
+def _agreement(sums: _Sums, quick: Numbers, effort: Effort) -> PatchingAgreement:
     from scipy import stats
 
     true, told = sums.ratio(sums.gained), sums.ratio(quick)
     if not sums.known or np.ptp(true) == 0 or np.ptp(told) == 0:
-        return Agreement(np.nan, np.nan, np.nan, np.nan)
+        return PatchingAgreement(np.nan, np.nan, np.nan, np.nan)
     resamples = sums.resamples(effort)
     pairs = zip(resamples.means(sums.gained), resamples.means(quick), strict=True)
     drawn = np.array([[stats.spearmanr(one, other).statistic] for one, other in pairs])
     low, high = resamples.interval(drawn)[:, 0]
-    return Agreement(float(stats.spearmanr(true, told).statistic), low, high, float(true @ told / (true @ true)))
+    return PatchingAgreement(
+        float(stats.spearmanr(true, told).statistic), low, high, float(true @ told / (true @ true))
+    )

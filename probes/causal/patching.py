@@ -19,7 +19,7 @@ from torch import Tensor
 from mha.batches import plan
 from mha.causal.direct_logits import DirectLogitError, direct_logits, linear_readout
 from mha.causal.interventions import Patch
-from mha.causal.sweep import PIECES, Sweep, Texts, Variant, sweeping
+from mha.causal.sweep import PIECES, Sweep, TextBatch, Variant, sweeping
 from mha.hooks import watch
 from mha.models.masked_prediction import MaskedLM
 from mha.parallel import in_order
@@ -208,7 +208,7 @@ def _variants(outputs: Sequence[Tensor], places: int) -> Iterator[Variant]:
                 yield (Patch(layer, head, clean, place),)
 
 
-def _gradients(lm: MaskedLM, texts: Texts, forms: Tensor) -> list[Tensor]:
+def _gradients(lm: MaskedLM, texts: TextBatch, forms: Tensor) -> list[Tensor]:
     """Return, for every layer, the gradient of the difference of logits with respect to the heads' outputs."""
     added: dict[int, Tensor] = {}
 
@@ -227,7 +227,7 @@ def _difference(logits: Float[Tensor, "*variant batch vocab"], forms: Tensor) ->
     return logits[..., row, forms[:, 0]] - logits[..., row, forms[:, 1]]
 
 
-def _texts(lm: MaskedLM, items: Sequence[PatchItem], version: str) -> Texts:
+def _texts(lm: MaskedLM, items: Sequence[PatchItem], version: str) -> TextBatch:
     """Return the clean or the corrupted sentences as the model reads them, which is asked at their verbs."""
     texts = [getattr(item, version) for item in items]
     width = max(len(text) for text in texts)
@@ -236,7 +236,7 @@ def _texts(lm: MaskedLM, items: Sequence[PatchItem], version: str) -> Texts:
         row[: len(text)] = torch.from_numpy(text.ids.astype(np.int64))
     lengths = torch.tensor([len(text) for text in texts])
     real = None if bool((lengths == width).all()) else torch.arange(width) < lengths[:, None]
-    return Texts(ids, real, torch.arange(len(texts)) * width + torch.tensor([item.place for item in items]))
+    return TextBatch(ids, real, torch.arange(len(texts)) * width + torch.tensor([item.place for item in items]))
 
 
 def _roles(items: Sequence[PatchItem], width: int) -> Float[Tensor, "item piece role"]:

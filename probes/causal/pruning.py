@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from probes.causal.ablation import ZERO, Heads, measure
-from probes.causal.ablation_table import Measured, measures
+from probes.causal.ablation_table import AblatedMeasure, measures
 from probes.causal.behaviours import Behaviour, BehaviourError
 from probes.evidence.question import Effort
 from probes.records import IntArray
@@ -163,11 +163,11 @@ def area_table(
     return pd.DataFrame(rows, columns=[*AREAS])
 
 
-def _measures(behaviour: Behaviour, values: Numbers) -> list[Measured]:
+def _measures(behaviour: Behaviour, values: Numbers) -> list[AblatedMeasure]:
     return measures(behaviour, values.reshape(-1, values.shape[-1]))
 
 
-def _about(behaviour: Behaviour, measured: Measured) -> dict[str, Any]:
+def _about(behaviour: Behaviour, measured: AblatedMeasure) -> dict[str, Any]:
     return {
         "behaviour": behaviour.name,
         "unit": measured.unit,

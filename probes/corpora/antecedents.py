@@ -20,7 +20,7 @@ _SPEAKERS = frozenset(_PERSONAL.split())
 
 
 @dataclass(frozen=True)
-class Choice:
+class PronounChoice:
     """A pronoun, the noun phrase that it means, and another one; head words of all three."""
 
     pronoun: int
@@ -33,7 +33,7 @@ class Choice:
         return abs(self.right - self.pronoun) < abs(self.other - self.pronoun)
 
 
-def choices(document: Document) -> Iterator[Choice]:
+def choices(document: Document) -> Iterator[PronounChoice]:
     """Yield every pronoun of a text that is asked, with the two candidates."""
     words = [word.lower() for word in document.words]
     phrases = [m for m in document.mentions if words[m.head] not in GENDERS and words[m.head] not in _SPEAKERS]
@@ -46,7 +46,7 @@ def choices(document: Document) -> Iterator[Choice]:
         heads = {phrase.head for phrase in outside if phrase.entity == mention.entity}
         other = _nearest(pronoun, (one for one in outside if one.entity != mention.entity and one.head not in heads))
         if right is not None and other is not None:
-            yield Choice(pronoun, right, other)
+            yield PronounChoice(pronoun, right, other)
 
 
 def _nearest(pronoun: int, phrases: Iterable[Mention]) -> int | None:

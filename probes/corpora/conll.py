@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from probes.corpora.conllu import CorpusError
-from probes.corpora.entity_brackets import BracketError, Cell, read_mentions
+from probes.corpora.entity_brackets import BracketCell, BracketError, read_mentions
 from probes.corpora.line_reader import numbered_lines
 from probes.corpora.spans import head_of, kind_of_head
 from probes.records import Document, Mention, Sentence
@@ -89,7 +89,7 @@ class _Part:
                     raise self.error(
                         word.line, f"coreference {word.cell!r}, expected brackets such as (4, 4) or (4)|(7"
                     )
-                cells.append(Cell(word.line, place, place + 1, f"Entity={bracket}"))
+                cells.append(BracketCell(word.line, place, place + 1, f"Entity={bracket}"))
         try:
             yield from read_mentions(cells, 0)
         except BracketError as error:

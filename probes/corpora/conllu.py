@@ -12,7 +12,7 @@ from typing import Any
 from conllu.exceptions import ParseException
 from conllu.parser import DEFAULT_FIELDS, parse_comment_line, parse_id_value, parse_line
 
-from probes.corpora.entity_brackets import BracketError, Cell, read_mentions
+from probes.corpora.entity_brackets import BracketCell, BracketError, read_mentions
 from probes.records import Document, Mention, Sentence, frozen_ints
 
 _FIELD_PARSERS = {"id": lambda columns, i: parse_id_value(columns[i])}
@@ -163,7 +163,7 @@ class _Block:
         """Check and return the sentence; `group` is the place of the entity id in an opening bracket."""
         words: list[dict[str, Any]] = []
         lines: list[int] = []
-        cells: list[Cell] = []
+        cells: list[BracketCell] = []
         for number, token in self.tokens():
             before = len(words)
             if not isinstance(token["id"], tuple):
@@ -174,7 +174,7 @@ class _Block:
                 words.append(token)
                 lines.append(number)
             if "Entity=" in token["misc"]:
-                cells.append(Cell(number, before, len(words), token["misc"]))
+                cells.append(BracketCell(number, before, len(words), token["misc"]))
         heads = self.heads([word["head"] for word in words], lines)
         return Sentence(
             id=self.metadata.get("sent_id") or self.place(self.start),
@@ -206,7 +206,7 @@ class _Block:
             raise self.error(lines[cycle[0]], f"the heads go in a circle: {path}")
         return heads
 
-    def mentions(self, cells: list[Cell], group: int, heads: list[int]) -> Iterator[Mention]:
+    def mentions(self, cells: list[BracketCell], group: int, heads: list[int]) -> Iterator[Mention]:
         """Yield the mentions of the sentence; those that cover empty nodes only are left out."""
         try:
             for entity, words in read_mentions(cells, group):

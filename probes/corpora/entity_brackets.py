@@ -19,7 +19,7 @@ class BracketError(ValueError):
         self.line = line
 
 
-class Cell(NamedTuple):
+class BracketCell(NamedTuple):
     """The MISC column of one word or empty node and its place in the sentence."""
 
     line: int
@@ -31,14 +31,14 @@ class Cell(NamedTuple):
     misc: str
 
 
-def read_mentions(cells: Sequence[Cell], group: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+def read_mentions(cells: Sequence[BracketCell], group: int) -> Iterator[tuple[str, tuple[int, ...]]]:
     """Yield the entity id and the words (0-based, ascending) of every mention in the cells of one sentence.
 
     `group` is the place of the entity id among the fields of an opening bracket; a closing bracket has the id alone.
     Brackets of one entity close last in, first out; those of different entities may cross. The parts of a discontinuous
     mention, `(4[1/2]` and `(4[2/2]`, are joined. A mention around empty nodes only has no words.
     """
-    opened: dict[str, list[Cell]] = {}
+    opened: dict[str, list[BracketCell]] = {}
     spans: list[tuple[str, range]] = []
     for cell in cells:
         brackets = _BRACKET.findall(text := _entity(cell.misc))

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from probes.evidence.question import Draws, Effort, Evidence, weigh
-from probes.evidence.statistics import Rule, adjust
+from probes.evidence.statistics import VerdictRule, adjust
 from probes.registry import Probe
 from probes.scoring.baselines import LEXICAL
 from probes.scoring.score import Outcome
@@ -108,7 +108,7 @@ def score_table(select: Split, report: Split, *, shape: tuple[int, int], effort:
     return pd.concat(frames, ignore_index=True)[[*COLUMNS]] if frames else pd.DataFrame(columns=[*COLUMNS])
 
 
-def add_verdicts(scores: pd.DataFrame, rule: Rule) -> pd.DataFrame:
+def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     """Return the scores of a whole run with `p_adjusted`, `specialised` and `beyond_lexical`.
 
     A head is beyond the lexical table if it is specialised and the interval of its margin over the table lies above 0.

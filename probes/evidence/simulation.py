@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from probes.evidence.question import Draws, Effort, Evidence, weigh
 from probes.evidence.results import control_sums
-from probes.evidence.statistics import Rule, adjust
+from probes.evidence.statistics import VerdictRule, adjust
 from probes.records import IntArray
 from probes.registry import CONTROL_ARCS
 from probes.scoring.baselines import LEXICAL
@@ -124,7 +124,7 @@ class Truth:
 
 
 @dataclass(frozen=True)
-class Judged:
+class SimulatedQuestion:
     """One question of one simulated run, [head] each."""
 
     evidence: Evidence
@@ -133,8 +133,8 @@ class Judged:
 
 
 def simulated_runs(
-    pool: Pool, documents: int, runs: range, effort: Effort, rule: Rule, seed: Sequence[int]
-) -> Iterator[dict[Question, Judged]]:
+    pool: Pool, documents: int, runs: range, effort: Effort, rule: VerdictRule, seed: Sequence[int]
+) -> Iterator[dict[Question, SimulatedQuestion]]:
     """Yield what the runs of these numbers find, with `documents` documents in either split, drawn with replacement.
 
     The heads of controls are chosen anew in each run, as in a real run; what is learned (offsets, the lexical table)
@@ -146,7 +146,9 @@ def simulated_runs(
         yield judge(pool, select, report, replace(effort, seed=int(random.integers(2**32))), rule)
 
 
-def judge(pool: Pool, select: IntArray, report: IntArray, effort: Effort, rule: Rule) -> dict[Question, Judged]:
+def judge(
+    pool: Pool, select: IntArray, report: IntArray, effort: Effort, rule: VerdictRule
+) -> dict[Question, SimulatedQuestion]:
     """Return what a run finds whose splits are these documents of the pool."""
     draws = Draws.of(range(len(report)), effort, 1)
     found: dict[Question, Evidence] = {}
@@ -167,7 +169,7 @@ def judge(pool: Pool, select: IntArray, report: IntArray, effort: Effort, rule: 
         found[question] = weigh(told, beaten, table, draws, test=True)
     adjusted = adjust([evidence.p_label for evidence in found.values()])
     return {
-        question: Judged(evidence, p, rule.specialised(p, evidence.margin))
+        question: SimulatedQuestion(evidence, p, rule.specialised(p, evidence.margin))
         for (question, evidence), p in zip(found.items(), adjusted, strict=True)
     }
 

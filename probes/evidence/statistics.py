@@ -209,7 +209,7 @@ def adjust(families: Sequence[Numbers]) -> list[Numbers]:
 
 
 @dataclass(frozen=True)
-class Rule:
+class VerdictRule:
     """When a head is called specialised in a label: surely, and by enough, above every baseline and control."""
 
     alpha: float = 0.05

@@ -66,7 +66,7 @@ class Decisions:
 
 
 @dataclass(frozen=True)
-class Question:
+class MaskedQuestion:
     """One text with one piece masked, and the pieces whose log-probabilities at that place are wanted."""
 
     text: Pieces
@@ -75,16 +75,16 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedPair:
     """A pair as questions to a model: one of two answers, or one for each piece of both sentences."""
 
     pair: MinimalPair
     method: str
-    good: tuple[Question, ...]
-    bad: tuple[Question, ...]
+    good: tuple[MaskedQuestion, ...]
+    bad: tuple[MaskedQuestion, ...]
     "Empty for MASKED, whose one question is in `good`."
 
-    def weighted(self) -> Iterator[tuple[Question, tuple[float, ...]]]:
+    def weighted(self) -> Iterator[tuple[MaskedQuestion, tuple[float, ...]]]:
         """Yield every question with what its answers count in good - bad."""
         for question in self.good:
             yield question, (1.0, -1.0) if self.method == MASKED else (1.0,)
@@ -131,7 +131,7 @@ def decide(
     return decisions
 
 
-def asked_pairs(lm: MaskedLM, items: Sequence[Item], method: str) -> Iterator[Asked | LeftOut]:
+def asked_pairs(lm: MaskedLM, items: Sequence[Item], method: str) -> Iterator[AskedPair | LeftOut]:
     """Yield each pair as questions to the model, or left out with the reason; `method` as in `decide`."""
     pairs = [item for item in items if isinstance(item, MinimalPair)]
     cut = align(lm.model.tokenizer, [words for pair in pairs for words in (pair.good, pair.bad)])
@@ -177,18 +177,18 @@ def _only_difference(good: Pieces, bad: Pieces) -> int | None:
     return int(places[0]) if len(places) == 1 else None
 
 
-def _questions(lm: MaskedLM, pair: MinimalPair, good: Pieces, bad: Pieces, method: str) -> Asked:
+def _questions(lm: MaskedLM, pair: MinimalPair, good: Pieces, bad: Pieces, method: str) -> AskedPair:
     place = _only_difference(good, bad)
     if place is not None and method != PLL:
         forms = int(good.ids[place]), int(bad.ids[place])
-        return Asked(pair, MASKED, (Question(_masked(good, place, lm.mask), place, forms),), ())
-    return Asked(pair, PLL, *(tuple(_every(text, lm.mask)) for text in (good, bad)))
+        return AskedPair(pair, MASKED, (MaskedQuestion(_masked(good, place, lm.mask), place, forms),), ())
+    return AskedPair(pair, PLL, *(tuple(_every(text, lm.mask)) for text in (good, bad)))
 
 
-def _every(text: Pieces, mask: int) -> Iterator[Question]:
+def _every(text: Pieces, mask: int) -> Iterator[MaskedQuestion]:
     """Yield a question for each piece of a text, special tokens aside."""
     for place in np.flatnonzero(text.word >= 0).tolist():
-        yield Question(_masked(text, place, mask), place, (int(text.ids[place]),))
+        yield MaskedQuestion(_masked(text, place, mask), place, (int(text.ids[place]),))
 
 
 def _masked(text: Pieces, place: int, mask: int) -> Pieces:
@@ -197,7 +197,7 @@ def _masked(text: Pieces, place: int, mask: int) -> Pieces:
     return Pieces(ids, text.word, text.words)
 
 
-def _answers(lm: MaskedLM, questions: Sequence[Question], budget: int) -> list[tuple[float, ...]]:
+def _answers(lm: MaskedLM, questions: Sequence[MaskedQuestion], budget: int) -> list[tuple[float, ...]]:
     """Return the wanted log-probabilities of every question."""
     texts = [question.text for question in questions]
     batches = plan(texts, [""] * len(texts), budget) if texts else []
@@ -209,7 +209,7 @@ def _answers(lm: MaskedLM, questions: Sequence[Question], budget: int) -> list[t
     return found
 
 
-def _answer(lm: MaskedLM, questions: Sequence[Question]) -> list[tuple[float, ...]]:
+def _answer(lm: MaskedLM, questions: Sequence[MaskedQuestion]) -> list[tuple[float, ...]]:
     lengths = frozen_ints([len(question.text) for question in questions])
     ids = np.full((len(questions), int(lengths.max())), lm.model.padding, np.int64)
     for row, question in zip(ids, questions, strict=True):

@@ -20,7 +20,7 @@ from probes.scoring.score import Settings
 from probes.trained.codelength import LinearClassifier, block_ends, coding_order, compression, online_codelength
 from probes.trained.head_vectors import HeadVectors, cells_of
 from probes.trained.selectivity import accuracy_beside_control
-from probes.trained.tasks import Example, ProbingTask, Sample, control_labels, sample_examples
+from probes.trained.tasks import LabelledExample, ProbingTask, Sample, control_labels, sample_examples
 
 FEWEST = 20
 "A task with fewer examples than this on either split, or with one label only, is not asked."
@@ -44,7 +44,9 @@ class Labelled:
     "[example] Block of the document."
 
     @classmethod
-    def of(cls, examples: Sequence[Example], select: Sequence[Example], texts: Aligned, seed: int) -> Labelled:
+    def of(
+        cls, examples: Sequence[LabelledExample], select: Sequence[LabelledExample], texts: Aligned, seed: int
+    ) -> Labelled:
         """Give examples of `texts` their labels as numbers, in the task and in the control task that `select` makes."""
         number = {label: i for i, label in enumerate(labels_of(select))}
         gold = [number.get(example.label, UNSEEN) for example in examples]
@@ -86,7 +88,7 @@ class Posed:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ClassifierScores:
     """What classifiers on one kind of features achieved."""
 
     hits: Float[np.ndarray, "2 example"]
@@ -101,7 +103,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadSplits:
     """Both splits as one model reads them."""
 
     select: HeadVectors
@@ -132,7 +134,7 @@ def features(given: Given) -> Float[np.ndarray, "example all_features"]:
 
 def judge(
     select: Given, report: Given, posed: tuple[Labelled, Labelled], classes: int, ends: list[int] | None
-) -> Judged:
+) -> ClassifierScores:
     """Fit a classifier of the task, and one of its control task, on `select`; judge them on `report`.
 
     With `ends` the labels of `select` are coded online as well.
@@ -145,7 +147,7 @@ def judge(
         hits[task] = told == posed[1].labels[task]
         if ends is not None:
             bits[task] = online_codelength(x, y, classes, ends)
-    return Judged(hits, (bits[0], bits[1]))
+    return ClassifierScores(hits, (bits[0], bits[1]))
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,7 @@ class Probing:
     """Tasks put to a model, with what it reads: from here every kind of features is judged alike."""
 
     posed: tuple[Posed, ...]
-    read: Read
+    read: ReadSplits
     aligned: tuple[Aligned, Aligned]
     settings: Settings
 
@@ -188,11 +190,13 @@ class Probing:
         """What each split had to leave out."""
         return self.aligned[0].dropped, self.aligned[1].dropped
 
-    def judge_heads(self, workers: int, step: Callable[[], None], *, coded: bool = True) -> Mapping[str, list[Judged]]:
+    def judge_heads(
+        self, workers: int, step: Callable[[], None], *, coded: bool = True
+    ) -> Mapping[str, list[ClassifierScores]]:
         """Return what the classifiers of every head achieve, by task; `step` is called after each head and task."""
         return self._judge(self.read.heads, workers, step, coded=coded)
 
-    def judge_embeddings(self, workers: int) -> Mapping[str, list[Judged]]:
+    def judge_embeddings(self, workers: int) -> Mapping[str, list[ClassifierScores]]:
         """Return what classifiers on the words' embeddings achieve, one a task."""
         return self._judge(lambda posed: iter([self.read.embeddings(posed)]), workers, lambda: None, coded=False)
 
@@ -203,9 +207,9 @@ class Probing:
         step: Callable[[], None],
         *,
         coded: bool,
-    ) -> Mapping[str, list[Judged]]:
+    ) -> Mapping[str, list[ClassifierScores]]:
         """Judge every kind of features that `kinds` yields for a task; they are made as they are needed."""
-        found: dict[str, list[Judged]] = {}
+        found: dict[str, list[ClassifierScores]] = {}
         for one in self.posed:
             sides, ends = (one.select, one.report), one.ends if coded else None
             calls = ((*given, sides, len(one.labels), ends) for given in kinds(one))
@@ -228,25 +232,25 @@ def pose(task: ProbingTask, samples: Sequence[Sample], aligned: tuple[Aligned, A
     return Posed(task, labels, first.ordered(seed), second, (samples[0].available, samples[1].available))
 
 
-def labels_of(select: Sequence[Example]) -> tuple[str, ...]:
+def labels_of(select: Sequence[LabelledExample]) -> tuple[str, ...]:
     """Return the labels of the selection split's examples: a label's number is its place here."""
     return tuple(sorted({example.label for example in select}))
 
 
-def _read(model: Model, posed: Sequence[Posed], aligned: tuple[Aligned, Aligned], settings: Settings) -> Read:
+def _read(model: Model, posed: Sequence[Posed], aligned: tuple[Aligned, Aligned], settings: Settings) -> ReadSplits:
     parts = []
     for texts, sides in zip(aligned, ([one.select for one in posed], [one.report for one in posed]), strict=True):
         cells = [side.cells.reshape(-1, 2) for side in sides]
         asked = np.concatenate(cells) if cells else np.empty((0, 2), np.int64)
         parts.append(HeadVectors.of(model, texts, asked, settings))
-    return Read(*parts)
+    return ReadSplits(*parts)
 
 
 def head_table(
     probing: Probing,
-    heads: Mapping[str, Sequence[Judged]],
-    embeddings: Mapping[str, Sequence[Judged]],
-    rivals: Mapping[str, Sequence[Judged]] | None,
+    heads: Mapping[str, Sequence[ClassifierScores]],
+    embeddings: Mapping[str, Sequence[ClassifierScores]],
+    rivals: Mapping[str, Sequence[ClassifierScores]] | None,
     *,
     model: Model,
     replicates: int,

@@ -43,7 +43,7 @@ class ProbingTask:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class LabelledExample:
     """A word, or a pair of words, with its label."""
 
     text: tuple[str, int]
@@ -62,7 +62,7 @@ class Example:
 class Sample:
     """The examples of one task on one split."""
 
-    examples: tuple[Example, ...]
+    examples: tuple[LabelledExample, ...]
     available: int
     "Examples that the split has, of which these are a sample."
 
@@ -170,7 +170,7 @@ def sample_examples(aligned: Aligned, tasks: Sequence[ProbingTask], *, most: int
     A word has the same rank in every task, so that tasks about single words ask about the same ones. Examples about
     words that the tokenizer turned into nothing are left out, and counted in `aligned.dropped`.
     """
-    kept: dict[str, list[Example]] = {task.name: [] for task in tasks}
+    kept: dict[str, list[LabelledExample]] = {task.name: [] for task in tasks}
     available: Counter[str] = Counter()
     copies: Counter[str] = Counter()
     for start in range(0, len(aligned.kept), CHUNK):
@@ -188,17 +188,17 @@ def sample_examples(aligned: Aligned, tasks: Sequence[ProbingTask], *, most: int
 
 def _examples(
     task: ProbingTask, document: Document, text: tuple[str, int], number: int, aligned: Aligned, seed: int
-) -> Iterator[Example]:
+) -> Iterator[LabelledExample]:
     gone = set(aligned.pieces[number].missing())
     for words, label in task.examples(document, lambda what: draws(seed, text, what)[0]):
         if not gone.isdisjoint(words):
             aligned.dropped.add(f"{task.name}: word that the tokenizer turns into nothing", name_of(document))
             continue
         rank = draws(seed, "probing", text, words[0])[0]
-        yield Example(text, number, words, label, document.words[words[0]].lower(), rank)
+        yield LabelledExample(text, number, words, label, document.words[words[0]].lower(), rank)
 
 
-def control_labels(select: Sequence[Example], examples: Sequence[Example], seed: int) -> list[str]:
+def control_labels(select: Sequence[LabelledExample], examples: Sequence[LabelledExample], seed: int) -> list[str]:
     """Return the label of each of `examples` in the control task of the task that `select` is about.
 
     Every word form has one label, drawn at random from the labels of `select` as often as they occur there, so that

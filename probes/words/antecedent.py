@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from probes.corpora.antecedents import GENDERS, Choice, choices
+from probes.corpora.antecedents import GENDERS, PronounChoice, choices
 from probes.records import Document
 from probes.registry import CONTROLS, register
 from probes.targets import Targets, key_sets
@@ -57,7 +57,7 @@ class Antecedent:
             "pronoun<-candidate": Targets(pronoun, gold, label, candidates, by_column=True),
         }
 
-    def _label(self, document: Document, one: Choice) -> str:
+    def _label(self, document: Document, one: PronounChoice) -> str:
         place = int(np.searchsorted(document.starts, one.pronoun, "right")) - 1
         parts = (GENDERS[document.words[one.pronoun].lower()], f"{'nearer' if one.nearer else 'farther'} is right")
         return ", ".join(filter(None, (*parts, document.sentences[place].kind)))

@@ -46,14 +46,14 @@ class Follower:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class AgreementHeads:
     """All that a page says of the heads between subject and verb."""
 
     sentences: tuple[str, ...]
     followers: tuple[Follower, ...]
 
 
-def agreement(tables: Mapping[str, pd.DataFrame], needed: float) -> Agreement | None:
+def agreement(tables: Mapping[str, pd.DataFrame], needed: float) -> AgreementHeads | None:
     """Return what is said; None where the probe was not asked. `needed` is the margin of a specialised head."""
     curves, scores = (tables[name][tables[name]["probe"] == PROBE] for name in ("biography_curves", "biographies"))
     if curves.empty:
@@ -61,7 +61,7 @@ def agreement(tables: Mapping[str, pd.DataFrame], needed: float) -> Agreement | 
     followers = tuple(_followers(curves, scores))
     asked = dict.fromkeys((one.direction, one.label) for one in followers if one.label != UNDISTURBED)
     said = [_sentence([one for one in followers if (one.direction, one.label) == what], needed) for what in asked]
-    return Agreement(tuple(said), followers)
+    return AgreementHeads(tuple(said), followers)
 
 
 def _followers(curves: pd.DataFrame, scores: pd.DataFrame) -> Iterator[Follower]:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from reports.biographies.section import HeadBiographies
-from reports.drawing.charts import COLOURS, Chart, Look, curves, layered, over
+from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves, layered, over
 from reports.drawing.figures import INK, LINE, MUTED, _axes, _bare, _save, _styled
 from reports.formats import count
 
@@ -33,7 +33,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Panel:
+class TrajectoryPanel:
     """Lines that share an axis of numbers."""
 
     title: str
@@ -44,7 +44,7 @@ class Panel:
     "Whether numbers are fractions that are written in percent."
 
 
-def panels(found: HeadBiographies) -> list[Panel]:
+def panels(found: HeadBiographies) -> list[TrajectoryPanel]:
     """Return the panels that have numbers, from the top: loss, behaviour, margins, effective roles."""
     progress = found.progress
     losses = [_line(progress, "loss", "training loss", COLOURS[0])]
@@ -53,14 +53,16 @@ def panels(found: HeadBiographies) -> list[Panel]:
     effective = [_line(progress, "effective", "median over heads", COLOURS[4])]
     margins = [_curve(rows, role, place) for place, (role, rows) in enumerate(found.curves.groupby("role", sort=False))]
     every = (
-        Panel("Loss", "nats", tuple(losses), 120, percent=False),
-        Panel("Behaviour", "accuracy, %", tuple(behaviour), 100, percent=True),
-        Panel(
+        TrajectoryPanel("Loss", "nats", tuple(losses), 120, percent=False),
+        TrajectoryPanel("Behaviour", "accuracy, %", tuple(behaviour), 100, percent=True),
+        TrajectoryPanel(
             "Best head of each role: margin over the strongest baseline", "points", tuple(margins), 240, percent=True
         ),
-        Panel("Effective number of roles of a head", "roles", tuple(effective), 100, percent=False),
+        TrajectoryPanel("Effective number of roles of a head", "roles", tuple(effective), 100, percent=False),
     )
-    told = [Panel(one.title, one.unit, tuple(filter(_known, one.lines)), one.height, one.percent) for one in every]
+    told = [
+        TrajectoryPanel(one.title, one.unit, tuple(filter(_known, one.lines)), one.height, one.percent) for one in every
+    ]
     return [panel for panel in told if panel.lines]
 
 
@@ -91,12 +93,12 @@ def biography_charts(found: HeadBiographies) -> list[Chart]:
     return [_chart(panel, found.steps[-1]) for panel in panels(found)]
 
 
-def _chart(panel: Panel, last: int) -> Chart:
+def _chart(panel: TrajectoryPanel, last: int) -> Chart:
     rows = [row for line in panel.lines for row in _rows(line, panel)]
     steps = alt.Axis(values=ticks(last), format=",d", title="step (log scale)")
     x = alt.X("step:Q", axis=steps).scale(type="symlog", constant=1, domain=[0, last], nice=False)
     y = alt.Y("value:Q", title=None).scale(zero=False).axis(minExtent=38, tickCount=max(panel.height // 40, 3))
-    lines = curves(rows, {line.name: Look(line.colour, line.dashed) for line in panel.lines}, x, y)
+    lines = curves(rows, {line.name: SeriesStyle(line.colour, line.dashed) for line in panel.lines}, x, y)
     step = alt.param("step", value=last)
     slider = over([{}]).transform_calculate(at=step.name).encode(alt.X("at:Q"))
     drawn = layered(slider.mark_rule(color="var(--other)", strokeDash=[2, 3]), lines).add_params(step)
@@ -104,7 +106,7 @@ def _chart(panel: Panel, last: int) -> Chart:
     return Chart(f"{panel.title} ({panel.unit})", said, drawn.properties(height=panel.height))
 
 
-def _rows(line: Line, panel: Panel) -> Iterator[dict[str, Any]]:
+def _rows(line: Line, panel: TrajectoryPanel) -> Iterator[dict[str, Any]]:
     """Yield the points of a line, percentages where the panel has them."""
     scale = 100 if panel.percent else 1
     unsure = (math.nan,) * len(line.steps)

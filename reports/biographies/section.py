@@ -10,12 +10,12 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from reports.biographies.agreement import Agreement, agreement
+from reports.biographies.agreement import AgreementHeads, agreement
 from reports.biographies.curves import QUESTION, drawn_curves, progress, slider_view
 from reports.biographies.shown import MATCHED, NARROWS, SHOWN
 from reports.formats import MISSING, count, percent
 from reports.run.folder import RunFolder
-from reports.scores.verdicts import Rule
+from reports.scores.verdicts import RunThresholds
 from reports.tables.text_table import TextTable
 
 ALL_SEEDS: Final = -1
@@ -74,7 +74,7 @@ class Onset:
 
 
 @dataclass(frozen=True)
-class Course:
+class ClassTrajectory:
     """What became of the heads of one class."""
 
     life: str
@@ -85,7 +85,7 @@ class Course:
 
 
 @dataclass(frozen=True)
-class Matched:
+class MatchedHeads:
     """How near matched heads are, over all pairs of one kind."""
 
     what: str
@@ -114,14 +114,14 @@ class HeadBiographies:
     "In the order in which roles came."
     asked: int
     "Roles that were looked for."
-    agreement: Agreement | None
+    agreement: AgreementHeads | None
     "The heads between subject and verb; None where they were not asked for."
-    courses: tuple[Course, ...]
+    courses: tuple[ClassTrajectory, ...]
     narrowed: tuple[str, ...]
     "Generalists that became specialists."
     lives: pd.DataFrame
     "One row a head with any role ever."
-    matched: tuple[Matched, ...]
+    matched: tuple[MatchedHeads, ...]
     order: str
     "Which kind of roles came first; empty where there is one kind only."
     behaviour: str
@@ -140,7 +140,7 @@ class HeadBiographies:
         rows = {
             "onsets": self.onsets,
             "followers": self.agreement.followers if self.agreement else (),
-            "courses": (*self.courses, Course("narrows", NARROWS, len(self.narrowed), self.narrowed)),
+            "courses": (*self.courses, ClassTrajectory("narrows", NARROWS, len(self.narrowed), self.narrowed)),
             "lives": self.lives.to_dict("records"),
             "matched": self.matched,
         }
@@ -167,7 +167,7 @@ class HeadBiographies:
         return tuple(part for part in (scope, found, self.order, f"Lives of heads: {lives}.", self.behaviour) if part)
 
 
-def head_biographies(run: RunFolder, rule: Rule) -> HeadBiographies | None:
+def head_biographies(run: RunFolder, rule: RunThresholds) -> HeadBiographies | None:
     """Return what a page says of the biographies of a run, judged by `rule`; None where it followed no training."""
     tables = run.biographies
     if tables is None:
@@ -220,10 +220,10 @@ def _onsets(told: pd.DataFrame, tables: Mapping[str, pd.DataFrame], seeds: tuple
         yield Onset(**numbers, heads=tuple(heads), before_next=before_next)
 
 
-def _courses(lives: pd.DataFrame, *, several: bool) -> Iterator[Course]:
+def _courses(lives: pd.DataFrame, *, several: bool) -> Iterator[ClassTrajectory]:
     for life, meaning in LIFE.items():
         rows = lives[lives["life"] == life]
-        yield Course(life, meaning, len(rows), tuple(_names(rows, several=several)) if life != "never" else ())
+        yield ClassTrajectory(life, meaning, len(rows), tuple(_names(rows, several=several)) if life != "never" else ())
 
 
 def _names(rows: pd.DataFrame, *, several: bool) -> Iterator[str]:
@@ -239,13 +239,13 @@ def _lives(lives: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values(["seed", "layer", "head"], kind="stable").reset_index(drop=True)
 
 
-def _matched(matches: pd.DataFrame | None) -> Iterator[Matched]:
+def _matched(matches: pd.DataFrame | None) -> Iterator[MatchedHeads]:
     for what in MATCHED if matches is not None else ():
         assert matches is not None
         rows = matches[matches["what"] == what]
         if len(rows):
             means = {name: float(rows[name].mean()) for name in MEANS}
-            yield Matched(what=what, pairs=len(rows), **means)
+            yield MatchedHeads(what=what, pairs=len(rows), **means)
 
 
 def _order(order: pd.DataFrame) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 
 from reports.axes import Axis, scaled
-from reports.claims.record import Cell, Measure, written
+from reports.claims.record import ConditionMean, RecordedMeasure, written
 from reports.drawing.charts import COLOURS, Chart, curves, layered, looks, over
 from reports.formats import count
 
@@ -17,33 +17,33 @@ ROW = 34
 "Pixels of a condition, with its name."
 
 
-def claim_charts(measures: Sequence[Measure]) -> list[Chart]:
+def claim_charts(measures: Sequence[RecordedMeasure]) -> list[Chart]:
     """Return one chart a measure: lines over its axis, or one row a condition where it has none."""
     return [_lines(one) if one.axis else _rows(one) for one in measures if one.cells]
 
 
-def values_of(measure: Measure) -> list[float]:
+def values_of(measure: RecordedMeasure) -> list[float]:
     """Return every number that a chart of the measure shows."""
     ends = [end for cell in measure.cells for end in (cell.number.value, cell.number.low, cell.number.high)]
     return [*ends, *(value for _, at, value in measure.rows if at is None)]
 
 
-def places_of(measure: Measure) -> tuple[list[float], Axis]:
+def places_of(measure: RecordedMeasure) -> tuple[list[float], Axis]:
     """Return where on its axis a measure was taken, and that axis, logarithmic where it spans a factor of 8 or more."""
     places = sorted({cell.at for cell in measure.cells if cell.at is not None})
     return places, Axis.over(places, log=places[0] > 0 and places[-1] / places[0] >= 8)
 
 
-def _shown(measure: Measure, value: float) -> float:
+def _shown(measure: RecordedMeasure, value: float) -> float:
     """Return a number as axes show it: of fractions the percentage."""
     return 100 * value if measure.unit in ("%", "points") else value
 
 
-def _values(measure: Measure) -> Axis:
+def _values(measure: RecordedMeasure) -> Axis:
     return Axis.over([_shown(measure, value) for value in values_of(measure)])
 
 
-def _said(cell: Cell, measure: Measure) -> str:
+def _said(cell: ConditionMean, measure: RecordedMeasure) -> str:
     where = "" if cell.at is None else f", {measure.axis} {count(_whole(cell.at))}"
     number = " ".join(filter(None, (cell.number.shown, measure.unit, cell.number.interval)))
     return f"{cell.condition}{where}: {number}"
@@ -53,7 +53,7 @@ def _whole(number: float) -> object:
     return int(number) if number == int(number) else f"{number:g}"
 
 
-def _lines(measure: Measure) -> Chart:
+def _lines(measure: RecordedMeasure) -> Chart:
     places, along = places_of(measure)
     x = scaled(alt.X("at:Q", title=measure.axis), along, values=places)
     y = scaled(alt.Y("value:Q", title=None), _values(measure))
@@ -62,7 +62,7 @@ def _lines(measure: Measure) -> Chart:
     return Chart(measure.title, said, drawn.properties(height=190))
 
 
-def _known(measure: Measure) -> Iterator[dict[str, Any]]:
+def _known(measure: RecordedMeasure) -> Iterator[dict[str, Any]]:
     """Yield every cell that has a value, with the ends of its interval where that has a width."""
     for cell in measure.cells:
         number = cell.number
@@ -74,7 +74,7 @@ def _known(measure: Measure) -> Iterator[dict[str, Any]]:
         yield row | ends | {"said": _said(cell, measure)}
 
 
-def _rows(measure: Measure) -> Chart:
+def _rows(measure: RecordedMeasure) -> Chart:
     x = scaled(alt.X("value:Q", title=None), _values(measure), grid=True)
     low = x.copy()
     low.shorthand = "low:Q"
@@ -93,7 +93,7 @@ def _rows(measure: Measure) -> Chart:
     return Chart(measure.title, said, drawn.properties(height=ROW * len(names)))
 
 
-def _singles(measure: Measure) -> Iterator[dict[str, Any]]:
+def _singles(measure: RecordedMeasure) -> Iterator[dict[str, Any]]:
     """Yield every repeat of the conditions that have several."""
     for name in measure.conditions:
         values = [value for condition, _, value in measure.rows if condition == name]

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from reports.axes import Axis
 from reports.claims.charts import places_of, values_of
-from reports.claims.record import Measure
+from reports.claims.record import RecordedMeasure
 from reports.drawing.charts import looks
 from reports.drawing.figures import HEAD_BLUE, INK, LINE, MUTED, _axes, _bare, _save, _styled
 from reports.formats import count
@@ -21,7 +21,7 @@ WIDTH, HEIGHT, ROW = 3.1, 1.75, 0.3
 "Of a panel and of a row, in inches."
 
 
-def save_claim_figure(measures: Sequence[Measure], title: str, path: Path) -> None:
+def save_claim_figure(measures: Sequence[RecordedMeasure], title: str, path: Path) -> None:
     """Write one panel a measure, two beside each other, to `path`.png and `path`.pdf."""
     shown = [one for one in measures if one.cells]
     pairs = [shown[at : at + 2] for at in range(0, len(shown), 2)]
@@ -43,17 +43,17 @@ def save_claim_figure(measures: Sequence[Measure], title: str, path: Path) -> No
         _save(figure, path)
 
 
-def _plot_height(measure: Measure) -> float:
+def _plot_height(measure: RecordedMeasure) -> float:
     return HEIGHT if measure.axis else ROW * len(measure.cells) + 0.15
 
 
-def _height(measure: Measure) -> float:
+def _height(measure: RecordedMeasure) -> float:
     """Return the height of a panel with the legend below it."""
     legend = 0.16 * -(-len(measure.conditions) // 2) + 0.15 if measure.axis else 0
     return _plot_height(measure) + 0.3 + legend
 
 
-def _scaled(axes: Axes, measure: Measure, *, upward: bool) -> None:
+def _scaled(axes: Axes, measure: RecordedMeasure, *, upward: bool) -> None:
     """Give the axis of values its range, its scale and its marks."""
     axis = Axis.over(values_of(measure))
     marks = axis.marks()
@@ -74,7 +74,7 @@ def _scaled(axes: Axes, measure: Measure, *, upward: bool) -> None:
     _bare(axes)
 
 
-def _lines(axes: Axes, measure: Measure) -> None:
+def _lines(axes: Axes, measure: RecordedMeasure) -> None:
     places, along = places_of(measure)
     for condition, look in looks(measure.conditions).items():
         cells = [cell for cell in measure.cells if cell.condition == condition and cell.at is not None]
@@ -94,7 +94,7 @@ def _lines(axes: Axes, measure: Measure) -> None:
     axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.2), frameon=False, fontsize=7, labelspacing=0.25, ncols=2)
 
 
-def _rows(axes: Axes, measure: Measure) -> None:
+def _rows(axes: Axes, measure: RecordedMeasure) -> None:
     for place, cell in enumerate(measure.cells):
         singles = [value for condition, at, value in measure.rows if (condition, at) == (cell.condition, cell.at)]
         if len(singles) > 1:

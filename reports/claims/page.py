@@ -25,7 +25,7 @@ ORDER = ("heads", "compute", "loop", "scaling", "emergence", "averaging", "mixin
 
 
 @dataclass(frozen=True)
-class Page:
+class ClaimsPage:
     """Everything that the page shows."""
 
     claims: list[ClaimRecord]
@@ -68,7 +68,7 @@ def write_claims_page(folder: Path, step: Step = silent) -> Path:
     claims = ordered(read_claims(folder), ORDER)
     if not claims:
         raise FileNotFoundError(f"{folder}: no {RECORD} in any of its folders; 'headscope claim' makes them")
-    page, unfinished = Page(claims), folder / f".page-{uuid4().hex}"
+    page, unfinished = ClaimsPage(claims), folder / f".page-{uuid4().hex}"
     try:
         unfinished.mkdir(parents=True)
         for claim in each("page: figures of claims", claims, step):
@@ -105,7 +105,7 @@ def facts(claim: ClaimRecord) -> list[tuple[str, str]]:
     return [(name, str(value)) for name, value in known.items() if value not in (None, "")]
 
 
-def _rendered(template: str, page: Page) -> str:
+def _rendered(template: str, page: ClaimsPage) -> str:
     """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
     html = template.endswith(".html.j2")
     made = environment(html=html)

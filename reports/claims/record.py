@@ -79,7 +79,7 @@ def written(value: float, unit: str, digits: int | None = None) -> str:
 
 
 @dataclass(frozen=True)
-class Statement:
+class RecordedStatement:
     """A sentence with its verdict."""
 
     text: str
@@ -90,7 +90,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Cell:
+class ConditionMean:
     """The mean of a measure under one condition."""
 
     condition: str
@@ -99,14 +99,14 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Measure:
+class RecordedMeasure:
     """One quantity under all conditions."""
 
     name: str
     unit: str
     repeat: str
     axis: str
-    cells: tuple[Cell, ...]
+    cells: tuple[ConditionMean, ...]
     rows: tuple[tuple[str, float | None, float], ...]
     "Condition, place on the axis and value of every repeat."
 
@@ -126,8 +126,8 @@ class ClaimRecord:
     """One claim as its experiment left it."""
 
     record: Mapping[str, Any]
-    statements: tuple[Statement, ...]
-    measures: tuple[Measure, ...]
+    statements: tuple[RecordedStatement, ...]
+    measures: tuple[RecordedMeasure, ...]
 
     def __getattr__(self, name: str) -> Any:
         """Return an entry of the record, such as its title."""
@@ -160,16 +160,16 @@ def read_claim(path: Path) -> ClaimRecord:
         ) from error
 
 
-def _statement(found: Mapping[str, Any]) -> Statement:
+def _statement(found: Mapping[str, Any]) -> RecordedStatement:
     estimate = Number.of(found, found["unit"])
-    return Statement(found["text"], found["number"], found["rule"], found["verdict"], estimate)
+    return RecordedStatement(found["text"], found["number"], found["rule"], found["verdict"], estimate)
 
 
-def _measure(found: Mapping[str, Any]) -> Measure:
+def _measure(found: Mapping[str, Any]) -> RecordedMeasure:
     unit = found["unit"]
-    cells = tuple(Cell(one["condition"], one["at"], Number.of(one, unit)) for one in found["cells"])
+    cells = tuple(ConditionMean(one["condition"], one["at"], Number.of(one, unit)) for one in found["cells"])
     rows = tuple((one["condition"], one["at"], _value(one["value"])) for one in found["rows"])
-    return Measure(found["name"], unit, found["repeat"], found["axis"], cells, rows)
+    return RecordedMeasure(found["name"], unit, found["repeat"], found["axis"], cells, rows)
 
 
 def _value(found: float | None) -> float:

@@ -11,8 +11,8 @@ from reports.tables.marks import verdict_cell
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
-    from reports.claims.record import Cell as Mean
-    from reports.claims.record import ClaimRecord, Measure, Number, Statement
+    from reports.claims.record import ClaimRecord, Number, RecordedMeasure, RecordedStatement
+    from reports.claims.record import ConditionMean as Mean
 
 
 def number_cell(found: Number) -> Cell:
@@ -20,7 +20,7 @@ def number_cell(found: Number) -> Cell:
     return Cell(f"{found.shown} {found.unit}", found.interval)
 
 
-Row = tuple["ClaimRecord", "Statement", int]
+Row = tuple["ClaimRecord", "RecordedStatement", int]
 "A claim, one of its statements, and how many rows the claim has; 0 but for the first."
 
 
@@ -49,7 +49,7 @@ def summary(claims: Sequence[ClaimRecord]) -> TextTable:
     return TextTable.of("Verdicts", SUMMARY, _rows(claims))
 
 
-def _number_said(row: Statement) -> str:
+def _number_said(row: RecordedStatement) -> str:
     return row.number + (f"; {count(row.estimate.n)} repeats" if row.estimate.n > 1 else "")
 
 
@@ -62,11 +62,11 @@ STATEMENTS: Final = (
 )
 
 
-def _where(row: tuple[Measure, Mean]) -> str:
+def _where(row: tuple[RecordedMeasure, Mean]) -> str:
     return "" if row[1].at is None else f"{row[0].axis} {row[1].at:g}"
 
 
-def _repeats(row: tuple[Measure, Mean]) -> str:
+def _repeats(row: tuple[RecordedMeasure, Mean]) -> str:
     n = row[1].number.n
     return f"{count(n)} {row[0].repeat}{'s' * (n != 1)}"
 

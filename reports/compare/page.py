@@ -11,7 +11,7 @@ import pandas as pd
 
 from reports.compare.record import Compared, Comparison, read_compared, write_compared
 from reports.compare.shown import RUNS, head_counts, head_table, role_table
-from reports.compare.table import ALONE, CHANGES, HEAD_CHANGES, Pair
+from reports.compare.table import ALONE, CHANGES, HEAD_CHANGES, RunPair
 from reports.formats import percent
 from reports.progress import Step, each, silent
 from reports.tables.text_table import TextTable
@@ -62,7 +62,7 @@ METHOD: Final = (
 "Terms and what they mean."
 
 
-def write_comparison(folder: Path, runs: Sequence[Compared], pairs: Sequence[Pair], version: str) -> Path:
+def write_comparison(folder: Path, runs: Sequence[Compared], pairs: Sequence[RunPair], version: str) -> Path:
     """Write compare.json, compare.csv, heads.csv and the page made of them into `folder`; return the page's path."""
     write_compared(folder, Comparison(tuple(runs), tuple(pairs), version))
     return write_comparison_page(folder)
@@ -94,7 +94,7 @@ def records(frame: pd.DataFrame) -> list[dict[Any, Any]]:
     return frame.to_dict("records")
 
 
-def grids(pair: Pair) -> list[dict[str, Any]]:
+def grids(pair: RunPair) -> list[dict[str, Any]]:
     """Return both grids of heads as the page's script reads them: [layer x head] sign, class and what is said of each.
 
     `to` is the place of the counterpart in the other grid, None where there is none.

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from reports.compare.table import Pair
+from reports.compare.table import RunPair
 from reports.compare.tables import COMPARED, HEADS
 from reports.tables.files import replace_file
 
@@ -35,7 +35,7 @@ class Comparison:
     """Everything that the page shows."""
 
     runs: tuple[Compared, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[RunPair, ...]
     version: str
 
     @property
@@ -74,13 +74,13 @@ def read_compared(folder: Path) -> Comparison:
         ) from error
 
 
-def _pair(about: Mapping[str, Any], rows: pd.DataFrame, heads: pd.DataFrame) -> Pair:
+def _pair(about: Mapping[str, Any], rows: pd.DataFrame, heads: pd.DataFrame) -> RunPair:
     own, told = (
         table[(table["one"] == about["one"]) & (table["other"] == about["other"])].reset_index(drop=True)
         for table in (rows, heads)
     )
     one, other = (_shape(shape) for shape in about["shapes"])
-    return Pair(about["one"], about["other"], own, told, (one, other), about["matched"], tuple(about["notes"]))
+    return RunPair(about["one"], about["other"], own, told, (one, other), about["matched"], tuple(about["notes"]))
 
 
 def _shape(of: Sequence[int]) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.compare.table import Pair
+from reports.compare.table import RunPair
 from reports.formats import MISSING, count, decimal3, interval, p_value, percent, signed, signed_interval
 from reports.tables.cells import PERCENT, Cell, TextColumn
 from reports.tables.text_table import TextTable
@@ -62,7 +62,7 @@ CHANGED: Final = (
 )
 
 
-def role_table(pair: Pair, rows: pd.DataFrame, title: str) -> TextTable:
+def role_table(pair: RunPair, rows: pd.DataFrame, title: str) -> TextTable:
     """Return label–variant pairs: the head of either run, and how they differ."""
     sides = [
         column
@@ -99,7 +99,7 @@ DISTANCE: Final = TextColumn(
 )
 
 
-def head_table(pair: Pair) -> TextTable:
+def head_table(pair: RunPair) -> TextTable:
     """Return every head with its counterpart, and what became of it."""
     named: Sequence[TextColumn] = (
         TextColumn(f"head in {pair.one}", partial(_head, "head"), "text", "head"),
@@ -109,7 +109,7 @@ def head_table(pair: Pair) -> TextTable:
     return TextTable.of("Head by head", columns, pair.heads.to_dict("records"))
 
 
-def head_counts(pair: Pair) -> TextTable:
+def head_counts(pair: RunPair) -> TextTable:
     """Return how many heads changed in which way."""
     columns = (TextColumn("what became of heads", lambda row: row[0], "row"), TextColumn("heads", lambda row: row[1]))
     return TextTable.of("Heads", columns, pair.head_counts.items())

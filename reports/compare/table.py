@@ -55,7 +55,7 @@ HEAD_CHANGES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 
 
 @dataclass(frozen=True)
-class Pair:
+class RunPair:
     """Two runs held against each other."""
 
     one: str

@@ -25,7 +25,7 @@ _GAP, _PAD, _TALLEST = 16.0, 2.0, 130.0
 
 
 @dataclass(frozen=True)
-class Arc:
+class DrawnArc:
     """Attention from one word to another, with the path that draws it."""
 
     query: int
@@ -66,7 +66,7 @@ class Diagram:
     name: str
     source: str
     tokens: tuple[Token, ...]
-    arcs: tuple[Arc, ...]
+    arcs: tuple[DrawnArc, ...]
     width: float
     height: float
     "Of the whole drawing; words stand at `base`."
@@ -76,7 +76,7 @@ class Diagram:
     @property
     def said(self) -> tuple[str, ...]:
         """The strongest arc of every asked word in plain text, for readers who do not see the drawing."""
-        best: dict[int, Arc] = {}
+        best: dict[int, DrawnArc] = {}
         for arc in self.arcs:
             if arc.kind != "other" and arc.weight > (best[arc.query].weight if arc.query in best else -1):
                 best[arc.query] = arc
@@ -188,7 +188,7 @@ def _rise(start: float, end: float) -> float:
 
 def _arc(
     query: int, key: int, weight: float, kind: str, words: list[str], places: dict[int, float], base: float
-) -> Arc:
+) -> DrawnArc:
     """Draw one row of examples.parquet from its query to its key."""
     start, end, rise = places[query], places[key], _rise(places[query], places[key])
     side = 3.5 if end >= start else -3.5
@@ -198,7 +198,7 @@ def _arc(
     arrow = f"M{right - 3.2:.1f} {base - 6.5:.1f}h6.4l-3.2 6.5z"
     judged = {"right": ", right", "wrong": ", not right", "other": ""}[kind]
     title = f"{_word(query, words)} → {_word(key, words)}: {100 * weight:.0f} % of its attention{judged}"
-    return Arc(query, key, weight, kind, path, arrow, title)
+    return DrawnArc(query, key, weight, kind, path, arrow, title)
 
 
 def _word(index: int, words: list[str]) -> str:

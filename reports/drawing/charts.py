@@ -43,17 +43,17 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Look:
+class SeriesStyle:
     """How a series is drawn."""
 
     colour: str
     dashed: bool = False
 
 
-def looks(names: Iterable[str]) -> dict[str, Look]:
+def looks(names: Iterable[str]) -> dict[str, SeriesStyle]:
     """Return a look for every series; where there are more than colours, the others are dashed."""
     return {
-        name: Look(COLOURS[place % len(COLOURS)], place >= len(COLOURS))
+        name: SeriesStyle(COLOURS[place % len(COLOURS)], place >= len(COLOURS))
         for place, name in enumerate(dict.fromkeys(names))
     }
 
@@ -80,7 +80,7 @@ def legend(names: Iterable[str], symbol: str = "stroke") -> alt.Legend:
 
 
 def curves(
-    rows: Rows, shown: Mapping[str, Look], x: alt.X, y: alt.Y, behind: Sequence[alt.Chart] = ()
+    rows: Rows, shown: Mapping[str, SeriesStyle], x: alt.X, y: alt.Y, behind: Sequence[alt.Chart] = ()
 ) -> alt.LayerChart:
     """Return one line a series with a dot a row that has something `said`; a click in the legend brings a series out.
 

@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 
 from reports.axes import Axis, scaled
-from reports.drawing.charts import COLOURS, Chart, Look, Rows, curves, layered, legend, over
+from reports.drawing.charts import COLOURS, Chart, Rows, SeriesStyle, curves, layered, legend, over
 from reports.formats import count, decimal
 
 HEIGHT, CELL = 200, 28
@@ -74,9 +74,9 @@ def _plot(figure: Mapping[str, Any], model: str) -> Chart:
     x = _named(figure["names"], figure["across"]) if figure["names"] else x
     y = scaled(alt.Y("value:Q", title=None), upward, minExtent=_aside(figure["names"]))
     rows = [row for one in several for row in _rows(one, figure)]
-    shown = {one.name: Look(one.colour) for one in several}
+    shown = {one.name: SeriesStyle(one.colour) for one in several}
     if figure["level"] is not None and figure["level_name"]:
-        shown[figure["level_name"]] = Look("var(--wrong)", dashed=True)
+        shown[figure["level_name"]] = SeriesStyle("var(--wrong)", dashed=True)
     make = {"lines": curves, "dots": _dots, "bars": _bars}[figure["kind"]]
     drawn = make(rows, shown, x, y)
     if figure["level"] is not None:
@@ -123,14 +123,14 @@ def _rows(series: Series, figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]
         yield row | ({"low": low, "high": high} if low < high else {})
 
 
-def _dots(rows: Rows, shown: Mapping[str, Look], x: alt.X, y: alt.Y) -> alt.LayerChart:
+def _dots(rows: Rows, shown: Mapping[str, SeriesStyle], x: alt.X, y: alt.Y) -> alt.LayerChart:
     """Return a dot a row, with a bar where there are bounds."""
     keys = _keyed(shown, "circle")
     dots = over(rows).encode(x, y, *keys, tooltip="said:N")
     return layered(_reach(rows, y).encode(x, keys[0]).mark_rule(strokeWidth=2), dots.mark_circle(size=28, opacity=1))
 
 
-def _bars(rows: Rows, shown: Mapping[str, Look], x: alt.X, y: alt.Y) -> alt.LayerChart:
+def _bars(rows: Rows, shown: Mapping[str, SeriesStyle], x: alt.X, y: alt.Y) -> alt.LayerChart:
     """Return a bar a row on 0, those of one place beside each other, with a stroke where there are bounds."""
     beside = alt.XOffset("series:N").scale(domain=[name for name, look in shown.items() if not look.dashed])
     bars = over(rows).encode(x, y.stack(None), *_keyed(shown, "square"), xOffset=beside, tooltip="said:N")
@@ -143,7 +143,7 @@ def _reach(rows: Rows, y: alt.Y) -> alt.Chart:
     return over([row for row in rows if "low" in row]).encode(low, alt.Y2("high:Q"))
 
 
-def _keyed(shown: Mapping[str, Look], symbol: str) -> tuple[alt.Color, alt.StrokeDash]:
+def _keyed(shown: Mapping[str, SeriesStyle], symbol: str) -> tuple[alt.Color, alt.StrokeDash]:
     """Return the colours and dashes of series; where a level is among them, all are strokes in the legend."""
     names = list(shown)
     entries = legend(names, "stroke" if any(look.dashed for look in shown.values()) else symbol)

@@ -29,7 +29,7 @@ TABLE = "findings.csv"
 
 
 @dataclass(frozen=True)
-class Page:
+class FindingsPage:
     """Everything that the page shows."""
 
     found: Findings
@@ -60,7 +60,7 @@ def write_findings_page(folder: Path, step: Step = silent) -> Path:
     """
     folder = Path(folder)
     found = read_findings(folder)
-    page, unfinished = Page(found), folder / f".page-{uuid4().hex}"
+    page, unfinished = FindingsPage(found), folder / f".page-{uuid4().hex}"
     try:
         unfinished.mkdir(parents=True)
         for finding in each("page: figures of findings", found.findings, step):
@@ -100,7 +100,7 @@ def runs_of(found: Findings, result: Mapping[str, Any]) -> list[tuple[str, str]]
     return [(name, sha256[:12]) for name, sha256 in result["runs"].items()]
 
 
-def _rendered(template: str, page: Page) -> str:
+def _rendered(template: str, page: FindingsPage) -> str:
     """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
     html = template.endswith(".html.j2")
     made = environment(html=html)

@@ -20,7 +20,7 @@ ANY: Final = "any probe"
 
 
 @dataclass(frozen=True)
-class Role:
+class HeadRole:
     """A label that some head is most surely specialised in."""
 
     probe: str
@@ -38,7 +38,7 @@ class Roles:
 
     probe: str
     "The probe, or ANY."
-    roles: tuple[Role, ...]
+    roles: tuple[HeadRole, ...]
     "The most frequent first."
     said: Mapping[str, str]
     "Name of a head -> its role and numbers in one line."
@@ -85,10 +85,10 @@ def _view(probe: str, rows: pd.DataFrame, names: Sequence[str]) -> Roles:
     return Roles(probe, _roles(main_roles(rows)), {name: _said(name, told.get(name)) for name in names})
 
 
-def _roles(main: Mapping[str, RoleName]) -> tuple[Role, ...]:
+def _roles(main: Mapping[str, RoleName]) -> tuple[HeadRole, ...]:
     """Return the roles of heads, given by name, with their marks."""
     return tuple(
-        Role(*role, mark.letter, mark.colour, heads=tuple(name for name, one in main.items() if one == role))
+        HeadRole(*role, mark.letter, mark.colour, heads=tuple(name for name, one in main.items() if one == role))
         for role, mark in role_marks(main.values()).items()
     )
 

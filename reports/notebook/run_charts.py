@@ -8,7 +8,7 @@ import altair as alt
 
 from reports.drawing.figures import BASELINE_ORANGE, HEAD_BLUE, INK, MUTED
 from reports.scores.best_heads import best_heads, page_scores
-from reports.scores.best_table import Question, asked_probes, find_question
+from reports.scores.best_table import ScoredQuestion, asked_probes, find_question
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
@@ -98,7 +98,7 @@ _FIELDS: Final = (
 )
 
 
-def _of(run: RunFolder, question: Question) -> Any:
+def _of(run: RunFolder, question: ScoredQuestion) -> Any:
     scores, _ = page_scores(run.scores)
     rows = scores[scores["split"] == "report"]
     for column in ("probe", "label", "variant"):

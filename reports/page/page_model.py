@@ -28,7 +28,7 @@ from reports.scores.rankings import Rankings, rankings
 from reports.scores.summary import Summary, summarise
 from reports.scores.verdicts import Verdicts
 from reports.sections.page_section import Told
-from reports.studies.behaviour.section import Behaviour, behaviour
+from reports.studies.behaviour.section import MinimalPairResults, behaviour
 from reports.tables.text_table import TextTable
 
 HEADS_WITH_EXAMPLES = 6
@@ -84,7 +84,7 @@ class Contents:
     probes: tuple[ProbePart, ...]
     rankings: Rankings | None
     "How far metrics agree; None where the run did not compare them."
-    behaviour: Behaviour | None
+    behaviour: MinimalPairResults | None
     "What the model does on minimal pairs; None where the run asked about none."
     biographies: HeadBiographies | None
     "How heads came to their roles; None where the run followed no training."

@@ -10,7 +10,7 @@ from typing import Any
 
 import altair as alt
 
-from reports.drawing.charts import Chart, Look, curves, layered, over
+from reports.drawing.charts import Chart, SeriesStyle, curves, layered, over
 from reports.formats import count, percent, points, signed
 from reports.sandbox.claims import COVERAGE_GOAL, SLACK
 from reports.sandbox.record import Coverage, FalseFinds, Power, Rate, rate_names, sizes
@@ -32,11 +32,11 @@ def shade(place: int, of: int, *, found: bool) -> str:
     )
 
 
-def margin_looks(margins: Sequence[float], threshold: float) -> dict[float, Look]:
+def margin_looks(margins: Sequence[float], threshold: float) -> dict[float, SeriesStyle]:
     """Return the look of the line of each margin; those not above the threshold are dashed."""
     below, above = ([one for one in margins if (one > threshold + 1e-9) == found] for found in (False, True))
     return {
-        margin: Look(shade(place, len(part), found=found), dashed=not found)
+        margin: SeriesStyle(shade(place, len(part), found=found), dashed=not found)
         for found, part in ((False, below), (True, above))
         for place, margin in enumerate(part)
     }
@@ -52,7 +52,7 @@ def power_charts(power: Sequence[Power], threshold: float) -> list[Chart]:
     ]
 
 
-def _power_chart(role: str, rows: Sequence[Power], looks: Mapping[float, Look]) -> Chart:
+def _power_chart(role: str, rows: Sequence[Power], looks: Mapping[float, SeriesStyle]) -> Chart:
     names = _margin_names(rows)
     items = {size: [row.items for row in rows if row.documents == size] for size in sizes(rows)}
     words = {size: count(round(sum(several) / len(several))) for size, several in items.items()}
@@ -164,7 +164,7 @@ def _coverage_chart(quantity: str, rows: Sequence[Coverage], least: float) -> Ch
     drawn = layered(
         goal.mark_rect(color="var(--right)", opacity=0.12).encode(band, alt.Y2("high:Q"), tooltip=tooltip),
         nominal.mark_rule(color="var(--muted)", strokeWidth=1.2).encode(line, tooltip=tooltip),
-        curves(pooled, {EVERY: Look("var(--right)"), SINGLE: Look("var(--other)")}, x, y, behind=[cells]),
+        curves(pooled, {EVERY: SeriesStyle("var(--right)"), SINGLE: SeriesStyle("var(--other)")}, x, y, behind=[cells]),
     )
     said = (
         f"Share of 95 % intervals of the {quantity} that hold the true value, by documents; numbers are in the table."

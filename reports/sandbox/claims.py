@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from reports.formats import count, percent, signed
 from reports.sandbox.record import Coverage, FalseFinds, Power, Rate, Record
-from reports.sandbox.shortcut import Comparison
+from reports.sandbox.shortcut import ShortcutCheck
 from reports.scores.best_heads import FEW_CLUSTERS
 
 COVERAGE_GOAL = (0.93, 0.97)
@@ -41,7 +41,7 @@ ROUGH = 500
 
 
 @dataclass(frozen=True)
-class Claim:
+class Promise:
     """Something that the statistics promise, and whether it was kept."""
 
     name: str
@@ -63,8 +63,8 @@ def claims(
     nulls: Sequence[FalseFinds],
     mixed: Sequence[FalseFinds],
     coverage: Sequence[Coverage],
-    compared: Sequence[Comparison],
-) -> list[Claim]:
+    compared: Sequence[ShortcutCheck],
+) -> list[Promise]:
     """Return the claims that the record says something about."""
     level = float(record.get("rule", {}).get("alpha", 0.05))
     return [
@@ -77,7 +77,7 @@ def claims(
     ]
 
 
-def lead(made: Sequence[Claim], power: Sequence[Power], nulls: Sequence[FalseFinds], record: Record) -> list[str]:
+def lead(made: Sequence[Promise], power: Sequence[Power], nulls: Sequence[FalseFinds], record: Record) -> list[str]:
     """Return the first paragraph, in sentences: what is kept, what is missed, and what power there is."""
     runs = min((row.runs for row in power), default=0)
     said = [f"Only {runs} runs a cell: every rate here is rough, and this page is a look, not evidence."]
@@ -125,7 +125,7 @@ def needed_text(row: Record) -> str:
     return f"{'at most ' if row.get('at_most') else ''}{count(int(row['items']))}"
 
 
-def _false_claims(nulls: Sequence[FalseFinds], mixed: Sequence[FalseFinds], level: float) -> list[Claim]:
+def _false_claims(nulls: Sequence[FalseFinds], mixed: Sequence[FalseFinds], level: float) -> list[Promise]:
     """Judge the largest promised rate, where nothing can be found and beside planted heads."""
     made = []
     for where, rows in (("where there is nothing to find", nulls), (BESIDE, mixed)):
@@ -142,7 +142,7 @@ def _false_claims(nulls: Sequence[FalseFinds], mixed: Sequence[FalseFinds], leve
         brief = (
             f"False positives {where} have rates of at most {percent(worst.value)} %, at a nominal {percent(level)} %"
         )
-        made.append(Claim(f"false positives {where}", f"at most {percent(goal)} %", brief, measured, not above))
+        made.append(Promise(f"false positives {where}", f"at most {percent(goal)} %", brief, measured, not above))
     return made
 
 
@@ -151,7 +151,7 @@ def _chance(rate: Rate, goal: float) -> str:
     return ", whose interval does not rule out that the goal is kept" if rate.low <= goal < rate.value else ""
 
 
-def _decoy_claim(rows: Sequence[FalseFinds], level: float) -> list[Claim]:
+def _decoy_claim(rows: Sequence[FalseFinds], level: float) -> list[Promise]:
     rates = [(row.rates[SPECIALISED], row) for row in rows if SPECIALISED in row.rates]
     if not rates:
         return []
@@ -161,10 +161,10 @@ def _decoy_claim(rows: Sequence[FalseFinds], level: float) -> list[Claim]:
     wrong, runs = sum(round(rate.value * row.runs) for rate, row in rates), sum(row.runs for _, row in rates)
     brief = f"A decoy that only follows an offset was called specialised in {count(wrong)} of {count(runs)} runs"
     goal = f"called specialised in at most {percent(level + SLACK)} % of runs"
-    return [Claim("decoys rejected", goal, brief, measured, kept)]
+    return [Promise("decoys rejected", goal, brief, measured, kept)]
 
 
-def _coverage_claims(coverage: Sequence[Coverage]) -> list[Claim]:
+def _coverage_claims(coverage: Sequence[Coverage]) -> list[Promise]:
     """Judge the coverage over all cells of a size, and that of every cell, but for sizes that a run marks itself."""
     small = sorted({row.documents for row in coverage if row.documents < FEW_CLUSTERS})
     coverage = [row for row in coverage if row.documents >= FEW_CLUSTERS]
@@ -197,12 +197,12 @@ def _coverage_claims(coverage: Sequence[Coverage]) -> list[Claim]:
         f"In {len(surely)} of {len(cells)} single cells their coverage is surely outside {goal}",
     )
     return [
-        Claim("coverage of 95 % intervals", goal, briefs[0], mean, not outside),
-        Claim("coverage in every single cell", f"none surely outside {goal}", briefs[1], each, not surely),
+        Promise("coverage of 95 % intervals", goal, briefs[0], mean, not outside),
+        Promise("coverage in every single cell", f"none surely outside {goal}", briefs[1], each, not surely),
     ]
 
 
-def _null_run_claim(record: Record) -> list[Claim]:
+def _null_run_claim(record: Record) -> list[Promise]:
     runs = record.get("null_runs", ())
     if not runs:
         return []
@@ -215,20 +215,20 @@ def _null_run_claim(record: Record) -> list[Claim]:
     )
     brief = f"On models without knowledge {declared} of {len(runs)} whole runs declared a specialised head"
     goal = "at most 3 of 20 runs of either kind"
-    return [Claim("nothing found in models without knowledge", goal, brief, measured, kept)]
+    return [Promise("nothing found in models without knowledge", goal, brief, measured, kept)]
 
 
-def _weight_claim(record: Record) -> list[Claim]:
+def _weight_claim(record: Record) -> list[Promise]:
     rows = record.get("weights", ())
     if not rows:
         return []
     found = sum(row["planted"] == row["chosen"] and bool(row["specialised"]) for row in rows)
     measured = f"{found} of {len(rows)} heads that were built by weights were chosen for their place and specialised."
     brief = f"Of {len(rows)} heads planted by weights {found} are found"
-    return [Claim("heads planted by weights found", "every one", brief, measured, found == len(rows))]
+    return [Promise("heads planted by weights found", "every one", brief, measured, found == len(rows))]
 
 
-def _shortcut_claim(compared: Sequence[Comparison]) -> list[Claim]:
+def _shortcut_claim(compared: Sequence[ShortcutCheck]) -> list[Promise]:
     """Judge whether whole runs differ from simulated ones, the smallest p corrected for all comparisons."""
     ps = [p for row in compared for p in row.ps]
     if not ps:
@@ -240,4 +240,4 @@ def _shortcut_claim(compared: Sequence[Comparison]) -> list[Claim]:
     )
     kept = corrected > 0.05
     brief = f"Whole runs {'do not differ surely from' if kept else 'differ from'} simulated ones (p {corrected:.2g})"
-    return [Claim("simulated runs are like whole runs", "corrected p above 0.05", brief, measured, kept)]
+    return [Promise("simulated runs are like whole runs", "corrected p above 0.05", brief, measured, kept)]

@@ -14,7 +14,7 @@ from reports.drawing.charts import Chart, vega
 from reports.formats import count, day, duration, percent
 from reports.progress import Step, silent
 from reports.sandbox.charts import coverage_charts, false_charts, power_charts
-from reports.sandbox.claims import BESIDE, COVERAGE_GOAL, PROMISED, ROUGH, SLACK, Claim, claims, lead, needed_text
+from reports.sandbox.claims import BESIDE, COVERAGE_GOAL, PROMISED, ROUGH, SLACK, Promise, claims, lead, needed_text
 from reports.sandbox.figures import save_figures
 from reports.sandbox.record import (
     Coverage,
@@ -28,7 +28,7 @@ from reports.sandbox.record import (
     rate_names,
     read_record,
 )
-from reports.sandbox.shortcut import Comparison, comparisons
+from reports.sandbox.shortcut import ShortcutCheck, comparisons
 from reports.sandbox.shown import false_finds, needed_words, shown
 from reports.sandbox.words import ABOUT, DIFFERENT, NULLS, RATES, conservative
 from reports.templates.environment import asset, assets, environment
@@ -38,7 +38,7 @@ FIGURES = {"power": "Power", "false-positives": "Rates of false positives", "cov
 
 
 @dataclass(frozen=True)
-class Page:
+class SandboxPage:
     """Everything that the page shows, made from the record."""
 
     record: Record
@@ -48,11 +48,11 @@ class Page:
     nulls: list[FalseFinds]
     mixed: list[FalseFinds]
     coverage: list[Coverage]
-    compared: list[Comparison]
-    claims: list[Claim]
+    compared: list[ShortcutCheck]
+    claims: list[Promise]
 
     @classmethod
-    def of(cls, record: Record) -> Page:
+    def of(cls, record: Record) -> SandboxPage:
         """Gather the rows of a record; what it lacks is empty."""
         power, nulls, mixed = power_rows(record), null_rows(record), mixed_rows(record)
         coverage, compared = coverage_rows(power), comparisons(record)
@@ -173,7 +173,7 @@ def write_sandbox_page(folder: Path, step: Step = silent) -> Path:
     record = read_record(folder)
     unfinished = folder / f".page-{uuid4().hex}"
     try:
-        page = Page.of(record)
+        page = SandboxPage.of(record)
         figures = save_figures(page.power, page.nulls, page.coverage, page.level, page.threshold, unfinished, step)
         html, markdown = _rendered("sandbox.html.j2", page), _rendered("sandbox.md.j2", page, figures)
         shutil.rmtree(folder / "figures", ignore_errors=True)
@@ -190,7 +190,7 @@ def write_sandbox_page(folder: Path, step: Step = silent) -> Path:
     return folder / "index.html"
 
 
-def _rendered(template: str, page: Page, figures: Sequence[str] = ()) -> str:
+def _rendered(template: str, page: SandboxPage, figures: Sequence[str] = ()) -> str:
     """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
     html = template.endswith(".html.j2")
     made = environment(html=html)
@@ -205,7 +205,7 @@ def _rendered(template: str, page: Page, figures: Sequence[str] = ()) -> str:
     )  # fmt: skip
 
 
-def _charts(page: Page) -> dict[str, list[Chart]]:
+def _charts(page: SandboxPage) -> dict[str, list[Chart]]:
     """Return the charts of each section that has any."""
     return {
         "power": power_charts(page.power, page.threshold),

@@ -14,7 +14,7 @@ from reports.sandbox.record import Rate, Record
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ShortcutCheck:
     """One planted head in whole runs and in simulated ones."""
 
     role: str
@@ -43,20 +43,20 @@ class Comparison:
         return tuple(p for p in (self.p_share, self.p_mean, self.p_sd) if not math.isnan(p))
 
 
-def comparisons(record: Record) -> list[Comparison]:
+def comparisons(record: Record) -> list[ShortcutCheck]:
     """Return the comparison of every role."""
     simulated_runs = int(record.get("scale", {}).get("runs", 0))
     population = int(record.get("population", {}).get("documents", 0))
     return [_comparison(row, simulated_runs, population) for row in record.get("whole", ())]
 
 
-def _comparison(row: Mapping[str, Any], simulated_runs: int, population: int) -> Comparison:
+def _comparison(row: Mapping[str, Any], simulated_runs: int, population: int) -> ShortcutCheck:
     whole, simulated, runs = row["accuracy"], row["simulated"]["accuracy"], int(row["runs"])
     sd, simulated_sd = (_sample_sd(one["sd"], n) for one, n in ((whole, runs), (simulated, simulated_runs)))
     share, simulated_share = Rate.of(row["specialised"]), Rate.of(row["simulated"]["specialised"])
     error = _error(simulated_sd, runs, simulated_runs, int(row["documents"]), population)
     difference, p_mean = _difference(whole["mean"] - simulated["mean"], error, simulated_runs)
-    return Comparison(
+    return ShortcutCheck(
         role=str(row["role"]),
         margin=float(row["margin"]),
         documents=int(row["documents"]),

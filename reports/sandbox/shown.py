@@ -13,8 +13,8 @@ from reports.tables.marks import verdict_look
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
-    from reports.sandbox.claims import Claim
-    from reports.sandbox.shortcut import Comparison
+    from reports.sandbox.claims import Promise
+    from reports.sandbox.shortcut import ShortcutCheck
 
 
 def rate_cell(rate: Rate | None) -> Cell:
@@ -22,7 +22,7 @@ def rate_cell(rate: Rate | None) -> Cell:
     return Cell(MISSING) if rate is None else Cell(percent(rate.value), interval(rate.low, rate.high))
 
 
-def _kept(claim: Claim) -> Cell:
+def _kept(claim: Promise) -> Cell:
     said = "kept" if claim.kept else "missed"
     return Cell(said, look=verdict_look(said), markdown=said if claim.kept else f"**{said}**")
 
@@ -89,7 +89,7 @@ COVERAGE: Final = (
 )
 
 
-def _difference(row: Comparison) -> Cell:
+def _difference(row: ShortcutCheck) -> Cell:
     value, low, high = row.difference
     return Cell(signed(value), signed_interval(low, high))
 

@@ -30,7 +30,7 @@ NOTE: Final = (
 
 
 @dataclass(frozen=True)
-class Question:
+class ScoredQuestion:
     """What a probe asked: one label in one variant."""
 
     probe: str
@@ -71,7 +71,7 @@ def asked_probes(run: RunFolder, probe: str | None = None) -> list[str]:
     return [probe]
 
 
-def find_question(run: RunFolder, label: str, probe: str | None = None, variant: str | None = None) -> Question:
+def find_question(run: RunFolder, label: str, probe: str | None = None, variant: str | None = None) -> ScoredQuestion:
     """Return the question of that label with the largest sure margin, in the probe and variant that are named.
 
     Raises ValueError, with what there is, where nothing of the kind was scored.
@@ -86,7 +86,7 @@ def find_question(run: RunFolder, label: str, probe: str | None = None, variant:
             f"{run.folder}: {label!r} has no variant {variant!r}{_meant(str(variant), [r.variant for r in found])}"
         )
     best = min(kept, key=lambda row: row.order)
-    return Question(best.probe, best.label, best.variant)
+    return ScoredQuestion(best.probe, best.label, best.variant)
 
 
 def _scored(run: RunFolder, names: Sequence[str]) -> Iterator[BestHead]:

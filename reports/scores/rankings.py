@@ -34,7 +34,7 @@ MOST: Final = 2
 
 
 @dataclass(frozen=True)
-class Pair:
+class MetricPair:
     """How far two metrics agree, over all questions."""
 
     one: str
@@ -102,7 +102,7 @@ class Rankings:
     "Items of the smallest of them; 0 where there is none."
     others: tuple[str, ...]
     "Names of the metrics beside accuracy."
-    pairs: tuple[Pair, ...]
+    pairs: tuple[MetricPair, ...]
     variants: tuple[Variant, ...]
     "The least agreement first, on average over the metrics that every variant has."
     disputes: tuple[Dispute, ...]
@@ -164,19 +164,19 @@ def rankings(run: RunFolder) -> Rankings | None:
     )
 
 
-def _agreement(pair: Pair) -> str:
+def _agreement(pair: MetricPair) -> str:
     same = f"the same best head on {count(pair.same_best)} of {count(pair.questions)} questions"
     return f"median tau {coefficient(pair.median)}, {same}"
 
 
-def _pairs(found: pd.DataFrame) -> Iterator[Pair]:
+def _pairs(found: pd.DataFrame) -> Iterator[MetricPair]:
     place = {metric: number for number, metric in enumerate(NAMES)}
     groups = {(str(one), str(other)): rows for (one, other), rows in found.groupby(["one", "other"])}
     for one, other in sorted(groups, key=lambda pair: (place[pair[0]], place[pair[1]])):
         rows = groups[one, other]
         low, median, high = rows["tau"].quantile([0.25, 0.5, 0.75]).tolist()
         same, overlap = int(rows["same_best"].sum()), float(rows["overlap"].mean())
-        yield Pair(NAMES[one], NAMES[other], len(rows), low, median, high, same, overlap)
+        yield MetricPair(NAMES[one], NAMES[other], len(rows), low, median, high, same, overlap)
 
 
 def _variants(of_accuracy: pd.DataFrame, others: list[str]) -> Iterator[Variant]:

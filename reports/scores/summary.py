@@ -9,7 +9,7 @@ from typing import Any
 
 from reports.formats import count, p_value, percent, points, signed, signed_interval
 from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, BestHead
-from reports.scores.verdicts import Design, Finds, Rule, Verdicts
+from reports.scores.verdicts import Finds, NeededItems, RunThresholds, Verdicts
 
 Best = Mapping[str, Sequence[BestHead]]
 
@@ -73,7 +73,7 @@ def _beyond(finds: Sequence[Finds]) -> list[str]:
     return [f"Beyond the lexical table: {pairs} of the {tables} pairs with a specialised head and such a table{who}."]
 
 
-def _sure(rows: Sequence[BestHead], rule: Rule) -> list[str]:
+def _sure(rows: Sequence[BestHead], rule: RunThresholds) -> list[str]:
     """Say how many finds may be false, and how firmly the chosen heads were chosen."""
     stable = [row.stability for row in rows if row.specialised]
     if not stable:
@@ -125,7 +125,7 @@ def _classifiers(rows: Sequence[BestHead]) -> list[str]:
     return [f"In {above} of {len(rows)} trained classifiers the interval of the selectivity lies above 0."]
 
 
-def _warnings(rows: Sequence[BestHead], design: Design | None) -> list[str]:
+def _warnings(rows: Sequence[BestHead], design: NeededItems | None) -> list[str]:
     """Say how many rows rest on little, or on nothing."""
     few = sum(row.has_few_clusters for row in rows)
     small = sum(design.marks(row.n, row.clusters) for row in rows) if design else 0

@@ -16,7 +16,7 @@ Head = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Rule:
+class RunThresholds:
     """The thresholds of a run, as its config gives them."""
 
     alpha: float = 0.05
@@ -25,7 +25,7 @@ class Rule:
     "The margin over the strongest of baselines and controls must be at least this."
 
     @classmethod
-    def of(cls, config: Mapping[str, Any]) -> Rule:
+    def of(cls, config: Mapping[str, Any]) -> RunThresholds:
         """Return the rule of the table [verdict]; what it does not say has its default."""
         verdict = config.get("verdict", {})
         return cls(float(verdict.get("alpha", cls.alpha)), float(verdict.get("margin", cls.margin)))
@@ -63,7 +63,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Design:
+class NeededItems:
     """How many scored words a verdict needs, as a run has found out beforehand."""
 
     margin: float
@@ -77,7 +77,7 @@ class Design:
     source: str = ""
 
     @classmethod
-    def of(cls, record: Mapping[str, Any]) -> Design | None:
+    def of(cls, record: Mapping[str, Any]) -> NeededItems | None:
         """Return the design in run.json; None where the run wrote none."""
         found = record.get("design")
         if not isinstance(found, dict) or not {"margin", "power", "items"} <= set(found):
@@ -125,8 +125,8 @@ class Finds:
 class Verdicts:
     """All that a page says about verdicts beside those of single rows."""
 
-    rule: Rule
-    design: Design | None
+    rule: RunThresholds
+    design: NeededItems | None
     finds: tuple[Finds, ...]
     controlled: bool
     "Whether the run had any control."
@@ -136,7 +136,7 @@ class Verdicts:
         cls, scores: pd.DataFrame, record: Mapping[str, Any], config: Mapping[str, Any], *, controlled: bool
     ) -> Verdicts:
         """Gather what scores, run.json and config.toml say about verdicts."""
-        return cls(Rule.of(config), Design.of(record), find_all(scores), controlled)
+        return cls(RunThresholds.of(config), NeededItems.of(record), find_all(scores), controlled)
 
     @property
     def said(self) -> tuple[tuple[str, str], ...]:

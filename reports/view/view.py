@@ -28,7 +28,7 @@ SCRIPTS = ("view_maps", "view_panel", "view")
 
 
 @dataclass(frozen=True)
-class Side:
+class MapSide:
     """What stands on one side of a map, in its order: words or word-pieces."""
 
     tokens: Sequence[str]
@@ -42,12 +42,12 @@ class Level:
 
     maps: npt.NDArray[np.floating]
     "[layer, head, query, key], entries in [0, 1]; rows of special tokens included."
-    queries: Side
-    keys: Side
+    queries: MapSide
+    keys: MapSide
 
 
 @dataclass(frozen=True)
-class Attention:
+class TextAttention:
     """One kind of attention on one text, all heads."""
 
     title: str
@@ -66,7 +66,7 @@ class Panel:
     """What one model shows, beside other panels."""
 
     model: str
-    views: Sequence[Attention]
+    views: Sequence[TextAttention]
     "Shown one at a time; all panels of a page have the same titles in the same order."
     roles: Mapping[str, KnownRole] = field(default_factory=dict)
     "By name of a head; empty where no run is known of the model."
@@ -120,7 +120,7 @@ def _panel(panel: Panel, views: Sequence[Any], marked: Sequence[RoleName]) -> di
     return {"model": panel.model, "views": views, "roles": roles}
 
 
-def _view(view: Attention, path: Path) -> dict[str, Any]:
+def _view(view: TextAttention, path: Path) -> dict[str, Any]:
     words, pieces = _checked(view.words, path), _checked(view.pieces, path)
     layers, heads = words.shape[:2]
     same = np.array_equal(words, pieces)
@@ -152,7 +152,7 @@ def _long(maps: npt.NDArray[np.floating]) -> bool:
     return bool(max(maps.shape[-2:]) > LONG)
 
 
-def _where(maps: npt.NDArray[np.floating], view: Attention) -> dict[str, list[float]]:
+def _where(maps: npt.NDArray[np.floating], view: TextAttention) -> dict[str, list[float]]:
     """Return where the attention of words goes: by kind of key, the share of it, a head each (layer by layer)."""
     queries = np.setdiff1d(np.arange(maps.shape[2]), np.array(view.words.queries.special, int))
     keys = np.arange(maps.shape[3])

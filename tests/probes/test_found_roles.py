@@ -12,7 +12,7 @@ from probes.corpora.corpus import Corpus, Texts
 from probes.evidence.planted import Knows, Planted, planted_changes
 from probes.evidence.question import Effort
 from probes.evidence.results import Split, add_verdicts, pooled_sums, score_table
-from probes.evidence.statistics import Rule
+from probes.evidence.statistics import VerdictRule
 from probes.grammar import generate
 from probes.registry import Probe
 from probes.scoring.score import Settings, learn_baselines, score_corpus
@@ -88,7 +88,7 @@ def scores_of(corpora: Sequence[Corpus], probe: Probe, planted: Planted) -> pd.D
         for part in texts
     ]
     splits = [Split(*pooled_sums(outcome, [probe])) for outcome in outcomes]
-    scores = add_verdicts(score_table(*splits, shape=(LAYERS, HEADS), effort=Effort(20, 1999)), Rule())
+    scores = add_verdicts(score_table(*splits, shape=(LAYERS, HEADS), effort=Effort(20, 1999)), VerdictRule())
     uniform = {key[1:]: sums.hits.sum() / sums.n.sum() for key, sums in splits[1].baselines["uniform"].items()}
     chance = [uniform.get(key) for key in zip(scores.variant, scores.label, strict=True)]
     return scores.assign(chance=chance)[scores.split == "report"]
@@ -139,7 +139,7 @@ def test_the_head_that_was_told_the_answers_is_found_and_no_other(probe: Probe, 
         best = rows.accuracy.idxmax()
         assert best == place, variant
         assert rows.accuracy[place] > STRENGTH - 0.06 or variant not in places, (variant, rows.accuracy[place])
-        clear = rows.margin[place] >= Rule().margin
+        clear = rows.margin[place] >= VerdictRule().margin
         found = rows.index[rows.specialised].tolist()
         assert found == ([place] if clear else []) or variant in OF_ANY_WEIGHTS, (variant, rows.margin[place])
         assert clear or rows.baseline_accuracy[place] > 0.8, (variant, rows.baseline_accuracy[place])

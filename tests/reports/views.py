@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from reports.view.view import Attention, Level, Side
+from reports.view.view import Level, MapSide, TextAttention
 
 
 def random_maps(layers: int, heads: int, queries: int, keys: int, seed: int = 3) -> np.ndarray:
@@ -18,8 +18,8 @@ def level(
 ) -> Level:
     """Return maps with their tokens; without `special`, the first and the last are special."""
 
-    def side(tokens: Sequence[str]) -> Side:
-        return Side(tokens, [0, len(tokens) - 1] if special is None else sorted(special))
+    def side(tokens: Sequence[str]) -> MapSide:
+        return MapSide(tokens, [0, len(tokens) - 1] if special is None else sorted(special))
 
     return Level(maps, side(tokens), side(tokens if keys is None else keys))
 
@@ -31,8 +31,8 @@ def attention(
     title: str = "",
     pieces: Sequence[str] = (),
     seed: int = 3,
-) -> Attention:
+) -> TextAttention:
     """Return random attention of `shape` (layers, heads) on words, and on pieces where these are others."""
     words = level(random_maps(*shape, len(tokens), len(tokens), seed), tokens)
     cut = level(random_maps(*shape, len(pieces), len(pieces), seed + 1), pieces) if pieces else words
-    return Attention(title, " ".join(tokens[1:-1]), words, cut)
+    return TextAttention(title, " ".join(tokens[1:-1]), words, cut)

@@ -9,7 +9,7 @@ from typing import Final
 
 from scipy.stats import binomtest
 
-from experiments.findings.clark_2019.rows import DEPENDENCY, NOTEBOOK, STRANGERS, TABLE, Row
+from experiments.findings.clark_2019.rows import DEPENDENCY, NOTEBOOK, STRANGERS, TABLE, PublishedRow
 from experiments.statements.estimates import Estimate
 from experiments.statements.figure import Figure, Point
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
@@ -32,14 +32,14 @@ LEVEL: Final = "nn"
 "The row of the table in which no head is above the offset."
 
 
-def _margins(rows: Sequence[Row], evidence: Evidence) -> Numbers:
+def _margins(rows: Sequence[PublishedRow], evidence: Evidence) -> Numbers:
     """Return every row's best head of the row's directions against the strongest baseline."""
     run = evidence["trees"]
     asked = {row: replace(run, scores=run.scores[run.scores.variant.isin(row.variants)]) for row in rows}
     return {row.relation: margin(asked[row], row.probe, row.label) for row in rows}
 
 
-def _statement(row: Row) -> Statement:
+def _statement(row: PublishedRow) -> Statement:
     level = row.relation == LEVEL
     said = "The best head is within ten points of the best fixed offset" if level else "One head is above all baselines"
     return Statement(
@@ -52,7 +52,7 @@ def _statement(row: Row) -> Statement:
     )
 
 
-def _bars(rows: Sequence[Row], evidence: Evidence) -> Figure:
+def _bars(rows: Sequence[PublishedRow], evidence: Evidence) -> Figure:
     """Return our heads and offsets beside the paper's."""
     found = _margins(rows, evidence)
     series: dict[str, list[Point]] = {"head": [], "baseline": [], "head, paper": [], "offset, paper": []}

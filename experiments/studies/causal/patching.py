@@ -14,7 +14,7 @@ from experiments.config.config import StudySection
 from experiments.config.train_config import GRAMMAR
 from experiments.studies.study import Read, Result, Study
 from experiments.studies.surroundings import Surroundings
-from probes.causal.patch_table import Agreement, direct_agreement, estimate_agreement, patch_table
+from probes.causal.patch_table import PatchingAgreement, direct_agreement, estimate_agreement, patch_table
 from probes.causal.patching import Effects, PatchItem, measure_patching, patch_items
 from probes.evidence.question import Effort
 from probes.minimal_pairs import LeftOut
@@ -109,5 +109,5 @@ def _facts(items: list[PatchItem], effects: Effects, effort: Effort) -> dict[str
     }
 
 
-def _told(agreement: Agreement) -> dict[str, float | None]:
+def _told(agreement: PatchingAgreement) -> dict[str, float | None]:
     return {name: None if math.isnan(number) else float(number) for name, number in asdict(agreement).items()}

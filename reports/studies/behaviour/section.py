@@ -139,7 +139,7 @@ class Examined:
 
 
 @dataclass(frozen=True)
-class Behaviour:
+class MinimalPairResults:
     """What a page says about minimal pairs."""
 
     corpora: tuple[Examined, ...]
@@ -155,14 +155,14 @@ class Behaviour:
         )
 
 
-def behaviour(run: RunFolder) -> Behaviour | None:
+def behaviour(run: RunFolder) -> MinimalPairResults | None:
     """Return what the page says about the model's last step; None where the run asked about no pairs."""
     if run.behaviour is None or run.behaviour.empty:
         return None
     frame = last_step(run.behaviour)
     used = {name for said in frame["method"] for name in said.split(", ")}
     corpora = tuple(_examined(str(name), rows) for name, rows in frame.groupby("corpus", sort=False))
-    return Behaviour(corpora, tuple(method for method in METHODS if method[0] in used))
+    return MinimalPairResults(corpora, tuple(method for method in METHODS if method[0] in used))
 
 
 def _examined(corpus: str, rows: pd.DataFrame) -> Examined:

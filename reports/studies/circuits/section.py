@@ -105,7 +105,7 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Relation:
+class WeightRelation:
     """The heads that map the one word of a pair to the other most, by weights alone."""
 
     name: str
@@ -168,14 +168,14 @@ def _links(rows: pd.DataFrame) -> Iterator[Link]:
         yield Link(weights, text, float(row["rho"]), float(row["low"]), float(row["high"]), int(row["heads"]))
 
 
-def _relations(rows: pd.DataFrame, links: pd.DataFrame) -> Iterator[Relation]:
+def _relations(rows: pd.DataFrame, links: pd.DataFrame) -> Iterator[WeightRelation]:
     for name, of_heads in rows.groupby("relation", sort=False):
         best = of_heads.iloc[int(of_heads["static"].argmax())]
         least = of_heads.iloc[int(of_heads["suppressed"].argmax())]
         link = next(_links(links[links["relation"] == name]))
         scores = (str(best["name"]), float(best["static"]), float(best["dynamic"]))
         lowered = (str(least["name"]), float(least["suppressed"]), float(best["chance"]))
-        yield Relation(str(name), int(best["pairs"]), *scores, *lowered, link)
+        yield WeightRelation(str(name), int(best["pairs"]), *scores, *lowered, link)
 
 
 def _rows(heads: pd.DataFrame, kernels: pd.DataFrame) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import altair as alt
 import numpy as np
 
-from reports.drawing.charts import COLOURS, Chart, Look, curves
+from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
 from reports.drawing.figures import INK, LINE, MUTED, RAMP, _axes, _bare, _save, _styled
 from reports.formats import compact
 from reports.studies.gating.parts import COST, IMPORTANCE, RANDOM, TOLD, Curve
@@ -38,7 +38,7 @@ def _ends(curve: Curve) -> tuple[float, float]:
 def _chart(curve: Curve) -> Chart:
     x = alt.X("left:Q", title="heads left, %").scale(domain=[100, 0], nice=False)
     y = alt.Y("value:Q", title=None).scale(domain=list(_ends(curve)), nice=False)
-    orders = {_named(order): Look(colour, order == RANDOM) for order, colour in LOOKS.items()}
+    orders = {_named(order): SeriesStyle(colour, order == RANDOM) for order, colour in LOOKS.items()}
     drawn = curves([row for order in LOOKS for row in _rows(curve, order)], orders, x, y)
     said = "What is left of the behaviour while heads are taken out; pruning.csv has the numbers."
     return Chart(f"{curve.title} ({curve.scale.unit})", said, drawn.properties(height=180))

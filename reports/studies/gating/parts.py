@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from reports.formats import coefficient, count, names, percent, signed
-from reports.scales import Scale
+from reports.scales import NumberScale
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.ablation.tables import MEASURES
 from reports.studies.gating.tables import ORDERS
@@ -55,9 +55,9 @@ class Importance:
     "As taylor.parquet; None where heads were not ablated."
 
     @cached_property
-    def scale(self) -> Scale:
+    def scale(self) -> NumberScale:
         """How numbers are written."""
-        return Scale.of(str(self.rows["unit"].iloc[0]), VALUE)
+        return NumberScale.of(str(self.rows["unit"].iloc[0]), VALUE)
 
     @property
     def heads(self) -> TextTable:
@@ -115,9 +115,9 @@ class Curve:
         return self.behaviour if self.measure == VALUE else f"{self.behaviour}, {self.measure}"
 
     @cached_property
-    def scale(self) -> Scale:
+    def scale(self) -> NumberScale:
         """How numbers are written."""
-        return Scale.of(self.unit, self.measure)
+        return NumberScale.of(self.unit, self.measure)
 
     def line(self, order: str) -> tuple[Grid, Grid, Grid, Grid]:
         """Return the shares of heads left, and the mean, least and most value over the orders of that name."""
@@ -222,7 +222,7 @@ class GatePath:
 
     def _rows(self) -> Iterator[Row]:
         for row in self.path.sort_values(["price", "measure"], ascending=[True, False]).to_dict("records"):
-            scale = Scale.of(row["unit"], row["measure"])
+            scale = NumberScale.of(row["unit"], row["measure"])
             numbers = (scale.value(row["intact"]), scale.value(row["value"]))
             cost = scale.told(row["cost"], row["ci_low"], row["ci_high"])
             who = names(self.survivors(row["price"])["name"].tolist(), MOST)

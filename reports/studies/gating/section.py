@@ -10,7 +10,7 @@ import pandas as pd
 
 from reports.formats import count, decimal, names
 from reports.run.folder import RunFolder
-from reports.scales import Scale
+from reports.scales import NumberScale
 from reports.studies.gating.parts import Curve, GatePath, Importance, Migration
 from reports.tables.table import last_step
 
@@ -82,7 +82,7 @@ def _maps(found: Gating) -> Iterator[dict[str, Any]]:
         n = f"n\u00a0{count(int(one.rows['n'].iloc[0]))} · clusters\u00a0{count(int(one.rows['clusters'].iloc[0]))}"
         for column, title, scale in (
             ("importance", "importance", one.scale),
-            ("of_layer", "importance, each layer scaled to length 1", Scale("", 1)),
+            ("of_layer", "importance, each layer scaled to length 1", NumberScale("", 1)),
         ):
             told = list(_told(one, column))
             about = f"{title} for {one.behaviour} · {n}"
@@ -93,7 +93,7 @@ def _maps(found: Gating) -> Iterator[dict[str, Any]]:
             roles = [path.roles.get(str(name), "no label") for name in rows["name"]]
             told = [f"{gate:.2f} · {role}" for gate, role in zip(rows["gate"], roles, strict=True)]
             about = f"gates for {path.behaviour} at a price of {price:g} · {int((rows['gate'] > 0).sum())} heads open"
-            yield _map(f"{path.behaviour}: gates, price {price:g}", about, rows, "gate", Scale("", 1), told)
+            yield _map(f"{path.behaviour}: gates, price {price:g}", about, rows, "gate", NumberScale("", 1), told)
 
 
 def _told(one: Importance, column: str) -> Iterator[str]:
@@ -103,7 +103,9 @@ def _told(one: Importance, column: str) -> Iterator[str]:
         yield decimal(row[column]) if share else one.scale.told(row[column], row["ci_low"], row["ci_high"])
 
 
-def _map(title: str, about: str, rows: pd.DataFrame, column: str, scale: Scale, told: Sequence[str]) -> dict[str, Any]:
+def _map(
+    title: str, about: str, rows: pd.DataFrame, column: str, scale: NumberScale, told: Sequence[str]
+) -> dict[str, Any]:
     """Return one map for the page's script; rows are in the order of the heads."""
     ordered = rows.reset_index(drop=True).sort_values(["layer", "head"], kind="stable")
     return {

@@ -30,7 +30,7 @@ MOST_IN_MATRIX: Final = 150
 
 
 @dataclass(frozen=True)
-class Contrast:
+class PairwiseContrast:
     """One thing that is compared of every two heads."""
 
     what: str
@@ -90,7 +90,7 @@ class HeadsTogether:
     """All that a page says of heads as a set."""
 
     sentences: tuple[str, ...]
-    contrasts: tuple[Contrast, ...]
+    contrasts: tuple[PairwiseContrast, ...]
     places: pd.DataFrame
     "As places.parquet, with `role`, the head's main role, and `surest`, `accuracy` and `margin`, empty for none."
     distances: pd.DataFrame
@@ -154,7 +154,7 @@ def _with_roles(places: pd.DataFrame, source: CardSource) -> pd.DataFrame:
     )
 
 
-def _contrasts(table: pd.DataFrame, subspaces: pd.DataFrame) -> Iterator[Contrast]:
+def _contrasts(table: pd.DataFrame, subspaces: pd.DataFrame) -> Iterator[PairwiseContrast]:
     rows = {(row["what"], row["weights"]): row for row in table.to_dict("records")}
     for what in COMPARED:
         if (what, "own") in rows:
@@ -163,7 +163,7 @@ def _contrasts(table: pd.DataFrame, subspaces: pd.DataFrame) -> Iterator[Contras
             pairs = subspaces[subspaces["what"] == what]
             high = pairs.loc[pairs["weights"] == "random", "overlap"].max()
             above = pairs.loc[(pairs["weights"] == "own") & pairs["overlap"].notna(), "overlap"] > high
-            yield Contrast(what, **numbers, mean=_mean(own), fresh=_mean(fresh), above=float(above.mean()))
+            yield PairwiseContrast(what, **numbers, mean=_mean(own), fresh=_mean(fresh), above=float(above.mean()))
 
 
 def _mean(row: Mapping[Any, Any] | None) -> float:
@@ -189,7 +189,7 @@ def _ensembles(table: pd.DataFrame) -> Iterator[Ensemble]:
         yield Ensemble(**{name: rows[0][name] for name in about}, steps=steps)
 
 
-def _said(run: RunFolder, contrasts: Sequence[Contrast], places: pd.DataFrame) -> Iterator[str]:
+def _said(run: RunFolder, contrasts: Sequence[PairwiseContrast], places: pd.DataFrame) -> Iterator[str]:
     """Say what was compared, and what came out."""
     record = run.record.get("heads") or {}
     if "texts" in record:

@@ -69,7 +69,7 @@ PATCHING: Final[Sequence[tuple[str, str]]] = (
 
 
 @dataclass(frozen=True)
-class Cell:
+class HeatMapCell:
     """One head in the heat map."""
 
     name: str
@@ -118,7 +118,7 @@ class Patched:
     """What a page says."""
 
     sentences: Sequence[str]
-    cells: Sequence[Sequence[Cell]]
+    cells: Sequence[Sequence[HeatMapCell]]
     "By layer, and head."
     strongest: Sequence[PatchedHead]
     roles: Sequence[str]
@@ -169,10 +169,10 @@ def patched_heads(run: RunFolder) -> Patched | None:
     return Patched([*_asked(facts, every), *_found(every, ranked), *_quick(facts)], cells, strongest, roles, direct)
 
 
-def _cell(row: Mapping[Any, Any], most: float) -> Cell:
+def _cell(row: Mapping[Any, Any], most: float) -> HeatMapCell:
     share = float(row["share"])
     strength = round(100 * abs(share) / most) if share == share and most > 0 else 0
-    return Cell(str(row["name"]), share, strength, bool(row["p_adjusted"] < SURE))
+    return HeatMapCell(str(row["name"]), share, strength, bool(row["p_adjusted"] < SURE))
 
 
 def _asked(facts: Mapping[str, Any], every: pd.DataFrame) -> Iterator[str]:

@@ -11,9 +11,9 @@ from typing import Any, Final
 import altair as alt
 import numpy as np
 
-from reports.drawing.charts import COLOURS, Chart, Look, curves, layered, over
+from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves, layered, over
 from reports.drawing.figures import INK, LINE, MUTED, _axes, _bare, _save, _styled
-from reports.studies.shapes.measures import Measure
+from reports.studies.shapes.measures import ShapeMeasure
 from reports.studies.shapes.section import HeadShapes
 
 PANELS: Final = (
@@ -39,11 +39,11 @@ APART = 0.16
 
 
 @dataclass(frozen=True)
-class Panel:
+class ShapePanel:
     """Heads by layer, with means over the heads of each layer."""
 
     title: str
-    series: tuple[tuple[str, Measure], ...]
+    series: tuple[tuple[str, ShapeMeasure], ...]
 
     @property
     def unit(self) -> str:
@@ -62,12 +62,12 @@ class Panel:
         return [APART * (place - (len(self.series) - 1) / 2) for place in range(len(self.series))]
 
 
-def panels(found: HeadShapes) -> list[Panel]:
+def panels(found: HeadShapes) -> list[ShapePanel]:
     """Return the panels that have numbers."""
     made = []
     for title, wanted in PANELS:
         known = [(name, one) for kind, key, name in wanted if (one := found.measure(kind, key)) is not None]
-        made += [Panel(title, tuple(known))] if known else []
+        made += [ShapePanel(title, tuple(known))] if known else []
     return made
 
 
@@ -76,17 +76,17 @@ def shape_charts(found: HeadShapes) -> list[Chart]:
     return [_chart(panel, found.layers) for panel in panels(found)]
 
 
-def _chart(panel: Panel, layers: int) -> Chart:
+def _chart(panel: ShapePanel, layers: int) -> Chart:
     x = alt.X("layer:Q", title="layer").scale(domain=[0.5, layers + 0.5], nice=False)
     x = x.axis(values=[layer + 1 for layer in _shown(layers)], format="d")
     y = alt.Y("value:Q", title=None).scale(domain=[0, panel.top], nice=False)
-    drawn = dict(zip((name for name, _ in panel.series), map(Look, COLOURS), strict=False))
+    drawn = dict(zip((name for name, _ in panel.series), map(SeriesStyle, COLOURS), strict=False))
     parts = list(zip(panel.shifts(), panel.series, strict=True))
     heads = over([row for shift, (name, one) in parts for row in _heads(name, one, shift)]).encode(tooltip="said:N")
     means = [row for shift, (name, one) in parts for row in _means(name, one, shift)]
     even = over([{"value": one.scale * one.even} for _, one in panel.series]).encode(alt.Y("value:Q"))
     lines = curves(
-        *(means, drawn | {"even attention": Look("var(--muted)", dashed=True)}, x, y),
+        *(means, drawn | {"even attention": SeriesStyle("var(--muted)", dashed=True)}, x, y),
         behind=[heads.mark_circle(size=28, cursor="pointer")],
     )
     rule = even.mark_rule(color="var(--muted)", strokeDash=[5, 3])
@@ -94,7 +94,7 @@ def _chart(panel: Panel, layers: int) -> Chart:
     return Chart(f"{panel.title} ({panel.unit})", said, layered(lines, rule).properties(height=190))
 
 
-def _heads(name: str, one: Measure, shift: float) -> Iterator[dict[str, Any]]:
+def _heads(name: str, one: ShapeMeasure, shift: float) -> Iterator[dict[str, Any]]:
     """Yield every head, `shift` beside its layer."""
     for (layer, head), value in np.ndenumerate(one.scale * one.value):
         said = f"Head {layer + 1}-{head + 1}: {name} {value:.2f} {one.unit}"
@@ -102,7 +102,7 @@ def _heads(name: str, one: Measure, shift: float) -> Iterator[dict[str, Any]]:
         yield place | {"series": name, "said": said}
 
 
-def _means(name: str, one: Measure, shift: float) -> Iterator[dict[str, Any]]:
+def _means(name: str, one: ShapeMeasure, shift: float) -> Iterator[dict[str, Any]]:
     """Yield the means over the heads of each layer."""
     for layer, row in enumerate(one.scale * one.value):
         yield {"layer": layer + 1 + shift, "value": float(row.mean()), "series": name}

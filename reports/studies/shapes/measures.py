@@ -52,7 +52,7 @@ LEVEL: Final = 0.05
 
 
 @dataclass(frozen=True)
-class Measure:
+class ShapeMeasure:
     """One measure of all heads on the report split."""
 
     kind: str
@@ -98,14 +98,14 @@ class Measure:
         return tuple(f"{layer + 1}-{head + 1}" for layer, head in ranked)
 
 
-def shape_grids(frame: pd.DataFrame, size: tuple[int, int]) -> Iterator[Measure]:
+def shape_grids(frame: pd.DataFrame, size: tuple[int, int]) -> Iterator[ShapeMeasure]:
     """Yield what was measured: classes on windows if they were read, for there are no blocks in a sentence."""
     for (kind, name), rows in frame.groupby(["kind", "measure"], sort=False):
         scopes = sorted(set(rows["scope"]), reverse=kind == "class")  # sentences come first, of classes windows do
         yield _measure(str(kind), str(name), rows[rows["scope"] == scopes[0]], size)
 
 
-def _measure(kind: str, name: str, rows: pd.DataFrame, size: tuple[int, int]) -> Measure:
+def _measure(kind: str, name: str, rows: pd.DataFrame, size: tuple[int, int]) -> ShapeMeasure:
     cell = (rows["layer"] * size[1] + rows["head"]).to_numpy()
     first = rows.iloc[0]
 
@@ -114,7 +114,7 @@ def _measure(kind: str, name: str, rows: pd.DataFrame, size: tuple[int, int]) ->
         values[cell] = rows[column]
         return values.reshape(size)
 
-    return Measure(
+    return ShapeMeasure(
         kind=kind,
         name=name,
         title=NAMES.get((kind, name), name.replace("-", "−") if kind == "offset" else name),
@@ -131,7 +131,7 @@ def _measure(kind: str, name: str, rows: pd.DataFrame, size: tuple[int, int]) ->
     )
 
 
-def heat_data(one: Measure) -> dict[str, Any]:
+def heat_data(one: ShapeMeasure) -> dict[str, Any]:
     """Return a measure for the page's script: numbers in their unit, null where missing."""
 
     def numbers(values: Numbers) -> list[float | None]:

@@ -12,7 +12,7 @@ from reports import formats
 from reports.formats import count, decimal, percent
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
-from reports.studies.shapes.measures import SENTENCES, TITLES, Measure, heat_data, shape_grids
+from reports.studies.shapes.measures import SENTENCES, TITLES, ShapeMeasure, heat_data, shape_grids
 from reports.tables.cells import TextColumn, columns_of
 from reports.tables.table import last_step
 from reports.tables.text_table import TextTable
@@ -81,7 +81,7 @@ class HeadShapes:
     layers: int
     heads: int
     threshold: float
-    measures: tuple[Measure, ...]
+    measures: tuple[ShapeMeasure, ...]
     layer_means: TextTable
     sieves: tuple[SieveRow, ...]
     classes: tuple[ClassRow, ...]
@@ -90,7 +90,7 @@ class HeadShapes:
     near_ties: int
     "Maps whose class hangs on rounding, of all heads together."
 
-    def measure(self, kind: str, name: str) -> Measure | None:
+    def measure(self, kind: str, name: str) -> ShapeMeasure | None:
         """Return a measure; None where no text has it."""
         return next((one for one in self.measures if (one.kind, one.name) == (kind, name)), None)
 
@@ -169,12 +169,12 @@ _COLUMNS: Final = {
 "What is told by layer, and how its column is called."
 
 
-def _sieve(one: Measure) -> SieveRow:
+def _sieve(one: ShapeMeasure) -> SieveRow:
     low, median, high = np.quantile(one.value, [0, 0.5, 1]).tolist()
     return SieveRow(one.name, one.scope, one.n, low, median, high, one.names(one.passed))
 
 
-def _classes(maps: Sequence[Measure]) -> Iterator[ClassRow]:
+def _classes(maps: Sequence[ShapeMeasure]) -> Iterator[ClassRow]:
     most = np.stack([one.value for one in maps]).argmax(0) if maps else np.zeros((0, 0))
     for place, one in enumerate(maps):
         yield ClassRow(one.name, float(one.value.mean()), one.names(most == place))
@@ -208,7 +208,7 @@ def _said(found: HeadShapes) -> Iterator[str]:
         yield f"Maps by class, all heads and {count(found.class_n)} {found.class_scope}s together: {shares}."
 
 
-def _ends(one: Measure) -> tuple[str, str]:
+def _ends(one: ShapeMeasure) -> tuple[str, str]:
     """Return the heads with the smallest and the largest value."""
     ranked = one.names(np.ones(one.value.shape, bool))
     return ranked[-1], ranked[0]

@@ -6,24 +6,24 @@ from pydantic import ValidationError
 
 from experiments.claims import heads
 from experiments.claims.claim import Work
-from experiments.claims.heads import HeadsSection, check_equal_size, slopes
+from experiments.claims.heads import HeadCountSection, check_equal_size, slopes
 from experiments.claims.record import ClaimError
 
 TRAIN = {"data": {"name": "grammar"}, "steps": 1, "seeds": (0, 1, 2), "encoder": {"model": 16}}
 CORPUS = {"select": {"name": "grammar", "documents": 6}}
 
 
-def section(**changes: Any) -> HeadsSection:
-    return HeadsSection.model_validate({"claim": "heads", "train": TRAIN, "corpus": CORPUS, **changes})
+def section(**changes: Any) -> HeadCountSection:
+    return HeadCountSection.model_validate({"claim": "heads", "train": TRAIN, "corpus": CORPUS, **changes})
 
 
 def planted(monkeypatch: pytest.MonkeyPatch, better: float) -> None:
     """Let encoders with more heads be better or worse, and have as many specialised heads as said."""
 
-    def train(given: HeadsSection, work: Work, label: str, heads: int) -> dict[int, Any]:
+    def train(given: HeadCountSection, work: Work, label: str, heads: int) -> dict[int, Any]:
         return {seed: (heads, seed) for seed in given.train.seeds}
 
-    def examine(given: HeadsSection, training: Any) -> dict[str, float]:
+    def examine(given: HeadCountSection, training: Any) -> dict[str, float]:
         count, seed = training
         noise = 0.001 * seed * count
         return {

@@ -1,7 +1,7 @@
 import json
 import math
 
-from experiments.claims.record import Found, Measure, Row, Statement, rounds_of, rows_of
+from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row, rounds_of, rows_of
 from experiments.statements.estimates import mean_of
 from experiments.statements.rule import Rule
 
@@ -22,9 +22,9 @@ def test_times_are_averaged_as_logarithms_where_the_measure_says_so() -> None:
 
 
 def test_a_record_is_json_without_nan() -> None:
-    statement = Statement("it is so", "a number", "%", mean_of([0.5]), Rule(above=0.1))
+    statement = ClaimStatement("it is so", "a number", "%", mean_of([0.5]), Rule(above=0.1))
     measure = Measure("m", "%", (Row("a", None, 0, math.nan),))
-    found = json.loads(json.dumps(Found([measure], [statement], ["seen"]).recorded(), allow_nan=False))
+    found = json.loads(json.dumps(ClaimResult([measure], [statement], ["seen"]).recorded(), allow_nan=False))
     (told,) = found["statements"]
     assert (told["value"], told["low"], told["n"], told["verdict"]) == (0.5, None, 1, "not decided")
     assert told["rule"].startswith("Holds if")

@@ -14,7 +14,19 @@ from scipy import stats
 from experiments.compare.compare import compare, open_sides, shortened
 from experiments.compare.sides import CompareError
 from reports import Run, write_examples, write_scores, write_studies
-from reports.compare.table import ALONE, GAINED, KEPT_ROLE, LEADS, LOST, LOST_ROLE, MOVED, NEW_ROLE, SAME, TURNED, Pair
+from reports.compare.table import (
+    ALONE,
+    GAINED,
+    KEPT_ROLE,
+    LEADS,
+    LOST,
+    LOST_ROLE,
+    MOVED,
+    NEW_ROLE,
+    SAME,
+    TURNED,
+    RunPair,
+)
 from reports.run.biography_files import write_biographies
 from reports.run.biography_tables import OPTIONAL, TABLES
 from reports.tables.scores import EXAMPLE_COLUMNS
@@ -90,7 +102,7 @@ def plant(tmp_path: Path) -> Callable[..., str]:
     return plant
 
 
-def compared(*names: str, match: bool = False) -> list[Pair]:
+def compared(*names: str, match: bool = False) -> list[RunPair]:
     return compare(open_sides(names), shortened(names), match=match)
 
 

@@ -1,17 +1,17 @@
 import math
 
-from reports.claims.record import Cell, ClaimRecord, Measure, Number, Statement
+from reports.claims.record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
 from tests.experiments.findings.planted import planted_run, scored
 
 
 def _claim(name: str, told: dict[str, tuple[float, float]]):
     """A claim whose statements have these numbers, each with half the width of its interval."""
     statements = tuple(
-        Statement(text, "what is measured", "", "", Number(value, value - half, value + half, 5, "nats"))
+        RecordedStatement(text, "what is measured", "", "", Number(value, value - half, value + half, 5, "nats"))
         for text, (value, half) in told.items()
     )
-    cells = tuple(Cell("d_model 128", at, Number(2.0, 1.9, 2.1, 5, "nats")) for at in (1.0, 8.0))
-    loss = Measure("evaluation loss", "nats", "seed", "heads in a layer", cells, ())
+    cells = tuple(ConditionMean("d_model 128", at, Number(2.0, 1.9, 2.1, 5, "nats")) for at in (1.0, 8.0))
+    loss = RecordedMeasure("evaluation loss", "nats", "seed", "heads in a layer", cells, ())
     return {f"claim-{name}": ClaimRecord({"claim": name}, statements, (loss,))}
 
 

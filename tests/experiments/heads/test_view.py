@@ -18,7 +18,7 @@ from mha import Encoder, align, export_encoder, load_encoder, load_model, record
 from mha.reading.cross_attention import cross_maps, decoder_input
 from reports import Run
 from reports.view.roles import known_roles
-from reports.view.view import Attention, Panel
+from reports.view.view import Panel, TextAttention
 from tests.mha.decoders import BART, SIZES, save_model
 
 
@@ -30,7 +30,7 @@ class Shown:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def only(self) -> Attention:
+    def only(self) -> TextAttention:
         """The one view of the one panel."""
         ((one,),) = [panel.views for panel in self.panels]
         return one

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from experiments.reproduce import readings, record, registry, reproduce
-from experiments.statements.finding import Finding, Paper, Published, Statement, Told
+from experiments.statements.finding import Finding, Paper, PaperFindings, Published, Statement
 from experiments.statements.numbers import margin
 from experiments.statements.rule import Rule
 
@@ -60,7 +60,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (configs / "findings").mkdir(parents=True)
     for name, text in (("trees", READING), ("training", TRAINED), ("pairs", PAIRS)):
         (configs / "findings" / f"{name}.toml").write_text(text, encoding="utf-8")
-    told = (Told(Paper("some-2020", "Somebody 2020", "A Title"), FINDINGS),)
+    told = (PaperFindings(Paper("some-2020", "Somebody 2020", "A Title"), FINDINGS),)
     monkeypatch.setattr(readings, "CONFIGS", configs)
     for module in (registry, record):
         monkeypatch.setattr(module, "papers", lambda: told)

@@ -9,7 +9,7 @@ from experiments.config.config import ConfigError
 from experiments.reproduce import readings, record
 from experiments.reproduce.registry import chosen
 from experiments.reproduce.reproduce import reproduce
-from experiments.statements.finding import FindingError, Paper, Told
+from experiments.statements.finding import FindingError, Paper, PaperFindings
 from experiments.statements.numbers import margin
 from experiments.statements.subject import Subject
 from reports import Run
@@ -82,7 +82,9 @@ def test_a_second_model_stands_beside_the_first(small: Path, tiny: Path):
 def test_results_of_other_statements_are_let_go(small: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch):
     reproduce(chosen(["some-relations"]), [Subject.of(str(tiny))], small)
     now = replace(FINDINGS[0], statements=FINDINGS[0].statements[:1])
-    monkeypatch.setattr(record, "papers", lambda: (Told(Paper("some-2020", "Somebody 2020", "A Title"), (now,)),))
+    monkeypatch.setattr(
+        record, "papers", lambda: (PaperFindings(Paper("some-2020", "Somebody 2020", "A Title"), (now,)),)
+    )
     one = replace(now, measure=lambda evidence: {"obj": margin(evidence["trees"], "dependency", "obj")})
     reproduce([one], [Subject.of(f"another={tiny}:random")], small)
     assert list(results(small)) == ["another some-relations"]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from experiments.sandbox.cells import Cell, Counts, count_false, count_power, simulate_all
+from experiments.sandbox.cells import Cell, RunCounts, count_false, count_power, simulate_all
 from probes.evidence.question import Effort, Evidence
-from probes.evidence.simulation import Judged, Pool, Truth
-from probes.evidence.statistics import Rule
+from probes.evidence.simulation import Pool, SimulatedQuestion, Truth
+from probes.evidence.statistics import VerdictRule
 from probes.scoring.tally import Question, Sums
 
 A: Question = ("dependency", "v", "a")
@@ -18,7 +18,7 @@ C: Question = ("dependency", "v", "c")
 
 
 def counted(*values: float) -> dict[str, float]:
-    counts = Counts()
+    counts = RunCounts()
     for value in values:
         counts.add(("key",), value)
     return counts.rate(("key",))
@@ -41,18 +41,18 @@ def test_a_mean_of_shares_has_a_normal_interval_inside_0_and_1() -> None:
 
 
 def test_what_was_never_counted_has_no_rate() -> None:
-    assert np.isnan([*Counts().rate(("nothing",)).values()]).all()
+    assert np.isnan([*RunCounts().rate(("nothing",)).values()]).all()
 
 
 def test_counts_of_parts_add_up() -> None:
-    one, other = Counts(), Counts()
+    one, other = RunCounts(), RunCounts()
     one.add(("key",), 1)
     other.add(("key",), False)
     one.update(other)
     assert one.rate(("key",)) == counted(1, 0)
 
 
-def judged(p: list[float], p_label: list[float], p_adjusted: list[float], specialised: list[bool]) -> Judged:
+def judged(p: list[float], p_label: list[float], p_adjusted: list[float], specialised: list[bool]) -> SimulatedQuestion:
     """One question of a run in which all heads have the interval from 0.4 to 0.6, of accuracy, mass and margin."""
     heads, interval = np.full(len(p), 0.5), np.repeat([[0.4], [0.6]], len(p), axis=1)
     evidence = Evidence(
@@ -74,7 +74,7 @@ def judged(p: list[float], p_label: list[float], p_adjusted: list[float], specia
         p=np.array(p),
         p_label=np.array(p_label),
     )
-    return Judged(evidence, np.array(p_adjusted), np.array(specialised))
+    return SimulatedQuestion(evidence, np.array(p_adjusted), np.array(specialised))
 
 
 def truth(margin: list[float], accuracy: list[float] | None = None) -> Truth:
@@ -96,7 +96,7 @@ def test_false_finds_are_those_of_heads_without_a_true_margin() -> None:
         C: judged([0.01] * 4, [0.01] * 4, [0.04] * 4, [True] * 4),
     }
     truths = {A: truth([0, -0.1, -0.3, 0.2]), B: truth([-0.2, 0, 0.1, 0.3]), C: truth([0.1] * 4)}
-    counts = Counts()
+    counts = RunCounts()
     count_false(CELL, truths, run, counts)
     assert counts.values == {
         ("per head, uncorrected",): [2 / 5],
@@ -109,7 +109,7 @@ def test_false_finds_are_those_of_heads_without_a_true_margin() -> None:
 
 
 def test_a_run_without_finds_has_no_false_ones() -> None:
-    counts = Counts()
+    counts = RunCounts()
     count_false(CELL, {A: truth([0, 0.2])}, {A: judged([0.5] * 2, [0.5] * 2, [0.5] * 2, [False] * 2)}, counts)
     assert {value for values in counts.values.values() for value in values} == {0}
 
@@ -119,7 +119,7 @@ def test_power_and_coverage_are_those_of_planted_heads() -> None:
     run = {A: judged([0.01] * 2, [0.01] * 2, [0.06, 0.04], [False, True])}
     truths = {A: truth([-0.1, 0.5], [0.7, 1.0]), B: truth([0.1, 0.1])}
     cell = Cell(CELL.pool, 5, {"one": (A, 0), "two": (A, 1), "not asked": (B, 0)})
-    counts = Counts()
+    counts = RunCounts()
     count_power(cell, truths, run, counts)
     assert counts.values == {
         ("specialised", "one"): [0],
@@ -149,10 +149,10 @@ def test_cells_are_simulated_in_parts_of_which_none_is_lost(monkeypatch: pytest.
     cells = {size: Cell(pool, size, {"one": (A, 1)}) for size in (4, 7)}
     seen: list[tuple[int, int]] = []
 
-    def simulated(chunk: int) -> dict[Any, Counts]:
+    def simulated(chunk: int) -> dict[Any, RunCounts]:
         monkeypatch.setattr("experiments.sandbox.cells.CHUNK", chunk)
         progress = lambda done, of: seen.append((done, of))  # noqa: E731
-        return simulate_all(cells, 5, Effort(20, 19), Rule(), (0,), (count_power,), workers=1, progress=progress)
+        return simulate_all(cells, 5, Effort(20, 19), VerdictRule(), (0,), (count_power,), workers=1, progress=progress)
 
     parts, whole = simulated(2), simulated(5)
     assert seen == [(number, 6) for number in range(1, 7)] + [(1, 2), (2, 2)]

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from mha.causal.direct_logits import DirectLogitError, direct_logits, linear_readout
 from mha.causal.interventions import Patch, intervene
-from mha.causal.sweep import Texts, head_outputs, sweeping
+from mha.causal.sweep import TextBatch, head_outputs, sweeping
 from mha.encoder.encoder import Encoder, EncoderConfig, MaskedLMHead
 from mha.models.circuits import layers_of
 from mha.models.masked_prediction import MaskedLM
@@ -33,10 +33,10 @@ def linear_lm(norm: str = "pre", *, linear: bool = True, silent: bool = True) ->
 
 
 @pytest.fixture
-def runs() -> tuple[Texts, Texts]:
+def runs() -> tuple[TextBatch, TextBatch]:
     torch.manual_seed(1)
     real = torch.arange(8) < torch.tensor([[8], [6], [4]])
-    corrupted = Texts(torch.randint(5, 30, (3, 8)).masked_fill(~real, 0), real, torch.tensor([2, 8 + 5, 16]))
+    corrupted = TextBatch(torch.randint(5, 30, (3, 8)).masked_fill(~real, 0), real, torch.tensor([2, 8 + 5, 16]))
     ids = corrupted.ids.clone()
     ids[:, 1] = 9
     return replace(corrupted, ids=ids), corrupted
@@ -47,7 +47,9 @@ def difference(logits: Tensor) -> Tensor:
     return logits[row, FORMS[:, 0]] - logits[row, FORMS[:, 1]]
 
 
-def test_all_heads_and_all_else_that_is_written_sum_to_the_difference_of_logits(runs: tuple[Texts, Texts]) -> None:
+def test_all_heads_and_all_else_that_is_written_sum_to_the_difference_of_logits(
+    runs: tuple[TextBatch, TextBatch],
+) -> None:
     lm, (texts, _) = linear_lm(), runs
     encoder, norm, readout = linear_readout(lm)
     kept: list[Tensor] = []
@@ -63,7 +65,9 @@ def test_all_heads_and_all_else_that_is_written_sum_to_the_difference_of_logits(
     torch.testing.assert_close(heads.sum((1, 2)) + other, difference(logits), rtol=0, atol=1e-9)
 
 
-def test_a_patch_of_the_last_layer_is_foretold_but_for_the_variance_that_it_changes(runs: tuple[Texts, Texts]) -> None:
+def test_a_patch_of_the_last_layer_is_foretold_but_for_the_variance_that_it_changes(
+    runs: tuple[TextBatch, TextBatch],
+) -> None:
     lm, (clean, corrupted) = linear_lm(), runs
     there, here = (head_outputs(lm, texts) for texts in (clean, corrupted))
     told = direct_logits(lm, corrupted, [one - other for one, other in zip(there, here, strict=True)], FORMS)
@@ -80,7 +84,7 @@ def test_a_patch_of_the_last_layer_is_foretold_but_for_the_variance_that_it_chan
             assert not torch.allclose(grown, torch.ones_like(grown), atol=1e-5), "the variance is no part of it"
 
 
-def _variance(lm: MaskedLM, texts: Texts, *changes: Patch) -> Tensor:
+def _variance(lm: MaskedLM, texts: TextBatch, *changes: Patch) -> Tensor:
     _, norm, _ = linear_readout(lm)
     kept: list[Tensor] = []
     handle = norm.register_forward_pre_hook(lambda _, inputs: kept.append(inputs[0]))
@@ -96,7 +100,7 @@ def _constant(lm: MaskedLM) -> Tensor:
     return difference((norm.bias @ readout.weight.T + readout.bias).expand(3, -1)).detach()
 
 
-def test_what_the_feed_forward_net_makes_of_a_write_is_no_part_of_it(runs: tuple[Texts, Texts]) -> None:
+def test_what_the_feed_forward_net_makes_of_a_write_is_no_part_of_it(runs: tuple[TextBatch, TextBatch]) -> None:
     one, other = (
         direct_logits(lm, runs[0], head_outputs(linear_lm(), runs[0]), FORMS)[:, 1].sign()
         for lm in (linear_lm(), linear_lm(silent=False))
@@ -115,4 +119,4 @@ def test_models_of_which_it_cannot_be_told_are_refused_with_the_reason() -> None
     with pytest.raises(DirectLogitError, match="pre-norm encoders of headscope's own kind"):
         linear_readout(replace(curved, module=nn.Identity()))
     with pytest.raises(ValueError, match="say which"):
-        direct_logits(linear_lm(), Texts(torch.ones(1, 2, dtype=torch.int64)), [], FORMS)
+        direct_logits(linear_lm(), TextBatch(torch.ones(1, 2, dtype=torch.int64)), [], FORMS)

@@ -16,7 +16,7 @@ from transformers import (
 
 from mha.causal.interventions import Ablate, Patch, intervene
 from mha.causal.pruning import smaller, zeroed
-from mha.causal.sweep import Reader, Texts, Variant, head_outputs, sweeping
+from mha.causal.sweep import ModelReader, TextBatch, Variant, head_outputs, sweeping
 from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.hooks import HookError
 from mha.models.masked_prediction import MaskedLM
@@ -73,18 +73,18 @@ MODELS: dict[str, Callable[[], Model]] = {
 
 
 @pytest.fixture
-def texts() -> Texts:
+def texts() -> TextBatch:
     torch.manual_seed(1)
     real = torch.arange(9) < torch.tensor([[9], [6], [4]])
-    return Texts(torch.randint(1, 40, (3, 9)).masked_fill(~real, 0), real)
+    return TextBatch(torch.randint(1, 40, (3, 9)).masked_fill(~real, 0), real)
 
 
-def one_at_a_time(reader: Reader, texts: Texts, variant: Variant) -> Tensor:
+def one_at_a_time(reader: ModelReader, texts: TextBatch, variant: Variant) -> Tensor:
     with torch.no_grad(), intervene(reader.module, *variant):
         return reader.read(texts.ids, texts.real, texts.chosen)
 
 
-def every_way(reader: Reader, texts: Texts) -> list[Variant]:
+def every_way(reader: ModelReader, texts: TextBatch) -> list[Variant]:
     other = head_outputs(reader, replace(texts, ids=texts.ids.flip(1), real=None))
     mean = torch.randn(8, generator=torch.Generator().manual_seed(2))
     places = torch.zeros(3, 9, dtype=torch.bool)
@@ -106,7 +106,7 @@ def every_way(reader: Reader, texts: Texts) -> list[Variant]:
 
 @pytest.mark.parametrize("kind", MODELS)
 @pytest.mark.parametrize("pieces", [1, 60, 1000])
-def test_side_by_side_is_one_at_a_time(kind: str, pieces: int, texts: Texts) -> None:
+def test_side_by_side_is_one_at_a_time(kind: str, pieces: int, texts: TextBatch) -> None:
     reader = MODELS[kind]()
     variants = every_way(reader, texts)
     expected = [one_at_a_time(reader, texts, variant) for variant in variants]
@@ -124,7 +124,7 @@ def test_side_by_side_is_one_at_a_time(kind: str, pieces: int, texts: Texts) -> 
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_after_a_sweep_the_model_is_what_it_was(kind: str, texts: Texts) -> None:
+def test_after_a_sweep_the_model_is_what_it_was(kind: str, texts: TextBatch) -> None:
     reader = MODELS[kind]()
     with torch.no_grad():
         before = reader.read(texts.ids, texts.real)
@@ -134,7 +134,7 @@ def test_after_a_sweep_the_model_is_what_it_was(kind: str, texts: Texts) -> None
     assert not any("forward" in vars(module) for module in reader.module.modules())
 
 
-def test_layers_below_are_not_run_again(texts: Texts) -> None:
+def test_layers_below_are_not_run_again(texts: TextBatch) -> None:
     reader, ran = hub(DistilBertModel), []
     layers: Any = reader.module.transformer.layer  # type: ignore[union-attr]  # of a DistilBertModel
     for number, layer in enumerate(layers):
@@ -146,7 +146,7 @@ def test_layers_below_are_not_run_again(texts: Texts) -> None:
     assert ran == [1, 2, 2]
 
 
-def test_chosen_pieces_alone_are_read(texts: Texts) -> None:
+def test_chosen_pieces_alone_are_read(texts: TextBatch) -> None:
     reader, chosen = ours(), torch.tensor([1, 10, 20])
     variants: list[Variant] = [(Ablate(1, 2),), (Ablate(2, 0),)]
     with sweeping(reader) as sweep:
@@ -159,7 +159,7 @@ def test_chosen_pieces_alone_are_read(texts: Texts) -> None:
         torch.testing.assert_close(found[number], whole[chosen], rtol=0, atol=1e-9)
 
 
-def test_a_head_or_layer_that_does_not_exist_is_an_error(texts: Texts) -> None:
+def test_a_head_or_layer_that_does_not_exist_is_an_error(texts: TextBatch) -> None:
     with sweeping(ours()) as sweep:
         trace = sweep.trace(texts)
         with pytest.raises(HookError, match=r"layer index 3 does not exist in this model \(3 layers, from 0\)"):
@@ -168,7 +168,7 @@ def test_a_head_or_layer_that_does_not_exist_is_an_error(texts: Texts) -> None:
             list(sweep.run(texts, [(Ablate(1, 4),)], trace))
 
 
-def test_an_encoder_that_lost_heads_is_refused_and_one_that_was_made_whole_is_read(texts: Texts) -> None:
+def test_an_encoder_that_lost_heads_is_refused_and_one_that_was_made_whole_is_read(texts: TextBatch) -> None:
     encoder = ours().module.float()
     assert isinstance(encoder, Encoder)
     gates = torch.ones(LAYERS, HEADS)

@@ -26,7 +26,7 @@ from mha.training.masking import mask_rows
 from mha.training.packed_rows import store_rows
 from mha.training.settings import TrainingSettings
 from mha.training.task import Task, TrainingError, evaluation_batches, step_batches
-from mha.training.train import Progress, train
+from mha.training.train import TrainingProgress, train
 from mha.training.vocabulary import Vocabulary, VocabularySettings, train_tokenizer
 
 TESTS = Path(__file__).parents[2]
@@ -145,7 +145,7 @@ def test_a_seed_decides_the_weights(trained: Path, task: Task, tmp_path: Path) -
 
 
 def test_callbacks_are_told_of_checkpoints_and_progress(task: Task, tmp_path: Path) -> None:
-    seen: list[Progress] = []
+    seen: list[TrainingProgress] = []
     written: list[tuple[int, bool]] = []
     train(
         tmp_path,
@@ -280,8 +280,8 @@ def crash(step: int, path: Path) -> None:
     raise CrashError
 
 
-def crash_at(step: int) -> Callable[[Progress], None]:
-    def progress(now: Progress) -> None:
+def crash_at(step: int) -> Callable[[TrainingProgress], None]:
+    def progress(now: TrainingProgress) -> None:
         if now.step == step:
             raise CrashError
 
@@ -392,7 +392,7 @@ def test_how_much_is_kept_may_change(task: Task, trained: Path, tmp_path: Path) 
 def test_a_full_disk_stops_and_training_goes_on_when_there_is_room(task: Task, trained: Path, tmp_path: Path) -> None:
     size = (checkpoint_path(trained, 12) / "state.safetensors").stat().st_size
 
-    def fill_up(now: Progress) -> None:
+    def fill_up(now: TrainingProgress) -> None:
         if now.step == 7:
             resource.setrlimit(resource.RLIMIT_FSIZE, (size - 1, before[1]))
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from mha import MaskedLM, Model
-from mha.causal.sweep import Texts
+from mha.causal.sweep import TextBatch
 from mha.pieces import Pieces
 from probes.causal.behaviours import (
     Asked,
@@ -109,7 +109,7 @@ def test_an_embedding_is_the_mean_over_real_pieces(model: Model, aligned: Aligne
     for row, text in enumerate(aligned.pieces):
         torch.testing.assert_close(embeddings(output, texts)[row], output[row, : len(text)].mean(0))
     same = torch.ones(2, 3, 5)
-    torch.testing.assert_close(embeddings(same, Texts(torch.ones(2, 3, dtype=torch.long))), torch.ones(2, 5))
+    torch.testing.assert_close(embeddings(same, TextBatch(torch.ones(2, 3, dtype=torch.long))), torch.ones(2, 5))
 
 
 def test_the_value_of_an_embedding_is_its_cosine_with_the_intact_one(model: Model, aligned: Aligned) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from probes.evidence.question import Effort
 from probes.evidence.results import Split, add_verdicts, best_head, control_sums, pooled_sums, score_table
-from probes.evidence.statistics import Rule
+from probes.evidence.statistics import VerdictRule
 from probes.scoring.aligned import Dropped
 from probes.scoring.baselines import LEXICAL
 from probes.scoring.score import Outcome
@@ -152,7 +152,9 @@ def test_a_question_of_the_report_split_alone_is_not_tested() -> None:
     assert report.p["a", "1-1"] == pytest.approx(1 / 100)
     assert report.loc["b", "margin"].notna().all()
     assert report.loc["b", ["p", "p_label"]].isna().all(axis=None)
-    assert not add_verdicts(scores, Rule()).set_index(["split", "label"]).loc["report"].loc["b"].specialised.any()
+    assert (
+        not add_verdicts(scores, VerdictRule()).set_index(["split", "label"]).loc["report"].loc["b"].specialised.any()
+    )
 
 
 def test_stability_is_that_of_the_choice_on_the_selection_split() -> None:
@@ -163,7 +165,7 @@ def test_stability_is_that_of_the_choice_on_the_selection_split() -> None:
         assert scores[scores.split == name].stability.tolist() == pytest.approx([0.75, 0.25, 0, 0], abs=0.03)
 
 
-def verdicts(rows: list[dict[str, object]], rule: Rule) -> pd.DataFrame:
+def verdicts(rows: list[dict[str, object]], rule: VerdictRule) -> pd.DataFrame:
     return add_verdicts(pd.DataFrame({"probe": "p", "variant": "v", "split": "report"} | row for row in rows), rule)
 
 
@@ -175,12 +177,12 @@ def test_verdicts_need_a_corrected_p_a_margin_and_for_the_second_one_the_table()
         {"label": "c", "p_label": 0.6, "margin": 0.5, "lexical_margin_low": 0.3},
         {"label": "d", "p_label": np.nan, "margin": np.nan, "lexical_margin_low": np.nan},
     ]
-    found = verdicts(rows, Rule())
+    found = verdicts(rows, VerdictRule())
     assert found.p_adjusted.tolist() == pytest.approx([0.03, 0.03, 0.6, np.nan], nan_ok=True)
     assert found.specialised.tolist() == [True, True, False, False]
     assert found.beyond_lexical.tolist() == [True, False, False, False]
-    assert verdicts(rows, Rule(margin=0.15)).specialised.tolist() == [True, False, False, False]
-    assert verdicts(rows, Rule(alpha=0.03)).specialised.tolist() == [False] * 4
+    assert verdicts(rows, VerdictRule(margin=0.15)).specialised.tolist() == [True, False, False, False]
+    assert verdicts(rows, VerdictRule(alpha=0.03)).specialised.tolist() == [False] * 4
 
 
 def test_heads_of_one_label_are_one_family_whatever_the_order_of_the_rows() -> None:
@@ -189,7 +191,7 @@ def test_heads_of_one_label_are_one_family_whatever_the_order_of_the_rows() -> N
         {"label": label, "p_label": p, "margin": 0.2, "lexical_margin_low": np.nan}
         for label, p in (("a", 0.03), ("b", 0.04), ("a", 0.5))
     ]
-    assert verdicts(rows, Rule()).p_adjusted.tolist() == pytest.approx([0.04, 0.04, 0.5])
+    assert verdicts(rows, VerdictRule()).p_adjusted.tolist() == pytest.approx([0.04, 0.04, 0.5])
 
 
 def test_intervals_of_margins_are_paired() -> None:

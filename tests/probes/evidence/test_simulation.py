@@ -9,8 +9,8 @@ import pytest
 
 from probes.evidence.question import Effort
 from probes.evidence.results import Split, add_verdicts, control_sums, score_table
-from probes.evidence.simulation import Judged, Pool, drawn, judge, simulated_runs, stacked
-from probes.evidence.statistics import Rule
+from probes.evidence.simulation import Pool, SimulatedQuestion, drawn, judge, simulated_runs, stacked
+from probes.evidence.statistics import VerdictRule
 from probes.registry import CONTROL_ARCS, RANDOM
 from probes.scoring.baselines import LEXICAL
 from probes.scoring.tally import Pooled, Question, Sums
@@ -158,7 +158,7 @@ def renumbered(pooled: Pooled, documents: range) -> dict[Question, Sums]:
     return found
 
 
-def real_run(pool: Pool, select: range, report: range, effort: Effort, rule: Rule) -> pd.DataFrame:
+def real_run(pool: Pool, select: range, report: range, effort: Effort, rule: VerdictRule) -> pd.DataFrame:
     """The scores of a run on two splits as `experiments.run.run` makes them."""
     splits = [
         Split(
@@ -174,7 +174,7 @@ def real_run(pool: Pool, select: range, report: range, effort: Effort, rule: Rul
     return add_verdicts(score_table(*splits, shape=SHAPE, effort=effort), rule)
 
 
-def assert_same(judged: dict[Question, Judged], scores: pd.DataFrame) -> None:
+def assert_same(judged: dict[Question, SimulatedQuestion], scores: pd.DataFrame) -> None:
     told = scores[scores.split == "report"].groupby(["probe", "variant", "label"])
     assert set(judged) == set(told.groups)
     for question, one in judged.items():
@@ -211,7 +211,7 @@ def assert_same(judged: dict[Question, Judged], scores: pd.DataFrame) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_run_in_which_every_document_is_drawn_once_is_judged_as_a_real_run(documents: int, seed: int) -> None:
     """With 8 documents all signs are tried, with 30 as many as were asked for."""
-    pool, rule = random_pool(2 * documents, seed), Rule()
+    pool, rule = random_pool(2 * documents, seed), VerdictRule()
     select, report = range(documents), range(documents, 2 * documents)
     judged = judge(pool, np.array(select), np.array(report), EFFORT, rule)
     scores = real_run(pool, select, report, EFFORT, rule)
@@ -228,25 +228,25 @@ def test_the_head_of_a_control_is_chosen_on_both_splits_together() -> None:
     other = {RANDOM: {A: sums_of(n, [[5, 1], [5, 1], [2, 8], [3, 8]])}}
     pool = Pool(4, heads, {}, {}, other)
     first, last = np.array([0, 1]), np.array([2, 3])
-    assert judge(pool, first, last, EFFORT, Rule())[A].evidence.baseline_accuracy == 0.8
-    assert judge(pool, last, first, EFFORT, Rule())[A].evidence.baseline_accuracy == 0.1
-    assert judge(pool, first, first, EFFORT, Rule())[A].evidence.baseline_accuracy == 0.5
+    assert judge(pool, first, last, EFFORT, VerdictRule())[A].evidence.baseline_accuracy == 0.8
+    assert judge(pool, last, first, EFFORT, VerdictRule())[A].evidence.baseline_accuracy == 0.1
+    assert judge(pool, first, first, EFFORT, VerdictRule())[A].evidence.baseline_accuracy == 0.5
     assert pool.truth(A).margin.tolist() == pytest.approx([0.9 - 0.45])
 
 
 def test_a_question_without_an_item_on_the_report_split_is_not_judged_and_not_corrected_for() -> None:
     pool = random_pool(30)
     without_b = np.array([number for number in range(30) if number % 3 == 0])
-    judged = judge(pool, np.arange(30), without_b, EFFORT, Rule())
+    judged = judge(pool, np.arange(30), without_b, EFFORT, VerdictRule())
     assert list(judged) == [A, C]
-    fewer = judge(pool.only([A, C]), np.arange(30), without_b, EFFORT, Rule())
+    fewer = judge(pool.only([A, C]), np.arange(30), without_b, EFFORT, VerdictRule())
     for question in (A, C):
         np.testing.assert_array_equal(judged[question].p_adjusted, fewer[question].p_adjusted)
 
 
 def test_the_rule_is_that_of_the_run() -> None:
     pool, documents = random_pool(30), np.arange(30)
-    strict, lax = (judge(pool, documents, documents, EFFORT, Rule(margin=margin)) for margin in (0.3, 0.0))
+    strict, lax = (judge(pool, documents, documents, EFFORT, VerdictRule(margin=margin)) for margin in (0.3, 0.0))
     assert strict[B].specialised.tolist() == [True] + [False] * 5
     assert lax[A].specialised[2]
     assert not strict[A].specialised.any()
@@ -255,7 +255,7 @@ def test_the_rule_is_that_of_the_run() -> None:
 # --- runs
 
 
-def numbers(judged: dict[Question, Judged]) -> list[object]:
+def numbers(judged: dict[Question, SimulatedQuestion]) -> list[object]:
     return [
         (question, one.evidence.n, one.evidence.margin_interval.tolist(), one.p_adjusted.tolist())
         for question, one in judged.items()
@@ -266,7 +266,7 @@ def test_runs_are_the_same_again_and_in_parts() -> None:
     pool = random_pool(20)
 
     def runs(which: range, seed: int = 5) -> list[list[object]]:
-        return [numbers(one) for one in simulated_runs(pool, 12, which, EFFORT, Rule(), (seed,))]
+        return [numbers(one) for one in simulated_runs(pool, 12, which, EFFORT, VerdictRule(), (seed,))]
 
     whole = runs(range(6))
     assert whole == runs(range(6))
@@ -278,11 +278,11 @@ def test_runs_are_the_same_again_and_in_parts() -> None:
 def test_runs_have_as_many_documents_as_told_and_splits_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[np.ndarray, np.ndarray, Effort]] = []
 
-    def look(pool: Pool, select: np.ndarray, report: np.ndarray, effort: Effort, rule: Rule) -> None:
+    def look(pool: Pool, select: np.ndarray, report: np.ndarray, effort: Effort, rule: VerdictRule) -> None:
         seen.append((select, report, effort))
 
     monkeypatch.setattr("probes.evidence.simulation.judge", look)
-    list(simulated_runs(random_pool(50), 40, range(3), EFFORT, Rule(), (0,)))
+    list(simulated_runs(random_pool(50), 40, range(3), EFFORT, VerdictRule(), (0,)))
     for select, report, effort in seen:
         assert len(select) == len(report) == 40
         assert not np.array_equal(select, report)
@@ -296,7 +296,7 @@ def test_over_many_runs_estimates_are_those_of_the_population() -> None:
     """Within four standard errors, for a question that not every document has."""
     pool = random_pool(200)
     light = Effort(replicates=2, flips=1)
-    found = [one[B].evidence.accuracy for one in simulated_runs(pool, 60, range(300), light, Rule(), (0,))]
+    found = [one[B].evidence.accuracy for one in simulated_runs(pool, 60, range(300), light, VerdictRule(), (0,))]
     error = np.std(found, 0) / len(found) ** 0.5
     assert (np.abs(np.mean(found, 0) - pool.truth(B).accuracy) < 4 * error).all()
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 from statsmodels.stats.multitest import multipletests
 
-from probes.evidence.statistics import Bootstrap, Rule, SignFlips, adjust, all_signs, expanded_tail
+from probes.evidence.statistics import Bootstrap, SignFlips, VerdictRule, adjust, all_signs, expanded_tail
 from probes.scoring.tally import Numbers
 
 REPLICATES = 20000
@@ -282,6 +282,6 @@ def test_what_was_not_tested_does_not_count() -> None:
 
 def test_the_rule_wants_both_a_small_p_and_a_margin() -> None:
     p, margin = np.array([0.049, 0.05, 0.001, 0.001, np.nan, 0.001]), np.array([0.1, 0.5, 0.099, 0.1, 0.9, np.nan])
-    assert Rule().specialised(p, margin).tolist() == [True, False, False, True, False, False]
-    assert Rule(0.01, 0.05).specialised(p, margin).tolist() == [False, False, True, True, False, False]
-    assert Rule().specialised(np.array([0.0]), np.array([0.7 - 0.6])).tolist() == [True]
+    assert VerdictRule().specialised(p, margin).tolist() == [True, False, False, True, False, False]
+    assert VerdictRule(0.01, 0.05).specialised(p, margin).tolist() == [False, False, True, True, False, False]
+    assert VerdictRule().specialised(np.array([0.0]), np.array([0.7 - 0.6])).tolist() == [True]

@@ -9,7 +9,7 @@ from probes import Document, Mention, Sentence
 from probes.corpora.corpus import MemoryTexts
 from probes.records import frozen_ints
 from probes.scoring.aligned import Aligned
-from probes.trained.tasks import TASKS, Example, control_labels, get_task, sample_examples
+from probes.trained.tasks import TASKS, LabelledExample, control_labels, get_task, sample_examples
 
 TREE = """
 the    DET   2 det      _
@@ -136,9 +136,10 @@ def test_words_without_pieces_are_left_out_and_counted(model: Model) -> None:
     assert list(aligned.dropped.counts.values()) == [1]
 
 
-def examples(forms: list[str], labels: list[str]) -> list[Example]:
+def examples(forms: list[str], labels: list[str]) -> list[LabelledExample]:
     return [
-        Example(("t", 0), 0, (i,), label, form, i) for i, (form, label) in enumerate(zip(forms, labels, strict=True))
+        LabelledExample(("t", 0), 0, (i,), label, form, i)
+        for i, (form, label) in enumerate(zip(forms, labels, strict=True))
     ]
 
 

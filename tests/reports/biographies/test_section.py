@@ -19,7 +19,7 @@ from reports.biographies.section import HeadBiographies, head_biographies
 from reports.page import page as page_module
 from reports.run.biography_files import read_biographies, write_biographies
 from reports.run.biography_tables import TABLES
-from reports.scores.verdicts import Rule
+from reports.scores.verdicts import RunThresholds
 
 STEPS = (0, 10, 100, 1000)
 QUESTIONS = {
@@ -119,7 +119,7 @@ def tables(seeds: Sequence[int] = (0, 1), steps: Sequence[int] = STEPS) -> dict[
 
 def told(folder: Path, frames: dict[str, pd.DataFrame]) -> HeadBiographies:
     write_biographies(frames, folder)
-    found = head_biographies(Run.open(folder), Rule())
+    found = head_biographies(Run.open(folder), RunThresholds())
     assert found is not None
     return found
 
@@ -134,7 +134,7 @@ def found(run_folder: Path) -> HeadBiographies:
 
 def test_a_run_without_biographies_has_none(run_folder: Path) -> None:
     assert Run.open(run_folder).biographies is None
-    assert head_biographies(Run.open(run_folder), Rule()) is None
+    assert head_biographies(Run.open(run_folder), RunThresholds()) is None
 
 
 def test_tables_come_back_as_they_were_written(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from reports.claims.charts import claim_charts
-from reports.claims.record import Cell, Measure, Number
+from reports.claims.record import ConditionMean, Number, RecordedMeasure
 from reports.drawing.charts import COLOURS, Chart
 
 NAN = math.nan
@@ -17,11 +17,11 @@ def number(value: float, half: float = NAN, unit: str = "µs") -> Number:
     return Number(value, value - half, value + half, 5, unit)
 
 
-def timed(*cells: Cell, unit: str = "µs") -> Measure:
-    return Measure("time a token", unit, "round", "length", cells, ())
+def timed(*cells: ConditionMean, unit: str = "µs") -> RecordedMeasure:
+    return RecordedMeasure("time a token", unit, "round", "length", cells, ())
 
 
-def chart_of(measure: Measure) -> Chart:
+def chart_of(measure: RecordedMeasure) -> Chart:
     (chart,) = claim_charts([measure])
     return chart
 
@@ -34,12 +34,12 @@ def marks(spec: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]], dic
 
 
 LINES = timed(
-    Cell("a", 16, number(1.5, 0.1)),
-    Cell("a", 64, number(2.5, 0.5)),
-    Cell("a", 256, number(9.0)),
-    Cell("b", 16, number(3.0, 0.0)),
-    Cell("b", 64, number(NAN)),
-    Cell("b", 256, number(4.0, 0.25)),
+    ConditionMean("a", 16, number(1.5, 0.1)),
+    ConditionMean("a", 64, number(2.5, 0.5)),
+    ConditionMean("a", 256, number(9.0)),
+    ConditionMean("b", 16, number(3.0, 0.0)),
+    ConditionMean("b", 64, number(NAN)),
+    ConditionMean("b", 256, number(4.0, 0.25)),
 )
 
 
@@ -67,14 +67,14 @@ def test_lines_lie_on_the_axes_that_their_numbers_ask_for() -> None:
     low, high = encoding["y"]["scale"]["domain"]
     assert low < 1.4
     assert high > 9
-    wide = timed(Cell("a", 1, number(1)), Cell("a", 4, number(30)))
+    wide = timed(ConditionMean("a", 1, number(1)), ConditionMean("a", 4, number(30)))
     encoding = next(marks(chart_of(wide).spec))[2]
     assert (encoding["x"]["scale"]["type"], encoding["y"]["scale"]["type"]) == ("linear", "log")
 
 
 def test_fractions_are_shown_in_percent() -> None:
     for unit in ("%", "points"):
-        cells = (Cell("a", 1, number(0.25, 0.05, unit)), Cell("a", 2, number(0.75, 0.125, unit)))
+        cells = (ConditionMean("a", 1, number(0.25, 0.05, unit)), ConditionMean("a", 2, number(0.75, 0.125, unit)))
         band, line, _ = marks(chart_of(timed(*cells, unit=unit)).spec)
         assert [row["value"] for row in line[1]] == [25, 75]
         assert [(row["low"], row["high"]) for row in band[1]] == [(20, 30), (62.5, 87.5)]
@@ -82,7 +82,7 @@ def test_fractions_are_shown_in_percent() -> None:
 
 
 def test_conditions_beyond_the_colours_are_dashed() -> None:
-    many = timed(*(Cell(f"{place}", at, number(place + at)) for place in range(8) for at in (1, 2)))
+    many = timed(*(ConditionMean(f"{place}", at, number(place + at)) for place in range(8) for at in (1, 2)))
     line = next(one for one in marks(chart_of(many).spec) if one[0] == "line")
     assert line[2]["color"]["scale"]["range"] == [*COLOURS, *COLOURS[:2]]
     assert line[2]["strokeDash"]["scale"]["range"] == [[1, 0]] * 6 + [[5, 3]] * 2
@@ -90,12 +90,12 @@ def test_conditions_beyond_the_colours_are_dashed() -> None:
 
 def test_conditions_without_an_axis_have_rows_with_repeats_interval_and_mean() -> None:
     cells = (
-        Cell("one head", None, number(0.75, 0.1, "%")),
-        Cell("alone", None, number(0.5, unit="%")),
-        Cell("gone", None, number(NAN)),
+        ConditionMean("one head", None, number(0.75, 0.1, "%")),
+        ConditionMean("alone", None, number(0.5, unit="%")),
+        ConditionMean("gone", None, number(NAN)),
     )
     repeats = (("one head", None, 0.7), ("one head", None, 0.8), ("one head", None, NAN), ("alone", None, 0.5))
-    chart = chart_of(Measure("accuracy", "%", "seed", "", cells, repeats))
+    chart = chart_of(RecordedMeasure("accuracy", "%", "seed", "", cells, repeats))
     halo, names, singles, interval, means = marks(chart.spec)
     assert [mark for mark, *_ in (halo, names, singles, interval, means)] == [
         "text",

@@ -21,7 +21,7 @@ from reports.compare.table import (
     NO_ROLE,
     OTHER_ROLE,
     SAME,
-    Pair,
+    RunPair,
 )
 
 NAN = float("nan")
@@ -47,7 +47,7 @@ def head(name: str, partner: str, change: str, before: str = "", now: str = "", 
 
 
 @pytest.fixture(scope="module")
-def pair(hostile: str) -> Pair:
+def pair(hostile: str) -> RunPair:
     rows = [
         row("det", SAME, 0.8, 0.82, sure=False),
         row("obj", MOVED, 0.9, 0.6),
@@ -64,16 +64,16 @@ def pair(hostile: str) -> Pair:
         head("", "2-3", ALONE, "", "cop", largest="", largest_from=NAN, largest_to=NAN),
     ]
     shapes = ((2, 2), (2, 3))
-    return Pair("before", "after", pd.DataFrame(rows), pd.DataFrame(heads), shapes, "By name.", (hostile,))
+    return RunPair("before", "after", pd.DataFrame(rows), pd.DataFrame(heads), shapes, "By name.", (hostile,))
 
 
 @pytest.fixture(scope="module")
-def folder(pair: Pair, tmp_path_factory: pytest.TempPathFactory, hostile: str) -> Path:
+def folder(pair: RunPair, tmp_path_factory: pytest.TempPathFactory, hostile: str) -> Path:
     runs = [Compared(name, "minilm", "ewt-dev", hostile) for name in ("before", "after")]
     return write_comparison(tmp_path_factory.mktemp("compare"), runs, [pair], "0.1.0").parent
 
 
-def test_what_came_out_is_said_in_plain_words(pair: Pair) -> None:
+def test_what_came_out_is_said_in_plain_words(pair: RunPair) -> None:
     assert pair.sentences == (
         "Of 5 roles that before or after has, 1 stays with the same head, 1 moved to another head, 2 are lost, "
         "1 is gained.",
@@ -88,21 +88,21 @@ def test_what_came_out_is_said_in_plain_words(pair: Pair) -> None:
     )
 
 
-def test_roles_that_changed_stand_first_the_largest_before_the_others(pair: Pair) -> None:
+def test_roles_that_changed_stand_first_the_largest_before_the_others(pair: RunPair) -> None:
     assert pair.roles["change"].tolist() == [LOST, LOST, GAINED, MOVED, SAME]
     assert pair.roles["difference"].round(2).tolist() == [-0.4, -0.05, 0.3, -0.3, 0.02]
     assert pair.others["label"].tolist() == ["case"]
 
 
-def test_nothing_to_tell_is_said(pair: Pair) -> None:
-    empty = Pair("a", "b", pair.rows.iloc[5:], pair.heads, pair.shapes, "", ())
+def test_nothing_to_tell_is_said(pair: RunPair) -> None:
+    empty = RunPair("a", "b", pair.rows.iloc[5:], pair.heads, pair.shapes, "", ())
     assert empty.sentences[:2] == (
         "Neither a nor b has a role: no chosen head is specialised in a label.",
         "No difference could be tested.",
     )
 
 
-def test_grids_know_the_counterpart_of_each_head(pair: Pair) -> None:
+def test_grids_know_the_counterpart_of_each_head(pair: RunPair) -> None:
     one, other = grids(pair)
     assert [cell["to"] for cell in one["cells"]] == [0, 4, 1, 3]
     assert other["cells"][2] is None, "a head that was not scored"
@@ -115,7 +115,7 @@ def test_grids_know_the_counterpart_of_each_head(pair: Pair) -> None:
     )
 
 
-def test_markdown_and_tables_hold_the_numbers(folder: Path, pair: Pair) -> None:
+def test_markdown_and_tables_hold_the_numbers(folder: Path, pair: RunPair) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
     assert (
         "| dependency: amod | dependent->head | lost | 1-1 | 50.0 \\[48.0, 52.0\\] | 2-2 | 45.0 \\[43.0, 47.0\\] "
@@ -127,7 +127,7 @@ def test_markdown_and_tables_hold_the_numbers(folder: Path, pair: Pair) -> None:
     assert pd.read_csv(folder / "heads.csv")["change"].tolist() == pair.heads["change"].tolist()
 
 
-def test_the_record_comes_back_bit_by_bit(folder: Path, pair: Pair, hostile: str) -> None:
+def test_the_record_comes_back_bit_by_bit(folder: Path, pair: RunPair, hostile: str) -> None:
     found = read_compared(folder)
     assert [(run.name, run.made) for run in found.runs] == [("before", hostile), ("after", hostile)]
     (again,) = found.pairs
@@ -147,7 +147,7 @@ def test_pages_are_made_anew_from_the_record(folder: Path) -> None:
     assert told == [("page", 0, 2), ("page", 1, 2), ("page", 2, 2)]
 
 
-def test_a_record_keeps_its_pairs_apart(pair: Pair, tmp_path: Path) -> None:
+def test_a_record_keeps_its_pairs_apart(pair: RunPair, tmp_path: Path) -> None:
     third = replace(pair, other="NA", rows=pair.rows.assign(other="NA")[:2], heads=pair.heads.assign(other="NA"))
     runs = [Compared(name, "m", "t", "") for name in ("before", "after", "NA")]
     write_comparison(tmp_path, runs, [pair, third], "0.1.0")

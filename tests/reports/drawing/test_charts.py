@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import pytest
 
-from reports.drawing.charts import COLOURS, Chart, Look, curves, legend, looks, over, vega
+from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves, legend, looks, over, vega
 from reports.templates.environment import embedded
 
 ROWS = [
@@ -19,7 +19,7 @@ ROWS = [
 
 @pytest.fixture
 def chart() -> Chart:
-    shown = {"one": Look("var(--right)"), "<other>": Look("var(--wrong)", dashed=True)}
+    shown = {"one": SeriesStyle("var(--right)"), "<other>": SeriesStyle("var(--wrong)", dashed=True)}
     drawn = curves(ROWS, shown, *axes())
     return Chart("title", "said", drawn.properties(height=120))
 
@@ -51,7 +51,9 @@ def test_a_specification_cannot_end_its_script_and_is_the_same_each_time(chart: 
     written = str(embedded(chart.spec))
     assert "<" not in written
     assert json.loads(written) == chart.spec
-    again = curves(ROWS, {"one": Look("var(--right)"), "<other>": Look("var(--wrong)", dashed=True)}, *axes())
+    again = curves(
+        ROWS, {"one": SeriesStyle("var(--right)"), "<other>": SeriesStyle("var(--wrong)", dashed=True)}, *axes()
+    )
     assert str(embedded(Chart("title", "said", again.properties(height=120)).spec)) == written
 
 

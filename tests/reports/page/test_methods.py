@@ -12,7 +12,7 @@ from experiments.run.config import RunConfig
 from reports.page.methods import methods
 from reports.page.methods_of_studies import BEHAVIOUR, LIVES
 from reports.scores.controls import Rival
-from reports.scores.verdicts import Rule, Verdicts
+from reports.scores.verdicts import RunThresholds, Verdicts
 from reports.sections.study_report import Method
 from reports.studies.registry import STUDY_REPORTS
 from tests.reports.page.test_summary import RECORD, row
@@ -42,7 +42,7 @@ RIVALS = (
 def told(config: dict[str, Any], record: dict[str, Any] | None = None, **more: Any) -> dict[str, str]:
     about = {"record": RECORD | {"model": MODEL} if record is None else record, "studies": {}}
     run: Any = SimpleNamespace(**about | {"behaviour": None, "biographies": None} | more)
-    verdicts = Verdicts(Rule(0.01, 0.125), None, (), controlled=True)
+    verdicts = Verdicts(RunThresholds(0.01, 0.125), None, (), controlled=True)
     return dict(methods(run, config, [row(), row(label="det")], RIVALS, verdicts))
 
 

@@ -15,12 +15,12 @@ from reports.page.summary import Opening, opening
 from reports.scores.best_heads import BestHead
 from reports.scores.plain_names import guess, task
 from reports.scores.summary import leader_sentence, summarise
-from reports.scores.verdicts import Design, Finds, Rule, Verdicts
+from reports.scores.verdicts import Finds, NeededItems, RunThresholds, Verdicts
 from reports.studies.ablation.costs import Costs
 from reports.studies.ablation.section import Ablations, BehaviourCosts, Contrast
 from reports.studies.gating.parts import Importance
 from reports.studies.gating.section import Gating
-from reports.studies.patching.section import Cell, Patched
+from reports.studies.patching.section import HeatMapCell, Patched
 from reports.templates.environment import environment
 
 RECORD = {
@@ -54,7 +54,7 @@ def told(rows: list[BestHead], verdicts: Verdicts, found: dict[str, Any] | None 
 
 
 def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval() -> None:
-    said = told([row()], Verdicts(Rule(), None, (FOUND,), controlled=True))
+    said = told([row()], Verdicts(RunThresholds(), None, (FOUND,), controlled=True))
     assert said.found[0] == (
         "2 of 72 heads are specialised (2 in dependency), in 1 of 3 labels that were tested: at least 10 percentage "
         "points more often right than the best simple guess and the controls, models or texts without the knowledge, "
@@ -72,7 +72,9 @@ def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval()
 
 
 def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None:
-    nothing = Verdicts(Rule(0.05, 0.2), None, (dataclasses.replace(FOUND, heads=frozenset()),), controlled=True)
+    nothing = Verdicts(
+        RunThresholds(0.05, 0.2), None, (dataclasses.replace(FOUND, heads=frozenset()),), controlled=True
+    )
     missed = {"specialised": False, "p_adjusted": 0.31, "margin": 0.15}
     said = told([row(**missed)], nothing)
     assert said.found[0].startswith("No head is specialised in any of the 3 labels that were tested: not one is at")
@@ -86,7 +88,7 @@ def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None
 
 def test_how_sure_it_is_names_splits_correction_and_stability() -> None:
     rows = [row(), row(label="det", stability=0.5)]
-    said = dict(told(rows, Verdicts(Rule(0.01), None, (FOUND,), controlled=True)).sure)
+    said = dict(told(rows, Verdicts(RunThresholds(0.01), None, (FOUND,), controlled=True)).sure)
     assert list(said) == ["Told on other text", "Tested together", "Chosen again"]
     assert said["Told on other text"].startswith(
         "Heads were chosen on one (1,000 sentences) and are told on two (500 sentences), 64 documents."
@@ -98,7 +100,7 @@ def test_how_sure_it_is_names_splits_correction_and_stability() -> None:
 
 def test_little_text_few_documents_and_missing_controls_are_said() -> None:
     rows = [row(), row(label="det", n=100), row(label="amod", clusters=19)]
-    weak = Verdicts(Rule(), Design(0.2, 0.8, 216, 45), (FOUND,), controlled=False)
+    weak = Verdicts(RunThresholds(), NeededItems(0.2, 0.8, 216, 45), (FOUND,), controlled=False)
     said = dict(told(rows, weak).sure)
     assert said["Too little text"] == (
         "In 2 of 3 questions a missing verdict says little: a head that is really 20 points ahead takes 216 words in "
@@ -136,7 +138,7 @@ def test_what_is_lost_without_a_head_is_told_beside_it() -> None:
         == "Switched off alone, it moves the loss by 0.30 [0.20, 0.40] cosine, surely more than the median head does."
     )
     assert lost_without("6-6", {"ablation": ablation(costs())}) == lost_without("3-1", {}) == ""
-    said = told([row()], Verdicts(Rule(), None, (FOUND,), controlled=True), {"ablation": ablation(costs())})
+    said = told([row()], Verdicts(RunThresholds(), None, (FOUND,), controlled=True), {"ablation": ablation(costs())})
     assert said.leaders[0].without.startswith("Switched off alone, it surely costs")
 
 
@@ -170,7 +172,11 @@ def test_importance_and_patching_are_told_where_they_were_measured() -> None:
         (6, 12), (Importance("loss", importance.assign(**dict.fromkeys(columns, np.nan)), None),), (), (), ()
     )
     patched = Patched(
-        (), [[Cell("1-1", 0.5, 100, sure=True), Cell("1-2", -0.5, 100, sure=True)]], (), (), with_direct=False
+        (),
+        [[HeatMapCell("1-1", 0.5, 100, sure=True), HeatMapCell("1-2", -0.5, 100, sure=True)]],
+        (),
+        (),
+        with_direct=False,
     )
     said = list(mattering({"gating": gating, "patching": patched}, frozenset({"3-1"}), 72))
     assert "1 of the 2 most important heads are specialised in something; of all heads 1 of 72 are." in said[0]
@@ -178,7 +184,7 @@ def test_importance_and_patching_are_told_where_they_were_measured() -> None:
 
 
 def test_names_from_a_corpus_stay_text_on_the_first_screen() -> None:
-    hostile, verdicts = "<script>alert(1)</script>|*", Verdicts(Rule(), None, (FOUND,), controlled=True)
+    hostile, verdicts = "<script>alert(1)</script>|*", Verdicts(RunThresholds(), None, (FOUND,), controlled=True)
     rows = [row(label=hostile, baseline=hostile)]
     page = SimpleNamespace(opening=told(rows, verdicts), summary=summarise({"dependency": rows}, {}, verdicts, 6, 12))
     page.verdicts = verdicts

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reports.drawing.charts import Chart, Look
+from reports.drawing.charts import Chart, SeriesStyle
 from reports.sandbox.charts import coverage_charts, false_charts, margin_looks, power_charts
 from reports.sandbox.page import write_sandbox_page
 from reports.sandbox.record import Coverage, FalseFinds, Power, Rate
@@ -110,9 +110,9 @@ def test_lines_of_margins_that_came_out_alike_are_not_one_line():
 def test_margins_not_above_the_threshold_are_dashed_oranges_and_others_blues():
     looks = margin_looks([0.0, 0.1, 0.1 + 1e-12, 0.15, 0.3], 0.1)
     assert [look.dashed for look in looks.values()] == [True, True, True, False, False]
-    assert looks[0.3] == Look("color-mix(in oklab,var(--ramp2) 100%,var(--ramp1))")
-    assert looks[0.15] == Look("color-mix(in oklab,var(--ramp2) 50%,var(--ramp1))")
-    assert looks[0.0] == Look("color-mix(in oklab,var(--wrong) 33%,var(--other))", dashed=True)
+    assert looks[0.3] == SeriesStyle("color-mix(in oklab,var(--ramp2) 100%,var(--ramp1))")
+    assert looks[0.15] == SeriesStyle("color-mix(in oklab,var(--ramp2) 50%,var(--ramp1))")
+    assert looks[0.0] == SeriesStyle("color-mix(in oklab,var(--wrong) 33%,var(--other))", dashed=True)
 
 
 def finds(where: str, documents: int, **rates: Rate) -> FalseFinds:

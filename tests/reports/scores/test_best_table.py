@@ -4,7 +4,7 @@ import pytest
 
 from reports import Run
 from reports.notebook.run_charts import MOST
-from reports.scores.best_table import Question, find_question
+from reports.scores.best_table import ScoredQuestion, find_question
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +50,9 @@ def test_a_label_is_asked_in_the_variant_with_the_largest_sure_margin_unless_one
     rows = run.scores[(run.scores["label"] == "obj") & run.scores["selected"] & (run.scores["split"] == "report")]
     rows = rows[rows["probe"] == "dependency"]
     surest = str(rows.loc[rows["margin_low"].idxmax(), "variant"])
-    assert find_question(run, "obj", "dependency") == Question("dependency", "obj", surest)
+    assert find_question(run, "obj", "dependency") == ScoredQuestion("dependency", "obj", surest)
     named = "head->dependent"
-    assert find_question(run, "obj", "dependency", named) == Question("dependency", "obj", named)
+    assert find_question(run, "obj", "dependency", named) == ScoredQuestion("dependency", "obj", named)
 
 
 def test_a_chart_of_a_label_has_a_cell_a_head_with_its_numbers(run: Run):

@@ -6,9 +6,9 @@ import pandas as pd
 
 from reports.scores.best_heads import BestHead, best_heads, probes
 from reports.scores.summary import leader_sentence, summarise
-from reports.scores.verdicts import Design, Finds, Rule, Verdicts, find_all
+from reports.scores.verdicts import Finds, NeededItems, RunThresholds, Verdicts, find_all
 
-NOTHING = Verdicts(Rule(), None, (), controlled=True)
+NOTHING = Verdicts(RunThresholds(), None, (), controlled=True)
 
 
 def row(label: str, low: float, high: float, clusters: int = 50, **more: Any) -> BestHead:
@@ -37,7 +37,7 @@ def test_the_summary_counts_what_lies_above_below_and_between():
 def test_the_summary_answers_first_which_heads_specialise_in_what(scores: pd.DataFrame):
     best = {probe: best_heads(scores, probe) for probe in probes(scores)}
     finds = find_all(scores)
-    sentences = summarise(best, {}, Verdicts(Rule(0.01), None, finds, controlled=True), 6, 12).sentences
+    sentences = summarise(best, {}, Verdicts(RunThresholds(0.01), None, finds, controlled=True), 6, 12).sentences
     named = {(one.probe, one.label, one.variant): one.name for rows in best.values() for one in rows}
     obj, det = (named["dependency", label, "dependent->head"] for label in ("obj", "det"))
     vocative = named["dependency", "vocative", "head<-dependent"]
@@ -64,14 +64,14 @@ def test_the_summary_answers_first_which_heads_specialise_in_what(scores: pd.Dat
 def test_only_a_few_heads_beyond_the_table_are_named():
     beyond = tuple((f"1-{i}", "obj", "v") for i in range(1, 6))
     find = Finds("dependency", 1, 1, 1, 1, 1, frozenset(name for name, _, _ in beyond), beyond)
-    text = said((row("obj", 0.1, 0.3),), Verdicts(Rule(), None, (find,), controlled=True))
+    text = said((row("obj", 0.1, 0.3),), Verdicts(RunThresholds(), None, (find,), controlled=True))
     assert "1 of the 1 pairs with a specialised head and such a table, by 5 heads: 1-1 in obj (v), " in text
     assert "1-3 in obj (v), +2." in text
 
 
 def test_without_a_find_nothing_is_said_about_the_table_or_stability():
     find = Finds("dependency", 4, 3, 0, 0, 0, frozenset(), ())
-    text = said((row("a", 0.1, 0.3),), Verdicts(Rule(), None, (find,), controlled=True))
+    text = said((row("a", 0.1, 0.3),), Verdicts(RunThresholds(), None, (find,), controlled=True))
     assert "0 of 3 tested, in 0 of their 4 label–variant pairs (dependency 0 of 4)" in text
     assert "Beyond" not in text
     assert "How sure" not in text
@@ -89,7 +89,7 @@ def test_leaders_are_specialised_heads_whatever_the_margins_of_others():
 
 def test_small_labels_are_counted_where_the_run_knows_how_many_words_it_takes():
     rows = (row("a", 0.1, 0.3, n=139), row("b", 0.1, 0.3, n=140), row("none", 0.1, 0.3, n=0))
-    design = Design(0.2, 0.8, 140)
+    design = NeededItems(0.2, 0.8, 140)
     assert "and marked †: 1. To be called specialised in 80 % of runs" in said(
         rows, dataclasses.replace(NOTHING, design=design)
     )

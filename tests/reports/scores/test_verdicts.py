@@ -1,11 +1,11 @@
 import pandas as pd
 import pytest
 
-from reports.scores.verdicts import Design, Rule, find_all
+from reports.scores.verdicts import NeededItems, RunThresholds, find_all
 
 
 def test_the_rule_is_told_with_the_thresholds_of_the_run():
-    rule = Rule.of({"verdict": {"alpha": 0.01, "margin": 0.125}})
+    rule = RunThresholds.of({"verdict": {"alpha": 0.01, "margin": 0.125}})
     said = dict(rule.said(controlled=True))
     assert "adjusted p below 0.01" in said["Specialised"]
     assert "at least 12.5 percentage points above the strongest" in said["Specialised"]
@@ -14,20 +14,20 @@ def test_the_rule_is_told_with_the_thresholds_of_the_run():
 
 
 def test_the_rule_has_the_usual_thresholds_where_a_config_names_none():
-    assert Rule.of({}) == Rule(0.05, 0.1)
-    assert Rule.of({"verdict": {"alpha": 0.1}}) == Rule(0.1, 0.1)
-    assert "at least 10 percentage points" in dict(Rule().said(controlled=True))["Specialised"]
+    assert RunThresholds.of({}) == RunThresholds(0.05, 0.1)
+    assert RunThresholds.of({"verdict": {"alpha": 0.1}}) == RunThresholds(0.1, 0.1)
+    assert "at least 10 percentage points" in dict(RunThresholds().said(controlled=True))["Specialised"]
 
 
 def test_a_run_without_controls_says_that_it_knows_less():
-    said = dict(Rule().said(controlled=False))
+    said = dict(RunThresholds().said(controlled=False))
     assert "control" not in said["Specialised"]
     assert "specialised means above the baselines only" in said["No controls"]
 
 
 def test_a_design_marks_labels_with_fewer_words_and_says_why():
     record = {"design": {"margin": 0.2, "power": 0.8, "items": 1400, "documents": 30, "source": "sandbox"}}
-    design = Design.of(record)
+    design = NeededItems.of(record)
     assert design is not None
     assert [design.marks(n, 30) for n in (0, 1, 1399, 1400)] == [False, True, True, False]
     assert design.marks(1400, 29)
@@ -40,7 +40,7 @@ def test_a_design_marks_labels_with_fewer_words_and_says_why():
 
 @pytest.mark.parametrize("record", [{}, {"design": None}, {"design": {"margin": 0.2}}])
 def test_without_a_design_nothing_is_marked(record: dict[str, object]):
-    assert Design.of(record) is None
+    assert NeededItems.of(record) is None
 
 
 def test_finds_are_counted_over_all_heads_of_the_report_split(scores: pd.DataFrame):

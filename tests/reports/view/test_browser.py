@@ -8,7 +8,7 @@ import pytest
 from reports import Run, write_view
 from reports.heads.card_parts import ROLE_COLUMNS
 from reports.view.roles import KnownRole, known_roles
-from reports.view.view import Attention, Panel
+from reports.view.view import Panel, TextAttention
 from tests.reports.views import attention, level, random_maps
 
 WORDS = ["[CLS]", "Mira", "gave", "her", "brother", "a", "book", ".", "[SEP]"]
@@ -46,7 +46,7 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Path:
     panels = [
         Panel("large", [attention(WORDS, shape=(6, 12))]),
         Panel("small", [attention(WORDS, shape=(2, 3), seed=9)]),
-        Panel("crossing", [Attention("", "a → b", crossed, crossed, crossed=True)]),
+        Panel("crossing", [TextAttention("", "a → b", crossed, crossed, crossed=True)]),
     ]
     return write_view(tmp_path_factory.mktemp("beside") / "view.html", panels)
 

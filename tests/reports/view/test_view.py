@@ -13,7 +13,7 @@ from reports import Run, write_view
 from reports.heads.card_parts import CardSource
 from reports.heads.grid import head_grid
 from reports.view.roles import KnownRole, known_roles
-from reports.view.view import LEFT_OUT, LONG, Attention, Panel
+from reports.view.view import LEFT_OUT, LONG, Panel, TextAttention
 from tests.reports.views import attention, level, random_maps
 
 WORDS = ["[CLS]", "Mira", "<b>&</script>", "slept", "[SEP]"]
@@ -21,13 +21,13 @@ PIECES = ["[CLS]", "mira", "<", "b", ">", "slept", "[SEP]"]
 
 
 @pytest.fixture
-def shown() -> Attention:
+def shown() -> TextAttention:
     """Return attention on five words, one of which is of three pieces."""
     return attention(WORDS, pieces=PIECES)
 
 
 @pytest.fixture
-def view(tmp_path: Path, shown: Attention) -> Path:
+def view(tmp_path: Path, shown: TextAttention) -> Path:
     roles = {"1-2": KnownRole(("<i>", "<i>"), "a & b", (("<i>",) * 8,))}
     return write_view(tmp_path / "deep" / "view.html", [Panel("mini & lm", [shown], roles)], ["a <note>"])
 
@@ -49,7 +49,7 @@ def weights(packed: str, *shape: int) -> np.ndarray:
     return np.frombuffer(gzip.decompress(base64.b64decode(packed)), np.uint8).reshape(shape) / 255
 
 
-def test_the_page_holds_every_weight_in_255_steps_and_loads_nothing(view: Path, shown: Attention):
+def test_the_page_holds_every_weight_in_255_steps_and_loads_nothing(view: Path, shown: TextAttention):
     assert not re.search(r"(src|href)=[\"'](?!data:,|#)", view.read_text(encoding="utf-8"))
     kept = told(view)
     for name, tokens, maps in (("words", WORDS, shown.words.maps), ("pieces", PIECES, shown.pieces.maps)):
@@ -59,7 +59,7 @@ def test_the_page_holds_every_weight_in_255_steps_and_loads_nothing(view: Path, 
     assert (kept["layers"], kept["heads"], kept["known"]) == (2, 3, True)
 
 
-def test_pieces_that_are_words_are_kept_once_under_their_own_names(tmp_path: Path, shown: Attention):
+def test_pieces_that_are_words_are_kept_once_under_their_own_names(tmp_path: Path, shown: TextAttention):
     one = replace(shown, pieces=level(shown.words.maps, ["[CLS]", "mira", "[UNK]", "slept", "[SEP]"]))
     kept = told(write_view(tmp_path / "view.html", [Panel("m", [one])]))
     assert "weights" not in kept["pieces"]
@@ -68,7 +68,7 @@ def test_pieces_that_are_words_are_kept_once_under_their_own_names(tmp_path: Pat
 
 def test_where_attention_goes_is_summed_over_the_rows_of_words(tmp_path: Path):
     maps = np.array([[[[1.0, 0, 0, 0], [0.5, 0.2, 0.2, 0.1], [0.1, 0.4, 0.4, 0.1], [0, 0, 0, 1.0]]]])
-    own = Attention("", "a b", level(maps, ["[", "a", "b", "]"]), level(maps, ["[", "a", "b", "]"]))
+    own = TextAttention("", "a b", level(maps, ["[", "a", "b", "]"]), level(maps, ["[", "a", "b", "]"]))
     crossed = replace(own, crossed=True)
     bare = replace(own, words=level(maps, "abcd", special=()))
     kept = [told(write_view(tmp_path / "view.html", [Panel("m", [one])]))["where"] for one in (own, crossed, bare)]
@@ -83,7 +83,7 @@ def test_small_weights_are_left_out_of_long_texts_but_count_where_attention_goes
     found = {}
     for n in (LONG, LONG + 1):
         even = level(np.full((1, 1, n, n), 1 / n), ["w"] * n)
-        page = write_view(tmp_path / "view.html", [Panel("m", [Attention("", "", even, even)])])
+        page = write_view(tmp_path / "view.html", [Panel("m", [TextAttention("", "", even, even)])])
         kept = told(page)
         assert kept["where"]["other words"][0] > 0.95
         found[n] = weights(kept["words"]["weights"], n, n).max(), LEFT_OUT in page.read_text(encoding="utf-8")
@@ -113,7 +113,7 @@ def test_hostile_words_stay_text(view: Path):
 )
 @pytest.mark.parametrize("kind", ["words", "pieces"])
 def test_maps_that_do_not_fit_are_refused_and_the_old_page_stays(
-    view: Path, shown: Attention, kind: str, wrong: np.ndarray, message: str
+    view: Path, shown: TextAttention, kind: str, wrong: np.ndarray, message: str
 ):
     before = view.read_text(encoding="utf-8")
     bad = {"words": shown.words, "pieces": shown.words} | {kind: replace(shown.words, maps=wrong)}
@@ -123,7 +123,7 @@ def test_maps_that_do_not_fit_are_refused_and_the_old_page_stays(
     assert [path.name for path in view.parent.iterdir()] == ["view.html"]
 
 
-def test_panels_offer_the_same_views(tmp_path: Path, shown: Attention):
+def test_panels_offer_the_same_views(tmp_path: Path, shown: TextAttention):
     other = replace(shown, title="another")
     for panels in ([], [Panel("m", [])], [Panel("m", [shown]), Panel("n", [other])]):
         with pytest.raises(ValueError, match="expected panels with the same views"):
@@ -144,7 +144,7 @@ def test_roles_are_those_of_the_cards(report: Path):
 
 @pytest.mark.parametrize("texts", [1, 3])
 def test_a_role_has_the_letter_and_the_colour_of_the_runs_report(
-    texts: int, written_run: Path, tmp_path: Path, shown: Attention
+    texts: int, written_run: Path, tmp_path: Path, shown: TextAttention
 ):
     run = Run.open(written_run)
     grid = head_grid(run)
@@ -161,7 +161,7 @@ def test_a_role_has_the_letter_and_the_colour_of_the_runs_report(
 
 
 def test_panels_of_several_runs_share_letters_and_colours_and_labels_of_two_probes_differ(
-    tmp_path: Path, shown: Attention
+    tmp_path: Path, shown: TextAttention
 ):
     def heads(*mains: tuple[str, str]) -> dict[str, KnownRole]:
         return {f"1-{i}": KnownRole(main, "", ()) for i, main in enumerate(mains, start=1)}

@@ -11,7 +11,7 @@ from experiments.run.config import load_config
 from experiments.run.run import run
 from experiments.studies.trained import answers
 from mha import Ablate, MaskedLM, intervene
-from mha.causal.sweep import Texts
+from mha.causal.sweep import TextBatch
 from mha.pieces import CLS, SEP, Pieces
 from probes.causal.behaviours import Asked, Predictions
 from reports import Run
@@ -127,7 +127,7 @@ def test_a_run_tells_answers_and_correlations_of_held_out_texts(config: Path, tm
     assert left.groupby("text").log_odds.nunique().max() > 1
 
 
-def texts_of(behaviour: Predictions, place: int) -> Texts:
+def texts_of(behaviour: Predictions, place: int) -> TextBatch:
     return behaviour.texts([place])
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from reports import BEHAVIOUR_COLUMNS, Run, write_behaviour, write_report
 from reports.page import page as page_module
-from reports.studies.behaviour.section import FOLDED, Behaviour, Examined, behaviour
+from reports.studies.behaviour.section import FOLDED, Examined, MinimalPairResults, behaviour
 from reports.tables.scores import BEHAVIOUR
 
 NAN = float("nan")
@@ -44,7 +44,7 @@ def rows() -> pd.DataFrame:
 
 
 @pytest.fixture
-def found(run_folder: Path) -> Behaviour:
+def found(run_folder: Path) -> MinimalPairResults:
     write_behaviour(rows(), run_folder)
     found = behaviour(Run.open(run_folder))
     assert found is not None
@@ -52,7 +52,7 @@ def found(run_folder: Path) -> Behaviour:
 
 
 @pytest.fixture
-def ships(found: Behaviour) -> Examined:
+def ships(found: MinimalPairResults) -> Examined:
     return found.corpora[0]
 
 
@@ -88,7 +88,7 @@ def test_what_cannot_be_said_about_pairs_is_refused(
         write_behaviour(change(rows()), tmp_path)
 
 
-def test_groupings_are_those_with_something_to_compare(found: Behaviour) -> None:
+def test_groupings_are_those_with_something_to_compare(found: MinimalPairResults) -> None:
     levels = {one.corpus: [part.level for part in one.groupings] for one in found.corpora}
     assert levels == {"ships": ["attractors", "number", "condition"], "many": ["phenomenon", "paradigm"]}
     attractors, *_ = found.corpora[0].groupings
@@ -116,7 +116,7 @@ def test_nothing_decided_is_said(run_folder: Path) -> None:
     assert found.corpora[0].said == "Nothing was decided; pairs left out: 7."
 
 
-def test_only_methods_that_were_used_are_explained(found: Behaviour, run_folder: Path) -> None:
+def test_only_methods_that_were_used_are_explained(found: MinimalPairResults, run_folder: Path) -> None:
     assert [name for name, _ in found.methods] == ["masked", "pll"]
     write_behaviour(rows()[:3], run_folder)
     again = behaviour(Run.open(run_folder))
@@ -133,7 +133,7 @@ def test_the_last_step_is_shown(run_folder: Path) -> None:
 
 
 def test_page_and_markdown_hold_every_row_and_the_figure(
-    found: Behaviour, run_folder: Path, monkeypatch: pytest.MonkeyPatch
+    found: MinimalPairResults, run_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(page_module, "_save_probe_figures", lambda *words: [])
     write_report(run_folder)

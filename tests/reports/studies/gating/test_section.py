@@ -9,7 +9,7 @@ import pytest
 
 from reports import Run
 from reports.page.page import write_report
-from reports.scales import Scale
+from reports.scales import NumberScale
 from reports.studies.gating.charts import gating_charts, save_gating
 from reports.studies.gating.section import Gating, gating
 from reports.studies.gating.tables import GATE_TABLES
@@ -203,7 +203,7 @@ def test_what_cannot_be_is_refused(run_folder: Path, name: str, change: dict[str
 
 
 def test_what_is_rounded_to_nothing_has_no_sign() -> None:
-    scale = Scale("nats", 1)
+    scale = NumberScale("nats", 1)
     assert [scale.cost(value) for value in (-0.00004, 0.00004, -0.00006, np.nan)] == [
         "0.0000",
         "0.0000",
