@@ -7,9 +7,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 ROOMS = ("mha", "probes", "reports", "experiments")
 
-STAND = ("HeadSet", "PageSection")
-"Names that still stand for two things."
-
 
 def public_classes(source: str) -> list[str]:
     """Return the classes that a module defines, those inside others too, but for those that begin with a line."""
@@ -32,8 +29,4 @@ def test_a_class_is_found_wherever_it_stands() -> None:
 
 
 def test_no_two_public_classes_share_a_name() -> None:
-    assert {name: where for name, where in shared_names().items() if name not in STAND} == {}
-
-
-def test_every_name_that_still_stands_for_two_things_does() -> None:
-    assert [name for name in STAND if name not in shared_names()] == []
+    assert shared_names() == {}

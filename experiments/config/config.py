@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from pydantic import Field, create_model, model_validator
 
@@ -91,8 +91,9 @@ def with_studies(name: str, module: str, sections: Iterable[type[StudySection]])
     their own. `name` is what the model is called in `module`.
     """
     fields: dict[str, Any] = {section.table: (section, section()) for section in sections}
-    studies: type[Any] = create_model("Studies", __base__=Tables, __module__=module, **fields)
-    return create_model(name, __base__=(Config, studies), __module__=module, __doc__=Config.__doc__)
+    studies = create_model("Studies", __base__=Tables, __module__=module, **fields)
+    bases: Any = (Config, studies)  # which the types of pydantic want to be of one class
+    return cast(type[Config], create_model(name, __base__=bases, __module__=module, __doc__=Config.__doc__))
 
 
 class TrainingConfig(Section):

@@ -21,7 +21,7 @@ from experiments.studies.maps.confusion import ConfusionStudy
 from experiments.studies.maps.counts import HitCounts
 from experiments.studies.maps.drift import DriftStudy
 from experiments.studies.maps.ensembles import Ensembles
-from experiments.studies.maps.headset import HeadSet
+from experiments.studies.maps.headset import HeadSetStudy
 from experiments.studies.maps.relatedness import RelatednessStudy
 from experiments.studies.maps.shapes import ShapeStudy
 from experiments.studies.scope import Scored
@@ -40,7 +40,7 @@ STUDIES: Final[tuple[type[Study[Any]], ...]] = (
     ClassifierStudy,
     ParserStudy,
     PatchingStudy,
-    HeadSet,
+    HeadSetStudy,
     Ensembles,
     AblationStudy,
     ImportanceStudy,

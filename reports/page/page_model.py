@@ -27,7 +27,7 @@ from reports.scores.glossary import MAPS_SAID
 from reports.scores.rankings import Rankings, rankings
 from reports.scores.summary import Summary, summarise
 from reports.scores.verdicts import Verdicts
-from reports.sections.page_section import Told
+from reports.sections.report_section import Told
 from reports.studies.behaviour.section import MinimalPairResults, behaviour
 from reports.tables.text_table import TextTable
 

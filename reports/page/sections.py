@@ -10,14 +10,14 @@ from reports.heads.grid import head_grid
 from reports.page.run_findings import run_findings
 from reports.progress import Step, each, silent
 from reports.run.folder import RunFolder
-from reports.sections.page_section import PageSection, Told
+from reports.sections.report_section import ReportSection, Told
 from reports.studies.registry import STUDY_REPORTS
 
 SECTIONS: Final = (
-    PageSection("heads", "Every head", head_grid, first=True, by_head=True),
-    PageSection("attention", "Heads at work", attention_view, first=True),
+    ReportSection("heads", "Every head", head_grid, first=True, by_head=True),
+    ReportSection("attention", "Heads at work", attention_view, first=True),
     *(study.section for study in STUDY_REPORTS if study.section is not None),
-    PageSection("run_findings", "Published findings", run_findings),
+    ReportSection("run_findings", "Published findings", run_findings),
 )
 "In the order of the page."
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports.sections.page_section import PageSection
+from reports.sections.report_section import ReportSection
 from reports.tables.table import Table
 
 
@@ -33,7 +33,7 @@ class StudyReport:
 
     tables: Mapping[str, Table]
     "What its tables in a run folder must hold, by name."
-    section: PageSection | None = None
+    section: ReportSection | None = None
     "Of the page of a run; None where the page does not show it."
     methods: Sequence[Method] = ()
 

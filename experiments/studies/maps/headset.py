@@ -58,7 +58,7 @@ Compared = Mapping[str, Mapping[str, Numbers]]
 
 
 @dataclass(frozen=True)
-class HeadSet(Study[HeadsSection]):
+class HeadSetStudy(Study[HeadsSection]):
     """What is measured of all heads while they are scored, and of them as a set."""
 
     name = "heads as a set"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reports.sections.page_section import PageSection
+from reports.sections.report_section import ReportSection
 from reports.sections.study_report import Method, StudyReport
 from reports.studies.ablation.figure import save_ablation
 from reports.studies.ablation.section import ablations
@@ -13,7 +13,7 @@ from reports.studies.ablation.terms import ABLATION
 
 ABLATION_STUDY: Final = StudyReport(
     ABLATION_TABLES,
-    PageSection("ablation", "What happens without a head", ablations, ABLATION, save=save_ablation),
+    ReportSection("ablation", "What happens without a head", ablations, ABLATION, save=save_ablation),
     (
         Method(
             ("ablations",),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from reports.sections.page_section import PageSection
+from reports.sections.report_section import ReportSection
 from reports.sections.study_report import Method, StudyReport
 from reports.studies.answers.section import ANSWERS, answers
 from reports.studies.answers.tables import ANSWER_TABLES
 
 ANSWER_STUDY: Final = StudyReport(
     ANSWER_TABLES,
-    PageSection("answers", "What was learned to be answered", answers, ANSWERS),
+    ReportSection("answers", "What was learned to be answered", answers, ANSWERS),
     (
         Method(
             ("answers",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reports.sections.page_section import PageSection
+from reports.sections.report_section import ReportSection
 from reports.sections.study_report import Method, StudyReport
 from reports.studies.circuits.figure import save_circuits
 from reports.studies.circuits.section import TERMS, circuit_parts
@@ -12,7 +12,7 @@ from reports.studies.circuits.tables import CIRCUIT_TABLES
 
 CIRCUIT_STUDY: Final = StudyReport(
     CIRCUIT_TABLES,
-    PageSection("circuits", "What the weights alone say", circuit_parts, TERMS, save=save_circuits),
+    ReportSection("circuits", "What the weights alone say", circuit_parts, TERMS, save=save_circuits),
     (
         Method(
             ("circuits", "circuit_kernels", "circuit_relations", "circuit_links"),

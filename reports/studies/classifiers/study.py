@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reports.sections.page_section import PageSection
+from reports.sections.report_section import ReportSection
 from reports.sections.study_report import Method, StudyReport
 from reports.studies.classifiers.figure import save_classifiers
 from reports.studies.classifiers.section import classifiers
@@ -13,7 +13,7 @@ from reports.studies.classifiers.terms import CLASSIFIERS
 
 CLASSIFIER_STUDY: Final = StudyReport(
     CLASSIFIER_TABLES,
-    PageSection("classifiers", "What classifiers tell from heads", classifiers, CLASSIFIERS, save=save_classifiers),
+    ReportSection("classifiers", "What classifiers tell from heads", classifiers, CLASSIFIERS, save=save_classifiers),
     (
         Method(
             ("classifiers", "layers"),

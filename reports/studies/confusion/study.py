@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from reports.sections.page_section import PageSection
+from reports.sections.report_section import ReportSection
 from reports.sections.study_report import Method, StudyReport
 from reports.studies.confusion.section import confusions
 from reports.studies.confusion.tables import CONFUSION_TABLES
 
 CONFUSION_STUDY: Final = StudyReport(
     CONFUSION_TABLES,
-    PageSection("confusion", "Agreement among distractors", confusions),
+    ReportSection("confusion", "Agreement among distractors", confusions),
     (
         Method(
             ("confusion",),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from reports.sections.page_section import PageSection
+from reports.sections.report_section import ReportSection
 from reports.sections.study_report import Method, StudyReport
 from reports.studies.drift.section import DRIFT, drift
 from reports.studies.drift.tables import DRIFT_TABLES
 
 DRIFT_STUDY: Final = StudyReport(
     DRIFT_TABLES,
-    PageSection("drift", "What training moved", drift, DRIFT),
+    ReportSection("drift", "What training moved", drift, DRIFT),
     (
         Method(
             ("drift",),

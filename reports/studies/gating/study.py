@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reports.sections.page_section import PageSection
+from reports.sections.report_section import ReportSection
 from reports.sections.study_report import Method, StudyReport
 from reports.studies.gating.charts import gating_charts, save_gating
 from reports.studies.gating.section import gating
@@ -13,7 +13,7 @@ from reports.studies.gating.terms import GATING
 
 GATE_STUDY: Final = StudyReport(
     GATE_TABLES,
-    PageSection("gating", "What heads are worth", gating, GATING, gating_charts, save_gating),
+    ReportSection("gating", "What heads are worth", gating, GATING, gating_charts, save_gating),
     (
         Method(
             ("importance", "taylor"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reports.sections.page_section import PageSection
+from reports.sections.report_section import ReportSection
 from reports.sections.study_report import Method, StudyReport
 from reports.studies.headset.charts import headset_charts
 from reports.studies.headset.figure import save_headset
@@ -14,7 +14,7 @@ from reports.studies.headset.terms import HEADSET
 
 HEADSET_STUDY: Final = StudyReport(
     HEADSET_TABLES,
-    PageSection("headset", "Heads as a set", heads_together, HEADSET, headset_charts, save_headset),
+    ReportSection("headset", "Heads as a set", heads_together, HEADSET, headset_charts, save_headset),
     (
         Method(
             ("distances", "subspaces", "contrasts", "places"),

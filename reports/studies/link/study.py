@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reports.sections.page_section import PageSection
+from reports.sections.report_section import ReportSection
 from reports.sections.study_report import Method, StudyReport
 from reports.studies.link.figure import save_link
 from reports.studies.link.section import LINK, linked_heads
@@ -12,7 +12,7 @@ from reports.studies.link.tables import LINK_TABLES
 
 LINK_STUDY: Final = StudyReport(
     LINK_TABLES,
-    PageSection("link", "Looking and mattering", linked_heads, LINK, save=save_link),
+    ReportSection("link", "Looking and mattering", linked_heads, LINK, save=save_link),
     (
         Method(
             ("link", "link_correlations"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reports.sections.page_section import PageSection
+from reports.sections.report_section import ReportSection
 from reports.sections.study_report import Method, StudyReport
 from reports.studies.patching.figure import save_patching
 from reports.studies.patching.section import PATCHING, patched_heads
@@ -12,7 +12,7 @@ from reports.studies.patching.tables import PATCHING_TABLES
 
 PATCHING_STUDY: Final = StudyReport(
     PATCHING_TABLES,
-    PageSection("patching", "What brings the answer back", patched_heads, PATCHING, save=save_patching),
+    ReportSection("patching", "What brings the answer back", patched_heads, PATCHING, save=save_patching),
     (
         Method(
             ("patching",),

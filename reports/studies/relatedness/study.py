@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from reports.sections.page_section import PageSection
+from reports.sections.report_section import ReportSection
 from reports.sections.study_report import Method, StudyReport
 from reports.studies.relatedness.section import relations
 from reports.studies.relatedness.tables import RELATEDNESS_TABLES
 
 RELATEDNESS_STUDY: Final = StudyReport(
     RELATEDNESS_TABLES,
-    PageSection("relatedness", "Related words", relations),
+    ReportSection("relatedness", "Related words", relations),
     (
         Method(
             ("relatedness",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reports.sections.page_section import PageSection
+from reports.sections.report_section import ReportSection
 from reports.sections.study_report import Method, StudyReport
 from reports.studies.shapes.charts import save_shapes, shape_charts
 from reports.studies.shapes.section import head_shapes
@@ -13,7 +13,7 @@ from reports.studies.shapes.terms import SHAPES
 
 SHAPE_STUDY: Final = StudyReport(
     SHAPE_TABLES,
-    PageSection("shapes", "The shape of maps", head_shapes, SHAPES, shape_charts, save_shapes),
+    ReportSection("shapes", "The shape of maps", head_shapes, SHAPES, shape_charts, save_shapes),
     (
         Method(
             ("shapes",),

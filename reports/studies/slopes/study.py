@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from reports.sections.page_section import PageSection
+from reports.sections.report_section import ReportSection
 from reports.sections.study_report import Method, StudyReport
 from reports.studies.slopes.section import SLOPES, slopes
 from reports.studies.slopes.tables import SLOPE_TABLES
 
 SLOPE_STUDY: Final = StudyReport(
     SLOPE_TABLES,
-    PageSection("slopes", "What single attention weights matter", slopes, SLOPES),
+    ReportSection("slopes", "What single attention weights matter", slopes, SLOPES),
     (
         Method(
             ("slopes",),

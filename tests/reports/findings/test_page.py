@@ -15,7 +15,7 @@ from reports.findings.words import beside, common, deciding, exceptions, facts, 
 from reports.formats import escaped
 from reports.page.run_findings import Verdict, run_findings
 from reports.page.sections import SECTIONS
-from reports.sections.page_section import Told
+from reports.sections.report_section import Told
 from reports.templates.environment import environment
 
 HOSTILE = "<script>alert('1')</script> | *a* ‮ 🙂"

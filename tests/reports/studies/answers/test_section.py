@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from reports.formats import escaped
-from reports.sections.page_section import Told
+from reports.sections.report_section import Told
 from reports.studies.answers.section import answers
 from reports.studies.answers.study import ANSWER_STUDY
 from reports.studies.drift.section import drift

@@ -20,7 +20,7 @@ def _no_figures(found: Any, about: str, folder: Path) -> Sequence[str]:
 
 
 @dataclass(frozen=True)
-class PageSection:
+class ReportSection:
     """How a page tells of a study: what its templates get, and what its figures are."""
 
     name: str
@@ -44,7 +44,7 @@ class PageSection:
 class Told:
     """A section of one page; `told` in its templates."""
 
-    section: PageSection
+    section: ReportSection
     found: Any
     "What its `gather` returned."
     figures: tuple[str, ...] = ()
