@@ -131,7 +131,7 @@ def columns_of(titles: Sequence[str], text: Sequence[str] = ()) -> tuple[TextCol
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ShownEstimate:
     """How numbers of one kind are written, with the interval that they have."""
 
     value: Callable[[float], str]
@@ -159,5 +159,5 @@ class Estimate:
         return TextColumn(title, lambda row: self.cell(attrgetter(of)(row)), **more)
 
 
-PERCENT: Final = Estimate(percent, interval)
-POINTS: Final = Estimate(signed, signed_interval)
+PERCENT: Final = ShownEstimate(percent, interval)
+POINTS: Final = ShownEstimate(signed, signed_interval)
