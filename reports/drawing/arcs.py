@@ -167,7 +167,7 @@ def _place(words: list[str], arcs: pd.DataFrame) -> tuple[list[Token], dict[int,
 
 
 def _text_width(text: str, kind: str) -> float:
-    """ShownEstimate the width of `text` in pixels at 14 px; wide scripts count double, marks nothing."""
+    """Estimate the width of `text` in pixels at 14 px; wide scripts count double, marks nothing."""
     per = 8.6 if kind == "asked" else 8.0
     return max(per * sum(_units(character) for character in text), 8.0) + (10 if kind == "special" else 0)
 

@@ -100,7 +100,7 @@ STRONGEST: Final = (
     TextColumn("All places", lambda head: signed(head.row["share"]), look="strong"),
     TextColumn("95 % interval", lambda head: head.interval or MISSING, "text", "ci", plain="interval"),
     TextColumn("Corrected p", lambda head: p_value(head.row["p_adjusted"])),
-    TextColumn("ShownEstimate", lambda head: signed(head.row["estimate"])),
+    TextColumn("Estimate", lambda head: signed(head.row["estimate"])),
 )
 "Of the table of the strongest heads; what some runs alone have comes after."
 
