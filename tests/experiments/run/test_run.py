@@ -505,7 +505,14 @@ def test_halves_of_a_single_document_are_refused(base: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "place", ["run.open_model", "part.score_table", "run.write_examples", "run.machine_record", "run.write_report"]
+    "place",
+    [
+        "run.run.open_model",
+        "studies.scope.score_table",
+        "run.run.write_examples",
+        "run.run.machine_record",
+        "run.run.write_report",
+    ],
 )
 def test_a_failure_leaves_no_folder_and_nothing_temporary(
     place: str, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
