@@ -4,13 +4,32 @@ from __future__ import annotations
 
 from typing import Final
 
+from reports.formats import coefficient
 from reports.sections.report_section import ReportSection
 from reports.sections.study_report import Method, StudyReport
 from reports.studies.drift.section import DRIFT, drift
-from reports.studies.drift.tables import DRIFT_TABLES
+from reports.tables.shared_columns import FRACTIONS, ONE_HEAD, RUN, SPLIT, number, place
+from reports.tables.table import Table
+
+MAP_DRIFT: Final = Table(
+    "One row for each sentence and head: its map before and after a training run.",
+    ("model", "step", "text", "name"),
+    (
+        *RUN,
+        SPLIT,
+        place("text", "Number of the sentence."),
+        *ONE_HEAD,
+        number(
+            "cosine",
+            "Cosine of the head's map before and after training; 1 is the same map.",
+            FRACTIONS,
+            write=coefficient,
+        ),
+    ),
+)
 
 DRIFT_STUDY: Final = StudyReport(
-    DRIFT_TABLES,
+    {"drift": MAP_DRIFT},
     ReportSection("drift", "What training moved", drift, DRIFT),
     (
         Method(
