@@ -11,7 +11,7 @@ from reports.studies.ablation.section import ablations
 from reports.studies.ablation.tables import ABLATION_TABLES
 from reports.studies.ablation.terms import ABLATION
 
-ABLATION_STUDY: Final = StudyReport(
+STUDY: Final = StudyReport(
     ABLATION_TABLES,
     ReportSection("ablation", "What happens without a head", ablations, ABLATION, save=save_ablation),
     (

@@ -9,7 +9,7 @@ from reports.sections.study_report import Method, StudyReport
 from reports.studies.answers.section import ANSWERS, answers
 from reports.studies.answers.tables import ANSWER_TABLES
 
-ANSWER_STUDY: Final = StudyReport(
+STUDY: Final = StudyReport(
     ANSWER_TABLES,
     ReportSection("answers", "What was learned to be answered", answers, ANSWERS),
     (

@@ -10,7 +10,7 @@ from reports.studies.circuits.figure import save_circuits
 from reports.studies.circuits.section import TERMS, circuit_parts
 from reports.studies.circuits.tables import CIRCUIT_TABLES
 
-CIRCUIT_STUDY: Final = StudyReport(
+STUDY: Final = StudyReport(
     CIRCUIT_TABLES,
     ReportSection("circuits", "What the weights alone say", circuit_parts, TERMS, save=save_circuits),
     (

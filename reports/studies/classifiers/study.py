@@ -11,7 +11,7 @@ from reports.studies.classifiers.section import classifiers
 from reports.studies.classifiers.tables import CLASSIFIER_TABLES
 from reports.studies.classifiers.terms import CLASSIFIERS
 
-CLASSIFIER_STUDY: Final = StudyReport(
+STUDY: Final = StudyReport(
     CLASSIFIER_TABLES,
     ReportSection("classifiers", "What classifiers tell from heads", classifiers, CLASSIFIERS, save=save_classifiers),
     (

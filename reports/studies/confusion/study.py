@@ -9,7 +9,7 @@ from reports.sections.study_report import Method, StudyReport
 from reports.studies.confusion.section import confusions
 from reports.studies.confusion.tables import CONFUSION_TABLES
 
-CONFUSION_STUDY: Final = StudyReport(
+STUDY: Final = StudyReport(
     CONFUSION_TABLES,
     ReportSection("confusion", "Agreement among distractors", confusions),
     (

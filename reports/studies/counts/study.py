@@ -7,4 +7,4 @@ from typing import Final
 from reports.sections.study_report import StudyReport
 from reports.studies.counts.tables import COUNT_TABLES
 
-COUNT_STUDY: Final = StudyReport(COUNT_TABLES)
+STUDY: Final = StudyReport(COUNT_TABLES)

@@ -28,7 +28,7 @@ MAP_DRIFT: Final = Table(
     ),
 )
 
-DRIFT_STUDY: Final = StudyReport(
+STUDY: Final = StudyReport(
     {"drift": MAP_DRIFT},
     ReportSection("drift", "What training moved", drift, DRIFT),
     (

@@ -11,7 +11,7 @@ from reports.studies.gating.section import gating
 from reports.studies.gating.tables import GATE_TABLES
 from reports.studies.gating.terms import GATING
 
-GATE_STUDY: Final = StudyReport(
+STUDY: Final = StudyReport(
     GATE_TABLES,
     ReportSection("gating", "What heads are worth", gating, GATING, gating_charts, save_gating),
     (

@@ -12,7 +12,7 @@ from reports.studies.headset.section import heads_together
 from reports.studies.headset.tables import HEADSET_TABLES
 from reports.studies.headset.terms import HEADSET
 
-HEADSET_STUDY: Final = StudyReport(
+STUDY: Final = StudyReport(
     HEADSET_TABLES,
     ReportSection("headset", "Heads as a set", heads_together, HEADSET, headset_charts, save_headset),
     (

@@ -10,7 +10,7 @@ from reports.studies.link.figure import save_link
 from reports.studies.link.section import LINK, linked_heads
 from reports.studies.link.tables import LINK_TABLES
 
-LINK_STUDY: Final = StudyReport(
+STUDY: Final = StudyReport(
     LINK_TABLES,
     ReportSection("link", "Looking and mattering", linked_heads, LINK, save=save_link),
     (

@@ -10,7 +10,7 @@ from reports.studies.patching.figure import save_patching
 from reports.studies.patching.section import PATCHING, patched_heads
 from reports.studies.patching.tables import PATCHING_TABLES
 
-PATCHING_STUDY: Final = StudyReport(
+STUDY: Final = StudyReport(
     PATCHING_TABLES,
     ReportSection("patching", "What brings the answer back", patched_heads, PATCHING, save=save_patching),
     (

@@ -9,7 +9,7 @@ from reports.sections.study_report import Method, StudyReport
 from reports.studies.relatedness.section import relations
 from reports.studies.relatedness.tables import RELATEDNESS_TABLES
 
-RELATEDNESS_STUDY: Final = StudyReport(
+STUDY: Final = StudyReport(
     RELATEDNESS_TABLES,
     ReportSection("relatedness", "Related words", relations),
     (

@@ -11,7 +11,7 @@ from reports.studies.shapes.section import head_shapes
 from reports.studies.shapes.tables import SHAPE_TABLES
 from reports.studies.shapes.terms import SHAPES
 
-SHAPE_STUDY: Final = StudyReport(
+STUDY: Final = StudyReport(
     SHAPE_TABLES,
     ReportSection("shapes", "The shape of maps", head_shapes, SHAPES, shape_charts, save_shapes),
     (

@@ -9,7 +9,7 @@ from reports.sections.study_report import Method, StudyReport
 from reports.studies.slopes.section import SLOPES, slopes
 from reports.studies.slopes.tables import SLOPE_TABLES
 
-SLOPE_STUDY: Final = StudyReport(
+STUDY: Final = StudyReport(
     SLOPE_TABLES,
     ReportSection("slopes", "What single attention weights matter", slopes, SLOPES),
     (

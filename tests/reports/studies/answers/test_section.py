@@ -9,7 +9,7 @@ import pytest
 from reports.formats import escaped
 from reports.sections.report_section import Told
 from reports.studies.answers.section import answers
-from reports.studies.answers.study import ANSWER_STUDY
+from reports.studies.answers.study import STUDY
 from reports.studies.drift.section import drift
 from reports.templates.environment import environment
 
@@ -103,8 +103,8 @@ def test_heads_that_moved_most_are_named() -> None:
 
 
 def test_both_sections_are_laid_out_in_html_and_markdown(asked: dict[str, pd.DataFrame]) -> None:
-    assert ANSWER_STUDY.section is not None
-    told = Told(ANSWER_STUDY.section, answers(run(**asked)))
+    assert STUDY.section is not None
+    told = Told(STUDY.section, answers(run(**asked)))
     html = environment().get_template("answers.html.j2").render(told=told)
     assert html.count("<table") == html.count("</table>") == 3
     assert '<td class="num">0.75</td>' in html
