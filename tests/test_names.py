@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 ROOMS = ("mha", "probes", "reports", "experiments")
 
-STAND = ("HeadSet", "PageSection")
+STAND = ("Estimate", "HeadSet", "PageSection")
 "Names that still stand for two things."
 
 
