@@ -13,7 +13,7 @@ ACCURACY = "accuracy"
 
 
 @dataclass(frozen=True)
-class Scale:
+class NumberScale:
     """How the numbers of one behaviour and measure are written, wherever they stand."""
 
     unit: str
@@ -21,7 +21,7 @@ class Scale:
     "What a number is multiplied with to be drawn."
 
     @classmethod
-    def of(cls, unit: str, measure: str) -> Scale:
+    def of(cls, unit: str, measure: str) -> NumberScale:
         """Return percentage points for accuracies, else the unit in which it was measured."""
         if ACCURACY in (unit, measure.partition(" ")[0]):
             return cls("percentage points", 100)

@@ -10,7 +10,7 @@ import pytest
 
 from reports.formats import compact, cost
 from reports.page.effects_in_words import lost_without
-from reports.scales import Scale
+from reports.scales import NumberScale
 from reports.studies.ablation.costs import Costs
 from reports.studies.ablation.section import Ablations, BehaviourCosts
 from reports.studies.gating.parts import Importance
@@ -40,7 +40,7 @@ def test_a_cost_is_written_with_three_digits_and_no_more_than_four_decimals(numb
 
 @pytest.mark.parametrize(("unit", "measure"), [("accuracy", "value"), ("nats", "accuracy with attractors")])
 def test_accuracies_lose_percentage_points(unit: str, measure: str) -> None:
-    scale = Scale.of(unit, measure)
+    scale = NumberScale.of(unit, measure)
     assert (scale.unit, scale.cost(-0.021), scale.value(0.74)) == ("percentage points", "−2.1", "74.0")
 
 

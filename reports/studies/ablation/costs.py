@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reports.scales import Scale
+from reports.scales import NumberScale
 from reports.studies.ablation.tables import MEASURES
 
 Grid = npt.NDArray[np.float64]
@@ -59,9 +59,9 @@ class Costs:
         return self.behaviour if self.measure == VALUE else f"{self.behaviour}, {self.measure}"
 
     @property
-    def scale(self) -> Scale:
+    def scale(self) -> NumberScale:
         """How costs are written."""
-        return Scale.of(self.unit, self.measure)
+        return NumberScale.of(self.unit, self.measure)
 
     @property
     def distance(self) -> bool:
