@@ -44,7 +44,7 @@ class Wiring:
 
 
 WAY: tuple[Station | Wiring, ...] = (
-    Station("Read the config", "experiments.config.config", "load_config", "a TOML file", "`Config`: every key set"),
+    Station("Read the config", "experiments.run.config", "load_config", "a TOML file", "`Config`: every key set"),
     Wiring(
         "experiments.run.run",
         "run",
@@ -183,7 +183,7 @@ WAY: tuple[Station | Wiring, ...] = (
             ),
             Station(
                 "Reach the verdict",
-                "experiments.studies.study",
+                "experiments.studies.surroundings",
                 "Surroundings.verdicts",
                 "scores of all labels and directions",
                 "scores with adjusted p and verdict, one row a head",

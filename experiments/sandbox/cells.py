@@ -54,7 +54,7 @@ class RunCounts:
 
 
 @dataclass(frozen=True)
-class Cell:
+class SandboxCell:
     """A model and a size: what is simulated."""
 
     pool: Pool
@@ -63,11 +63,11 @@ class Cell:
     "Role -> its question, and the column of the head that is planted for it."
 
 
-Count = Callable[[Cell, Mapping[Question, Truth], Mapping[Question, SimulatedQuestion], RunCounts], None]
+Count = Callable[[SandboxCell, Mapping[Question, Truth], Mapping[Question, SimulatedQuestion], RunCounts], None]
 
 
 def simulate(
-    cell: Cell, runs: range, effort: Effort, rule: VerdictRule, seed: Sequence[int], counts: Sequence[Count]
+    cell: SandboxCell, runs: range, effort: Effort, rule: VerdictRule, seed: Sequence[int], counts: Sequence[Count]
 ) -> RunCounts:
     """Simulate these runs of a cell and return what is counted of them."""
     truths = {question: cell.pool.truth(question) for question in cell.pool.heads}
@@ -79,7 +79,7 @@ def simulate(
 
 
 def simulate_all(
-    cells: Mapping[Any, Cell],
+    cells: Mapping[Any, SandboxCell],
     runs: int,
     effort: Effort,
     rule: VerdictRule,
@@ -106,7 +106,7 @@ def simulate_all(
 
 
 def count_power(
-    cell: Cell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: RunCounts
+    cell: SandboxCell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: RunCounts
 ) -> None:
     """Count how often planted heads are called specialised, and how often intervals hold the true values."""
     for role, (question, head) in cell.planted.items():
@@ -128,7 +128,7 @@ def count_power(
 
 
 def count_false(
-    cell: Cell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: RunCounts
+    cell: SandboxCell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: RunCounts
 ) -> None:
     """Count what is claimed of heads that know nothing beyond the strongest baseline or control."""
     singles, labels, false_labels, found_labels, false_heads, found_heads, specialised = [], [], 0, 0, 0, 0, 0

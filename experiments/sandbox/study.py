@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.sandbox.cells import Cell, RunCounts, count_false, count_power, simulate_all
+from experiments.sandbox.cells import RunCounts, SandboxCell, count_false, count_power, simulate_all
 from experiments.sandbox.checks import null_run, planted_by_weights, whole_run, with_roles
 from experiments.sandbox.population import DECOYED, MARGINS, ROLES, Sandbox
 from probes.evidence.planted import Knows
@@ -127,17 +127,19 @@ class SandboxStudy:
             for role in cells[margin, size].planted
         ]
 
-    def _cell(self, margin: float, size: int) -> Cell:
+    def _cell(self, margin: float, size: int) -> SandboxCell:
         layout = self.box.layout
         heads = {role: layout.planted[role, margin] for role in ROLES if (role, margin) in layout.planted}
         kept = [*layout.bystanders, *heads.values()]
         planted = {role: (ROLES[role], kept.index(head)) for role, head in heads.items()}
-        return Cell(self.pool.columns(kept), size, planted)
+        return SandboxCell(self.pool.columns(kept), size, planted)
 
     def false(self, progress: Report) -> list[dict[str, Any]]:
         """Return how often something is claimed that is not true, under several null hypotheses."""
         cells = {
-            (name, size): Cell(pool, size, {}) for name, pool in self._nulls() for size in self.scale.null_documents
+            (name, size): SandboxCell(pool, size, {})
+            for name, pool in self._nulls()
+            for size in self.scale.null_documents
         }
         found = self._simulate(cells, (count_false,), 1, progress)
         return [
@@ -220,7 +222,7 @@ class SandboxStudy:
         return self._side_by_side(null_run, tasks, progress)
 
     def _simulate(
-        self, cells: Mapping[Any, Cell], counts: Sequence[Any], part: int, progress: Report
+        self, cells: Mapping[Any, SandboxCell], counts: Sequence[Any], part: int, progress: Report
     ) -> dict[Any, RunCounts]:
         return simulate_all(
             cells,
@@ -243,7 +245,7 @@ class SandboxStudy:
         return results
 
 
-def _power_row(cell: Cell, role: str, counts: RunCounts) -> dict[str, Any]:
+def _power_row(cell: SandboxCell, role: str, counts: RunCounts) -> dict[str, Any]:
     question, head = cell.planted[role]
     truth = cell.pool.truth(question)
     estimates = counts.values["estimate", role]

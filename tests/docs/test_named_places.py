@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.config.config import Config
+from experiments.run.config import RunConfig
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("mha", "probes", "reports", "experiments")
@@ -64,7 +64,7 @@ def resolves(name: str) -> bool:
 
 
 def is_key(parts: list[str]) -> bool:
-    section = Config.model_fields.get(parts[0])
+    section = RunConfig.model_fields.get(parts[0])
     return section is not None and len(parts) == 2 and parts[1] in getattr(section.annotation, "model_fields", {})
 
 

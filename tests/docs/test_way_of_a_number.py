@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 import torch
 
-from experiments.config.config import load_config
+from experiments.run.config import load_config
 from experiments.run.run import run
 from probes.evidence.question import Evidence
 from reports import Run

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from experiments.sandbox.cells import Cell, RunCounts, count_false, count_power, simulate_all
+from experiments.sandbox.cells import RunCounts, SandboxCell, count_false, count_power, simulate_all
 from probes.evidence.question import Effort, Evidence
 from probes.evidence.simulation import Pool, SimulatedQuestion, Truth
 from probes.evidence.statistics import VerdictRule
@@ -82,7 +82,7 @@ def truth(margin: list[float], accuracy: list[float] | None = None) -> Truth:
     return Truth(values, values, np.array(margin))
 
 
-CELL = Cell(Pool(0, {}, {}, {}, {}), 5, {})
+CELL = SandboxCell(Pool(0, {}, {}, {}, {}), 5, {})
 
 
 def test_false_finds_are_those_of_heads_without_a_true_margin() -> None:
@@ -118,7 +118,7 @@ def test_power_and_coverage_are_those_of_planted_heads() -> None:
     """Their intervals go from 0.4 to 0.6; a true accuracy of 1 cannot be missed and does not count, a margin does."""
     run = {A: judged([0.01] * 2, [0.01] * 2, [0.06, 0.04], [False, True])}
     truths = {A: truth([-0.1, 0.5], [0.7, 1.0]), B: truth([0.1, 0.1])}
-    cell = Cell(CELL.pool, 5, {"one": (A, 0), "two": (A, 1), "not asked": (B, 0)})
+    cell = SandboxCell(CELL.pool, 5, {"one": (A, 0), "two": (A, 1), "not asked": (B, 0)})
     counts = RunCounts()
     count_power(cell, truths, run, counts)
     assert counts.values == {
@@ -146,7 +146,7 @@ def test_cells_are_simulated_in_parts_of_which_none_is_lost(monkeypatch: pytest.
     n, hits = np.full(9, 10.0), random.integers(0, 10, (9, 2)).astype(float)
     sums, offset = (Sums(tuple(range(9)), n, part, part, part, part) for part in (hits, hits[:, :1]))
     pool = Pool(9, {A: sums}, {"offset": {A: offset}}, {}, {})
-    cells = {size: Cell(pool, size, {"one": (A, 1)}) for size in (4, 7)}
+    cells = {size: SandboxCell(pool, size, {"one": (A, 1)}) for size in (4, 7)}
     seen: list[tuple[int, int]] = []
 
     def simulated(chunk: int) -> dict[Any, RunCounts]:
