@@ -40,9 +40,6 @@ from reports.tables.shared_columns import (
 )
 from reports.tables.table import Refuse, Table
 
-MAPS: Final = ("weights", "norms", "rollout")
-"What can be read of a head."
-
 BEHAVIOUR_LEVELS: Final = (
     *("corpus", "field", "phenomenon", "paradigm", "condition", "attractors", "number"),
     "condition and attractors",
@@ -66,7 +63,7 @@ SCORES: Final = Table(
     ("model", "step", "corpus", "maps", "probe", "label", "variant", "layer", "head", "split"),
     (
         *RUN,
-        text("maps", "What was read of the heads: attention weights, norms of what they carry, or rollout.", MAPS),
+        text("maps", "What was read of the heads: attention weights, norms of what they carry, or rollout."),
         *QUESTION,
         *ONE_HEAD,
         SPLIT,

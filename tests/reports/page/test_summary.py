@@ -128,14 +128,14 @@ def ablation(of: Costs, *p: float) -> Ablations:
 
 def test_what_is_lost_without_a_head_is_told_beside_it() -> None:
     assert lost_without("3-1", {"ablation": ablation(costs())}) == (
-        "Switched off alone, it surely costs the loss: cost 0.30 [0.20, 0.40] nats."
+        "Switched off alone, it surely costs the loss: cost 0.300 [0.200, 0.400] nats."
     )
-    assert "does not surely change the loss (cost 0.30" in lost_without("3-1", {"ablation": ablation(costs(p=0.2))})
+    assert "does not surely change the loss (cost 0.300" in lost_without("3-1", {"ablation": ablation(costs(p=0.2))})
     assert "surely helps the loss" in lost_without("3-1", {"ablation": ablation(costs(cost=-0.3))})
     far = lost_without("3-1", {"ablation": ablation(costs("cosine with the intact embedding"))})
     assert (
         far
-        == "Switched off alone, it moves the loss by 0.30 [0.20, 0.40] cosine, surely more than the median head does."
+        == "Switched off alone, it moves the loss by 0.300 [0.200, 0.400] cosine, surely more than the median head does."
     )
     assert lost_without("6-6", {"ablation": ablation(costs())}) == lost_without("3-1", {}) == ""
     said = told([row()], Verdicts(RunThresholds(), None, (FOUND,), controlled=True), {"ablation": ablation(costs())})
@@ -150,8 +150,8 @@ def test_whether_it_matters_is_told_from_chosen_heads_against_random_ones(p: tup
     assert said[0].startswith(verdict)
     assert f"In {sum(one < 0.05 for one in p)} of 2 such comparisons" in said[0]
     assert said[1] == (
-        "loss: without the 2 heads of agreement: all it loses 0.50 nats, without random heads 0.20; difference 0.30 "
-        "[0.10, 0.50]."
+        "loss: without the 2 heads of agreement: all it loses 0.500 nats, without random heads 0.200; difference "
+        "0.300 [0.100, 0.500]."
     )
 
 
