@@ -133,9 +133,8 @@ def test_what_is_lost_without_a_head_is_told_beside_it() -> None:
     assert "does not surely change the loss (cost 0.300" in lost_without("3-1", {"ablation": ablation(costs(p=0.2))})
     assert "surely helps the loss" in lost_without("3-1", {"ablation": ablation(costs(cost=-0.3))})
     far = lost_without("3-1", {"ablation": ablation(costs("cosine with the intact embedding"))})
-    assert (
-        far
-        == "Switched off alone, it moves the loss by 0.300 [0.200, 0.400] cosine, surely more than the median head does."
+    assert far == (
+        "Switched off alone, it moves the loss by 0.300 [0.200, 0.400] cosine, surely more than the median head does."
     )
     assert lost_without("6-6", {"ablation": ablation(costs())}) == lost_without("3-1", {}) == ""
     said = told([row()], Verdicts(RunThresholds(), None, (FOUND,), controlled=True), {"ablation": ablation(costs())})
