@@ -167,7 +167,7 @@ def test_the_page_shows_every_table_and_escapes_names(run_folder: Path, hostile:
         assert definition.split("“")[0] in page
         assert f"- **{term}**" in text
     lines = text[text.index("What the best head of each task tells:") :].splitlines()
-    header = next(line for line in lines if line.startswith("| Task"))
+    header = next(line for line in lines if line.startswith("| task"))
     assert lines[lines.index(header) + 1].count("|") == header.count("|") == lines[lines.index(header) + 2].count("|")
     assert (folder / "figures" / "classifiers.pdf").is_file()
 

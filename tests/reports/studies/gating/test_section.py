@@ -186,14 +186,14 @@ def test_the_same_numbers_give_the_same_figures(found: Gating, tmp_path: Path) -
     ("name", "change", "said"),
     [
         ("importance", {"importance": -1.0}, "`importance` is negative"),
-        ("importance", {"of_layer": 1.5}, "`of_layer` is negative, or above 1"),
+        ("importance", {"of_layer": 1.5}, "`of_layer` lies outside [0, 1]"),
         ("taylor", {"spearman": 1.5}, "`spearman` lies outside"),
         ("pruning", {"order": "name"}, "`order` is not one of importance, cost, random"),
         ("pruning", {"removed": 1000}, "`removed` is not between 0 and `heads`"),
         ("pruning_areas", {"measure": "loss"}, "`measure` is not one of value"),
         ("migration", {"after_accuracy": 2.0}, "`after_accuracy` lies outside"),
         ("gates", {"gate": 1.2}, "`gate` lies outside"),
-        ("gate_paths", {"left": -1}, "`left` is not between 0 and `heads`"),
+        ("gate_paths", {"left": -1}, "`left` is negative"),
     ],
 )
 def test_what_cannot_be_is_refused(run_folder: Path, name: str, change: dict[str, Any], said: str) -> None:
