@@ -313,7 +313,7 @@ def test_what_is_no_study_is_never_replaced(
     kind: str, tmp_path: Path, headscope: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And that is said before anything is computed."""
-    monkeypatch.setattr(study, "Study", lambda *anything: pytest.fail("began"))
+    monkeypatch.setattr(study, "SandboxStudy", lambda *anything: pytest.fail("began"))
     mine = tmp_path / "mine"
     if kind == "folder":
         mine.mkdir()

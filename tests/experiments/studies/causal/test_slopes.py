@@ -28,11 +28,11 @@ def test_slopes_of_all_heads_are_told(scored: Scored) -> None:
     told = slopes(found)
     assert told is not None
     (one,) = told
-    assert [row[0] for row in one.rows] == ["1", "2"]
+    assert [row[0] for row in one.layers.texts] == ["1", "2"]
     mean = table[(table.layer == 1)].groupby("token").slope.mean()
-    assert one.rows[1][1] == f"{mean['other']:.2g}"
+    assert one.layers.texts[1][1] == f"{mean['other']:.2g}"
     for place, token in enumerate(one.tokens):
-        assert one.rows[1][2 + place] == f"{mean[token] / mean['other']:.2f}"
+        assert one.layers.texts[1][2 + place] == f"{mean[token] / mean['other']:.2f}"
     write_report(found.folder)
     for page in ("index.html", "report.md"):
         assert "What single attention weights matter" in (found.folder / "report" / page).read_text(encoding="utf-8")

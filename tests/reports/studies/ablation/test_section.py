@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
@@ -70,11 +71,14 @@ def contrasts(p: float = 1 / 21, low: float = 0.02, by: str = "specialised", els
 
 
 @pytest.fixture(scope="module")
-def folder(written_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(
+    written_run: Path, tmp_path_factory: pytest.TempPathFactory, drawing: Callable[[], AbstractContextManager[None]]
+) -> Path:
     """A run with ablations and its report; not to be changed."""
     folder = shutil.copytree(written_run, tmp_path_factory.mktemp("ablation") / "minilm-ewt")
     write_studies({"ablations": costs(), "ablation_contrasts": contrasts()}, folder)
-    write_report(folder)
+    with drawing():
+        write_report(folder)
     return folder
 
 

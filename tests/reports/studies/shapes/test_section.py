@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -83,11 +84,14 @@ def measure_rows(scope: str, split: str, kind: str, name: str) -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def folder(written_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(
+    written_run: Path, tmp_path_factory: pytest.TempPathFactory, drawing: Callable[[], AbstractContextManager[None]]
+) -> Path:
     """A run with shapes and its report; not to be changed."""
     folder = shutil.copytree(written_run, tmp_path_factory.mktemp("shapes") / "minilm-ewt")
     write_studies({"shapes": rows()}, folder)
-    write_report(folder)
+    with drawing():
+        write_report(folder)
     return folder
 
 
