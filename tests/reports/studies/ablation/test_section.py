@@ -195,4 +195,4 @@ def test_the_page_has_the_map_the_tables_and_the_figure(folder: Path) -> None:
         assert (folder / "report" / "figures" / f"ablation.{ending}").stat().st_size > 1000
     assert "## What happens without a head" in text
     assert "![What every head costs, a panel a behaviour](figures/ablation.png)" in text
-    assert "| 3-5 | 2.00 \\[1.99, 2.02\\] |" in text
+    assert "| 3-5 | 2.00 [1.99, 2.02] |" in text
