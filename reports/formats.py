@@ -58,17 +58,19 @@ def p_value(p: float) -> str:
 
 
 def cost(value: float) -> str:
-    """Write a cost, or any difference in a unit of its own: three digits, but four decimals at the most.
+    """Write a cost, or any difference in a unit of its own: three digits, but six decimals at the most.
 
     The spelling hangs on the number alone, so that one cost is the same in every table, sentence and drawing.
 
-    >>> cost(0.04512), cost(-0.2), cost(2)
-    ('0.0451', '−0.200', '2.00')
+    >>> cost(0.04512), cost(-0.2), cost(2), cost(0.00015)
+    ('0.0451', '−0.200', '2.00', '0.000150')
     """
     if math.isnan(value):
         return MISSING
-    digits = 2 if abs(value) >= 1 else 3 if abs(value) >= 0.1 else 4
-    return f"{round(value, digits) or 0.0:.{digits}f}".replace("-", "−")  # no -0.0
+    if not round(value, 6):
+        return "0.0000"
+    digits = min(max(2 - math.floor(math.log10(abs(value))), 2), 6)
+    return f"{value:.{digits}f}".replace("-", "−")
 
 
 def compact(value: float, most: float) -> str:

@@ -32,9 +32,17 @@ def found(**values: Any) -> Ablations:
 
 @pytest.mark.parametrize(
     ("number", "text"),
-    [(COST, "0.0451"), (-0.2, "−0.200"), (2.0, "2.00"), (0.0, "0.0000"), (-0.00001, "0.0000"), (math.nan, "–")],
+    [
+        (COST, "0.0451"),
+        (-0.2, "−0.200"),
+        (2.0, "2.00"),
+        (0.0, "0.0000"),
+        (-0.00015, "−0.000150"),
+        (-0.0000001, "0.0000"),
+        (math.nan, "–"),
+    ],
 )
-def test_a_cost_is_written_with_three_digits_and_no_more_than_four_decimals(number: float, text: str) -> None:
+def test_a_cost_is_written_with_three_digits_and_no_more_than_six_decimals(number: float, text: str) -> None:
     assert cost(number) == text
 
 

@@ -186,7 +186,7 @@ def test_the_same_numbers_give_the_same_figures(found: Gating, tmp_path: Path) -
     ("name", "change", "said"),
     [
         ("importance", {"importance": -1.0}, "`importance` is negative"),
-        ("importance", {"of_layer": 1.5}, "`of_layer` lies outside [0, 1]"),
+        ("importance", {"of_layer": 1.5}, r"`of_layer` lies outside \[0, 1\]"),
         ("taylor", {"spearman": 1.5}, "`spearman` lies outside"),
         ("pruning", {"order": "name"}, "`order` is not one of importance, cost, random"),
         ("pruning", {"removed": 1000}, "`removed` is not between 0 and `heads`"),
@@ -204,9 +204,9 @@ def test_what_cannot_be_is_refused(run_folder: Path, name: str, change: dict[str
 
 def test_what_is_rounded_to_nothing_has_no_sign() -> None:
     scale = NumberScale("nats", 1)
-    assert [scale.cost(value) for value in (-0.00004, 0.00004, -0.00006, np.nan)] == [
+    assert [scale.cost(value) for value in (-4e-7, 4e-7, -6e-7, np.nan)] == [
         "0.0000",
         "0.0000",
-        "−0.0001",
+        "−0.000001",
         "–",
     ]
