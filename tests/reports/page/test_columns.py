@@ -18,9 +18,8 @@ from reports.findings.tables import FINDING_TABLES
 from reports.page import columns
 from reports.page.columns import RUN_TABLES, meaning, tables_of
 from reports.page.dataset_card import dataset_card
-from reports.scores.glossary import MAPS as MAPS_IN_WORDS
 from reports.scores.glossary import MEANING
-from reports.tables.scores import MAPS, SCORES
+from reports.tables.scores import SCORES
 from reports.tables.shared_columns import fraction
 from reports.tables.table import Table
 from reports.templates.environment import TEMPLATES
@@ -47,10 +46,6 @@ def test_keys_and_intervals_are_of_declared_columns(name: str) -> None:
     assert table.key
     assert {*named} <= {*table.names}
     assert len({*table.names}) == len(table.columns)
-
-
-def test_what_can_be_read_of_heads_is_what_the_glossary_explains() -> None:
-    assert tuple(MAPS_IN_WORDS) == MAPS
 
 
 def test_terms_that_are_columns_begin_with_what_the_column_means() -> None:
