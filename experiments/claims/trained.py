@@ -14,7 +14,6 @@ from pydantic import Field, model_validator
 from experiments.claims.claim import ClaimSection, Work
 from experiments.config.config import (
     NAME,
-    Config,
     ControlsSection,
     CorpusSection,
     ProbesSection,
@@ -26,6 +25,7 @@ from experiments.config.train_config import TrainSection
 from experiments.inputs.corpora import open_corpora
 from experiments.record.progress import silent
 from experiments.record.run_record import Journal
+from experiments.run.config import RunConfig
 from experiments.studies.scope import Part
 from experiments.training.train import noted, train_seeds
 from mha import MaskedLM, Model
@@ -102,7 +102,7 @@ def specialised(section: ScoredSection, model: Model, folder: Path) -> pd.DataFr
 
     All baselines and controls of a run, its tests and corrections over all labels of both scopes.
     """
-    config = Config(
+    config = RunConfig(
         name="claim",
         model={"name": str(folder)},
         **{name: getattr(section, name) for name in ("corpus", "probes", "scoring", "controls", "verdict")},

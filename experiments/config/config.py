@@ -53,10 +53,12 @@ class LastTables(Section):
 
 
 class Config(LastTables, Tables):
-    """A run."""
+    """A run; the tables of its studies are in `experiments.run.config.RunConfig`, and only with them is one made."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
+        if type(self) is Config:
+            raise TypeError("a config is made by experiments.run.config: RunConfig has the tables of the studies too")
         if self.model.source == "train" and self.train is None:
             raise ValueError('model.source is "train", but there is no table [train] that says what to train')
         if self.biographies is not None and self.model.source not in ("train", "checkpoint"):

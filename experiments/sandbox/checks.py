@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.config.config import Config
 from experiments.inputs.controls import add_control, of_model, on_arcs
+from experiments.run.config import RunConfig
 from experiments.run.run import run
 from experiments.sandbox.population import LAYERS, ROLES, WIDTH, Sandbox
 from mha.planted.heads import BY_WEIGHTS, plant_weights, word_model
@@ -87,7 +87,7 @@ def planted_by_weights(documents: int, seed: int) -> list[dict[str, Any]]:
 def null_run(source: str, seed: int, documents: int) -> dict[str, Any]:
     """Return what a run declares on MiniLM's architecture with fresh or shuffled weights, all controls on."""
     parts = {"name": "grammar", "documents": documents}
-    config = Config.model_validate(
+    config = RunConfig.model_validate(
         {
             "name": "null",
             "seed": seed,

@@ -8,7 +8,7 @@ import pytest
 import tomli_w
 from pydantic import BaseModel, ValidationError
 
-from experiments.config.config import ConfigError, CorpusPart, resolved
+from experiments.config.config import Config, ConfigError, CorpusPart, resolved
 from experiments.run.config import RunConfig, load_config
 
 SHIPPED = sorted((Path(__file__).parents[3] / "experiments" / "configs").glob("*.toml"))
@@ -216,6 +216,13 @@ def test_controls_may_be_switched_by_true_and_false_too(write: Any) -> None:
     controls = load_config(write(), ["controls.random=true", "controls.shuffled=false"]).controls
     assert (controls.random, controls.shuffled) == (1, 0)
     assert type(controls.random) is type(controls.shuffled) is int
+
+
+def test_a_config_without_the_tables_of_studies_is_not_made() -> None:
+    values = {"name": "bare", "corpus": {"select": {"name": "grammar"}}}
+    assert RunConfig.model_validate(values).name == "bare"
+    with pytest.raises(TypeError, match=r"experiments\.run\.config"):
+        Config.model_validate(values)
 
 
 def test_a_config_cannot_be_changed(write: Any) -> None:
