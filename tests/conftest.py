@@ -56,9 +56,14 @@ def _not_drawn(figure: Figure, fname: Path, **_: object) -> None:
 
 
 @contextmanager
-def _drawing() -> Iterator[None]:
+def _drawing(*names: str) -> Iterator[None]:
+    """Draw the figures of these names, or all of them."""
+
+    def save(figure: Figure, fname: Path, **options: Any) -> None:
+        (_save if not names or Path(fname).stem in names else _not_drawn)(figure, fname, **options)
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Figure, "savefig", _save)
+        patch.setattr(Figure, "savefig", save)
         yield
 
 
@@ -71,14 +76,15 @@ def _figures_are_not_drawn() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def drawing() -> Callable[[], AbstractContextManager[None]]:
-    """Return the block in which figures are drawn, for fixtures that are made before a test begins."""
+def drawing() -> Callable[..., AbstractContextManager[None]]:
+    """Return the block in which figures, or those of some names, are drawn, for fixtures that many tests share."""
     return _drawing
 
 
 @pytest.fixture(autouse=True)
 def _figures_are_drawn_where_marked(request: pytest.FixtureRequest) -> Iterator[None]:
-    with _drawing() if request.node.get_closest_marker("figures") else nullcontext():
+    mark = request.node.get_closest_marker("figures")
+    with nullcontext() if mark is None else _drawing(*mark.args):
         yield
 
 

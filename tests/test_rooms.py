@@ -69,6 +69,7 @@ def test_no_module_of_reports_imports_what_runs_a_model() -> None:
     assert {module: names for module, names in wrong.items() if names} == {}
 
 
+@pytest.mark.slow
 def test_importing_all_of_reports_loads_no_torch_and_no_other_room() -> None:
     command = [sys.executable, "-c", IMPORT_ALL_OF_REPORTS]
     loaded = set(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split())

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from probes.evidence.question import Draws, Effort, Evidence, weigh
@@ -93,7 +95,7 @@ def score_table(select: Split, report: Split, *, shape: tuple[int, int], effort:
     """
     splits = (select, report)
     draws = [Draws.of(split.clusters, effort, number, test=number == 1) for number, split in enumerate(splits)]
-    frames = []
+    blocks: list[Mapping[str, object]] = []
     for question in questions(select, report):
         evidence = [
             split.weigh(question, drawn, test=name == "report" and question in select.heads)
@@ -104,8 +106,21 @@ def score_table(select: Split, report: Split, *, shape: tuple[int, int], effort:
             rows = _named(question, shape) | _columns(found, shape[0] * shape[1]) | {"split": name}
             rows["selected"] = False if chosen is None else np.arange(len(chosen.accuracy)) == chosen.accuracy.argmax()
             rows["stability"] = np.nan if chosen is None else chosen.stability
-            frames.append(pd.DataFrame(rows | {"p_adjusted": np.nan, "specialised": False, "beyond_lexical": False}))
-    return pd.concat(frames, ignore_index=True)[[*COLUMNS]] if frames else pd.DataFrame(columns=[*COLUMNS])
+            blocks.append(rows | {"p_adjusted": np.nan, "specialised": False, "beyond_lexical": False})
+    return stacked(blocks, shape[0] * shape[1], COLUMNS)
+
+
+def stacked(blocks: Sequence[Mapping[str, object]], rows: int, columns: Sequence[str]) -> pd.DataFrame:
+    """Return the columns of blocks of so many rows, one below the other; what is one value stands in every row."""
+    if not blocks:
+        return pd.DataFrame(columns=[*columns])
+    return pd.DataFrame({name: np.concatenate([_filled(block[name], rows) for block in blocks]) for name in columns})
+
+
+def _filled(value: object, rows: int) -> npt.NDArray[Any]:
+    """Return a column of a block; texts as objects, so that long ones are not cut."""
+    column = np.asarray(value, dtype=object if isinstance(value, str) else None)
+    return np.broadcast_to(column.astype(object) if column.dtype.kind == "U" else column, rows)
 
 
 def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from probes.evidence.question import Draws, Effort
-from probes.evidence.results import SPLITS, named_heads
+from probes.evidence.results import SPLITS, named_heads, stacked
 from probes.evidence.statistics import adjust
 from probes.maps.shapes import MEASURES, Shapes
 from probes.scoring.tally import Numbers
@@ -28,7 +29,7 @@ def shape_table(select: Shapes, report: Shapes, effort: Effort, threshold: float
     (Pande et al. 2021 take a t test over sentences), p_label is corrected for all heads (step-down maximum, Westfall
     and Young 1993); what depends on all sieves of a run is left to `add_adjusted`.
     """
-    frames = []
+    blocks: list[Mapping[str, object]] = []
     for number, (split, shapes) in enumerate(zip(SPLITS, (select, report), strict=True)):
         clusters = np.flatnonzero(shapes.n.any(1)).tolist()
         draws = Draws.of(clusters, effort, number, test=split == "report")
@@ -37,8 +38,8 @@ def shape_table(select: Shapes, report: Shapes, effort: Effort, threshold: float
             rows = named_heads((shapes.layers, shapes.heads)) | _numbers(shapes, place, draws, limit)
             near_ties = shapes.near_ties if kind == "class" else 0
             told = {"kind": kind, "measure": measure, "split": split, "near_ties": near_ties}
-            frames.append(pd.DataFrame(rows | told | {"p_adjusted": np.nan}))
-    return pd.concat(frames, ignore_index=True)[[*COLUMNS]]
+            blocks.append(rows | told | {"p_adjusted": np.nan})
+    return stacked(blocks, shapes.layers * shapes.heads, COLUMNS)
 
 
 def _numbers(shapes: Shapes, place: int, draws: Draws, threshold: float) -> dict[str, object]:

@@ -86,13 +86,9 @@ class Diagram:
 def diagrams(examples: pd.DataFrame, best: Sequence[BestHead], heads: int, each: int = 2) -> list[Diagram]:
     """Lay out up to `each` sentences for the first `heads` rows of `best` that have examples, in that order."""
     drawn: list[Diagram] = []
+    rows_of = examples.groupby(["probe", "label", "variant", "name"]).indices
     for row in best:
-        chosen = examples[
-            (examples["probe"] == row.probe)
-            & (examples["label"] == row.label)
-            & (examples["variant"] == row.variant)
-            & (examples["name"] == row.name)
-        ]
+        chosen = examples.iloc[rows_of.get((row.probe, row.label, row.variant, row.name), [])]
         sentences = [group for _, group in chosen.groupby("example", sort=True)]
         drawn += [diagram(group) for group in sentences[:each]]
         heads -= bool(sentences)

@@ -58,9 +58,16 @@ def looks(names: Iterable[str]) -> dict[str, SeriesStyle]:
     }
 
 
+class _Data(alt.Data):
+    """Rows of a chart, which stand as they are: altair would copy them at every step in which a chart is made."""
+
+    def __deepcopy__(self, _: object) -> _Data:
+        return self
+
+
 def over(rows: Rows) -> alt.Chart:
     """Return an empty chart of the rows."""
-    return alt.Chart(alt.Data(values=[dict(row) for row in rows]))  # type: ignore[no-untyped-call]  # of altair, which types its charts alone
+    return alt.Chart(_Data(values=[dict(row) for row in rows]))  # type: ignore[no-untyped-call]  # of altair, which types its charts alone
 
 
 def layered(*layers: alt.Chart | alt.LayerChart) -> alt.LayerChart:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from reports.formats import tenths
@@ -17,7 +19,7 @@ def heat_map_data(scores: pd.DataFrame, probe: str, best: tuple[BestHead, ...]) 
     over layer x head, row by row. `first` is the index of the map
     that a page shows first, the one with the largest margin; None where nothing was reported.
     """
-    rows = scores[(scores["probe"] == probe) & (scores["split"] == "report")]
+    rows = scores.loc[(scores["probe"] == probe) & (scores["split"] == "report"), [*_READ]]
     layers, heads = (int(rows[column].max()) + 1 if len(rows) else 0 for column in ("layer", "head"))
     groups = {(str(pair[0]), str(pair[1])): group for pair, group in rows.groupby(["label", "variant"], sort=False)}
     pairs = sorted(groups, key=lambda pair: (pair[0] != "all", pair[0].casefold(), pair[1]))
@@ -32,8 +34,7 @@ def heat_map_data(scores: pd.DataFrame, probe: str, best: tuple[BestHead, ...]) 
 
 def _map(rows: pd.DataFrame, pair: tuple[str, str], layers: int, heads: int) -> dict[str, Any]:
     """Return one label and variant: what all heads share, and a list a number that differs between heads."""
-    cell = rows["layer"] * heads + rows["head"]
-    grid = rows.set_axis(cell.to_numpy(), axis=0).reindex(range(layers * heads))
+    cell, size = (rows["layer"] * heads + rows["head"]).to_numpy(), layers * heads
     first, selected = rows.iloc[0], rows.loc[rows["selected"], ["layer", "head"]].to_numpy()
     return {
         "label": pair[0],
@@ -42,15 +43,25 @@ def _map(rows: pd.DataFrame, pair: tuple[str, str], layers: int, heads: int) -> 
         "baseline_accuracy": tenths(float(first["baseline_accuracy"])),
         "lexical_accuracy": tenths(float(first["lexical_accuracy"])),
         "selected": int(selected[0][0] * heads + selected[0][1]) if len(selected) else None,
-        "n": _shared([int(n) for n in grid["n"].fillna(0)]),
-        "clusters": _shared([int(n) for n in grid["clusters"].fillna(0)]),
-        **{verdict: [int(i) for i in grid.index[grid[verdict].eq(True)]] for verdict in _VERDICTS},
-        **{column: [tenths(value) for value in grid[column].tolist()] for column in _COLUMNS},
+        "n": _shared(_laid(rows["n"], cell, np.zeros(size, int))),
+        "clusters": _shared(_laid(rows["clusters"], cell, np.zeros(size, int))),
+        **{verdict: sorted(cell[rows[verdict].to_numpy(bool)].tolist()) for verdict in _VERDICTS},
+        **{column: [*map(tenths, _laid(rows[column], cell, np.full(size, np.nan)))] for column in _COLUMNS},
     }
+
+
+def _laid(values: pd.Series, cell: npt.NDArray[np.int64], empty: npt.NDArray[Any]) -> list[Any]:
+    """Return the values, each in its cell; those of `empty` in the others."""
+    empty[cell] = values
+    return empty.tolist()
 
 
 _COLUMNS = ("accuracy", "ci_low", "ci_high", "mass", "share")
 _VERDICTS = ("specialised", "beyond_lexical")
+_READ = (
+    *("label", "variant", "layer", "head", "selected", "baseline", "baseline_accuracy", "lexical_accuracy"),
+    *("n", "clusters", *_VERDICTS, *_COLUMNS),
+)
 
 
 def _shared(values: list[int]) -> int | list[int]:

@@ -69,7 +69,7 @@ def _html(part: CardPart) -> str:
 
 def head_card(run: RunFolder, name: str) -> HeadCard:
     """Return the card of the head called `name`, which the run must have."""
-    return _card(CardSource(run), name, PARTS)
+    return _card(CardSource(run), name, PARTS, run.scores[run.scores["name"] == name])
 
 
 @dataclass(frozen=True)
@@ -91,16 +91,17 @@ class HeadCards:
 
 def head_cards(run: RunFolder, step: Step = silent) -> HeadCards | None:
     """Return the cards of a run, telling `step` of each; None where it scored no heads."""
-    source, names = CardSource(run), run.scores.drop_duplicates("name").sort_values(["layer", "head"])["name"]
-    makers = [part for part in PARTS if part is not examples]
-    cards = tuple(_card(source, name, makers) for name in each("page: cards of heads", names.tolist(), step))
+    source, makers = CardSource(run), [part for part in PARTS if part is not examples]
+    heads = [(str(name), scores) for (_, _, name), scores in run.scores.groupby(["layer", "head", "name"])]
+    cards = tuple(_card(source, name, makers, scores) for name, scores in each("page: cards of heads", heads, step))
     return HeadCards(run.folder.name, cards, profiles(source)) if cards else None
 
 
-def _card(source: CardSource, name: str, makers: Sequence[Part]) -> HeadCard:
+def _card(source: CardSource, name: str, makers: Sequence[Part], scores: pd.DataFrame) -> HeadCard:
     parts = (make(source, name) for make in makers)
-    scores = source.run.scores[source.run.scores["name"] == name].reset_index(drop=True)
-    return HeadCard(source.run.name, name, tuple(part for part in parts if part is not None), scores)
+    return HeadCard(
+        source.run.name, name, tuple(part for part in parts if part is not None), scores.reset_index(drop=True)
+    )
 
 
 def profiles(source: CardSource) -> tuple[tuple[str, str], ...]:

@@ -32,6 +32,12 @@ ROLE_COLUMNS: Final = (
 )
 "What a card tells of a role."
 
+ROLE_READ: Final = (
+    *("probe", "label", "variant", "accuracy", "ci_low", "ci_high", "baseline", "baseline_accuracy"),
+    *("margin", "margin_low", "margin_high", "specialised", "beyond_lexical", "selected"),
+)
+"The columns of the scores that tell a role."
+
 
 @dataclass(frozen=True)
 class CardPart:
@@ -56,6 +62,11 @@ class CardSource:
         rows = rows[(rows["split"] == "report") & (rows["probe"] != CLASSIFIER) & rows["margin"].notna()]
         keys, up = ["specialised", "margin_low", "label"], [False, False, True]
         return rows.sort_values(keys, ascending=up, kind="stable")
+
+    @cached_property
+    def by_head(self) -> Mapping[str, pd.DataFrame]:
+        """The same by the name of the head."""
+        return {str(name): rows for name, rows in self.rows.groupby("name", sort=False)}
 
     @cached_property
     def surest(self) -> pd.DataFrame:
@@ -86,8 +97,8 @@ Part = Callable[[CardSource, str], CardPart | None]
 
 def roles(source: CardSource, name: str) -> CardPart | None:
     """In which labels the head is specialised or chosen, the surest margins first."""
-    rows = source.rows[source.rows["name"] == name]
-    if rows.empty:
+    rows = source.by_head.get(name)
+    if rows is None:
         return None
     noted = rows[rows["specialised"] | rows["selected"]]
     kinds = rows[["specialised", "selected"]].sum()
@@ -100,7 +111,7 @@ def roles(source: CardSource, name: str) -> CardPart | None:
         said.append("Its surest margin:")
     elif len(noted) > MOST:
         said.append(f"The {MOST} surest of {len(noted)}:")
-    shown = noted.head(MOST).to_dict("records")
+    shown = noted.head(MOST)[[*ROLE_READ]].to_dict("records")
     return CardPart("Roles", tuple(said), ROLE_COLUMNS, tuple(_role(row) for row in shown))
 
 

@@ -191,14 +191,15 @@ def _variants(of_accuracy: pd.DataFrame, others: list[str]) -> Iterator[Variant]
 
 def _disputes(run: RunFolder, of_accuracy: pd.DataFrame, metric: str) -> list[Dispute]:
     """Return the disputes of accuracy and a metric with the largest gaps, one a relation with its subtypes."""
-    numbers = _numbers(run, metric)
     rows = of_accuracy[(of_accuracy["other"] == metric) & ~of_accuracy["same_best"]]
+    numbers = _numbers(run, metric).merge(rows[QUESTION])
+    favourites = [_favourites(numbers, by) for by in (ACCURACY, "value")]
     disputes = []
     for row in rows.to_dict("records"):
         question = (row["probe"], row["label"], row["variant"])
-        of_heads = numbers.loc[[question]]
-        favourites = [_favourite(of_heads, by) for by in (ACCURACY, "value")]
-        disputes.append(Dispute(*question, row["n"], NAMES[metric], row["tau"], *favourites))
+        disputes.append(
+            Dispute(*question, row["n"], NAMES[metric], row["tau"], *(found[question] for found in favourites))
+        )
     largest: dict[tuple[str, str], Dispute] = {}
     for dispute in sorted(disputes, key=lambda one: (-one.gap, one.probe, one.label, one.variant)):
         largest.setdefault((dispute.probe, dispute.label.partition(":")[0]), dispute)
@@ -206,7 +207,7 @@ def _disputes(run: RunFolder, of_accuracy: pd.DataFrame, metric: str) -> list[Di
 
 
 def _numbers(run: RunFolder, metric: str) -> pd.DataFrame:
-    """Return name, accuracy and the metric as `value`, by question and head."""
+    """Return name, accuracy and the metric as `value` of every question and head."""
     assert run.metrics is not None
     table = run.metrics
     if metric == CLASSIFIER:
@@ -216,9 +217,13 @@ def _numbers(run: RunFolder, metric: str) -> pd.DataFrame:
         table = table.merge(trained[[*QUESTION, "name", "value"]], on=[*QUESTION, "name"])
     else:
         table = table.assign(value=table[metric])
-    return table.set_index(QUESTION)[["name", ACCURACY, "value"]].sort_index()
+    return table[[*QUESTION, "name", ACCURACY, "value"]]
 
 
-def _favourite(of_heads: pd.DataFrame, by: str) -> Favourite:
-    best = of_heads.iloc[int(of_heads[by].argmax())]
-    return Favourite(str(best["name"]), float(best[ACCURACY]), float(best["value"]))
+def _favourites(numbers: pd.DataFrame, by: str) -> dict[tuple[str, str, str], Favourite]:
+    """Return the best head by one column of every question."""
+    best = numbers.loc[numbers.groupby(QUESTION)[by].idxmax()].to_dict("records")
+    return {
+        (row["probe"], row["label"], row["variant"]): Favourite(row["name"], row[ACCURACY], row["value"])
+        for row in best
+    }

@@ -41,6 +41,7 @@ def mistake(headscope: Callable[..., Any]) -> Callable[..., str]:
 # --- success
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_its_page(headscope: Callable[..., Any], base: Path, tmp_path: Path) -> None:
     said = headscope("run", base, "--out", tmp_path / "deep" / "out", *POSITION, "--set", "seed=3")
     page = tmp_path / "deep" / "out" / "quick" / "report" / "index.html"

@@ -51,7 +51,9 @@ def check(name: str, out: Path) -> None:
     assert not [path for path in out.iterdir() if path.name.startswith(".")]  # nothing unfinished stays
 
 
-@pytest.mark.parametrize("name", ["compute", "loop", "averaging", "recurrence"])
+@pytest.mark.parametrize(
+    "name", [*(pytest.param(name, marks=pytest.mark.slow) for name in ("compute", "loop", "recurrence")), "averaging"]
+)
 def test_a_claim_is_measured_and_told(name: str, tmp_path: Path, headscope: Callable[..., Any]) -> None:
     said = headscope(*words(name, tmp_path))
     assert (said.code, said.out) == (0, f"page: {tmp_path / 'index.html'}\n"), said.err
@@ -127,6 +129,7 @@ def test_two_configs_cannot_share_a_folder(tmp_path: Path, headscope: Callable[.
     assert (missing.code, missing.err.count("\n")) == (2, 1)
 
 
+@pytest.mark.slow
 def test_report_makes_the_page_anew(
     tmp_path: Path, headscope: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,6 +30,9 @@ STAGES = {
 }
 "What commands count, and how much of it there is; None where that is not for this test to know."
 
+LONG = ("report", "export", "compare", "flow")
+"Those of them that take seconds."
+
 
 @pytest.fixture
 def words(tiny: Path, whole: Path, tmp_path: Path) -> Callable[[str], list[object]]:
@@ -62,7 +65,9 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     return said
 
 
-@pytest.mark.parametrize("name", STAGES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in STAGES]
+)
 def test_commands_count_what_they_do_to_its_end(
     name: str, words: Callable[[str], list[object]], headscope: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

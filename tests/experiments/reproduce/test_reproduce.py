@@ -153,6 +153,7 @@ def test_a_damaged_record_is_told_in_one_line(small: Path, headscope):
     assert "findings.json: not the record of findings" in said.err
 
 
+@pytest.mark.slow
 def test_a_run_of_the_same_config_is_done_also_where_keys_came_later(small: Path, tiny: Path):
     reading, subject = readings.get_reading("trees"), Subject.of(str(tiny))
     folder = small / "trees"

@@ -67,6 +67,7 @@ def row(frame: pd.DataFrame, corpus: str, level: str, **keys: object) -> pd.Seri
     return rows.iloc[0]
 
 
+@pytest.mark.slow
 def test_a_run_writes_what_the_model_prefers_and_its_page_says_so(ask: Callable[..., Path], pairs: Path) -> None:
     folder = ask(f'behaviour.corpora=["grammar", "{pairs}"]', "behaviour.first=40")
     frame = Run.open(folder).behaviour
@@ -88,6 +89,7 @@ def test_a_run_writes_what_the_model_prefers_and_its_page_says_so(ask: Callable[
     assert {"behaviour: grammar", "behaviour: sleepers"} <= set(record["stages"])
 
 
+@pytest.mark.slow
 def test_the_method_of_the_config_is_used_and_what_is_left_out_is_counted(
     ask: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -390,6 +390,7 @@ def test_every_head_is_kept_on_the_texts_of_the_examples(scored: Callable[..., R
     assert note.startswith("the attention of every head is kept on 1 of the texts that examples are drawn from; 1 more")
 
 
+@pytest.mark.slow
 def test_trained_probes_have_rows_of_their_own_beside_a_control_task(scored: Callable[..., Run]) -> None:
     few, more = (scored("probes.trained=true", f"probes.trained_pairs={pairs}") for pairs in (20, 30))
     rows = few.scores[few.scores.probe == "classifier"]
@@ -431,6 +432,7 @@ def test_a_probe_without_questions_has_no_metrics_to_compare(scored: Callable[..
     assert set(found.metrics.probe) == {"position"}
 
 
+@pytest.mark.slow
 def test_the_page_of_a_run_compares_its_metrics(base: Path, tmp_path: Path) -> None:
     changes = [ALL_PROBES, "scoring.metrics=true", "scoring.window_words=20"]
     report = run(load_config(base, changes), tmp_path) / "report"

@@ -166,6 +166,7 @@ def record(studied: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
     return studied(1)
 
 
+@pytest.mark.slow
 def test_the_record_has_every_part_of_the_study(record: dict[str, Any]) -> None:
     assert (record["seed"], record["workers"], record["scale"]["runs"]) == (3, 1, 3)
     assert record["population"]["documents"] == 8
@@ -196,6 +197,7 @@ def test_the_record_has_every_part_of_the_study(record: dict[str, Any]) -> None:
     assert len(record["stages"]) == 6
 
 
+@pytest.mark.slow
 def test_the_record_tells_the_heads_that_were_planted(record: dict[str, Any]) -> None:
     """Accuracy at the power cells is that of the population, and the estimates of runs lie around it."""
     planted = {(row["role"], row["margin"]): row for row in record["population"]["planted"]}

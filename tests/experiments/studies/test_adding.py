@@ -80,6 +80,7 @@ def in_tree(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=tree, env=os.environ | {"PYTHONPATH": str(tree)}, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_without_these_files_a_run_works_and_its_page_is_written(tree: Path, base: Path, tmp_path: Path) -> None:
     done = in_tree(tree, "run", str(base), "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr

@@ -200,6 +200,7 @@ def test_settings_choose_probes_labels_steps_texts_and_matching(trainings: dict[
     assert {"position", "coreference"} == set(windows["biographies"].probe)
 
 
+@pytest.mark.slow
 def test_a_run_tells_biographies_on_its_page(
     trainings: dict[int, Path], path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

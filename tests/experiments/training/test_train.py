@@ -416,6 +416,7 @@ def test_corpora_are_looked_for_before_a_training_begins(write: Callable[..., Pa
     assert [*(tmp_path / "out").iterdir()] == []
 
 
+@pytest.mark.slow
 def test_a_run_looks_at_any_checkpoint_of_a_training(write: Callable[..., Path], tmp_path: Path) -> None:
     train_seeds(load_training(write()), tmp_path)
     changes = ["model.source=checkpoint", f"model.name={tmp_path / 'small'}", "model.step=2", "name=early"]

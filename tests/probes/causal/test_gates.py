@@ -95,6 +95,7 @@ def test_a_model_is_what_it_was_and_the_seed_decides() -> None:
     assert all(one.grad is None for one in model.module.parameters())
 
 
+@pytest.mark.slow
 def test_weights_may_be_trained_along_in_a_copy() -> None:
     model = planted(noise=0.1)
     before = {name: tensor.clone() for name, tensor in model.module.state_dict().items()}
@@ -115,6 +116,7 @@ def test_weights_of_other_models_stay() -> None:
         gate_heads(embedding(planted()), SHAPE, 0.1, GateSettings(), weights=True)
 
 
+@pytest.mark.slow
 def test_models_of_transformers_are_gated_alike() -> None:
     torch.manual_seed(0)
     shape: dict[str, Any] = {"vocab_size": 30, "initializer_range": 0.5}

@@ -1,6 +1,7 @@
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 import torch
 
 from mha import Model
@@ -23,6 +24,7 @@ def small(random_documents: Make, seed: int) -> MemoryTexts:
     return MemoryTexts([one for text in random_documents(12, seed=seed) for one in text.split_sentences()])
 
 
+@pytest.mark.slow
 def test_the_table_has_a_row_a_parser_beside_the_next_word(model: Model, random_documents: Make) -> None:
     sides = [small(random_documents, seed) for seed in (0, 1)]
     told: list[str] = []

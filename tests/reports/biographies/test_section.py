@@ -397,7 +397,8 @@ def test_without_biographies_nothing_of_them_is_on_the_page(run_folder: Path) ->
     assert "lifeView" not in html
 
 
-@pytest.mark.figures
+@pytest.mark.slow
+@pytest.mark.figures("biographies")
 @pytest.mark.usefixtures("_no_figures")
 @pytest.mark.parametrize("seeds", [(0,), (0, 1, 2)])
 def test_the_figure_is_written_beside_the_page(run_folder: Path, seeds: tuple[int, ...]) -> None:

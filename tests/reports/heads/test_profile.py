@@ -43,6 +43,7 @@ def test_roles_of_several_runs_stand_together_the_surest_first(run: Run) -> None
     assert {"novels" in role for role in roles[:2]} == {True, False}
 
 
+@pytest.mark.slow
 def test_measures_come_from_the_first_run_that_has_them(run: Run, head_tables: dict[str, pd.DataFrame]) -> None:
     nearer = {"distances": head_tables["distances"].assign(distance=0.05)}
     without, with_table = other(run, "a"), other(run, "b", nearer)

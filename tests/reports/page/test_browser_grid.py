@@ -10,6 +10,8 @@ from reports.page.page import html_page
 from reports.page.page_model import gather
 from reports.scores.best_heads import best_heads
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def page_path(attended_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:

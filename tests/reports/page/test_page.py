@@ -228,6 +228,7 @@ def test_controls_are_told_with_their_cost_and_their_switch(html: str, read: Rea
     assert "controls.shuffled" not in html
 
 
+@pytest.mark.slow
 def test_the_same_run_gives_the_same_report(report: Path, run_folder: Path):
     again = write_report(run_folder).parent
     for name in ("index.html", "report.md"):
@@ -284,6 +285,7 @@ def test_a_run_without_controls_design_or_thresholds_says_so(run_folder: Path, s
         assert "†" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_figures")
 def test_a_page_says_which_maps_were_read_and_what_mass_then_is(run_folder: Path, scores: pd.DataFrame):
     weights = write_report(run_folder).read_text(encoding="utf-8")

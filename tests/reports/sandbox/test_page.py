@@ -190,6 +190,7 @@ def test_a_page_without_charts_has_no_script(record: dict[str, Any], written: Wr
     assert "vegaEmbed" in written({"false": record["false"]})[0]
 
 
+@pytest.mark.slow
 @pytest.mark.figures
 def test_every_figure_exists_as_png_and_pdf_and_is_in_the_markdown(
     record: dict[str, Any], written: Written, tmp_path: Path

@@ -169,6 +169,7 @@ def test_markdown_tables_are_whole(pages: tuple[str, str], found: Rankings) -> N
     assert all(len(set(table)) == 1 for table in tables), tables
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_no_figures")
 def test_without_the_files_there_is_no_section(run_folder: Path) -> None:
     report = write_report(run_folder).parent
@@ -176,6 +177,7 @@ def test_without_the_files_there_is_no_section(run_folder: Path) -> None:
         assert "metrics agree" not in (report / name).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_no_figures")
 def test_where_no_question_is_large_enough_the_page_says_so(
     run_folder: Path, metrics: pd.DataFrame, agreement: pd.DataFrame

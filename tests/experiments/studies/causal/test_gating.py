@@ -28,6 +28,7 @@ def test_nothing_is_measured_where_nothing_is_named(scored: Scored) -> None:
     assert not set(GATE_TABLES) & set(scored().studies)
 
 
+@pytest.mark.slow
 def test_importance_of_all_heads_stands_beside_their_cost(scored: Scored) -> None:
     found = scored(*WEIGHED)
     table, taylor = found.studies["importance"], found.studies["taylor"]
@@ -54,6 +55,7 @@ def test_directions_items_and_taylor_are_heard(scored: Scored) -> None:
     assert (scored(*WEIGHED, "importance.items=10").studies["importance"].n <= 10).all()
 
 
+@pytest.mark.slow
 def test_pruning_tells_curves_areas_and_who_is_best_after(scored: Scored) -> None:
     found = scored(*PRUNED)
     curve, areas, migration = (found.studies[name] for name in ("pruning", "pruning_areas", "migration"))

@@ -54,6 +54,7 @@ def ask(base: Path, reader: Path, tmp_path: Path) -> Callable[..., Run]:
     return ask
 
 
+@pytest.mark.slow
 def test_a_run_patches_every_head_and_its_page_says_so(ask: Callable[..., Run]) -> None:
     found = ask("patching.items=12", "patching.seed=1")
     table, facts = found.studies["patching"], found.record["patching"]

@@ -20,6 +20,7 @@ def test_nothing_is_measured_where_nothing_is_named(scored: Scored) -> None:
     assert slopes(scored()) is None
 
 
+@pytest.mark.slow
 def test_slopes_of_all_heads_are_told(scored: Scored) -> None:
     found = scored(*ASKED)
     table = found.studies["slopes"]
@@ -41,6 +42,7 @@ def test_slopes_of_all_heads_are_told(scored: Scored) -> None:
     pd.testing.assert_frame_equal(found.scores, scored().scores, check_exact=True)
 
 
+@pytest.mark.slow
 def test_directions_and_items_are_heard(scored: Scored) -> None:
     plain = scored(*ASKED).studies["slopes"]
     for change in ("slopes.directions=4", "slopes.items=10"):

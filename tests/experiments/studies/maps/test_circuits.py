@@ -60,6 +60,7 @@ def test_other_architectures_are_refused_only_where_a_run_asks(base: Path, tiny:
         asked(*ASK)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pytest.param("norms", marks=pytest.mark.slow), "rollout"])
 def test_a_run_reads_the_maps_that_its_config_names_and_its_page_says_so(
     kind: str, base: Path, scored: Callable[..., Run], tmp_path: Path

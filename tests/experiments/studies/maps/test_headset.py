@@ -139,6 +139,7 @@ def test_the_same_config_gives_the_same_tables(
         pd.testing.assert_frame_equal(again.studies[name], table, check_exact=True)
 
 
+@pytest.mark.slow
 def test_what_is_switched_off_is_not_there(scored: Callable[..., Run]) -> None:
     assert not set(scored().studies) & set(HEADSET_TABLES)
     compared = scored("heads={texts=5, relations=0}", 'probes.names=["position"]')
@@ -173,6 +174,7 @@ def test_ensembles_are_chosen_on_no_more_texts_and_words_than_asked(
     assert asked == [(70, 800)]
 
 
+@pytest.mark.slow
 def test_heads_are_compared_on_no_more_words_than_asked(scored: Callable[..., Run]) -> None:
     few = scored("heads={texts=12, relations=0, words=20}", 'probes.names=["position"]', *MANY).record["heads"]
     assert 0 < few["words"] <= 20

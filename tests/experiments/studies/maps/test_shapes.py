@@ -49,6 +49,7 @@ def test_shapes_can_be_switched_off_and_change_no_score(scored: Callable[..., Ru
     pd.testing.assert_frame_equal(off.scores, scored().scores, check_exact=True)
 
 
+@pytest.mark.slow
 def test_the_threshold_decides_the_tests_of_sieves_and_nothing_else(scored: Callable[..., Run]) -> None:
     high, low = (shapes_of(scored(f"shapes.threshold={value}")).set_index(KEY) for value in (50.0, 0.001))
     tested = high.p.notna()

@@ -95,6 +95,7 @@ def test_only_the_first_of_equal_questions_is_taken() -> None:
     assert answers.first_places([["a"], ["b"], ["a"], ["c"], ["b"]]) == [0, 1, 3]
 
 
+@pytest.mark.slow
 def test_a_run_tells_answers_and_correlations_of_held_out_texts(config: Path, tmp_path: Path) -> None:
     folder = run(load_config(config), tmp_path / "out")
     found = Run.open(folder)

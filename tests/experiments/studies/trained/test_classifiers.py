@@ -56,6 +56,7 @@ def asked(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_every_task_has_a_row_a_head_beside_its_controls(asked: Path) -> None:
     found = Run.open(asked)
     table = found.studies["classifiers"]
@@ -78,6 +79,7 @@ def test_every_task_has_a_row_a_head_beside_its_controls(asked: Path) -> None:
     assert best.selected.all(), "chosen on the selection split, by the shortest code"
 
 
+@pytest.mark.slow
 def test_examples_are_counted_with_those_there_were(asked: Path) -> None:
     record = json.loads((asked / "run.json").read_text())
     noted = record["classifiers"]["part of speech"]
@@ -89,6 +91,7 @@ def test_examples_are_counted_with_those_there_were(asked: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_arcs_are_those_of_the_trained_probes_with_their_codelength(asked: Path) -> None:
     found = Run.open(asked)
     scores = found.scores[(found.scores.probe == "classifier") & (found.scores.split == "report")]
@@ -104,6 +107,7 @@ def test_arcs_are_those_of_the_trained_probes_with_their_codelength(asked: Path)
     assert arcs.n_select.max() == 40
 
 
+@pytest.mark.slow
 def test_codes_are_drawn_as_often_as_asked_of_the_tasks_that_are_named(asked: Path) -> None:
     codes = Run.open(asked).studies["codes"]
     assert {*codes.task} == {"part of speech", "coreference"}
@@ -111,6 +115,7 @@ def test_codes_are_drawn_as_often_as_asked_of_the_tasks_that_are_named(asked: Pa
     assert codes[["compression", "control_compression"]].notna().all().all()
 
 
+@pytest.mark.slow
 def test_layers_and_parsers_have_tables_and_the_page_shows_all(asked: Path) -> None:
     found = Run.open(asked)
     layers, parser = found.studies["layers"], found.studies["parser"]

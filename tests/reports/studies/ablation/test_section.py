@@ -72,12 +72,12 @@ def contrasts(p: float = 1 / 21, low: float = 0.02, by: str = "specialised", els
 
 @pytest.fixture(scope="module")
 def folder(
-    written_run: Path, tmp_path_factory: pytest.TempPathFactory, drawing: Callable[[], AbstractContextManager[None]]
+    written_run: Path, tmp_path_factory: pytest.TempPathFactory, drawing: Callable[..., AbstractContextManager[None]]
 ) -> Path:
     """A run with ablations and its report; not to be changed."""
     folder = shutil.copytree(written_run, tmp_path_factory.mktemp("ablation") / "minilm-ewt")
     write_studies({"ablations": costs(), "ablation_contrasts": contrasts()}, folder)
-    with drawing():
+    with drawing("ablation"):
         write_report(folder)
     return folder
 

@@ -132,7 +132,8 @@ def test_the_last_step_is_shown(run_folder: Path) -> None:
     assert found.corpora[0].whole.accuracy == 0.62
 
 
-@pytest.mark.figures
+@pytest.mark.slow
+@pytest.mark.figures("behaviour")
 def test_page_and_markdown_hold_every_row_and_the_figure(
     found: MinimalPairResults, run_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -102,7 +102,8 @@ def test_the_section_counts_names_and_compares(run_folder: Path) -> None:
     assert 'points="4,12.2 29,2.0 54,12.2 79,12.2 104,12.2"' in str(kernel.page)
 
 
-@pytest.mark.figures
+@pytest.mark.slow
+@pytest.mark.figures("circuits")
 def test_both_pages_and_a_figure_have_the_section_and_its_numbers(run_folder: Path) -> None:
     write_studies(circuit_tables(), run_folder)
     page = write_report(run_folder)

@@ -156,6 +156,7 @@ def test_sentences_count_what_is_selective_and_compare_parsers(found: Classifier
     )
 
 
+@pytest.mark.slow
 def test_the_page_shows_every_table_and_escapes_names(run_folder: Path, hostile: str) -> None:
     write_studies(tables(hostile), run_folder)
     folder = write_report(run_folder).parent

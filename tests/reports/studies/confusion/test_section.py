@@ -82,6 +82,7 @@ def test_the_strongest_correlations_are_told_whatever_their_sign(run_folder: Pat
     )
 
 
+@pytest.mark.slow
 def test_a_head_is_told_with_its_correlations_on_the_other_ratings(run_folder: Path) -> None:
     other = related("simlex").assign(correlation=np.linspace(0.3, -0.8, 12))[1:]
     write_relatedness(pd.concat([related(), other]), run_folder)

@@ -151,6 +151,7 @@ def test_maps_are_of_all_heads_in_their_order(found: Gating, run: Run) -> None:
     assert max(found.heat["maps"][0]["value"]) == 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kept",
     [
@@ -174,6 +175,7 @@ def test_pages_tell_what_there_is(run_folder: Path, kept: tuple[str, ...]) -> No
     assert ("head-gates" in named) == bool({"importance", "gates"} & set(kept))
 
 
+@pytest.mark.slow
 @pytest.mark.figures
 def test_the_same_numbers_give_the_same_figures(found: Gating, tmp_path: Path) -> None:
     names = save_gating(found, "made", tmp_path)

@@ -116,6 +116,7 @@ def test_both_pages_tell_it_and_every_figure_is_there(folder: Path):
     assert not re.search(r"\bnan\b|\bNone\b", text)
 
 
+@pytest.mark.slow
 @pytest.mark.figures
 def test_every_figure_is_drawn(folder: Path):
     found = heads_together(Run.open(folder))

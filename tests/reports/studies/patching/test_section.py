@@ -75,7 +75,8 @@ def test_sentences_say_what_was_asked_what_was_found_and_why_something_is_not_to
     assert direct == "No direct logit attribution: tiny is post-norm: no product says it."
 
 
-@pytest.mark.figures
+@pytest.mark.slow
+@pytest.mark.figures("patching")
 def test_the_page_and_its_markdown_show_both_tables(run_folder: Path) -> None:
     put(run_folder, table().assign(direct=0.125), FACTS | {"direct": FACTS["estimate"], "why_no_direct": ""})
     page = write_report(run_folder).read_text("utf-8")

@@ -85,12 +85,12 @@ def measure_rows(scope: str, split: str, kind: str, name: str) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def folder(
-    written_run: Path, tmp_path_factory: pytest.TempPathFactory, drawing: Callable[[], AbstractContextManager[None]]
+    written_run: Path, tmp_path_factory: pytest.TempPathFactory, drawing: Callable[..., AbstractContextManager[None]]
 ) -> Path:
     """A run with shapes and its report; not to be changed."""
     folder = shutil.copytree(written_run, tmp_path_factory.mktemp("shapes") / "minilm-ewt")
     write_studies({"shapes": rows()}, folder)
-    with drawing():
+    with drawing("shapes"):
         write_report(folder)
     return folder
 
