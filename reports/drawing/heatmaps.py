@@ -53,7 +53,8 @@ def _map(rows: pd.DataFrame, pair: tuple[str, str], layers: int, heads: int) -> 
 def _laid(values: pd.Series, cell: npt.NDArray[np.int64], empty: npt.NDArray[Any]) -> list[Any]:
     """Return the values, each in its cell; those of `empty` in the others."""
     empty[cell] = values
-    return empty.tolist()
+    laid: list[Any] = empty.tolist()
+    return laid
 
 
 _COLUMNS = ("accuracy", "ci_low", "ci_high", "mass", "share")
