@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Final
 
 from reports.formats import coefficient, count, decimal3, listed, p_value, percent, plain, signed, yes_or_no
@@ -31,9 +32,9 @@ def place(name: str, meaning: str, least: float = 0) -> Column:
     return whole(name, meaning, least, plain)
 
 
-def optional(name: str, meaning: str) -> Column:
+def optional(name: str, meaning: str, write: Write = plain) -> Column:
     """Return a column of whole numbers of at least 0, of which some are missing."""
-    return Column(name, "Int64", meaning, plain, NOT_NEGATIVE)
+    return Column(name, "Int64", meaning, write, NOT_NEGATIVE)
 
 
 def flag(name: str, meaning: str) -> Column:
@@ -111,7 +112,10 @@ CLUSTERS: Final = whole("clusters", "Documents, or sentences without any, that t
 NEAR_TIES: Final = whole("near_ties", "Items decided by less than 0.00001, which rounding could turn over.")
 P: Final = p_column("p", "p-value of this row alone; missing where nothing was tested.")
 P_LABEL: Final = p_column("p_label", "p corrected for all heads of the label (step-down maximum).")
-P_ADJUSTED: Final = p_column("p_adjusted", "p corrected for all heads and labels; missing where nothing was tested.")
+P_ADJUSTED: Final = replace(
+    p_column("p_adjusted", "p corrected for all heads and labels; missing where nothing was tested."),
+    title="corrected p",
+)
 
 BASELINE: Final = text("baseline", "Strongest baseline or control on the same items; empty without one.")
 BASELINE_ACCURACY: Final = fraction("baseline_accuracy", "Accuracy of that baseline or control on the same items.")
