@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reports.formats import MISSING, count, escaped, percent
 from reports.run.biography_tables import MAIN, TABLES
-from reports.tables.cells import Cell, TextColumn, label_columns
+from reports.tables.cells import Cell, TextColumn
+from reports.tables.shared_columns import label_columns
 
 if TYPE_CHECKING:
     from reports.biographies.agreement import Follower

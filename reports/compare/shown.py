@@ -11,7 +11,8 @@ import pandas as pd
 from reports.compare.table import RunPair
 from reports.compare.tables import COMPARED, HEADS
 from reports.formats import signed, signed_interval
-from reports.tables.cells import Cell, TextColumn, head_cell, label_columns
+from reports.tables.cells import Cell, TextColumn, head_cell
+from reports.tables.shared_columns import label_columns
 from reports.tables.table import Table
 from reports.tables.text_table import TextTable
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any, Final, Literal
 
 from markupsafe import Markup
@@ -136,17 +136,3 @@ def head_cell(name: str) -> Cell:
         return Cell(MISSING, sort="")
     layer, head = map(int, name.split("-"))
     return Cell(name, sort=10000 * layer + head)
-
-
-def label_columns(title: str, plain: str = "", quiet: str = "muted") -> tuple[TextColumn, ...]:
-    """Return the columns of a label: on a page its probe stands behind it, elsewhere before it."""
-    found = itemgetter("label", "probe"), attrgetter("label", "probe")
-
-    def parts(row: Any) -> tuple[str, str]:
-        label, probe = found[0 if isinstance(row, Mapping) else 1](row)
-        return label, probe
-
-    return (
-        TextColumn(title, lambda row: Cell(*parts(row), quiet=quiet), "row", only="page"),
-        TextColumn(plain or title, lambda row: ": ".join(reversed(parts(row))), "row", only="text"),
-    )

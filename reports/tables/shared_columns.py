@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from reports.formats import coefficient, count, decimal3, listed, p_value, percent, plain, signed, yes_or_no
-from reports.tables.column import Column, Write
+from reports.tables.cells import Cell, TextColumn
+from reports.tables.column import Column, Write, found_in
 
 NOT_NEGATIVE: Final = (0.0, math.inf)
 FRACTIONS: Final = (0.0, 1.0)
@@ -127,3 +128,12 @@ RUN: Final = (MODEL, STEP, CORPUS)
 ONE_HEAD: Final = (LAYER, HEAD, NAME)
 QUESTION: Final = (PROBE, LABEL, VARIANT)
 ITEMS: Final = (N, CLUSTERS)
+
+
+def label_columns(title: str, plain: str = "", quiet: str = "muted") -> tuple[TextColumn, ...]:
+    """Return columns of a label for people: on a page its probe stands behind it, elsewhere before it."""
+    label, probe = found_in("", "label"), found_in("", "probe")
+    return (
+        TextColumn(title, lambda row: Cell(label(row), probe(row), quiet=quiet), "row", tip=LABEL.meaning, only="page"),
+        TextColumn(plain or title, lambda row: f"{probe(row)}: {label(row)}", "row", tip=LABEL.meaning, only="text"),
+    )

@@ -8,8 +8,9 @@ from markupsafe import Markup
 
 from reports.formats import count, decimal3, percent
 from reports.studies.headset.tables import ENSEMBLES, PAIR_CONTRASTS
-from reports.tables.cells import Cell, TextColumn, label_columns
+from reports.tables.cells import Cell, TextColumn
 from reports.tables.marks import few_clusters
+from reports.tables.shared_columns import label_columns
 
 CONTRASTS: Final = (
     TextColumn("Compared", lambda row: row.name, "row"),
