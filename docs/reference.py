@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -13,16 +13,21 @@ from markdown_text import escaped, prose, table
 from experiments.cli import app
 from experiments.commands.listing import Rows
 from probes import get_probe
+from reports.claims.tables import CLAIM_TABLES
 from reports.compare.tables import COMPARE_TABLES
 from reports.findings.record import VERDICTS, read_findings
 from reports.findings.tables import FINDING_TABLES
 from reports.page.columns import RUN_TABLES
+from reports.sandbox.tables import SANDBOX_TABLES
 from reports.scores.glossary import MEANING
 from reports.tables.column import Column
 from reports.tables.table import Table
 
 ROOMS = ("mha", "probes", "reports")
 "Packages whose exported names are the Python API."
+
+RECORD_TABLES = {**CLAIM_TABLES, **SANDBOX_TABLES}
+"Place of a list in a JSON record -> what its rows must hold."
 
 
 def probe_page(row: Mapping[str, Any]) -> str:
@@ -91,8 +96,9 @@ def tables_page() -> str:
     parts = [
         "# Tables",
         "Every table of a run folder lies there as Parquet and, where it says so, as CSV; those of comparisons and "
-        "findings are CSV alone. Layer and head count from 0 in whole-number columns, from 1 in a head's name. Missing "
-        "is NaN, with n = 0, and never 0.",
+        "findings are CSV alone. Claims and the sandbox have lists of rows in a JSON record; a rate in them is an "
+        "object of rate, low and high. Layer and head count from 0 in whole-number columns, from 1 in a head's name. "
+        "Missing is NaN (null in a claim's record), with n = 0, and never 0.",
     ]
     for name, declared in all_tables().items():
         parts += [f"## {name}", escaped(declared.about), _files_and_key(name, declared)]
@@ -101,15 +107,22 @@ def tables_page() -> str:
 
 
 def all_tables() -> dict[str, Table]:
-    """Return every table by the name of its file: those of runs, then those of comparisons and findings."""
-    return {**RUN_TABLES, **COMPARE_TABLES, **FINDING_TABLES}
+    """Return every table by the name of its file: those of runs, of comparisons, findings, claims and the sandbox."""
+    return {**RUN_TABLES, **COMPARE_TABLES, **FINDING_TABLES, **RECORD_TABLES}
 
 
 def _files_and_key(name: str, declared: Table) -> str:
     """Say in which files the table lies, and which columns tell its rows apart."""
+    if name in RECORD_TABLES:
+        file, _, place = name.partition(".")
+        return f"In `{file}.json`, list `{place}`; rows differ in {_named(declared.key)}."
     forms = ("parquet", "csv") if name in RUN_TABLES else ("csv",)
     files = " and ".join(f"`{name}.{form}`" for form in forms if form == "parquet" or declared.csv)
-    return f"In {files}; rows differ in {', '.join(f'`{column}`' for column in declared.key)}."
+    return f"In {files}; rows differ in {_named(declared.key)}."
+
+
+def _named(columns: Iterable[str]) -> str:
+    return ", ".join(f"`{column}`" for column in columns)
 
 
 def _column(column: Column) -> tuple[str, str, str, str]:

@@ -32,6 +32,11 @@ def signed(fraction: float) -> str:
     return MISSING if math.isnan(fraction) else f"{100 * fraction:+.1f}".replace("-", "−")
 
 
+def signed_percent(fraction: float) -> str:
+    """Write a fraction that can be negative in percent with its sign, without that of percent: 0.5 is "+50.0"."""
+    return signed(fraction)
+
+
 def coefficient(value: float) -> str:
     """Write a correlation in [-1, 1] with two decimals: -0.5 is "−0.50"."""
     return MISSING if math.isnan(value) else f"{value:.2f}".replace("-", "−")
@@ -168,5 +173,5 @@ def moment(step: float) -> str:
     return MISSING if math.isnan(step) else "never" if math.isinf(step) else f"{step:,.0f}"
 
 
-UNITS: Final[Mapping[object, str]] = {percent: "%", whole_percent: "%", signed: "points"}
+UNITS: Final[Mapping[object, str]] = {percent: "%", whole_percent: "%", signed_percent: "%", signed: "points"}
 "Writer -> the unit that it leaves out, which the heading of a column says."

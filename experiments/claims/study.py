@@ -21,6 +21,7 @@ from experiments.record.progress import Progress, silent
 from experiments.record.provenance import machine
 from experiments.sandbox.parts import Parts
 from reports.claims.page import RECORD, write_claims_page
+from reports.claims.tables import check_claim
 
 
 def run_claims(claims: Sequence[Loaded], out: Path, *, resume: bool = False, progress: Progress = silent) -> Path:
@@ -78,7 +79,8 @@ def _about(loaded: Loaded, config: str) -> dict[str, Any]:
 
 
 def _write(record: dict[str, Any], path: Path) -> None:
-    """Write a record under another name, then give it its own."""
+    """Write a record under another name, then give it its own; ValueError says which row of it is wrong."""
+    check_claim(record, str(path))
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as folder:
         unfinished = Path(folder) / path.name
         unfinished.write_text(json.dumps(record, indent=1, allow_nan=False) + "\n", encoding="utf-8")

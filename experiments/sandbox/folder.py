@@ -16,6 +16,7 @@ from experiments.sandbox.parts import Parts
 from experiments.sandbox.study import EFFORT, Progress, SandboxStudy, Scale
 from probes.evidence.statistics import VerdictRule
 from reports.sandbox.page import write_sandbox_page
+from reports.sandbox.tables import check_sandbox
 
 
 class StudyError(ValueError):
@@ -46,6 +47,7 @@ def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Pro
 
 def _write(record: dict[str, Any], out: Path, progress: Progress) -> Path:
     """Write the folder under another name, then give it its own; an older study in its place is replaced."""
+    check_sandbox(record, str(out / "sandbox.json"))
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as temporary:
         unfinished, replaced = Path(temporary) / "new", Path(temporary) / "old"

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from reports.formats import MISSING, count, decimal, escaped, percent, signed_interval
-from reports.tables.cells import POINTS, Cell, TextColumn
+from reports.formats import MISSING, count, escaped, percent
+from reports.run.biography_tables import MAIN, TABLES
+from reports.tables.cells import Cell, TextColumn
+from reports.tables.shared_columns import label_columns
 
 if TYPE_CHECKING:
     from reports.biographies.agreement import Follower
@@ -22,30 +24,25 @@ MATCHED: Final[Mapping[str, str]] = {
 "Kind of a pair -> what it is."
 
 
-def _onset(row: Any) -> Cell:
-    return Cell(count(round(row.onset)), look="strong", sort=float(row.onset))
-
-
-def _count(number: int) -> Cell:
-    return Cell(count(number), sort=int(number))
-
+SCORED, CAME, LIVED, PAIRED = (
+    TABLES[name] for name in (MAIN, "biography_onsets", "biography_lives", "biography_matches")
+)
 
 ONSETS: Final = (
-    TextColumn("Role", lambda row: Cell(row.label, row.probe, quiet="muted"), "row", only="page"),
-    TextColumn("Role", lambda row: f"{row.probe}: {row.label}", "row", only="text"),
-    TextColumn("Variant", lambda row: row.variant, "text", "muted"),
-    TextColumn("Onset, step", _onset, "rising"),
-    TextColumn("Interval", lambda row: row.interval),
+    *label_columns("Role"),
+    CAME["variant"].shown(look="muted"),
+    CAME["onset"].shown("Onset, step", "rising", look="strong"),
+    TextColumn("Interval", lambda row: row.interval, tip="95 % interval of the onset."),
     TextColumn("Between checkpoints", lambda row: Cell(row.between, sort=float(row.by))),
     TextColumn("Before the next, %", lambda row: percent(row.before_next)),
     TextColumn("Seeds with an onset", lambda row: f"{row.found} of {row.seeds}"),
-    TextColumn("Resamples with one, %", lambda row: percent(row.sure)),
-    POINTS.column("Margin at first", "first_margin"),
-    POINTS.column("at its peak", "peak_margin"),
-    TextColumn("Step of the peak", lambda row: _count(row.peak_step)),
-    POINTS.column("at last", "last_margin"),
+    CAME["sure"].shown("Resamples with one, %"),
+    CAME["first_margin"].shown("Margin at first"),
+    CAME["peak_margin"].shown("at its peak"),
+    CAME["peak_step"].shown("Step of the peak"),
+    CAME["last_margin"].shown("at last"),
     TextColumn("Best head at the peak", lambda row: ", ".join(row.heads), "text", "head"),
-    TextColumn("n", lambda row: _count(row.n)),
+    CAME["n"].shown(),
 )
 
 
@@ -55,19 +52,20 @@ def _baseline(row: Follower) -> Cell:
     return Cell(told, row.baseline, sort=float(row.baseline_accuracy), quiet="muted", markdown=bracketed)
 
 
+_MARGIN: Final = TABLES["biography_curves"]["margin"]
+
 FOLLOWERS: Final = (
     TextColumn("Direction", lambda row: row.direction, "text"),
-    TextColumn("Label", lambda row: row.label, "text"),
-    TextColumn("Seed", lambda row: row.seed),
+    *SCORED.text_columns("label", "seed"),
     TextColumn("At", lambda row: row.when, "text"),
-    TextColumn("Step", lambda row: _count(row.step)),
+    SCORED["step"].shown(),
     TextColumn("Head", lambda row: row.head, "text", "head"),
-    TextColumn("Accuracy, %", lambda row: percent(row.accuracy)),
-    TextColumn("Strongest baseline, %", _baseline),
-    POINTS.column("Margin", "margin", look="strong"),
-    TextColumn("95 % interval", lambda row: Cell(signed_interval(row.low, row.high), sort=float(row.low))),
-    POINTS.column("Over itself at first", "excess"),
-    TextColumn("n", lambda row: _count(row.n)),
+    SCORED["accuracy"].shown(),
+    SCORED["baseline_accuracy"].shown("Strongest baseline, %", write=_baseline),
+    _MARGIN.shown(unit=False, look="strong"),
+    _MARGIN.shown_interval(),
+    SCORED["excess"].shown("Over itself at first"),
+    SCORED["n"].shown(),
 )
 
 
@@ -86,29 +84,28 @@ COURSES: Final = (
 
 
 def _since(row: Mapping[str, Any]) -> Cell:
-    return _count(int(row["since"])) if row["last_role"] else Cell(MISSING, sort="")
+    return Cell(count(int(row["since"])), sort=int(row["since"])) if row["last_role"] else Cell(MISSING, sort="")
 
 
-LIVES: Final = (
-    TextColumn("Seed", lambda row: Cell(str(row["seed"]), sort=row["seed"])),
-    TextColumn("Head", lambda row: row["name"], "text", "head"),
-    TextColumn("Life", lambda row: f"{row['life']}{', narrows' * bool(row['narrows'])}", "text"),
-    TextColumn("First role", lambda row: row["first_role"] or MISSING, "text"),
-    TextColumn("Last role", lambda row: row["last_role"] or MISSING, "text"),
-    TextColumn("Since step", _since),
-    TextColumn("Most effective roles", lambda row: decimal(row["widest"])),
-    TextColumn("at last", lambda row: decimal(row["last_effective"])),
+LIVES: Final = LIVED.text_columns(
+    "seed",
+    LIVED["name"].shown("Head", look="head"),
+    LIVED["life"].shown(write=lambda row: f"{row['life']}{', narrows' * bool(row['narrows'])}"),
+    *("first_role", "last_role"),
+    LIVED["since"].shown("Since step", write=_since),
+    LIVED["widest"].shown("Most effective roles"),
+    LIVED["last_effective"].shown("at last"),
 )
 
 MATCHES: Final = (
-    TextColumn("Matched", lambda row: MATCHED[row.what], "row"),
+    PAIRED["what"].shown("Matched", "row", write=lambda row: MATCHED[row.what]),
     TextColumn("Pairs of models", lambda row: count(row.pairs)),
-    TextColumn("Distance, nats", lambda row: decimal(row.distance), look="strong"),
-    TextColumn("on other sentences", lambda row: decimal(row.null)),
-    TextColumn("of random pairs", lambda row: decimal(row.chance)),
-    TextColumn("Matched to itself, %", lambda row: percent(row.itself)),
-    TextColumn("Same role, %", lambda row: percent(row.same_role)),
-    TextColumn("by chance, %", lambda row: percent(row.same_role_chance)),
+    PAIRED["distance"].shown("Distance, nats", look="strong"),
+    PAIRED["null"].shown("on other sentences"),
+    PAIRED["chance"].shown("of random pairs"),
+    PAIRED["itself"].shown("Matched to itself, %"),
+    PAIRED["same_role"].shown(),
+    PAIRED["same_role_chance"].shown("by chance, %"),
 )
 
 NARROWS: Final = "was a generalist and became a specialist, whatever else it did"

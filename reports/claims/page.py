@@ -11,10 +11,10 @@ from uuid import uuid4
 
 from reports.claims.charts import claim_charts
 from reports.claims.figures import save_claim_figure
-from reports.claims.record import FAILS as FAILS
-from reports.claims.record import HOLDS, OPEN, ClaimRecord, ordered, read_claims
 from reports.claims.record import RECORD as RECORD
+from reports.claims.record import ClaimRecord, ordered, read_claims
 from reports.claims.shown import numbers, statements, summary
+from reports.claims.tables import CLAIM_TABLES, FAILS, HOLDS, OPEN
 from reports.drawing.charts import vega
 from reports.formats import count, day, duration
 from reports.progress import Step, each, silent
@@ -118,6 +118,7 @@ def _rendered(template: str, page: ClaimsPage) -> str:
         style=assets(parts, ".css"),
         script=asset("charts.js"),
         vega=vega() if any(charts.values()) else "",
+        columns=CLAIM_TABLES,
         facts=facts,
         summary=summary,
         statements=statements,

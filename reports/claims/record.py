@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reports.claims.tables import FAILS, HOLDS, OPEN, check_claim
 from reports.formats import MISSING, percent, signed
 
 RECORD = "claim.json"
 "Every folder of a claim holds one."
-
-HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided"
 
 
 @dataclass(frozen=True)
@@ -152,6 +151,7 @@ def read_claim(path: Path) -> ClaimRecord:
     """Return the claim whose record lies at `path`; raises ValueError where it is not whole."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
+        check_claim(record, "wrong row")
         statements = tuple(_statement(one) for one in record["statements"])
         return ClaimRecord(record, statements, tuple(_measure(one) for one in record["measures"]))
     except (ValueError, KeyError, TypeError, AttributeError) as error:

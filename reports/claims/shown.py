@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final, NamedTuple
 
+from reports.claims.record import ClaimRecord, Number, RecordedMeasure, RecordedStatement
+from reports.claims.record import ConditionMean as Mean
+from reports.claims.tables import MEANS, MEASURES, STATEMENTS
 from reports.formats import count
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.marks import verdict_cell
 from reports.tables.text_table import TextTable
-
-if TYPE_CHECKING:
-    from reports.claims.record import ClaimRecord, Number, RecordedMeasure, RecordedStatement
-    from reports.claims.record import ConditionMean as Mean
 
 
 def number_cell(found: Number) -> Cell:
@@ -20,27 +19,32 @@ def number_cell(found: Number) -> Cell:
     return Cell(f"{found.shown} {found.unit}", found.interval)
 
 
-Row = tuple["ClaimRecord", "RecordedStatement", int]
-"A claim, one of its statements, and how many rows the claim has; 0 but for the first."
+class StatementRow(NamedTuple):
+    """A claim, one of its statements, and how many rows the claim has; 0 but for the first."""
+
+    claim: ClaimRecord
+    statement: RecordedStatement
+    span: int
+
+    def once(self, name: str, link: str = "") -> Cell:
+        """Return the cell of something that is told of the claim once."""
+        return Cell(str(getattr(self.claim, name)) if self.span else "", link=link, span=self.span)
 
 
-def _rows(claims: Sequence[ClaimRecord]) -> Iterator[Row]:
+def _rows(claims: Sequence[ClaimRecord]) -> Iterator[StatementRow]:
     for claim in claims:
         for place, statement in enumerate(claim.statements):
-            yield claim, statement, 0 if place else len(claim.statements)
-
-
-def _once(row: Row, name: str, link: str = "") -> Cell:
-    claim, _, span = row
-    return Cell(str(getattr(claim, name)) if span else "", link=link, span=span)
+            yield StatementRow(claim, statement, 0 if place else len(claim.statements))
 
 
 SUMMARY: Final = (
-    TextColumn("Claim", lambda row: _once(row, "title", f"#{row[0].name}"), "row"),
-    TextColumn("Statement", lambda row: row[1].text, "text"),
-    TextColumn("Verdict", lambda row: verdict_cell(row[1].verdict, bold=True), "text"),
-    TextColumn("Number", lambda row: number_cell(row[1].estimate), plain="number, 95 % interval"),
-    TextColumn("Config", lambda row: _once(row, "config_file"), "text"),
+    TextColumn("Claim", lambda row: row.once("title", f"#{row.claim.name}"), "row"),
+    STATEMENTS["text"].shown(within="statement"),
+    STATEMENTS["verdict"].shown(write=lambda row: verdict_cell(row.statement.verdict, bold=True)),
+    STATEMENTS["value"].shown(
+        "Number", write=lambda row: number_cell(row.statement.estimate), plain="number, 95 % interval"
+    ),
+    TextColumn("Config", lambda row: row.once("config_file"), "text"),
 )
 
 
@@ -53,40 +57,49 @@ def _number_said(row: RecordedStatement) -> str:
     return row.number + (f"; {count(row.estimate.n)} repeats" if row.estimate.n > 1 else "")
 
 
-STATEMENTS: Final = (
-    TextColumn("Statement", lambda row: row.text, "row"),
-    TextColumn("Verdict", lambda row: verdict_cell(row.verdict), "text"),
-    TextColumn("Number", lambda row: number_cell(row.estimate)),
-    TextColumn("What the number is", _number_said, "text"),
-    TextColumn("Rule", lambda row: row.rule, "text", "rule"),
+OF_CLAIM: Final = (
+    STATEMENTS["text"].shown(kind="row"),
+    STATEMENTS["verdict"].shown(write=lambda row: verdict_cell(row.verdict)),
+    STATEMENTS["value"].shown("Number", write=lambda row: number_cell(row.estimate)),
+    STATEMENTS["number"].shown("What the number is", write=_number_said),
+    STATEMENTS["rule"].shown(look="rule"),
 )
 
 
-def _where(row: tuple[RecordedMeasure, Mean]) -> str:
-    return "" if row[1].at is None else f"{row[0].axis} {row[1].at:g}"
+class MeanRow(NamedTuple):
+    """A measure, and its mean under one condition."""
 
+    measure: RecordedMeasure
+    mean: Mean
 
-def _repeats(row: tuple[RecordedMeasure, Mean]) -> str:
-    n = row[1].number.n
-    return f"{count(n)} {row[0].repeat}{'s' * (n != 1)}"
+    @property
+    def where(self) -> str:
+        """The place on the axis."""
+        return "" if self.mean.at is None else f"{self.measure.axis} {self.mean.at:g}"
+
+    @property
+    def repeats(self) -> str:
+        """How many seeds or rounds it is a mean of."""
+        n = self.mean.number.n
+        return f"{count(n)} {self.measure.repeat}{'s' * (n != 1)}"
 
 
 NUMBERS: Final = (
-    TextColumn("Measure", lambda row: row[0].name, "row"),
-    TextColumn("Condition", lambda row: row[1].condition, "text"),
-    TextColumn("Where", _where, "text"),
-    TextColumn("Mean, 95 % interval", lambda row: number_cell(row[1].number)),
-    TextColumn("Repeats", _repeats, only="page"),
-    TextColumn("Repeats", lambda row: count(row[1].number.n), only="text"),
+    MEASURES["name"].shown("Measure", "row", within="measure"),
+    MEANS["condition"].shown(within="mean"),
+    MEANS["at"].shown("Where", "text", write=lambda row: row.where),
+    MEANS["value"].shown("Mean, 95 % interval", write=lambda row: number_cell(row.mean.number)),
+    MEANS["n"].shown("Repeats", write=lambda row: row.repeats, only="page"),
+    MEANS["n"].shown("Repeats", within="mean.number", only="text"),
 )
 
 
 def statements(claim: ClaimRecord) -> TextTable:
     """Return the statements of a claim, each with its number and rule."""
-    return TextTable.of(f"Statements: {claim.title}", STATEMENTS, claim.statements)
+    return TextTable.of(f"Statements: {claim.title}", OF_CLAIM, claim.statements)
 
 
 def numbers(claim: ClaimRecord) -> TextTable:
     """Return all means of a claim."""
-    rows = ((measure, cell) for measure in claim.measures for cell in measure.cells)
+    rows = (MeanRow(measure, cell) for measure in claim.measures for cell in measure.cells)
     return TextTable.of(f"All numbers: {claim.title}", NUMBERS, rows)

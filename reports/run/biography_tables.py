@@ -40,7 +40,7 @@ NATS: Final = (0.0, math.log(2))
 "What a Jensen-Shannon divergence can be, in nats."
 
 _SEED: Final = place("seed", "Seed of the training run.")
-_STEP: Final = place("step", "Training step of the checkpoint.")
+_STEP: Final = whole("step", "Training step of the checkpoint.")
 _TOKENS: Final = whole("tokens", "Number of tokens that the model was trained on until then.")
 _ROLE: Final = text("role", "Main role of the head, as probe: label; empty without one.")
 
@@ -51,7 +51,7 @@ def _step(name: str, meaning: str) -> Column:
 
 
 def _distance(name: str, meaning: str) -> Column:
-    return number(name, meaning, NATS)
+    return number(name, meaning, NATS, write=decimal)
 
 
 _ONSET: Final = (
@@ -104,7 +104,7 @@ TABLES: Final[Mapping[str, Table]] = MappingProxyType(
                 fraction("sure", "Share of resamples that have an onset."),
                 difference("first_margin", "Margin of the best head at the first checkpoint."),
                 difference("peak_margin", "Largest margin of the best head at any checkpoint."),
-                place("peak_step", "Training step of the largest margin."),
+                whole("peak_step", "Training step of the largest margin."),
                 difference("last_margin", "Margin of the best head at the last checkpoint."),
                 text("best_head", "Name of the best head at the last checkpoint; empty for several runs."),
                 text("peak_head", "Name of the best head where the margin is largest; empty for several runs."),

@@ -23,6 +23,7 @@ from reports.sandbox.record import (
     Record,
     coverage_rows,
     mixed_rows,
+    not_a_record,
     null_rows,
     power_rows,
     rate_names,
@@ -30,6 +31,7 @@ from reports.sandbox.record import (
 )
 from reports.sandbox.shortcut import ShortcutCheck, comparisons
 from reports.sandbox.shown import false_finds, needed_words, shown
+from reports.sandbox.tables import SANDBOX_TABLES
 from reports.sandbox.words import ABOUT, DIFFERENT, NULLS, RATES, conservative
 from reports.templates.environment import asset, assets, environment
 
@@ -179,10 +181,7 @@ def write_sandbox_page(folder: Path, step: Step = silent) -> Path:
         shutil.rmtree(folder / "figures", ignore_errors=True)
         unfinished.rename(folder / "figures")
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(
-            f"{folder / 'sandbox.json'}: not a record of the sandbox ({type(error).__name__}: {error}); "
-            "make it again with 'headscope sandbox'"
-        ) from error
+        raise not_a_record(folder / "sandbox.json", error) from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     (folder / "report.md").write_text(re.sub(r"\n{3,}", "\n\n", markdown), encoding="utf-8")
@@ -201,7 +200,7 @@ def _rendered(template: str, page: SandboxPage, figures: Sequence[str] = ()) -> 
         version=page.version,
         script=asset("charts.js") if drawn else "", vega=vega() if drawn else "", goal=page.level + SLACK,
         coverage_goal=COVERAGE_GOAL, figures={name: FIGURES[name] for name in figures}, percents=percent, shown=shown,
-        needed_words=needed_words, false_finds=false_finds, **WORDS,
+        columns=SANDBOX_TABLES, needed_words=needed_words, false_finds=false_finds, **WORDS,
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from reports.formats import MISSING, coefficient, count, interval, percent, signed, signed_interval
+from reports.sandbox import tables
 from reports.sandbox.record import FalseFinds, Rate, rate_names
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.marks import verdict_look
@@ -34,14 +35,12 @@ CLAIMS: Final = (
     TextColumn("Measured", lambda claim: claim.measured, "text"),
 )
 
-POWER: Final = (
-    TextColumn("Role", lambda row: row.role, "row"),
-    TextColumn("True margin", lambda row: signed(row.true_margin)),
-    TextColumn("Documents", lambda row: count(row.documents)),
-    TextColumn("Scored words", lambda row: count(round(row.items))),
-    TextColumn("Runs", lambda row: count(row.runs)),
-    TextColumn("Specialised", lambda row: rate_cell(row.specialised)),
-    TextColumn("Significant", lambda row: rate_cell(row.significant)),
+POWER: Final = tables.POWER.text_columns(
+    tables.POWER["role"].shown(kind="row"),
+    tables.POWER["true_margin"].shown(unit=False),
+    *("documents", "items", "runs"),
+    tables.POWER["specialised"].shown(unit=False, write=lambda row: rate_cell(row.specialised)),
+    tables.POWER["significant"].shown(unit=False, write=lambda row: rate_cell(row.significant)),
 )
 
 
@@ -66,8 +65,7 @@ def false_finds(rows: Sequence[FalseFinds], title: str, first: str = "") -> Text
     rates = (TextColumn(name, partial(_rate, name)) for name in rate_names(rows))
     columns = (
         *([TextColumn(first, lambda row: row.where, "row")] if first else []),
-        TextColumn("Documents", lambda row: count(row.documents)),
-        TextColumn("Runs", lambda row: count(row.runs)),
+        *tables.FALSE.text_columns("documents", "runs"),
         *rates,
     )
     return TextTable.of(title, columns, rows)
@@ -78,10 +76,10 @@ def _rate(name: str, row: FalseFinds) -> Cell:
 
 
 COVERAGE: Final = (
-    TextColumn("Interval of", lambda row: row.quantity, "row"),
-    TextColumn("Documents", lambda row: count(row.documents)),
+    tables.COVERAGE["quantity"].shown("Interval of", "row"),
+    tables.COVERAGE["documents"].shown(),
     TextColumn("Cells", lambda row: len(row.cells)),
-    TextColumn("Runs", lambda row: count(row.runs)),
+    tables.POWER["runs"].shown(),
     TextColumn("All cells", lambda row: rate_cell(row.pooled)),
     TextColumn("Lowest cell", lambda row: rate_cell(row.lowest[1])),
     TextColumn("which", lambda row: f"{row.lowest[0].role}, {signed(row.lowest[0].true_margin)}", "text", "muted"),
@@ -95,12 +93,12 @@ def _difference(row: ShortcutCheck) -> Cell:
 
 
 COMPARED: Final = (
-    TextColumn("Role", lambda row: row.role, "row"),
-    TextColumn("Margin", lambda row: percent(row.margin)),
-    TextColumn("Documents", lambda row: count(row.documents)),
-    TextColumn("Runs: whole", lambda row: count(row.runs), plain="whole runs"),
+    tables.WHOLE["role"].shown(kind="row"),
+    TextColumn("Margin", lambda row: percent(row.margin), tip=tables.WHOLE.meaning("margin")),
+    tables.WHOLE["documents"].shown(),
+    tables.WHOLE["runs"].shown("Runs: whole", plain="whole runs"),
     TextColumn("simulated", lambda row: count(row.simulated_runs)),
-    TextColumn("Specialised: whole", lambda row: rate_cell(row.specialised)),
+    tables.WHOLE["specialised"].shown("Specialised: whole", write=lambda row: rate_cell(row.specialised)),
     TextColumn("simulated", lambda row: rate_cell(row.simulated)),
     TextColumn("p", lambda row: coefficient(row.p_share)),
     TextColumn("Mean accuracy: whole", lambda row: percent(row.mean)),
@@ -112,12 +110,12 @@ COMPARED: Final = (
     TextColumn("p", lambda row: coefficient(row.p_sd)),
 )
 
-WEIGHTS: Final = (
-    TextColumn("Place", lambda row: row["place"], "row"),
-    TextColumn("Built", lambda row: row["planted"], "text", "head"),
-    TextColumn("Chosen", lambda row: row["chosen"], "text", "head"),
-    TextColumn("Accuracy", lambda row: percent(row["accuracy"])),
-    TextColumn("Specialised", lambda row: "yes" if row["specialised"] else "no", "text"),
+WEIGHTS: Final = tables.WEIGHTS.text_columns(
+    tables.WEIGHTS["place"].shown(kind="row"),
+    tables.WEIGHTS["planted"].shown(look="head"),
+    tables.WEIGHTS["chosen"].shown(look="head"),
+    tables.WEIGHTS["accuracy"].shown(unit=False),
+    "specialised",
 )
 
 NULL_RUNS: Final = (

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from markupsafe import Markup
 
-from reports.formats import MISSING, count, p_value
+from reports.formats import count, percent
 from reports.scores.best_heads import BestHead
 from reports.scores.verdicts import Verdicts
-from reports.tables.cells import PERCENT, POINTS, Cell, Mark, TextColumn
-from reports.tables.marks import few_clusters
+from reports.tables.cells import Cell, Mark, TextColumn, head_cell
+from reports.tables.marks import clusters_shown, few_clusters
+from reports.tables.scores import SCORES
+from reports.tables.shared_columns import difference
 from reports.tables.sparks import ends, rivals_drawn, spark
 from reports.tables.text_table import TextTable
 
@@ -21,8 +24,8 @@ def best_shown(probe: str, rows: Sequence[BestHead], verdicts: Verdicts) -> Text
     """Return the table of a probe's best heads with their verdicts."""
     n = partial(_n, verdicts)
     numbers = (
-        TextColumn("n", lambda row: n(row, few_clusters(row.clusters)), tip="scored queries", only="page"),
-        TextColumn("n", n, only="text"),
+        SCORES["n"].shown(write=lambda row: n(row, few_clusters(row.clusters)), only="page"),
+        SCORES["n"].shown(write=n, only="text"),
     )
     return TextTable.of(probe, (*NAMED, VERDICT, *numbers, *ACCURACY, *RIVALS, *MORE), rows)
 
@@ -30,10 +33,6 @@ def best_shown(probe: str, rows: Sequence[BestHead], verdicts: Verdicts) -> Text
 def trained_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
     """Return the table of trained classifiers beside their controls."""
     return TextTable.of(probe, TRAINED, rows)
-
-
-def _name(row: BestHead) -> Cell:
-    return Cell(row.name or MISSING, sort=10000 * row.layer + row.head if row.name else "")
 
 
 def _verdict(row: BestHead) -> Cell:
@@ -72,78 +71,53 @@ def _margin(row: BestHead) -> str:
     return "up" if row.beats_baseline else "down" if row.loses_to_baseline else ""
 
 
-def _strong(row: BestHead) -> str:
-    return "strong"
-
-
 def _baseline(row: BestHead) -> Cell:
-    return Cell(PERCENT.value(row.baseline_accuracy), row.baseline, "rival", sort=float(row.baseline_accuracy))
+    return Cell(percent(row.baseline_accuracy), row.baseline, "rival", sort=float(row.baseline_accuracy))
 
 
-NAMED: Final = (
-    TextColumn("Label", lambda row: row.label, "row"),
-    TextColumn("Variant", lambda row: row.variant, "text", "muted"),
-    TextColumn("Head", _name, "text", "head"),
-)
+_LABEL: Final = (SCORES["label"].shown(kind="row"), SCORES["variant"].shown(look="muted"))
+_HEAD: Final = SCORES["name"].shown("Head", look="head", write=lambda row: head_cell(row.name))
+
+NAMED: Final = (*_LABEL, _HEAD)
 
 VERDICT: Final = TextColumn("Verdict", _verdict, "verdict", tip="specialised or not, by the rule in the summary")
 
-CLUSTERS: Final = "documents or sentences that are resampled"
-
 ACCURACY: Final = (
-    TextColumn(
-        "Clusters", lambda row: Cell(count(row.clusters), sort=row.clusters), "num more", tip=CLUSTERS, only="page"
-    ),
-    TextColumn("Clusters", lambda row: Cell(count(row.clusters), marks=few_clusters(row.clusters)), only="text"),
+    SCORES["clusters"].shown(kind="num more", only="page"),
+    clusters_shown(only="text"),
     TextColumn(ends(0, 100), _spark, "spark", only="page", fixed=True),
-    *PERCENT.columns("Accuracy", "accuracy", ("ci_low", "ci_high"), _strong, tip="with 95 % interval"),
+    *SCORES["accuracy"].shown_with_interval(look=lambda row: "strong"),
 )
 
 RIVALS: Final = (
-    TextColumn("Baseline", _baseline, tip="accuracy of the strongest baseline or control", only="page"),
-    TextColumn("Baseline", lambda row: row.baseline or MISSING, "text", only="text"),
-    PERCENT.column("Baseline accuracy", "baseline_accuracy", only="text"),
-    *POINTS.columns(
-        *("Margin", "margin", ("margin_low", "margin_high"), _margin),
-        tip="accuracy minus baseline, percentage points, with 95 % interval",
-    ),
+    SCORES["baseline"].shown(kind="num", write=_baseline, only="page"),
+    SCORES["baseline"].shown(only="text"),
+    SCORES["baseline_accuracy"].shown(unit=False, only="text"),
+    *SCORES["margin"].shown_with_interval(look=_margin),
 )
 
+_OVER_TABLE: Final = difference("lexical_margin", "Accuracy minus that of the lexical table.", "lexical_margin")
+
 MORE: Final = (
-    TextColumn(
-        *("Adj. p", lambda row: Cell(p_value(row.p_adjusted), sort=float(row.p_adjusted)), "rising"),
-        tip="corrected for all heads and labels of the run",
-        plain="adjusted p",
-    ),
-    PERCENT.column(
-        "Stability", "stability", tip="share of resamples of the selection split in which this head is the best"
-    ),
-    PERCENT.column("Lexical table", "lexical_accuracy", tip="supervised yardstick, no baseline"),
-    *POINTS.columns(
-        *("Margin over table", "lexical_margin", ("lexical_margin_low", "lexical_margin_high")),
-        kind="num more",
-        tip="accuracy minus lexical table, percentage points, with 95 % interval",
-    ),
-    *PERCENT.columns(
-        *("Mass", "mass", ("mass_low", "mass_high")),
-        kind="num more",
-        tip="attention on right words, with 95 % interval",
-    ),
-    PERCENT.column("Coverage", "coverage", kind="num more", tip="attention on all candidates"),
-    PERCENT.column("Share", "share", kind="num more", tip="mass / coverage"),
-    TextColumn("Near ties", lambda row: Cell(count(row.near_ties), sort=row.near_ties), "num more"),
+    SCORES["p_adjusted"].shown("Adj. p", plain="adjusted p"),
+    SCORES["stability"].shown(unit=False),
+    SCORES["lexical_accuracy"].shown("Lexical table"),
+    *_OVER_TABLE.shown_with_interval("Margin over table", kind="num more"),
+    *SCORES["mass"].shown_with_interval(kind="num more"),
+    SCORES["coverage"].shown(kind="num more", unit=False),
+    SCORES["share"].shown(kind="num more", unit=False),
+    SCORES["near_ties"].shown(kind="num more"),
 )
 
 TRAINED: Final = (
-    *NAMED[:2],
-    TextColumn("Best head", _name, "text", "head"),
-    TextColumn("n", lambda row: Cell(count(row.n), sort=row.n)),
-    TextColumn("Clusters", lambda row: Cell(count(row.clusters), sort=row.clusters, marks=few_clusters(row.clusters))),
+    *_LABEL,
+    replace(_HEAD, title="Best head"),
+    SCORES["n"].shown(),
+    clusters_shown(),
     TextColumn(ends(0, 100), _drawn, "spark", only="page", fixed=True),
-    *PERCENT.columns("Balanced accuracy", "accuracy", ("ci_low", "ci_high"), _strong),
-    PERCENT.column("Control accuracy", "baseline_accuracy", plain="control"),
-    *POINTS.columns(
-        *("Selectivity", "margin", ("margin_low", "margin_high"), _margin),
-        tip="accuracy minus control accuracy, percentage points, with 95 % interval",
+    *SCORES["accuracy"].shown_with_interval("Balanced accuracy", look=lambda row: "strong"),
+    SCORES["baseline_accuracy"].shown("Control accuracy", plain="control", tip="Accuracy on the control task."),
+    *SCORES["margin"].shown_with_interval(
+        "Selectivity", look=_margin, tip="Accuracy minus control accuracy, percentage points."
     ),
 )

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from reports.formats import coefficient, count, percent
 from reports.tables.cells import TextColumn
+from reports.tables.scores import AGREEMENT
 from reports.tables.text_table import TextTable
 
 PAIRS: Final = (
@@ -21,11 +22,11 @@ PAIRS: Final = (
 )
 
 DISPUTES: Final = (
-    TextColumn("Label", lambda row: row.label, "row"),
-    TextColumn("Variant", lambda row: f"{row.probe}: {row.variant}", "text", "muted"),
-    TextColumn("n", lambda row: count(row.n)),
+    AGREEMENT["label"].shown(kind="row"),
+    AGREEMENT["variant"].shown(write=lambda row: f"{row.probe}: {row.variant}", look="muted"),
+    AGREEMENT["n"].shown(),
     TextColumn("Other metric", lambda row: row.metric, "text"),
-    TextColumn("Tau", lambda row: coefficient(row.tau)),
+    AGREEMENT["tau"].shown(),
     TextColumn("Best by accuracy", lambda row: row.by_accuracy.name, "text", "head"),
     TextColumn("its accuracy", lambda row: percent(row.by_accuracy.accuracy), look="strong"),
     TextColumn("by the other", lambda row: percent(row.by_accuracy.value)),
@@ -39,8 +40,8 @@ def variants_table(rows: Sequence[Any], others: Sequence[str]) -> TextTable:
     """Return the agreement of accuracy with the metrics `others`, by probe and variant."""
     taus = (TextColumn(metric, partial(_tau, place)) for place, metric in enumerate(others))
     named = (
-        TextColumn("Probe", lambda row: row.probe, "row"),
-        TextColumn("Variant", lambda row: row.variant, "text", "muted"),
+        AGREEMENT["probe"].shown(kind="row"),
+        AGREEMENT["variant"].shown(look="muted"),
         TextColumn("Questions", lambda row: count(row.questions)),
     )
     return TextTable.of(

@@ -6,12 +6,12 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any, Final, Literal
 
 from markupsafe import Markup
 
-from reports.formats import escaped, interval, percent, signed, signed_interval
+from reports.formats import MISSING, escaped
 
 Where = Literal["page", "text"]
 "A page of HTML, or everything else: Markdown, LaTeX, a terminal."
@@ -130,34 +130,9 @@ def columns_of(titles: Sequence[str], text: Sequence[str] = ()) -> tuple[TextCol
     return tuple(TextColumn(title, itemgetter(place), kinds[place]) for place, title in enumerate(titles))
 
 
-@dataclass(frozen=True)
-class ShownEstimate:
-    """How numbers of one kind are written, with the interval that they have."""
-
-    value: Callable[[float], str]
-    interval: Callable[[float, float], str]
-
-    def cell(self, number: float, low: float = math.nan, high: float = math.nan, look: str = "") -> Cell:
-        """Return a number, its interval beside it, as a cell that is sorted by the number."""
-        return Cell(self.value(number), self.interval(low, high), look, sort=float(number))
-
-    def columns(
-        self, title: str, of: str, ends: Sequence[str], look: Callable[[Any], str] = lambda row: "", **more: Any
-    ) -> tuple[TextColumn, ...]:
-        """Return columns of the attribute `of` of rows: elsewhere than on a page the interval has its own."""
-        low, high = map(attrgetter, ends)
-        number = attrgetter(of)
-        apart = TextColumn("interval", lambda row: self.interval(low(row), high(row)), "text", only="text")
-        together = TextColumn(
-            title, lambda row: self.cell(number(row), low(row), high(row), look(row)), only="page", **more
-        )
-        plain = str(more.get("plain", ""))
-        return together, TextColumn(title, lambda row: self.value(number(row)), only="text", plain=plain), apart
-
-    def column(self, title: str, of: str, **more: Any) -> TextColumn:
-        """Return a column of the attribute `of` of rows, without an interval."""
-        return TextColumn(title, lambda row: self.cell(attrgetter(of)(row)), **more)
-
-
-PERCENT: Final = ShownEstimate(percent, interval)
-POINTS: Final = ShownEstimate(signed, signed_interval)
+def head_cell(name: str) -> Cell:
+    """Return the name of a head, such as 3-5, as a cell that is sorted by layer and head; a dash for none."""
+    if not name:
+        return Cell(MISSING, sort="")
+    layer, head = map(int, name.split("-"))
+    return Cell(name, sort=10000 * layer + head)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import MISSING, UNITS, percent
+from reports.formats import MISSING, UNITS, p_value, percent
+from reports.tables.cells import Cell, TextColumn
 
 Write = Callable[[Any], str]
 "Writes one value of a column, NaN included, as a reader sees it."
 
 SLACK: Final = 1e-6
 "What rounding can do: a value so far outside its bounds is not refused."
+
+Look = Callable[[Any], str]
+"Returns the classes that the page's style sheets have for a row's cell."
 
 
 @dataclass(frozen=True)
@@ -39,10 +43,15 @@ class Column:
     "The texts that it may hold; any where there are none."
 
     @property
+    def words(self) -> str:
+        """What stands above the column, without a unit."""
+        return self.title or self.name.replace("_", " ")
+
+    @property
     def heading(self) -> str:
         """The title with the unit that the writer leaves out, such as "accuracy, %"."""
-        words, unit = self.title or self.name.replace("_", " "), UNITS.get(self.write, "")
-        return f"{words}, {unit}" if unit else words
+        unit = UNITS.get(self.write, "")
+        return f"{self.words}, {unit}" if unit else self.words
 
     @property
     def values(self) -> str:
@@ -57,6 +66,66 @@ class Column:
     def cell(self, value: Any) -> str:
         """Write one value; what is missing is a dash."""
         return MISSING if value is None or value is pd.NA else self.write(value)
+
+    def shown(self, title: str = "", kind: str = "", *, within: str = "", unit: bool = True, **more: Any) -> TextColumn:
+        """Return the column as tables for people have it, its meaning as tooltip.
+
+        Rows are mappings or objects that have the value under the column's name, or do so `within` a part of them.
+        Without a title of its own a table has the column's, without its unit where it is said elsewhere.
+        """
+        told = self.heading if unit else self.words
+        capital = told[:1].upper() + told[1:] if told[1:2].islower() else told
+        value = found_in(within, self.name)
+        column = TextColumn(title or capital, lambda row: self._cell_of(value(row)), kind or self._kind)
+        return replace(column, **{"tip": self.meaning, **more})
+
+    def shown_interval(
+        self, title: str = "95 % interval", *, within: str = "", missing: str = MISSING, **more: Any
+    ) -> TextColumn:
+        """Return a column for people with the interval of this one; `missing` where there is none."""
+        between = self._between(within)
+        tip = f"95 % interval of {self.words}."
+        return TextColumn(title, lambda row: between(row) or missing, "text", "ci", **{"tip": tip, **more})
+
+    def shown_beside(
+        self, title: str = "", *, within: str = "", look: Look = lambda row: "", **more: Any
+    ) -> TextColumn:
+        """Return a column for people with the number, and its interval beside it."""
+        value, between = found_in(within, self.name), self._between(within)
+        number = self.shown(title, within=within, unit=False, **more)
+        return replace(number, write=lambda row: replace(self._cell_of(value(row)), aside=between(row), look=look(row)))
+
+    def shown_with_interval(
+        self, title: str = "", *, within: str = "", look: Look = lambda row: "", missing: str = "", **more: Any
+    ) -> tuple[TextColumn, ...]:
+        """Return columns for people: on a page the interval stands beside the number, elsewhere on its own."""
+        return (
+            self.shown_beside(title, within=within, look=look, only="page", **more),
+            self.shown(title, within=within, unit=False, only="text", **more),
+            self.shown_interval("interval", within=within, missing=missing, only="text"),
+        )
+
+    @property
+    def _kind(self) -> str:
+        """How the column stands in a table for people."""
+        if self.dtype not in NUMBERS:
+            return "text"
+        return "rising" if self.write is p_value else "num"
+
+    def _cell_of(self, value: Any) -> Cell:
+        """Return a value as a cell; numbers are sorted by as they are."""
+        known = self.dtype in NUMBERS and value is not None and value is not pd.NA
+        return Cell(self.cell(value) or MISSING, sort=NUMBERS[self.dtype](value) if known else None)
+
+    def _between(self, within: str) -> Callable[[Any], str]:
+        """Return what writes a row's interval; "" where it was not measured."""
+        lower, upper = (found_in(within, end) for end in self.interval or ())
+
+        def written(row: Any) -> str:
+            low, high = lower(row), upper(row)
+            return "" if math.isnan(low) or math.isnan(high) else f"[{self.write(low)}, {self.write(high)}]"
+
+        return written
 
     def cast(self, values: pd.Series, where: str | Path) -> pd.Series:
         """Return `values` with the column's dtype; ValueError says why they cannot have it."""
@@ -87,6 +156,22 @@ class Column:
         if math.isinf(high):
             return "is negative" if low == 0 else f"is below {low:g}"
         return f"lies outside [{low:.3g}, {high:.3g}]" + (" (fractions, not percent)" if self.write is percent else "")
+
+
+NUMBERS: Final[Mapping[str, Callable[[Any], float]]] = {"int64": int, "Int64": int, "float64": float}
+"Types of numbers -> what makes a number of a value."
+
+
+def found_in(within: str, name: str) -> Callable[[Any], Any]:
+    """Return what finds a value in a row, a mapping or an object; `within` names the part of the row that has it."""
+    path = [*within.split("."), name] if within else [name]
+
+    def found(row: Any) -> Any:
+        for part in path:
+            row = row[part] if isinstance(row, Mapping) else getattr(row, part)
+        return row
+
+    return found
 
 
 def outside(values: pd.Series, low: float, high: float | pd.Series) -> pd.Series:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
-from reports.tables.cells import Cell, Mark
+from reports.formats import count
+from reports.tables.cells import Cell, Mark, TextColumn
+from reports.tables.shared_columns import CLUSTERS
 
 FEW_CLUSTERS: Final = 20
 "Below this many documents (or sentences) a bootstrap interval is rough, and is marked."
@@ -16,6 +18,15 @@ def few_clusters(clusters: int) -> tuple[Mark, ...]:
     if not 0 < clusters < FEW_CLUSTERS:
         return ()
     return (Mark("⚠", f"{clusters} clusters, fewer than {FEW_CLUSTERS}: intervals and tests are rough", "few"),)
+
+
+def clusters_shown(**more: Any) -> TextColumn:
+    """Return the column of clusters as tables for people have it: few ones are marked."""
+
+    def marked(row: Any) -> Cell:
+        return Cell(count(row.clusters), sort=row.clusters, marks=few_clusters(row.clusters))
+
+    return CLUSTERS.shown(write=marked, **more)
 
 
 VERDICT_LOOKS: Final[Mapping[str, str]] = {

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Final
 
 from reports.formats import coefficient, count, decimal3, listed, p_value, percent, plain, signed, yes_or_no
-from reports.tables.column import Column, Write
+from reports.tables.cells import Cell, TextColumn
+from reports.tables.column import Column, Write, found_in
 
 NOT_NEGATIVE: Final = (0.0, math.inf)
 FRACTIONS: Final = (0.0, 1.0)
@@ -31,9 +33,9 @@ def place(name: str, meaning: str, least: float = 0) -> Column:
     return whole(name, meaning, least, plain)
 
 
-def optional(name: str, meaning: str) -> Column:
+def optional(name: str, meaning: str, write: Write = plain) -> Column:
     """Return a column of whole numbers of at least 0, of which some are missing."""
-    return Column(name, "Int64", meaning, plain, NOT_NEGATIVE)
+    return Column(name, "Int64", meaning, write, NOT_NEGATIVE)
 
 
 def flag(name: str, meaning: str) -> Column:
@@ -111,7 +113,10 @@ CLUSTERS: Final = whole("clusters", "Documents, or sentences without any, that t
 NEAR_TIES: Final = whole("near_ties", "Items decided by less than 0.00001, which rounding could turn over.")
 P: Final = p_column("p", "p-value of this row alone; missing where nothing was tested.")
 P_LABEL: Final = p_column("p_label", "p corrected for all heads of the label (step-down maximum).")
-P_ADJUSTED: Final = p_column("p_adjusted", "p corrected for all heads and labels; missing where nothing was tested.")
+P_ADJUSTED: Final = replace(
+    p_column("p_adjusted", "p corrected for all heads and labels; missing where nothing was tested."),
+    title="corrected p",
+)
 
 BASELINE: Final = text("baseline", "Strongest baseline or control on the same items; empty without one.")
 BASELINE_ACCURACY: Final = fraction("baseline_accuracy", "Accuracy of that baseline or control on the same items.")
@@ -123,3 +128,12 @@ RUN: Final = (MODEL, STEP, CORPUS)
 ONE_HEAD: Final = (LAYER, HEAD, NAME)
 QUESTION: Final = (PROBE, LABEL, VARIANT)
 ITEMS: Final = (N, CLUSTERS)
+
+
+def label_columns(title: str, plain: str = "", quiet: str = "muted") -> tuple[TextColumn, ...]:
+    """Return columns of a label for people: on a page its probe stands behind it, elsewhere before it."""
+    label, probe = found_in("", "label"), found_in("", "probe")
+    return (
+        TextColumn(title, lambda row: Cell(label(row), probe(row), quiet=quiet), "row", tip=LABEL.meaning, only="page"),
+        TextColumn(plain or title, lambda row: f"{probe(row)}: {label(row)}", "row", tip=LABEL.meaning, only="text"),
+    )

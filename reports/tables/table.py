@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from reports.formats import MISSING
+from reports.tables.cells import TextColumn, written
 from reports.tables.column import Column
 from reports.tables.files import read_csv, read_parquet, replace_file
 from reports.tables.text_table import TextTable
@@ -48,9 +49,18 @@ class Table:
         """The names of the columns, in order."""
         return tuple(self.dtypes)
 
+    @cached_property
+    def by_name(self) -> Mapping[str, Column]:
+        """The columns by their names."""
+        return MappingProxyType({column.name: column for column in self.columns})
+
+    def __getitem__(self, name: str) -> Column:
+        """Return a column."""
+        return self.by_name[name]
+
     def meaning(self, name: str) -> str:
         """Return what a column means; "" of a column that is not declared."""
-        return next((column.meaning for column in self.columns if column.name == name), "")
+        return self[name].meaning if name in self.by_name else ""
 
     def validated(self, frame: pd.DataFrame, where: str | Path) -> pd.DataFrame:
         """Return a copy of `frame` with its columns in order and with their dtypes; further columns follow.
@@ -82,18 +92,23 @@ class Table:
         """Read a parquet file, or a CSV file with the same result; ValueError says what is wrong with it."""
         return self.validated(read_csv(path, self.dtypes) if path.suffix == ".csv" else read_parquet(path), path)
 
+    def text_columns(self, *chosen: str | TextColumn, within: str = "") -> tuple[TextColumn, ...]:
+        """Return columns of a table for people: declared ones are named, those made for display are given.
+
+        `within` names the part of a row that has the values (`Column.shown`).
+        """
+        return tuple(self[one].shown(within=within) if isinstance(one, str) else one for one in chosen)
+
     def shown(self, frame: pd.DataFrame, title: str, note: str = "") -> TextTable:
         """Return those columns that `frame` has as people read them: declared ones by their writers, then the others.
 
         Headings carry the columns' meanings, which HTML shows as tooltips.
         """
-        known = {column.name: column for column in self.columns}
-        cells = [
-            [*map(known[name].cell if name in known else _undeclared, frame[name].tolist())] for name in frame.columns
-        ]
-        headings = tuple(known[name].heading if name in known else str(name) for name in frame.columns)
-        meanings = tuple(map(self.meaning, frame.columns))
-        return TextTable(title, headings, tuple(zip(*cells, strict=True)), frame, note, meanings)
+        columns = tuple(
+            self[name].shown(plain=self[name].heading) if name in self.by_name else _undeclared(name)
+            for name in map(str, frame.columns)
+        )
+        return TextTable(title, columns, written(columns, frame.to_dict("records")), frame, note)
 
     def _typed(self, frame: pd.DataFrame, where: str | Path) -> pd.DataFrame:
         missing = [name for name in self.names if name not in frame.columns]
@@ -128,8 +143,12 @@ def _misnamed(frame: pd.DataFrame) -> pd.Series:
     return single & (frame["name"] != expected)
 
 
-def _undeclared(value: Any) -> str:
-    """Write a value of a column that a table does not declare."""
+def _undeclared(name: str) -> TextColumn:
+    """Return a column that a table does not declare."""
+    return TextColumn(name, lambda row: _plain(row[name]), "text", plain=name)
+
+
+def _plain(value: Any) -> str:
     if isinstance(value, float):
         return MISSING if math.isnan(value) else f"{value:.4g}".replace("-", "−")
     return MISSING if value is None or value is pd.NA else str(value)

@@ -65,8 +65,6 @@ class TextTable:
     "One line a row, with the numbers as they were measured; empty for a table that is only part of a page."
     note: str = ""
     "What the numbers are, in a sentence or two."
-    meanings: tuple[str, ...] = ()
-    "What each column means, for the tooltips of a page; none where that is not declared."
 
     @classmethod
     def of(cls, title: str, columns: Sequence[TextColumn], rows: Iterable[Any], note: str = "") -> Self:
@@ -95,6 +93,12 @@ class TextTable:
         """The titles of its columns in every form but a page."""
         shown = [self.columns[place] for place in self._places("text")]
         return tuple(one.plain_title if isinstance(one, TextColumn) else one for one in shown)
+
+    @property
+    def tips(self) -> tuple[str, ...]:
+        """The tooltips of the same columns."""
+        shown = [self.columns[place] for place in self._places("text")]
+        return tuple(one.tip if isinstance(one, TextColumn) else "" for one in shown)
 
     @property
     def texts(self) -> tuple[tuple[str, ...], ...]:
@@ -134,7 +138,7 @@ class TextTable:
 
     def _repr_html_(self) -> str:
         note = f"<p>{html.escape(self.note)}</p>" if self.note else ""
-        return f"<h4>{html.escape(self.title)}</h4>{html_rows(self.titles, self.texts, self.meanings)}{note}"
+        return f"<h4>{html.escape(self.title)}</h4>{html_rows(self.titles, self.texts, self.tips)}{note}"
 
     def markdown(self) -> str:
         """Return the table in Markdown, everything in it escaped."""

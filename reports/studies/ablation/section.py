@@ -14,7 +14,7 @@ from reports.formats import coefficient, count, escaped, names, p_value
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.ablation.costs import LEVEL, VALUE, Costs
-from reports.studies.ablation.tables import CHOSEN_BY
+from reports.studies.ablation.tables import ABLATION_CONTRASTS, CHOSEN_BY
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.table import last_step
 from reports.tables.text_table import TextTable
@@ -140,15 +140,15 @@ def _label(one: Contrast) -> Cell:
 
 CONTRASTS: Final = (
     TextColumn("Behaviour", lambda one: one.costs.title, "row"),
-    TextColumn("Way", lambda one: one.costs.way, "text", "muted"),
+    ABLATION_CONTRASTS["way"].shown(within="row", look="muted"),
     TextColumn("Label", _label, "text"),
     TextColumn("Heads", lambda one: names(one.row["heads"].split()), "text", "wrapping heads"),
     TextColumn("Cost", lambda one: one.cells[0]),
     TextColumn("Random heads (range)", lambda one: one.cells[1]),
     TextColumn("Difference, 95 % interval", lambda one: Cell(one.cells[2], look="up" if one.more else "")),
     TextColumn("Unit", lambda one: one.costs.scale.unit, "text", "muted"),
-    TextColumn("p", lambda one: p_value(one.row["p"])),
-    TextColumn("Of other layers", lambda one: one.row["elsewhere"]),
+    ABLATION_CONTRASTS["p"].shown(within="row"),
+    ABLATION_CONTRASTS["elsewhere"].shown("Of other layers", within="row"),
 )
 "Of the table of `Contrast`."
 

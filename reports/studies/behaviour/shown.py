@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from reports.formats import MISSING, count
-from reports.tables.cells import PERCENT, Cell, TextColumn
-from reports.tables.marks import few_clusters
+from reports.formats import MISSING
+from reports.tables.cells import Cell, TextColumn
+from reports.tables.marks import clusters_shown
+from reports.tables.scores import BEHAVIOUR
 from reports.tables.sparks import CHANCE_DRAWN, ends, spark
 
 
@@ -19,18 +20,13 @@ def _verdict(row: Any) -> Cell:
     return Cell(row.verdict or MISSING, look=looks.get(row.verdict, "muted"))
 
 
-def _strong(row: Any) -> str:
-    return "strong"
-
-
-PREFERENCES: Final = (
+PREFERENCES: Final = BEHAVIOUR.text_columns(
     TextColumn("Pairs", lambda row: row.name, "row"),
-    TextColumn("Method", lambda row: row.method, "text", "muted"),
-    TextColumn("n", lambda row: count(row.n)),
-    TextColumn("Clusters", lambda row: Cell(count(row.clusters), marks=few_clusters(row.clusters))),
+    BEHAVIOUR["method"].shown(look="muted"),
+    "n",
+    clusters_shown(),
     TextColumn(ends(0, 50, 100), _drawn, "spark", only="page"),
-    *PERCENT.columns("Accuracy", "accuracy", ("ci_low", "ci_high"), _strong),
+    *BEHAVIOUR["accuracy"].shown_with_interval(look=lambda row: "strong"),
     TextColumn("Interval", _verdict, "text", plain="verdict"),
-    TextColumn("Near ties", lambda row: count(row.near_ties)),
-    TextColumn("Left out", lambda row: count(row.left_out)),
+    *("near_ties", "left_out"),
 )

@@ -10,7 +10,7 @@ import pandas as pd
 
 from reports.formats import coefficient, count, percent, signed_whole
 from reports.run.folder import RunFolder
-from reports.studies.circuits.shown import LINKS, RELATIONS, heads_table
+from reports.studies.circuits.shown import FORETOLD, MAPPED, heads_table
 from reports.studies.circuits.tables import CIRCUIT_TABLES
 from reports.tables.text_table import TextTable
 
@@ -98,24 +98,19 @@ class Link:
     high: float
     heads: int
 
-    @property
-    def interval(self) -> str:
-        """The interval in words; "" where there is none."""
-        return "" if self.low != self.low else f"[{coefficient(self.low)}, {coefficient(self.high)}]"
-
 
 @dataclass(frozen=True)
 class WeightRelation:
     """The heads that map the one word of a pair to the other most, by weights alone."""
 
-    name: str
+    relation: str
     pairs: int
     head: str
     static: float
     dynamic: float
     "Of the same head."
     lowering: str
-    lowered: float
+    suppressed: float
     chance: float
     link: Link
 
@@ -153,9 +148,9 @@ def circuit_parts(run: RunFolder) -> CircuitParts | None:
     return CircuitParts(
         sentences=(*_read(facts), *_found(heads), *_foretold(links)),
         heads=heads_table(tuple(_rows(heads, kernels)), reach),
-        links=TextTable.of("Do the weights foretell what heads do on text?", LINKS, links),
+        links=TextTable.of("Do the weights foretell what heads do on text?", FORETOLD, links),
         relations=TextTable.of(
-            "Relations between words: the head that maps most pairs, in percent of pairs", RELATIONS, relations
+            "Relations between words: the head that maps most pairs, in percent of pairs", MAPPED, relations
         ),
         reach=reach,
         tables=tables,

@@ -7,63 +7,45 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from reports.formats import MISSING, coefficient, count, decimal, percent, signed, signed_whole
-from reports.tables.cells import Cell, TextColumn
+from reports.formats import MISSING, decimal
+from reports.studies.circuits.tables import CIRCUITS, LINKS, RELATIONS
+from reports.tables.cells import Cell, TextColumn, head_cell
 from reports.tables.text_table import TextTable
 
-LINKS: Final = (
-    TextColumn("Weights alone", lambda link: link.weights, "row"),
-    TextColumn("On text", lambda link: link.text, "text"),
-    TextColumn("Rho", lambda link: coefficient(link.rho), look="strong"),
-    TextColumn("Interval", lambda link: link.interval or MISSING, "text", "ci"),
-    TextColumn("Heads", lambda link: count(link.heads)),
+FORETOLD: Final = LINKS.text_columns(
+    LINKS["weights"].shown("Weights alone", "row"),
+    LINKS["text"].shown("On text"),
+    LINKS["rho"].shown(look="strong"),
+    LINKS["rho"].shown_interval("Interval"),
+    "heads",
 )
 
-RELATIONS: Final = (
-    TextColumn("Relation", lambda row: row.name, "row"),
-    TextColumn("Pairs", lambda row: count(row.pairs)),
+MAPPED: Final = (
+    RELATIONS["relation"].shown(kind="row"),
+    RELATIONS["pairs"].shown(),
     TextColumn("Head", lambda row: row.head, "text", "head"),
-    TextColumn("Static", lambda row: percent(row.static), look="strong"),
-    TextColumn("Its dynamic", lambda row: percent(row.dynamic)),
+    RELATIONS["static"].shown(unit=False, look="strong"),
+    RELATIONS["dynamic"].shown("Its dynamic"),
     TextColumn("Lowered most by", lambda row: row.lowering, "text", "head"),
-    TextColumn("Lowered", lambda row: percent(row.lowered)),
-    TextColumn("Chance", lambda row: decimal(100 * row.chance)),
-    TextColumn(
-        "Rho of static and dynamic", lambda row: Cell(coefficient(row.link.rho), row.link.interval), only="page"
-    ),
-    TextColumn("Rho of static and dynamic", lambda row: coefficient(row.link.rho), only="text"),
-    TextColumn("Interval", lambda row: row.link.interval or MISSING, "text", only="text"),
+    RELATIONS["suppressed"].shown("Lowered"),
+    RELATIONS["chance"].shown(write=lambda row: decimal(100 * row.chance), unit=False),
+    *LINKS["rho"].shown_with_interval("Rho of static and dynamic", within="link", missing=MISSING),
 )
-
-
-def _share(title: str, measure: str, tip: str) -> TextColumn:
-    return _number(title, measure, tip, percent)
-
-
-def _number(title: str, measure: str, tip: str, write: Any = coefficient) -> TextColumn:
-    return TextColumn(title, lambda row: Cell(write(row[measure]), sort=float(row[measure])), tip=tip)
-
-
-def _offset(title: str, measure: str, tip: str) -> TextColumn:
-    return TextColumn(title, lambda row: Cell(signed_whole(row[measure]), sort=int(row[measure])), tip=tip)
-
 
 HEADS: Final = (
-    _offset("Offset", "kernel_offset", "that places alone prefer"),
-    _share("Kernel", "kernel_attention", "attention that places alone give it, percent"),
-    _share("On text", "text_at_kernel", "attention to that offset on text, percent"),
-    _offset("Most on text", "text_offset", "offset attended to most on text"),
-    _share("Same word", "same_word", "share of other words that score below the word itself, percent; 50 is chance"),
-    _number(
-        "Repeats", "text_same_word", "share of attention to repeats beyond an even spread, percentage points", signed
-    ),
-    _share("Related", "related_words", "as same word, for the nearest words"),
-    _number("Near", "text_related", "cosine of attended pieces less that of all"),
-    _number("Copying", "copying", "sum of eigenvalues over sum of moduli"),
-    _share("Positive", "positive_eigenvalues", "eigenvalues with a positive real part, percent"),
-    _share("Own word", "own_word", "share of other words raised less than the word itself, percent; 50 is chance"),
-    _number("Written", "text_copying", "correlation of what is written with what is attended to"),
-    _number("Write norm", "write_norm", "mean length of what the head writes", decimal),
+    CIRCUITS["kernel_offset"].shown("Offset"),
+    CIRCUITS["kernel_attention"].shown("Kernel"),
+    CIRCUITS["text_at_kernel"].shown("On text"),
+    CIRCUITS["text_offset"].shown("Most on text"),
+    CIRCUITS["same_word"].shown(unit=False),
+    CIRCUITS["text_same_word"].shown("Repeats"),
+    CIRCUITS["related_words"].shown("Related"),
+    CIRCUITS["text_related"].shown("Near"),
+    CIRCUITS["copying"].shown(),
+    CIRCUITS["positive_eigenvalues"].shown("Positive"),
+    CIRCUITS["own_word"].shown(unit=False),
+    CIRCUITS["text_copying"].shown("Written"),
+    CIRCUITS["write_norm"].shown(),
 )
 
 
@@ -71,12 +53,8 @@ def heads_table(rows: Sequence[Mapping[str, Any]], reach: int) -> TextTable:
     """Return the table of all heads; `reach` is the largest offset that is drawn."""
     ends = Markup('<span class="sr">Kernel, drawn</span><span aria-hidden="true" class="ends">')
     ends += Markup("<i>−{0}</i><i>+{0}</i></span>").format(reach)
-    named = TextColumn("Head", _name, "text", "head")
+    named = CIRCUITS["name"].shown("Head", look="head", write=lambda row: head_cell(row["name"]))
     return TextTable.of("All heads", (named, TextColumn(ends, _drawn, "spark", only="page", fixed=True), *HEADS), rows)
-
-
-def _name(row: Mapping[str, Any]) -> Cell:
-    return Cell(row["name"], sort=10000 * row["layer"] + row["head"])
 
 
 def _drawn(row: Mapping[str, Any]) -> Cell:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from reports.formats import coefficient, decimal3, signed_whole
+from reports.formats import coefficient, decimal, signed_whole
 from reports.tables.column import Column
 from reports.tables.shared_columns import (
     CORRELATIONS,
@@ -13,6 +13,7 @@ from reports.tables.shared_columns import (
     ONE_HEAD,
     RUN,
     correlation,
+    difference,
     ends,
     fraction,
     number,
@@ -43,12 +44,12 @@ CIRCUITS: Final = Table(
         _offset("text_offset", "Offset in subwords that is attended to most on text; left is < 0."),
         fraction("text_attention", "Mean attention to that offset on text."),
         fraction("text_at_kernel", "Mean attention on text to the offset that the weights prefer."),
-        correlation("text_same_word", "Attention to repeats of the same subword on text, minus an even spread."),
+        difference("text_same_word", "Attention to repeats of the same subword on text, minus an even spread."),
         Column(
             "text_related",
             "float64",
             "How much nearer (cosine) the attended subwords are than the others of the sentence.",
-            decimal3,
+            coefficient,
             (-2, 2),
         ),
         correlation(
@@ -56,7 +57,10 @@ CIRCUITS: Final = Table(
             "Correlation of what the head writes on text with what raises the attended subwords' logits.",
         ),
         number(
-            "write_norm", "Mean length of the vector that the head writes; comparable within a layer.", NOT_NEGATIVE
+            "write_norm",
+            "Mean length of the vector that the head writes; comparable within a layer.",
+            NOT_NEGATIVE,
+            write=decimal,
         ),
     ),
 )

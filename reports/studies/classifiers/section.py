@@ -9,11 +9,11 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from reports.formats import MISSING, count, decimal, interval, percent, signed, signed_interval
+from reports.formats import MISSING, count, percent, signed, signed_interval
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
-from reports.studies.classifiers.tables import CLASSIFIER_TABLES
-from reports.tables.cells import columns_of
+from reports.studies.classifiers.tables import CLASSIFIER_TABLES, CLASSIFIERS, LAYERS, PARSER
+from reports.tables.cells import TextColumn, columns_of
 from reports.tables.text_table import TextTable
 
 ARC: Final = "arc: "
@@ -52,7 +52,12 @@ def classifiers(run: RunFolder) -> Classifiers | None:
         (row for row in chosen if str(row["task"]).startswith(ARC)), key=lambda row: -float(row["selectivity_low"])
     )
     parsers, layers = _rows(found.get("parser")), found.get("layers")
-    tables = [_heads_table(best), _arcs_table(arcs), _parser_table(parsers), *_layer_tables(layers)]
+    tables = [
+        TextTable.of("What the best head of each task tells", TASKS, best),
+        TextTable.of("Arcs from a pair’s two attention values, coded online", ARCS, arcs),
+        TextTable.of("Parsers that see all heads at once", PARSERS, parsers),
+        *_layer_tables(layers),
+    ]
     courses = {} if layers is None else {str(task): tuple(part["cumulative"]) for task, part in _by_task(layers)}
     return Classifiers(
         sentences=(*_told(best, "tasks"), *_told(arcs, "kinds of arcs"), *_parsed(parsers)),
@@ -76,75 +81,57 @@ def _number(row: Row) -> str:
     return ("⚠ " if 0 < row["clusters"] < FEW_CLUSTERS else "") + count(row["n"])
 
 
-def _sure(value: str, between: str) -> str:
-    return f"{value} {between}" if between else value
-
-
 def _selective(row: Row, accuracy: str, selectivity: str) -> str:
     return MISSING if np.isnan(row[accuracy]) else f"{percent(row[accuracy])} ({signed(row[selectivity])})"
 
 
-def _accuracy(row: Row) -> tuple[str, ...]:
-    """Accuracy, control and selectivity of a row, then its compression and that of the control task."""
-    return (
-        _sure(percent(row["accuracy"]), interval(row["ci_low"], row["ci_high"])),
-        percent(row["control_accuracy"]),
-        _sure(signed(row["selectivity"]), signed_interval(row["selectivity_low"], row["selectivity_high"])),
-        decimal(row["compression"]),
-        decimal(row["control_compression"]),
-    )
+def _chances(kind: str, title: str) -> TextColumn:
+    """Return the column of an accuracy to compare with, its selectivity behind it."""
+    accuracy, selectivity = f"{kind}_accuracy", f"{kind}_selectivity"
+    return CLASSIFIERS[accuracy].shown(title, write=lambda row: _selective(row, accuracy, selectivity))
 
 
-_ACCURACY: Final = ("Control", "Selectivity", "Compression", "Control’s compression")
+_N: Final = CLASSIFIERS["n"].shown(write=_number)
 
+_CODED: Final = (
+    CLASSIFIERS["control_accuracy"].shown("Control"),
+    CLASSIFIERS["selectivity"].shown_beside(),
+    CLASSIFIERS["compression"].shown(),
+    CLASSIFIERS["control_compression"].shown("Control’s compression"),
+)
 
-def _heads_table(rows: Sequence[Row]) -> TextTable:
-    titles = (
-        *("Task", "Head", "Labels", "n", "Accuracy", *_ACCURACY),
-        *("Majority", "Control’s majority", "Embedding", "Random weights"),
-    )
-    return TextTable.of(
-        "What the best head of each task tells",
-        columns_of(titles, ("Head",)),
-        (
-            (
-                *(row["task"], row["name"], count(row["classes"]), _number(row), *_accuracy(row)),
-                *(percent(row["majority"]), percent(row["control_majority"])),
-                *(_selective(row, f"{kind}_accuracy", f"{kind}_selectivity") for kind in ("embedding", "random")),
-            )
-            for row in rows
-        ),
-    )
+TASKS: Final = (
+    CLASSIFIERS["task"].shown(kind="row"),
+    CLASSIFIERS["name"].shown("Head"),
+    CLASSIFIERS["classes"].shown("Labels"),
+    _N,
+    CLASSIFIERS["accuracy"].shown_beside(),
+    *_CODED,
+    CLASSIFIERS["majority"].shown(unit=False),
+    CLASSIFIERS["control_majority"].shown("Control’s majority"),
+    _chances("embedding", "Embedding"),
+    _chances("random", "Random weights"),
+)
 
+ARCS: Final = (
+    CLASSIFIERS["label"].shown(kind="row"),
+    CLASSIFIERS["task"].shown("Variant", write=lambda row: str(row["task"]).removeprefix(ARC)),
+    CLASSIFIERS["name"].shown("Head"),
+    _N,
+    CLASSIFIERS["accuracy"].shown_beside("Balanced accuracy"),
+    *_CODED,
+)
 
-def _arcs_table(rows: Sequence[Row]) -> TextTable:
-    titles = ("Label", "Variant", "Head", "n", "Balanced accuracy", *_ACCURACY)
-    return TextTable.of(
-        "Arcs from a pair’s two attention values, coded online",
-        columns_of(titles, ("Variant", "Head")),
-        (
-            (row["label"], str(row["task"]).removeprefix(ARC), row["name"], _number(row), *_accuracy(row))
-            for row in rows
-        ),
-    )
-
-
-def _parser_table(rows: Sequence[Row]) -> TextTable:
-    titles = ("Parser", "Weights of the model", "Learned numbers", "n", "UAS", "Margin over the next word")
-    return TextTable.of(
-        "Parsers that see all heads at once",
-        columns_of((*titles, *_ACCURACY[:2]), titles[1:2]),
-        (
-            (
-                *(row["parser"], row["weights"], count(row["parameters"]), _number(row)),
-                _sure(percent(row["uas"]), interval(row["ci_low"], row["ci_high"])),
-                _sure(signed(row["margin"]), signed_interval(row["margin_low"], row["margin_high"])),
-                percent(row["control_uas"]),
-                _sure(signed(row["selectivity"]), signed_interval(row["selectivity_low"], row["selectivity_high"])),
-            )
-            for row in rows
-        ),
-    )
+PARSERS: Final = (
+    PARSER["parser"].shown(kind="row"),
+    PARSER["weights"].shown("Weights of the model"),
+    PARSER["parameters"].shown("Learned numbers"),
+    PARSER["n"].shown(write=_number),
+    PARSER["uas"].shown_beside("UAS"),
+    PARSER["margin"].shown_beside("Margin over the next word"),
+    PARSER["control_uas"].shown("Control"),
+    PARSER["selectivity"].shown_beside(),
+)
 
 
 def _layer_tables(layers: pd.DataFrame | None) -> list[TextTable]:
@@ -153,12 +140,10 @@ def _layer_tables(layers: pd.DataFrame | None) -> list[TextTable]:
         return []
     ordered = sorted(_by_task(layers), key=lambda one: float(np.nan_to_num(one[1]["expected_layer"].iloc[0], nan=1e9)))
     numbers = tuple(str(layer) for layer in sorted(layers["layer"].unique()))
-    together, alone = [], []
+    expected, together, alone = LAYERS["expected_layer"].shown_beside(), [], []
     for task, part in ordered:
-        first = part.iloc[0]
-        low, high = decimal(first["expected_low"]), decimal(first["expected_high"])
-        between = "" if MISSING in (low, high) else f"[{low}, {high}]"
-        solved = _sure(decimal(first["expected_layer"]), between)
+        first = part.iloc[0].to_dict()
+        solved = str(expected.write(first))
         rows = _rows(part)
         together.append((task, solved, *(_selective(row, "cumulative", "cumulative_selectivity") for row in rows)))
         alone.append((task, *(_selective(row, "accuracy", "selectivity") for row in rows)))
@@ -190,8 +175,7 @@ def _parsed(rows: Sequence[Row]) -> list[str]:
         if row is not None:
             told = "surely above" if row["margin_low"] > 0 else "not surely above"
             begin = f"The parser that {sees} has a UAS of {percent(row['uas'])} %, {told} that of the next word by "
-            said.append(
-                begin + _sure(signed(row["margin"]) + " points", signed_interval(row["margin_low"], row["margin_high"]))
-            )
+            between = signed_interval(row["margin_low"], row["margin_high"])
+            said.append(f"{begin}{signed(row['margin'])} points {between}".rstrip())
             said[-1] += "." if rival is None else f"; with random weights it has {percent(rival['uas'])} %."
     return said

@@ -8,10 +8,11 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import MISSING, count, decimal
+from reports.formats import MISSING, decimal
 from reports.run.folder import RunFolder
-from reports.tables.cells import Cell, TextColumn
-from reports.tables.marks import few_clusters
+from reports.studies.confusion.tables import CONFUSION
+from reports.tables.cells import TextColumn
+from reports.tables.marks import clusters_shown
 from reports.tables.text_table import TextTable
 
 MEASURED: Final = (
@@ -73,9 +74,9 @@ class Confusions:
             f"Confusion in bits; columns 1 to {len(layers)} are layers, their heads averaged",
             (
                 TextColumn("Items", lambda row: row.label, "row"),
-                TextColumn("n", lambda row: count(row.n)),
-                TextColumn("Clusters", lambda row: Cell(count(row.clusters), marks=few_clusters(row.clusters))),
-                TextColumn("Chance", lambda row: decimal(row.chance)),
+                CONFUSION["n"].shown(),
+                clusters_shown(),
+                CONFUSION["chance"].shown(),
                 *(TextColumn(f"{place + 1}", partial(_bits, place)) for place in layers),
                 TextColumn("Least confused layer", lambda row: row.layer.said if row.layer else MISSING, "text"),
                 TextColumn("Least confused head", lambda row: row.head.said if row.head else MISSING, "text"),

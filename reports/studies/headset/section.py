@@ -11,7 +11,7 @@ import pandas as pd
 from reports.formats import count, decimal, p_value, percent, signed
 from reports.heads.card_parts import CardSource
 from reports.run.folder import RunFolder
-from reports.studies.headset.shown import CONTRASTS, ENSEMBLES
+from reports.studies.headset.shown import CONTRASTS, TOGETHER
 from reports.tables.text_table import TextTable
 
 COMPARED: Final[Mapping[str, str]] = {
@@ -106,7 +106,7 @@ class HeadsTogether:
     @property
     def together(self) -> TextTable:
         """The ensembles."""
-        return TextTable.of("Accuracy of the mean map of one head and more, in percent", ENSEMBLES, self.ensembles)
+        return TextTable.of("Accuracy of the mean map of one head and more, in percent", TOGETHER, self.ensembles)
 
     @property
     def matrix(self) -> dict[str, Any] | None:

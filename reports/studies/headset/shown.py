@@ -6,16 +6,18 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from reports.formats import count, decimal3, p_value, percent
-from reports.tables.cells import PERCENT, POINTS, Cell, TextColumn
+from reports.formats import count, decimal3, percent
+from reports.studies.headset.tables import ENSEMBLES, PAIR_CONTRASTS
+from reports.tables.cells import Cell, TextColumn
 from reports.tables.marks import few_clusters
+from reports.tables.shared_columns import label_columns
 
 CONTRASTS: Final = (
     TextColumn("Compared", lambda row: row.name, "row"),
     TextColumn("All pairs", lambda row: decimal3(row.mean), look="strong"),
-    TextColumn("Within a layer", lambda row: decimal3(row.within)),
-    TextColumn("Between layers", lambda row: decimal3(row.between)),
-    TextColumn("Permutation p", lambda row: p_value(row.p)),
+    PAIR_CONTRASTS["within"].shown("Within a layer"),
+    PAIR_CONTRASTS["between"].shown("Between layers"),
+    PAIR_CONTRASTS["p"].shown("Permutation p"),
     TextColumn("Fresh weights, all pairs", lambda row: decimal3(row.fresh)),
     TextColumn("Pairs above all of fresh weights, %", lambda row: percent(row.above)),
 )
@@ -45,20 +47,19 @@ def _sizes(row: Any) -> Cell:
     return Cell(", ".join(said for said, _ in told), page=shown, markdown=bold)
 
 
-ENSEMBLES: Final = (
-    TextColumn("Label", lambda row: Cell(row.label, row.probe, quiet="muted"), "row", only="page"),
-    TextColumn("Label", lambda row: f"{row.probe}: {row.label}", "row", only="text"),
-    TextColumn("Variant", lambda row: row.variant, "text", "muted"),
-    TextColumn("n", lambda row: Cell(count(row.n), sort=int(row.n), marks=few_clusters(row.clusters))),
-    TextColumn("Baseline", _baseline, only="page"),
-    TextColumn("Baseline", lambda row: row.baseline, "text", only="text"),
-    TextColumn("Its accuracy", lambda row: percent(row.baseline_accuracy), only="text"),
+TOGETHER: Final = (
+    *label_columns("Label"),
+    ENSEMBLES["variant"].shown(look="muted"),
+    ENSEMBLES["n"].shown(write=lambda row: Cell(count(row.n), sort=row.n, marks=few_clusters(row.clusters))),
+    ENSEMBLES["baseline"].shown(write=_baseline, kind="num", only="page"),
+    ENSEMBLES["baseline"].shown(only="text"),
+    ENSEMBLES["baseline_accuracy"].shown("Its accuracy", only="text"),
     TextColumn("Best head", _single, only="page"),
     TextColumn("Best head", lambda row: row.steps[0].heads, "text", only="text"),
     TextColumn("Its accuracy", lambda row: percent(row.steps[0].accuracy), only="text"),
-    TextColumn("Ensemble", lambda row: row.best.heads, "text", "heads"),
-    PERCENT.column("Accuracy", "best.accuracy", look="strong"),
-    *POINTS.columns("Gain", "best.gain", ("best.gain_low", "best.gain_high"), _gain),
-    *POINTS.columns("Margin", "best.margin", ("best.margin_low", "best.margin_high"), _margin),
+    ENSEMBLES["heads"].shown("Ensemble", within="best", look="heads"),
+    ENSEMBLES["accuracy"].shown(within="best", unit=False, look="strong"),
+    *ENSEMBLES["gain"].shown_with_interval(within="best", look=_gain),
+    *ENSEMBLES["margin"].shown_with_interval(within="best", look=_margin),
     TextColumn("By number of heads", _sizes, "text", "sizes", fixed=True),
 )

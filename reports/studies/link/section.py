@@ -9,8 +9,9 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import MISSING, coefficient, cost, decimal, names, p_value, percent, signed
+from reports.formats import MISSING, coefficient, names
 from reports.run.folder import RunFolder
+from reports.studies.link.tables import LINK as LINK_TABLE
 from reports.studies.link.tables import VERDICTS
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.table import last_step
@@ -62,17 +63,12 @@ LINK: Final[Sequence[tuple[str, str]]] = (
 )
 
 
-HEADS: Final = (
-    TextColumn("Head", lambda head: head["name"], "row"),
-    TextColumn("Verdict", lambda head: head["verdict"], "text"),
-    TextColumn("Accuracy, %", lambda head: percent(head["accuracy"])),
-    TextColumn("Margin", lambda head: signed(head["margin"])),
-    TextColumn("Write norm", lambda head: decimal(head["write_norm"])),
-    TextColumn("Importance", lambda head: cost(head["importance"])),
-    TextColumn("Patching, %", lambda head: signed(head["patching"])),
-    TextColumn("Cost", lambda head: cost(head["cost"]), look="strong"),
-    TextColumn("95 % interval", lambda head: f"[{cost(head['cost_low'])}, {cost(head['cost_high'])}]", "text", "ci"),
-    TextColumn("Corrected p", lambda head: p_value(head["p_adjusted"])),
+HEADS: Final = LINK_TABLE.text_columns(
+    LINK_TABLE["name"].shown("Head", "row"),
+    *("verdict", "accuracy", LINK_TABLE["margin"].shown(unit=False), "write_norm", "importance", "patching"),
+    LINK_TABLE["cost"].shown(look="strong"),
+    LINK_TABLE["cost"].shown_interval(),
+    "p_adjusted",
 )
 "Of the table of a role’s heads."
 
@@ -146,7 +142,7 @@ def _correlation(pair: str, role: LinkedRole) -> str | Cell:
 
 ROLES: Final = (
     TextColumn("Role", lambda role: role.role, "row"),
-    TextColumn("Behaviour", lambda role: role.behaviour, "text"),
+    LINK_TABLE["behaviour"].shown(),
     TextColumn("Looks and matters", lambda role: role.named(BOTH), "text"),
     TextColumn("Looks and does not matter", lambda role: role.named(LOOKS), "text"),
     TextColumn("Matters without looking", lambda role: role.named(MATTERS), "text"),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from reports.formats import coefficient, percent
+from reports.formats import coefficient, cost, decimal, percent, signed_percent
 from reports.tables.shared_columns import (
     BEHAVIOUR,
     CORRELATIONS,
@@ -51,16 +51,24 @@ LINK: Final = Table(
         number("mass", "Mean attention to correct words.", FRACTIONS, write=percent),
         difference("margin", "Accuracy minus that of the strongest baseline or control."),
         number(
-            "write_norm", "Mean length of the vector that the head writes; comparable within a layer.", NOT_NEGATIVE
+            "write_norm",
+            "Mean length of the vector that the head writes; comparable within a layer.",
+            NOT_NEGATIVE,
+            write=decimal,
         ),
         number(
             "importance",
             "Mean |d value / d gate|, in the behaviour's unit; missing where it was not measured.",
             NOT_NEGATIVE,
+            write=cost,
         ),
-        number("patching", "Share of the answer that patching the head restores; missing where it was not measured."),
-        number("cost", "What the behaviour loses without the head, in its unit.", None, "cost"),
-        *ends("cost", "the cost"),
+        number(
+            "patching",
+            "Share of the answer that patching the head restores; missing where it was not measured.",
+            write=signed_percent,
+        ),
+        number("cost", "What the behaviour loses without the head, in its unit.", None, "cost", cost),
+        *ends("cost", "the cost", cost),
         replace(P_ADJUSTED, meaning="p of the cost, corrected for all heads; missing where nothing was tested."),
         flag("looks", "Whether attention says so: the head is specialised in the label and direction."),
         flag("matters", "Whether ablation says so: its cost is significantly above 0."),

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reports.formats import MISSING, coefficient, count, decimal, names, p_value, percent, signed
+from reports.formats import coefficient, count, decimal, names, percent, signed
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
+from reports.studies.patching.tables import PATCHING as PATCHING_TABLE
 from reports.tables.cells import TextColumn
 from reports.tables.table import last_step
 from reports.tables.text_table import TextTable
@@ -96,11 +97,11 @@ class PatchedHead:
 
 
 STRONGEST: Final = (
-    TextColumn("Head", lambda head: head.row["name"], "row", "head"),
-    TextColumn("All places", lambda head: signed(head.row["share"]), look="strong"),
-    TextColumn("95 % interval", lambda head: head.interval or MISSING, "text", "ci", plain="interval"),
-    TextColumn("Corrected p", lambda head: p_value(head.row["p_adjusted"])),
-    TextColumn("Estimate", lambda head: signed(head.row["estimate"])),
+    PATCHING_TABLE["name"].shown("Head", "row", within="row", look="head"),
+    PATCHING_TABLE["share"].shown("All places", within="row", look="strong"),
+    PATCHING_TABLE["share"].shown_interval(within="row", plain="interval"),
+    PATCHING_TABLE["p_adjusted"].shown(within="row"),
+    PATCHING_TABLE["estimate"].shown(within="row", unit=False),
 )
 "Of the table of the strongest heads; what some runs alone have comes after."
 
@@ -127,7 +128,7 @@ class Patched:
     @property
     def table(self) -> TextTable:
         """The strongest heads by role of the place."""
-        direct = [TextColumn("Direct", lambda head: signed(head.row["direct"]))] if self.with_direct else []
+        direct = [PATCHING_TABLE["direct"].shown(within="row", unit=False)] if self.with_direct else []
         roles = (TextColumn(_title(role), partial(_share, place)) for place, role in enumerate(self.roles))
         return TextTable.of(
             "The strongest heads: percent of the difference, patched at all places and at those of a role alone",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from reports.formats import percent
+from reports.formats import signed_percent
 from reports.tables.shared_columns import CLUSTERS, ONE_HEAD, P_ADJUSTED, P_LABEL, RUN, P, ends, number, text, whole
 from reports.tables.table import Table
 
@@ -24,14 +24,14 @@ PATCHING: Final = Table(
             "Share of the answer that the head restores; 1 is all of it, below 0 it hurts.",
             None,
             "ci",
-            percent,
+            signed_percent,
         ),
-        *ends("ci", "the share", percent),
-        number("estimate", "The same share to first order, by gradients.", write=percent),
+        *ends("ci", "the share", signed_percent),
+        number("estimate", "The same share to first order, by gradients.", write=signed_percent),
         number(
             "direct",
             "Share that the head writes straight into the logits; missing where that is not defined.",
-            write=percent,
+            write=signed_percent,
         ),
         replace(P, meaning="p-value of the share for this row alone; missing where nothing was tested."),
         replace(P_LABEL, meaning="p corrected for all heads of the role."),

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import coefficient, count, p_value
+from reports.formats import coefficient, count
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
+from reports.studies.relatedness.tables import RELATEDNESS
 from reports.tables.cells import TextColumn
 from reports.tables.text_table import TextTable
 
@@ -34,16 +35,11 @@ class Related:
 
     name: str
     correlation: float
-    low: float
-    high: float
+    ci_low: float
+    ci_high: float
     p_adjusted: float
     others: tuple[float, ...] = ()
     "Its correlations on the other sets of ratings, the contrast; NaN where one has none."
-
-    @property
-    def between(self) -> str:
-        """The interval; "" where it was not measured."""
-        return f"[{coefficient(self.low)}, {coefficient(self.high)}]" if self.low == self.low else ""
 
 
 def _other(place: int, head: Related) -> str:
@@ -75,9 +71,9 @@ class Rated:
             "Heads of the strongest correlations, whatever their sign",
             (
                 TextColumn("Head", lambda row: row.name, "row"),
-                TextColumn("Correlation", lambda row: coefficient(row.correlation), look="strong"),
-                TextColumn("95 % interval", lambda row: row.between),
-                TextColumn("Corrected p", lambda row: p_value(row.p_adjusted)),
+                RELATEDNESS["correlation"].shown(look="strong"),
+                RELATEDNESS["correlation"].shown_interval(),
+                RELATEDNESS["p_adjusted"].shown(),
                 *others,
             ),
             self.heads,

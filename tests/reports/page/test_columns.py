@@ -13,18 +13,20 @@ import pytest
 from rich.console import Console
 
 from reports import Run, write_report
+from reports.claims.tables import CLAIM_TABLES
 from reports.compare.tables import COMPARE_TABLES
 from reports.findings.tables import FINDING_TABLES
 from reports.page import columns
 from reports.page.columns import RUN_TABLES, meaning, tables_of
 from reports.page.dataset_card import dataset_card
+from reports.sandbox.tables import SANDBOX_TABLES
 from reports.scores.glossary import MEANING
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import fraction
 from reports.tables.table import Table
 from reports.templates.environment import TEMPLATES
 
-EVERY: Mapping[str, Table] = {**RUN_TABLES, **COMPARE_TABLES, **FINDING_TABLES}
+EVERY: Mapping[str, Table] = {**RUN_TABLES, **COMPARE_TABLES, **FINDING_TABLES, **CLAIM_TABLES, **SANDBOX_TABLES}
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -230,7 +230,8 @@ def test_a_folder_without_a_record_says_how_to_make_one(tmp_path: Path):
     [
         ("{\n,", r"sandbox\.json:2: not valid JSON"),
         ("[]", r"sandbox\.json: expected a JSON object, got list"),
-        ('{"power": [{}]}', r"sandbox\.json: not a record of the sandbox \(KeyError: 'role'\)"),
+        ('{"power": [{}]}', r"sandbox\.json: power: margin, role, .* missing in a row; make the record again"),
+        ('{"power": 1}', r"sandbox\.json: not a record of the sandbox \(TypeError: "),
     ],
 )
 def test_what_is_no_record_is_told_in_one_line_and_leaves_the_old_page(tmp_path: Path, text: str, message: str):

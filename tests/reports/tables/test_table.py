@@ -8,9 +8,12 @@ import pandas as pd
 import pytest
 
 from reports.formats import moment
+from reports.tables.cells import TextColumn
 from reports.tables.column import Column
 from reports.tables.shared_columns import ONE_HEAD, difference, ends, flag, fraction, items, number, text, whole
 from reports.tables.table import Table
+from reports.tables.text_table import TextTable
+from reports.templates.environment import environment
 
 TABLE = Table(
     "One row for each colour and head.",
@@ -121,9 +124,40 @@ def test_every_kind_of_number_is_written_by_its_writer() -> None:
     frame = table.validated(frame.assign(what=["a|b", ""], share=[0.0451, np.nan], more=[0.5, np.nan]), "")
     shown = table.shown(frame, "All kinds", "A note.")
     heads = ("what", "share, %", "margin, points", "cost", "n", "own", "words", "from step", "onset", "more")
-    assert shown.columns == heads
-    assert shown.rows[0] == ("a|b", "4.5", "−2.1", "0.045", "1,234", "yes", "a+b c", "–", "never", "0.5")
-    assert shown.rows[1][1] == shown.rows[1][-1] == "–"
+    assert shown.titles == heads
+    assert shown.texts[0] == ("a|b", "4.5", "−2.1", "0.045", "1,234", "yes", "a+b c", "–", "never", "0.5")
+    assert shown.texts[1][0] == shown.texts[1][1] == shown.texts[1][-1] == "–"
     assert '<th title="A share.">share, %</th>' in shown._repr_html_()
     assert "<th>more</th>" in shown._repr_html_()
     assert len(table.shown(frame.head(0), "None")) == 0
+
+
+def page_of(columns: tuple[TextColumn, ...], rows: object, *, sorts: bool = False) -> str:
+    made = environment(html=True).from_string('{% from "table.html.j2" import table %}{{ table(told, sorts=sorts) }}')
+    return made.render(told=TextTable.of("Lamps", columns, rows), sorts=sorts)
+
+
+@pytest.mark.parametrize("sorts", [True, False])
+def test_a_further_column_is_on_a_page_with_heading_writer_and_tooltip_once_it_is_named(sorts: bool) -> None:
+    more = replace(TABLE, columns=(*TABLE.columns, fraction("dimmed", 'Share of "dimmed" lamps.')))
+    frame = more.validated(rows().assign(dimmed=[0.125, np.nan]), "")
+    page = page_of(more.text_columns("colour", "dimmed"), frame.to_dict("records"), sorts=sorts)
+    assert 'title="Share of &#34;dimmed&#34; lamps.">Dimmed, %</' in page
+    assert '<td class="num" data-v="0.1250">12.5</td>' in page
+    assert '<td class="num" data-v="">–</td>' in page
+
+
+def test_a_shown_column_finds_its_value_in_mappings_objects_and_their_parts() -> None:
+    lit, whole_lit = TABLE["lit"].shown(within="best"), TABLE["lit"].shown("Lit", unit=False)
+    lamp = type("Lamp", (), {"lit": 0.5, "best": {"lit": 0.25}})()
+    written = (lit.write(lamp), whole_lit.write(lamp), lit.write({"best": lamp}))
+    assert [*map(str, written)] == ["25.0", "50.0", "50.0"]
+    assert (lit.title, lit.plain_title, whole_lit.title, TABLE["n"].shown().title) == ("Lit, %", "lit, %", "Lit", "n")
+
+
+def test_an_interval_stands_beside_its_number_on_a_page_and_on_its_own_elsewhere() -> None:
+    table = TextTable.of("Lamps", TABLE["lit"].shown_with_interval(look=lambda row: "up"), rows().to_dict("records"))
+    assert (table.titles, table.texts) == (("lit", "interval"), (("25.0", "[12.5, 50.0]"), ("–", "")))
+    ((_, cell),) = table.page_rows[0]
+    assert (cell.text, cell.aside, cell.look, cell.key) == ("25.0", "[12.5, 50.0]", "up", "0.2500")
+    assert str(TABLE["lit"].shown_interval().write(rows().to_dict("records")[1])) == "–"

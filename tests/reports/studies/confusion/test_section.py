@@ -75,7 +75,7 @@ def test_the_strongest_correlations_are_told_whatever_their_sign(run_folder: Pat
     (told,) = found.rated
     assert [head.name for head in told.heads[:3]] == ["1-1", "1-2", "1-12"]
     assert len(told.heads) == SHOWN
-    assert told.heads[0].between == "[−0.70, −0.50]"
+    assert told.strongest.texts[0][2] == "[−0.70, −0.50]"
     assert told.said == (
         "1,234 times two rated words stood in one sentence, 70 different pairs in 30 documents. "
         "Heads whose correlation is sure (corrected p below 0.05): 1 of 12."
@@ -97,7 +97,7 @@ def test_a_head_is_told_with_its_correlations_on_the_other_ratings(run_folder: P
     assert "in 3 documents. So few documents make the intervals rough. Heads" in replace(men, clusters=3).said
     write_report(run_folder)
     markdown = (run_folder / "report/report.md").read_text("utf-8")
-    assert "| corrected p | on simlex |\n|---|--:|--:|--:|--:|\n| 1-1 | −0.60 | " in markdown
+    assert "| corrected p | on simlex |\n|---|--:|---|--:|--:|\n| 1-1 | −0.60 | " in markdown
     assert "| 0.010 | – |\n| 1-2 |" in markdown
 
 

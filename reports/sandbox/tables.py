@@ -1,0 +1,205 @@
+"""The tables in the record of the sandbox: rates of finding, of false finds and of coverage, and the checks of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from reports.formats import moment, percent
+from reports.tables.column import Column
+from reports.tables.records import JsonRow, check_rows
+from reports.tables.shared_columns import (
+    FRACTIONS,
+    NOT_NEGATIVE,
+    difference,
+    ends,
+    flag,
+    fraction,
+    items,
+    number,
+    place,
+    text,
+    whole,
+)
+from reports.tables.table import Table
+
+_ROLE: Final = text("role", "What the planted head does, such as attend to the previous word.")
+_MARGIN: Final = difference("margin", "Margin over the strongest baseline or control that was to be planted.")
+_DOCUMENTS: Final = whole("documents", "Documents of either split.")
+_RUNS: Final = whole("runs", "Number of runs that the rates are of.")
+_ACCURACY: Final = fraction("true_accuracy", "Accuracy of the planted head on all documents of the large pass.")
+_TRUE: Final = difference("true_margin", "Margin that the planted head has on all documents of the large pass.")
+_QUANTITY: Final = text("quantity", "What has the interval.", ("accuracy", "mass", "margin"))
+_RATE: Final = text("rate", "What is counted, such as a find in a run; as the page names it.")
+_ITEMS: Final = Column(
+    "items",
+    "float64",
+    "Scored words that it takes; missing where the largest size does not do.",
+    moment,
+    NOT_NEGATIVE,
+    title="scored words",
+)
+_WHERE: Final = text("null", "Null hypothesis under which nothing is to be found, such as random weights.")
+
+
+def _rate(name: str, meaning: str) -> tuple[Column, ...]:
+    """Return the columns of a share of runs and its Monte-Carlo interval."""
+    return fraction(name, f"{meaning}; missing without a run.", name), *ends(name, f"`{name}`", percent, FRACTIONS)
+
+
+def _mean(name: str, of: str) -> tuple[Column, ...]:
+    """Return the columns of the mean and the standard deviation of an accuracy over runs."""
+    return (
+        fraction(f"{name}_mean", f"Mean accuracy of the head over {of} runs."),
+        fraction(f"{name}_sd", f"Standard deviation of its accuracy over {of} runs."),
+    )
+
+
+_FOUND: Final = _rate("found", "Share of runs, or of what is found in them, that is false")
+
+
+PLANTED: Final = Table(
+    "One row for each head that is planted in the large pass.",
+    ("role", "margin"),
+    (
+        _ROLE,
+        items("question", "Probe, direction and label that the head answers."),
+        _MARGIN,
+        number("strength", "Share of words at which the head knows the answer.", FRACTIONS, write=percent),
+        _ACCURACY,
+        _TRUE,
+        number("items_a_document", "Mean number of scored words of a document.", NOT_NEGATIVE),
+    ),
+)
+
+POWER: Final = Table(
+    "One row for each role, margin and size: how often the planted head is found in simulated runs.",
+    ("role", "margin", "documents"),
+    (
+        *(_MARGIN, _ROLE, _ACCURACY, _TRUE, _DOCUMENTS),
+        replace(
+            number("items", "Mean number of scored words of a run.", NOT_NEGATIVE, write=moment), title="scored words"
+        ),
+        _RUNS,
+        *_rate("specialised", "Share of runs that call the planted head specialised"),
+        *_rate("significant", "Share of runs in which its corrected p is below the level"),
+        *_mean("estimate", "simulated"),
+    ),
+)
+
+COVERAGE: Final = Table(
+    "One row for each role, margin, size and quantity: how often its 95 % interval holds the true value.",
+    ("role", "margin", "documents", "quantity"),
+    (_ROLE, _MARGIN, _DOCUMENTS, _QUANTITY, *_rate("held", "Share of runs whose interval holds the true value")),
+)
+
+BESIDE: Final = Table(
+    "One row for each role, margin, size and rate: what is falsely found beside planted heads.",
+    ("role", "margin", "documents", "rate"),
+    (_ROLE, _MARGIN, _DOCUMENTS, _RATE, *_FOUND),
+)
+
+FALSE: Final = Table(
+    "One row for each null hypothesis and size.",
+    ("null", "documents"),
+    (
+        *(_WHERE, _DOCUMENTS, _RUNS),
+        whole("heads", "Number of heads that are looked at."),
+        whole("labels", "Number of labels that are asked."),
+    ),
+)
+
+RATES: Final = Table(
+    "One row for each null hypothesis, size and rate: what is found where there is nothing to find.",
+    ("null", "documents", "rate"),
+    (_WHERE, _DOCUMENTS, _RATE, *_FOUND),
+)
+
+WEIGHTS: Final = Table(
+    "One row for each head that is planted by weights.",
+    ("place",),
+    (
+        text("place", "Word that the head was built to attend to."),
+        replace(text("planted", "Head that was built for it, as layer-head counted from 1."), title="built"),
+        text("chosen", "Head that a run chooses for it, as layer-head counted from 1."),
+        fraction("accuracy", "Accuracy of the chosen head on the report split."),
+        flag("specialised", "Whether the run calls the chosen head specialised."),
+    ),
+)
+
+WHOLE: Final = Table(
+    "One row for each planted head in whole runs; the same cell is simulated beside them.",
+    ("role",),
+    (
+        *(_ROLE, _MARGIN, _DOCUMENTS),
+        replace(_RUNS, meaning="Number of whole runs."),
+        *_rate("specialised", "Share of whole runs that call the head specialised"),
+        *_mean("accuracy", "whole"),
+        *_rate("simulated_specialised", "Share of simulated runs that call the head specialised"),
+        *_mean("simulated_accuracy", "simulated"),
+    ),
+)
+
+NULL_RUNS: Final = Table(
+    "One row for each whole run on a model without knowledge.",
+    ("source", "seed"),
+    (
+        text("source", "Where the weights are from: fresh ones, or those of the model shuffled."),
+        place("seed", "Seed of weights and texts."),
+        whole("labels", "Number of labels with a test."),
+        whole("significant", "Number of heads and labels whose corrected p is below the level."),
+        whole("specialised", "Number of heads that the run calls specialised in a label."),
+        items("declared", "These heads, each with probe, direction and label."),
+    ),
+)
+
+NEEDED: Final = Table(
+    "One row for each margin and power: how many scored words it takes to find a head.",
+    ("margin", "power"),
+    (
+        _MARGIN,
+        fraction("power", "Share of runs in which the head is to be called specialised."),
+        _ITEMS,
+        replace(_ROLE, meaning="Role that takes most."),
+        flag("at_most", "Whether the smallest size does already, so that fewer words may do."),
+    ),
+)
+
+SANDBOX_TABLES: Final[Mapping[str, Table]] = {
+    "sandbox.population.planted": PLANTED,
+    "sandbox.power": POWER,
+    "sandbox.power.coverage": COVERAGE,
+    "sandbox.power.false": BESIDE,
+    "sandbox.false": FALSE,
+    "sandbox.false.rates": RATES,
+    "sandbox.weights": WEIGHTS,
+    "sandbox.whole": WHOLE,
+    "sandbox.null_runs": NULL_RUNS,
+    "sandbox.needed": NEEDED,
+}
+"Place in sandbox.json -> what its rows must hold."
+
+_NAMED: Final = {"coverage": ("quantity", "held"), "false": ("rate", "found"), "rates": ("rate", "found")}
+"Part of a row with several rates -> the columns with the name, and with the rate, of each."
+
+
+def check_sandbox(record: Mapping[str, Any], where: str) -> None:
+    """Refuse a record of the sandbox in which a row is wrong; ValueError begins with `where` and names its list.
+
+    What the record lacks is not looked at.
+    """
+    for name, table in SANDBOX_TABLES.items():
+        path = name.split(".")[1:]
+        check_rows(table, _rows(record, path), f"{where}: {'.'.join(path)}")
+
+
+def _rows(record: Mapping[str, Any], path: list[str]) -> list[JsonRow]:
+    """Return the rows of one of the lists, or of the rates in its rows."""
+    found = record.get(path[0], ())
+    if path[1:] == ["planted"]:
+        return list(found["planted"]) if found else []
+    if len(path) == 1:
+        return [{key: part for key, part in row.items() if key not in _NAMED} for row in found]
+    name, rate = _NAMED[path[1]]
+    return [{**row, name: one, rate: value} for row in found for one, value in row.get(path[1], {}).items()]
