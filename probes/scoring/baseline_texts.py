@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,18 @@ from probes.targets import OTHERS, Items
 
 Rows = npt.NDArray[np.float32]
 "[item, key] The row (or column) that a baseline gives to each item; keys are words, then [SEP] and [CLS]."
+
+TAGS: Final = (
+    *("", "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN", "PUNCT"),
+    *("SCONJ", "SYM", "VERB", "X"),
+)
+"Universal parts of speech, and that of words without one, which is also that of tags of another kind."
+
+Ranks = npt.NDArray[np.uint16]
+"""[..., side, tag] How near the nearest word of a tag is, before (side 0) and after (1): twice its distance in words, and
+one more after, so that of two equally near words the one before comes first; NONE where there is none."""
+
+NONE: Final = np.iinfo(np.uint16).max
 
 
 @dataclass(frozen=True)
@@ -36,10 +49,35 @@ class Shown:
             row[: len(document)] = [_form(word) for word in document.words]
         return forms
 
+    @cached_property
+    def tags(self) -> IntArray:
+        """[text, word] The part of speech of each word as an index into TAGS; 0 beyond the text."""
+        tags = np.zeros((len(self.documents), int(self.words.max())), np.int64)
+        for row, document in zip(tags, self.documents, strict=True):
+            row[: len(document)] = [_TAG.get(tag, 0) for tag in document.upos]
+        return tags
+
+    @cached_property
+    def nearest_tags(self) -> Ranks:
+        """[text, word, side, tag] The nearest other word of each tag before and after each word, as `Ranks` has it."""
+        place = np.arange(int(self.words.max()))
+        inside = place < self.words[:, None]
+        of_tag = (self.tags[:, :, None] == np.arange(len(TAGS))) & inside[:, :, None]
+        before = np.maximum.accumulate(np.where(of_tag, place[:, None], -1), axis=1)
+        after = np.minimum.accumulate(np.where(of_tag, place[:, None], NONE)[:, ::-1], axis=1)[:, ::-1]
+        ranks = np.full((*of_tag.shape[:2], 2, len(TAGS)), NONE, np.uint16)
+        last, next_one = before[:, :-1], after[:, 1:]
+        ranks[:, 1:, 0] = np.where(last >= 0, 2 * (place[1:, None] - last), NONE)
+        ranks[:, :-1, 1] = np.where(next_one < NONE, 2 * (next_one - place[:-1, None]) + 1, NONE)
+        return ranks
+
     @property
     def keys(self) -> int:
         """Number of keys of a row."""
         return int(self.words.max()) + 2
+
+
+_TAG: Final = {tag: place for place, tag in enumerate(TAGS)}
 
 
 @lru_cache(maxsize=1 << 16)
@@ -56,3 +94,12 @@ def candidate_words(items: Items, shown: Shown) -> tuple[IntArray, IntArray]:
         inside[np.arange(len(items)), items.query] = False
     item, key = np.nonzero(inside)
     return item, key
+
+
+def one_hot(keys: npt.ArrayLike, width: int) -> Rows:
+    """Return rows of `width` keys with all weight on one each; rows of nothing where the key is negative."""
+    chosen = np.asarray(keys, np.int64)
+    rows = np.zeros((len(chosen), width), np.float32)
+    known = np.flatnonzero(chosen >= 0)
+    rows[known, chosen[known]] = 1
+    return rows

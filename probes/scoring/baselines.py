@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from probes.records import IntArray
-from probes.scoring.baseline_texts import Rows, Shown, candidate_words
+from probes.scoring.baseline_texts import Rows, Shown, candidate_words, one_hot
 from probes.scoring.question_counts import ZERO, Counts
 from probes.targets import Items
 from probes.words.coreference import mention_heads
@@ -62,7 +61,7 @@ class Offset:
     def rows(self, items: Items, shown: Shown) -> Rows:
         """One key a row; none where the offset leads out of the text."""
         key = items.query + self.best(items)
-        return _one_hot(np.where((key >= 0) & (key < shown.words[items.text]), key, -1), shown.keys)
+        return one_hot(np.where((key >= 0) & (key < shown.words[items.text]), key, -1), shown.keys)
 
 
 class PreviousWord:
@@ -74,7 +73,7 @@ class PreviousWord:
     def rows(self, items: Items, shown: Shown) -> Rows:
         """One key a row; none at the border of the text."""
         key = items.query + (1 if items.by_column else -1)
-        return _one_hot(np.where(key < shown.words[items.text], key, -1), shown.keys)
+        return one_hot(np.where(key < shown.words[items.text], key, -1), shown.keys)
 
 
 class Uniform:
@@ -101,7 +100,7 @@ class NearestMention:
         """One key a row."""
         heads = [mention_heads(document) for document in shown.documents]
         asked = zip(items.text.tolist(), items.query.tolist(), strict=True)
-        return _one_hot([max((h for h in heads[text] if h < q), default=-1) for text, q in asked], shown.keys)
+        return one_hot([max((h for h in heads[text] if h < q), default=-1) for text, q in asked], shown.keys)
 
 
 class SameHeadWord:
@@ -117,7 +116,7 @@ class SameHeadWord:
         """One key a row."""
         heads = [mention_heads(document) for document in shown.documents]
         asked = zip(items.text.tolist(), items.query.tolist(), strict=True)
-        return _one_hot([self._choose(heads[text], shown.forms[text], query) for text, query in asked], shown.keys)
+        return one_hot([self._choose(heads[text], shown.forms[text], query) for text, query in asked], shown.keys)
 
     def _choose(self, heads: Sequence[int], forms: IntArray, query: int) -> int:
         before = [head for head in heads if head < query]
@@ -190,15 +189,7 @@ def _leading(item: IntArray, key: IntArray, rank: IntArray, items: int, width: i
     leaders, first = np.unique(item[order], return_index=True)
     chosen = np.full(items, -1)
     chosen[leaders] = key[order][first]
-    return _one_hot(chosen, width)
-
-
-def _one_hot(keys: npt.ArrayLike, width: int) -> Rows:
-    chosen = np.asarray(keys, np.int64)
-    rows = np.zeros((len(chosen), width), np.float32)
-    known = np.flatnonzero(chosen >= 0)
-    rows[known, chosen[known]] = 1
-    return rows
+    return one_hot(chosen, width)
 
 
 BASELINES: dict[str, type[Baseline]] = {
