@@ -9,9 +9,9 @@ from typing import Any
 import altair as alt
 
 from reports.axes import Axis, scaled
-from reports.claims.record import ConditionMean, RecordedMeasure, written
+from reports.claims.record import ConditionMean, RecordedMeasure
 from reports.drawing.charts import COLOURS, Chart, curves, layered, looks, over
-from reports.formats import count
+from reports.formats import count, in_unit
 
 ROW = 34
 "Pixels of a condition, with its name."
@@ -98,5 +98,5 @@ def _singles(measure: RecordedMeasure) -> Iterator[dict[str, Any]]:
     for name in measure.conditions:
         values = [value for condition, _, value in measure.rows if condition == name]
         for value in filter(math.isfinite, values if len(values) > 1 else ()):
-            said = f"{name}: {written(value, measure.unit)} {measure.unit}"
+            said = f"{name}: {in_unit(value, measure.unit)} {measure.unit}"
             yield {"series": name, "value": _shown(measure, value), "said": said}

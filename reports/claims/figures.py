@@ -15,7 +15,7 @@ from reports.claims.charts import places_of, values_of
 from reports.claims.record import RecordedMeasure
 from reports.drawing.charts import looks
 from reports.drawing.figures import HEAD_BLUE, INK, LINE, MUTED, _axes, _bare, _save, _styled
-from reports.formats import count
+from reports.formats import count, minus
 
 WIDTH, HEIGHT, ROW = 3.1, 1.75, 0.3
 "Of a panel and of a row, in inches."
@@ -114,4 +114,4 @@ def _marked(value: float, unit: str) -> str:
     """Write a round number on an axis; of fractions the percentage."""
     shown = 100 * value if unit in ("%", "points") else value
     text = f"{shown:,.0f}" if abs(shown) >= 1000 and shown == round(shown) else f"{shown:.4g}"
-    return text.replace("-", "−")
+    return minus(text)

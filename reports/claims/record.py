@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reports.formats import MISSING, percent, signed
+from reports.formats import in_unit
 
 RECORD = "claim.json"
 "Every folder of a claim holds one."
@@ -41,14 +41,14 @@ class Number:
     @property
     def shown(self) -> str:
         """The number without its unit, with as many digits as its interval bears out."""
-        return written(self.value, self.unit, self._digits)
+        return in_unit(self.value, self.unit, self._digits)
 
     @property
     def interval(self) -> str:
         """The interval in brackets, empty where there is none or where it has no width."""
         if not self.known or self.low == self.high:
             return ""
-        return f"[{written(self.low, self.unit, self._digits)}, {written(self.high, self.unit, self._digits)}]"
+        return f"[{in_unit(self.low, self.unit, self._digits)}, {in_unit(self.high, self.unit, self._digits)}]"
 
     @property
     def _digits(self) -> int | None:
@@ -56,26 +56,6 @@ class Number:
         if not math.isfinite(width) or width <= 0:
             return None
         return max(0, 1 - math.floor(math.log10(width)))
-
-
-def written(value: float, unit: str, digits: int | None = None) -> str:
-    """Write a number: fractions in percent or points, others with `digits` decimals, or with three digits in all.
-
-    >>> written(0.5, "%"), written(-0.021, "points"), written(1234.5, "µs", 1), written(0.0123456, "nats")
-    ('50.0', '−2.1', '1,234.5', '0.0123')
-    """
-    if math.isnan(value):
-        return MISSING
-    if unit in ("%", "points"):
-        text = percent(value).replace("-", "−") if unit == "%" else signed(value)
-        return text if text.strip("+−0.") else "0.0"
-    if digits is not None and digits <= 6:
-        text = f"{value:,.{digits}f}"
-    elif value and not 1e-4 <= abs(value) < 1e15:
-        text = f"{value:.2g}"
-    else:
-        text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-    return text.replace("-", "−")
 
 
 @dataclass(frozen=True)

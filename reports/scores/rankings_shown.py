@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from reports.formats import coefficient, count, percent
+from reports.formats import count, decimal, percent
 from reports.tables.cells import TextColumn
 from reports.tables.text_table import TextTable
 
 PAIRS: Final = (
     TextColumn("Metric", lambda pair: pair.one, "row"),
     TextColumn("and metric", lambda pair: pair.other, "text"),
-    TextColumn("Median tau", lambda pair: coefficient(pair.median), look="strong"),
-    TextColumn("Quartiles", lambda pair: f"{coefficient(pair.low)} to {coefficient(pair.high)}"),
+    TextColumn("Median tau", lambda pair: decimal(pair.median), look="strong"),
+    TextColumn("Quartiles", lambda pair: f"{decimal(pair.low)} to {decimal(pair.high)}"),
     TextColumn("Questions", lambda pair: count(pair.questions)),
     TextColumn("Same best head, %", lambda pair: percent(pair.same_best / pair.questions)),
     TextColumn("Shared top heads, %", lambda pair: percent(pair.overlap)),
@@ -25,7 +25,7 @@ DISPUTES: Final = (
     TextColumn("Variant", lambda row: f"{row.probe}: {row.variant}", "text", "muted"),
     TextColumn("n", lambda row: count(row.n)),
     TextColumn("Other metric", lambda row: row.metric, "text"),
-    TextColumn("Tau", lambda row: coefficient(row.tau)),
+    TextColumn("Tau", lambda row: decimal(row.tau)),
     TextColumn("Best by accuracy", lambda row: row.by_accuracy.name, "text", "head"),
     TextColumn("its accuracy", lambda row: percent(row.by_accuracy.accuracy), look="strong"),
     TextColumn("by the other", lambda row: percent(row.by_accuracy.value)),
@@ -49,4 +49,4 @@ def variants_table(rows: Sequence[Any], others: Sequence[str]) -> TextTable:
 
 
 def _tau(place: int, row: Any) -> str:
-    return coefficient(row.taus[place])
+    return decimal(row.taus[place])

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from reports.formats import coefficient, count, escaped, names, p_value
+from reports.formats import count, decimal, escaped, names, p_value
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.ablation.costs import LEVEL, VALUE, Costs
@@ -216,7 +216,7 @@ def _agreement(values: Sequence[Costs]) -> Iterator[tuple[str, str, str]]:
     for one, other in combinations(values, 2):
         costs = [rows.set_index("name")["cost"] for rows in (one.heads, other.heads)]
         both = pd.concat(costs, axis=1, keys=["one", "other"]).rank()
-        yield one.way, other.way, coefficient(float(both["one"].corr(both["other"])))
+        yield one.way, other.way, decimal(float(both["one"].corr(both["other"])))
 
 
 def _map(one: Costs, shape: tuple[int, int]) -> dict[str, Any]:

@@ -7,14 +7,14 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from reports.formats import MISSING, coefficient, count, decimal, percent, signed, signed_whole
+from reports.formats import MISSING, count, decimal, percent, signed, signed_whole
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.text_table import TextTable
 
 LINKS: Final = (
     TextColumn("Weights alone", lambda link: link.weights, "row"),
     TextColumn("On text", lambda link: link.text, "text"),
-    TextColumn("Rho", lambda link: coefficient(link.rho), look="strong"),
+    TextColumn("Rho", lambda link: decimal(link.rho), look="strong"),
     TextColumn("Interval", lambda link: link.interval or MISSING, "text", "ci"),
     TextColumn("Heads", lambda link: count(link.heads)),
 )
@@ -28,10 +28,8 @@ RELATIONS: Final = (
     TextColumn("Lowered most by", lambda row: row.lowering, "text", "head"),
     TextColumn("Lowered", lambda row: percent(row.lowered)),
     TextColumn("Chance", lambda row: decimal(100 * row.chance)),
-    TextColumn(
-        "Rho of static and dynamic", lambda row: Cell(coefficient(row.link.rho), row.link.interval), only="page"
-    ),
-    TextColumn("Rho of static and dynamic", lambda row: coefficient(row.link.rho), only="text"),
+    TextColumn("Rho of static and dynamic", lambda row: Cell(decimal(row.link.rho), row.link.interval), only="page"),
+    TextColumn("Rho of static and dynamic", lambda row: decimal(row.link.rho), only="text"),
     TextColumn("Interval", lambda row: row.link.interval or MISSING, "text", only="text"),
 )
 
@@ -40,7 +38,7 @@ def _share(title: str, measure: str, tip: str) -> TextColumn:
     return _number(title, measure, tip, percent)
 
 
-def _number(title: str, measure: str, tip: str, write: Any = coefficient) -> TextColumn:
+def _number(title: str, measure: str, tip: str, write: Any = decimal) -> TextColumn:
     return TextColumn(title, lambda row: Cell(write(row[measure]), sort=float(row[measure])), tip=tip)
 
 

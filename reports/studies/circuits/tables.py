@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from reports.formats import coefficient, decimal3, signed_whole
+from reports.formats import decimal, decimal3, signed_whole
 from reports.tables.column import Column
 from reports.tables.shared_columns import (
     CORRELATIONS,
@@ -98,7 +98,7 @@ LINKS: Final = Table(
         text("weights", "Measure by the weights alone, a column of circuits or circuit_relations."),
         text("text", "Its counterpart on text, a column of the same table."),
         correlation("rho", "Spearman's rank correlation of both over heads; missing where one is constant.", ""),
-        *ends("", "rho, by resampling heads", coefficient, CORRELATIONS),
+        *ends("", "rho, by resampling heads", decimal, CORRELATIONS),
         whole("heads", "Number of heads."),
     ),
 )

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import MISSING, coefficient, cost, decimal, names, p_value, percent, signed
+from reports.formats import MISSING, cost, decimal, names, p_value, percent, signed
 from reports.run.folder import RunFolder
 from reports.studies.link.tables import VERDICTS
 from reports.tables.cells import Cell, TextColumn
@@ -88,12 +88,12 @@ class Correlation:
     @property
     def cell(self) -> Cell:
         """Rho with its interval beside it."""
-        return Cell(coefficient(self.rho), self.interval)
+        return Cell(decimal(self.rho), self.interval)
 
     @property
     def interval(self) -> str:
         """The interval; "" where it was not measured."""
-        return f"[{coefficient(self.low)}, {coefficient(self.high)}]" if self.low == self.low else ""
+        return f"[{decimal(self.low)}, {decimal(self.high)}]" if self.low == self.low else ""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import coefficient, count, p_value
+from reports.formats import count, decimal, p_value
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.tables.cells import TextColumn
@@ -43,11 +43,11 @@ class Related:
     @property
     def between(self) -> str:
         """The interval; "" where it was not measured."""
-        return f"[{coefficient(self.low)}, {coefficient(self.high)}]" if self.low == self.low else ""
+        return f"[{decimal(self.low)}, {decimal(self.high)}]" if self.low == self.low else ""
 
 
 def _other(place: int, head: Related) -> str:
-    return coefficient(head.others[place])
+    return decimal(head.others[place])
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Rated:
             "Heads of the strongest correlations, whatever their sign",
             (
                 TextColumn("Head", lambda row: row.name, "row"),
-                TextColumn("Correlation", lambda row: coefficient(row.correlation), look="strong"),
+                TextColumn("Correlation", lambda row: decimal(row.correlation), look="strong"),
                 TextColumn("95 % interval", lambda row: row.between),
                 TextColumn("Corrected p", lambda row: p_value(row.p_adjusted)),
                 *others,

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from reports.formats import decimal, percent
+
 SENTENCES = "sentence"
 
 Numbers = npt.NDArray[np.float64]
@@ -84,7 +86,7 @@ class ShapeMeasure:
 
     def written(self, value: float) -> str:
         """Write a value in the unit, without it."""
-        return f"{self.scale * value:.{self.digits}f}"
+        return percent(value) if self.unit == "%" else decimal(value)
 
     @property
     def passed(self) -> Heads:
