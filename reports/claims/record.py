@@ -51,11 +51,22 @@ class Number:
         return f"[{in_unit(self.low, self.unit, self._digits)}, {in_unit(self.high, self.unit, self._digits)}]"
 
     @property
+    def drawn(self) -> tuple[float, float, float]:
+        """The number and the ends of its interval as axes show them."""
+        factor = drawn_factor(self.unit)
+        return factor * self.value, factor * self.low, factor * self.high
+
+    @property
     def _digits(self) -> int | None:
         width = self.high - self.low
         if not math.isfinite(width) or width <= 0:
             return None
         return max(0, 1 - math.floor(math.log10(width)))
+
+
+def drawn_factor(unit: str) -> int:
+    """Return what a number is multiplied with to be drawn: of fractions the percentage is."""
+    return 100 if unit in ("%", "points") else 1
 
 
 @dataclass(frozen=True)
@@ -94,6 +105,11 @@ class RecordedMeasure:
     def conditions(self) -> list[str]:
         """The conditions, in the order of the record."""
         return list(dict.fromkeys(cell.condition for cell in self.cells))
+
+    def repeats(self, condition: str, at: float | None = None) -> list[float]:
+        """Return the repeats of one cell, none where it is a single one."""
+        found = [value for name, place, value in self.rows if (name, place) == (condition, at)]
+        return found if len(found) > 1 else []
 
     @property
     def title(self) -> str:

@@ -80,6 +80,12 @@ class ShapeMeasure:
         return 100 if self.unit == "%" else 1
 
     @property
+    def drawn(self) -> Numbers:
+        """[layer, head] The values in the unit."""
+        drawn: Numbers = self.scale * self.value
+        return drawn
+
+    @property
     def digits(self) -> int:
         """Return how many decimals are written."""
         return 1 if self.unit == "%" else 2
