@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import coefficient, count, percent, signed_whole
+from reports.formats import count, decimal, percent, signed_whole
 from reports.run.folder import RunFolder
 from reports.studies.circuits.shown import FORETOLD, MAPPED, heads_table
 from reports.studies.circuits.tables import CIRCUIT_TABLES
@@ -212,7 +212,7 @@ def _found(heads: pd.DataFrame) -> list[str]:
     return [
         f"Places alone give half of the attention or more to one offset in {len(strong)} of {len(heads)} heads{who}. "
         f"In {same} of them that offset is also the one attended to most on text.",
-        f"Heads with a copying score of {coefficient(STRONG)} or more: {copies}; of {coefficient(-STRONG)} or less, "
+        f"Heads with a copying score of {decimal(STRONG)} or more: {copies}; of {decimal(-STRONG)} or less, "
         f"which lower what they attend to: {turns}.",
     ]
 
@@ -230,5 +230,5 @@ def _foretold(links: tuple[Link, ...]) -> list[str]:
 
 
 def _named(links: list[Link]) -> str:
-    told = "; ".join(f"{link.weights} with {link.text} ({coefficient(link.rho)})" for link in links)
+    told = "; ".join(f"{link.weights} with {link.text} ({decimal(link.rho)})" for link in links)
     return f": {told}" if told else ""

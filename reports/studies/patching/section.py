@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reports.formats import coefficient, count, decimal, names, percent, signed
+from reports.formats import count, decimal, names, percent, signed
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.patching.tables import PATCHING as PATCHING_TABLE
@@ -217,8 +217,8 @@ def _quick(facts: Mapping[str, Any]) -> Iterator[str]:
         if found and found["rho"] is not None:
             low, high = (found[end] if found[end] is not None else float("nan") for end in ("low", "high"))
             yield (
-                f"{title} puts heads in the order of patching with a rank correlation of {coefficient(found['rho'])} "
-                f"[{coefficient(low)}, {coefficient(high)}]; its shares are {decimal(found['slope'])} times as large."
+                f"{title} puts heads in the order of patching with a rank correlation of {decimal(found['rho'])} "
+                f"[{decimal(low)}, {decimal(high)}]; its shares are {decimal(found['slope'])} times as large."
             )
     if facts.get("why_no_direct"):
         yield f"No direct logit attribution: {facts['why_no_direct']}."
