@@ -19,10 +19,13 @@ class Lost:
     """Items that were left out for one reason."""
 
     split: str = ""
+    "select, report, biographies, or a corpus of minimal pairs."
     scope: str = ""
     "What a text was: sentence, window, or the name of a grammar."
     reason: str = ""
+    "In words, with what left it out in front."
     count: int = 0
+    "Number of items."
     examples: tuple[str, ...] = ()
     "The first few of them."
 
@@ -34,7 +37,9 @@ class ReadTexts:
     windows: int | None = None
     "Sentences, or windows of several."
     words: int | None = None
+    "Words of all texts."
     pieces: int | None = None
+    "Pieces of all texts, as the tokenizer cuts them."
 
 
 @dataclass(frozen=True)
@@ -42,10 +47,13 @@ class ModelFacts:
     """The model that a run has read; None for what an older run did not write."""
 
     name: str | None = None
+    "As the config names it."
     source: str | None = None
     "Where its weights come from, such as pretrained, random or train."
     architecture: str | None = None
+    "Its model type, such as bert."
     layers: int | None = None
+    "Number of layers."
     heads: int | None = None
     "Of the widest layer."
     max_pieces: int | None = None
@@ -59,11 +67,15 @@ class CorpusFacts:
     """The corpus of a split; None for what an older run did not write."""
 
     name: str | None = None
+    "As pages name it."
     fingerprint: str | None = None
     "Of its texts, as hexadecimal digits."
     documents: int | None = None
+    "Number of documents, which intervals resample."
     sentences: int | None = None
+    "Number of sentences."
     words: int | None = None
+    "Number of words."
 
 
 @dataclass(frozen=True)
@@ -71,6 +83,7 @@ class ListFacts:
     """A list that a probe has read beside the corpora."""
 
     name: str
+    "Its path in the data folder."
     sha256: str
     "Of its file."
 
@@ -80,6 +93,7 @@ class RunRecord:
     """What run.json says, in its order; a field is empty where an older run did not write it."""
 
     name: str | None = None
+    "The config's name of the run."
     headscope: str | None = None
     "Its version."
     started: str | None = None
@@ -99,9 +113,13 @@ class RunRecord:
     threads: int | None = None
     "That computed the numbers."
     wall_seconds: float | None = None
+    "From the start of the run to its last number, in seconds."
     seed: int | None = None
+    "Of all that is drawn."
     device: str | None = None
+    "That the model ran on."
     model: ModelFacts = ModelFacts()
+    "The model that was read."
     corpora: Mapping[str, CorpusFacts] = field(default_factory=dict)
     "By split."
     frequencies: ListFacts | None = None

@@ -22,6 +22,7 @@ class TaskExamples:
     """How many examples of a task classifiers have read of one split."""
 
     examples: int
+    "Examples that were read."
     available: int
     "Examples that the split has."
 
@@ -87,6 +88,7 @@ class HeadSetFacts:
     texts: int
     "Texts of the report split on which their maps were compared."
     words: int
+    "Words of these texts."
     left_out: int = 0
     "Texts that could not be read whole."
     stress: float | None = None
