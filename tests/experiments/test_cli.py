@@ -55,6 +55,7 @@ def test_a_run_ends_with_its_page(headscope: Callable[..., Any], base: Path, tmp
     assert f"headscope run {config}" in (page.parent / "report.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_report_is_made_anew_from_the_numbers_alone(
     headscope: Callable[..., Any], whole: Path, tmp_path: Path
 ) -> None:

@@ -177,6 +177,7 @@ def test_the_order_of_the_sentences_changes_no_score(
     same_scores(*(one.scores for one in found))
 
 
+@pytest.mark.slow
 def test_the_batch_size_moves_no_mass_and_flips_near_ties_only(
     scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,6 +206,7 @@ def test_the_first_piece_can_stand_for_the_word(scored: Callable[..., Run]) -> N
     assert (numbers(mean, "mass") - numbers(first, "mass")).abs().max().item() > 1e-3
 
 
+@pytest.mark.slow
 def test_window_words_cuts_documents_and_counts_what_the_borders_take(scored: Callable[..., Run]) -> None:
     coreference = ('probes.names=["coreference"]', "corpus.select.documents=9", "corpus.report.documents=9")
     short, long = (scored(*coreference, f"scoring.window_words={words}") for words in (6, 12))
@@ -238,6 +240,7 @@ def test_the_seed_decides_intervals_and_fresh_weights_and_nothing_else(scored: C
     assert not numbers(fresh[0], "mass").equals(numbers(fresh[1], "mass"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["random", "shuffled"])
 def test_a_control_can_be_the_model_of_a_run(scored: Callable[..., Run], source: str, tiny: Path) -> None:
     loaded, control = scored(POSITION), scored(POSITION, f"model.source='{source}'")
@@ -272,6 +275,7 @@ CONTROLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CONTROLS)
 def test_each_control_can_be_switched_on_alone(
     change: str, scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch

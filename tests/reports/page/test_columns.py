@@ -92,6 +92,7 @@ def test_a_declared_column_is_checked_written_and_shown_everywhere(
     assert "- `brightness`: Share of the light that is left.\n- `own`\n" in card
 
 
+@pytest.mark.slow
 def test_the_page_has_the_meanings_of_the_columns_of_its_tables(more: Table, run_folder: Path) -> None:
     report = write_report(run_folder).parent
     html, markdown = ((report / name).read_text(encoding="utf-8") for name in ("index.html", "report.md"))

@@ -47,6 +47,7 @@ def test_a_run_that_wrote_little_has_empty_parts(run: Run):
     assert dict(told.facts)["maps"] == "unheard of"
 
 
+@pytest.mark.slow
 def test_a_report_gathers_the_provenance_of_its_run_and_its_maps(run: Run, written_run: Path):
     contents = gather(written_run)
     assert contents.provenance == provenance(run, contents.maps)
