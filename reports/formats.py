@@ -12,24 +12,30 @@ MISSING = "–"
 "Stands for a number that was not measured; never 0."
 
 
+def minus(text: str) -> str:
+    """Return the text of a number with a minus in the place of every hyphen."""
+    return text.replace("-", "−")
+
+
 def percent(fraction: float) -> str:
-    """Write a fraction in percent with one decimal, without the sign: 0.7399 is "74.0"."""
-    return MISSING if math.isnan(fraction) else f"{100 * fraction:.1f}"
+    """Write a fraction in percent with one decimal, without the sign: 0.7399 is "74.0", -0.0001 is "0.0"."""
+    text = f"{100 * fraction:.1f}"
+    return MISSING if math.isnan(fraction) else "0.0" if text == "-0.0" else minus(text)
 
 
 def whole_percent(fraction: float) -> str:
     """Write a fraction in whole percent, without the sign: -0.021 is "−2"."""
-    return MISSING if math.isnan(fraction) else f"{round(100 * fraction)}".replace("-", "−")
+    return MISSING if math.isnan(fraction) else minus(f"{round(100 * fraction)}")
 
 
 def tenths(fraction: float) -> int | None:
     """Round a fraction to tenths of a percent exactly as `percent` writes it: 0.7399 is 740; None where missing."""
-    return None if math.isnan(fraction) else round(10 * float(percent(fraction)))
+    return None if math.isnan(fraction) else round(10 * float(f"{100 * fraction:.1f}"))
 
 
 def signed(fraction: float) -> str:
     """Write a difference of fractions in percentage points with its sign: -0.021 is "−2.1"."""
-    return MISSING if math.isnan(fraction) else f"{100 * fraction:+.1f}".replace("-", "−")
+    return MISSING if math.isnan(fraction) else minus(f"{100 * fraction:+.1f}")
 
 
 def signed_percent(fraction: float) -> str:
@@ -37,24 +43,19 @@ def signed_percent(fraction: float) -> str:
     return signed(fraction)
 
 
-def coefficient(value: float) -> str:
-    """Write a correlation in [-1, 1] with two decimals: -0.5 is "−0.50"."""
-    return MISSING if math.isnan(value) else f"{value:.2f}".replace("-", "−")
-
-
-def decimal(value: float) -> str:
-    """Write a number with two decimals: 1.234 is "1.23"."""
-    return MISSING if math.isnan(value) else f"{value:.2f}".replace("-", "−")
-
-
-def signed_whole(number: int) -> str:
-    """Write a whole number with its sign: -1 is "−1", 0 is "0"."""
-    return f"{number:+d}".replace("-", "−") if number else "0"
+def decimal(value: float, digits: int = 2) -> str:
+    """Write a number with two decimals, or as many as are asked for: 1.234 is "1.23", -0.5 is "−0.50"."""
+    return MISSING if math.isnan(value) else minus(f"{value:.{digits}f}")
 
 
 def decimal3(value: float) -> str:
     """Write a number with three decimals: 1.2345 is "1.234"."""
-    return MISSING if math.isnan(value) else f"{value:.3f}".replace("-", "−")
+    return decimal(value, 3)
+
+
+def signed_whole(number: int) -> str:
+    """Write a whole number with its sign: -1 is "−1", 0 is "0"."""
+    return minus(f"{number:+d}") if number else "0"
 
 
 def p_value(p: float) -> str:
@@ -75,7 +76,24 @@ def cost(value: float) -> str:
     if not round(value, 6):
         return "0.0000"
     digits = min(max(2 - math.floor(math.log10(abs(value))), 2), 6)
-    return f"{value:.{digits}f}".replace("-", "−")
+    return minus(f"{value:.{digits}f}")
+
+
+def in_unit(value: float, unit: str, digits: int | None = None) -> str:
+    """Write a number of a unit: fractions in percent or points, others with `digits` decimals, or three digits in all.
+
+    >>> in_unit(0.5, "%"), in_unit(-0.021, "points"), in_unit(1234.5, "µs", 1), in_unit(0.0123456, "nats")
+    ('50.0', '−2.1', '1,234.5', '0.0123')
+    """
+    if math.isnan(value):
+        return MISSING
+    if unit in ("%", "points"):
+        return signed(value) if unit == "points" and percent(value) != "0.0" else percent(value)
+    if digits is not None and digits <= 6:
+        return minus(f"{value:,.{digits}f}")
+    if value and not 1e-4 <= abs(value) < 1e15:
+        return minus(f"{value:.2g}")
+    return minus(f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}")
 
 
 def compact(value: float, most: float) -> str:
@@ -84,7 +102,7 @@ def compact(value: float, most: float) -> str:
     As `compact` of page.js.
     """
     digits = 0 if most >= 10 else 1 if most >= 2 else 2 if most >= 0.2 else 3
-    text = f"{round(value, digits) or 0.0:.{digits}f}".replace("-", "−")
+    text = minus(f"{round(value, digits) or 0.0:.{digits}f}")
     return text.replace("0.", ".", 1) if most < 1 and abs(value) < 1 else text
 
 
@@ -151,7 +169,7 @@ def names(heads: Sequence[str], most: int = 12) -> str:
 
 def plain(number: object) -> str:
     """Write a whole number that names something, such as a layer or a step: -1 is "−1", 1000 is "1000"."""
-    return str(number).replace("-", "−")
+    return minus(str(number))
 
 
 def yes_or_no(holds: bool) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from reports.formats import MISSING, cost, decimal3, percent
+from reports.formats import cost, decimal3, percent
 
 ACCURACY = "accuracy"
 "What the unit, or the name of the measure, of an accuracy begins with."
@@ -33,7 +33,7 @@ class NumberScale:
 
     def cost(self, number: float) -> str:
         """Write a cost, or another difference of values."""
-        return _signed_percent(number) if self.factor == 100 else cost(number)
+        return percent(number) if self.factor == 100 else cost(number)
 
     def told(self, number: float, low: float, high: float) -> str:
         """Write a cost with its interval."""
@@ -43,7 +43,3 @@ class NumberScale:
     def interval(write: Callable[[float], str], low: float, high: float) -> str:
         """Return the end of a cell that tells an interval; "" where there is none."""
         return "" if math.isnan(low) else f" [{write(low)}, {write(high)}]"
-
-
-def _signed_percent(number: float) -> str:
-    return MISSING if math.isnan(number) else f"{round(100 * number, 1) or 0.0:.1f}".replace("-", "−")  # no -0.0

@@ -16,7 +16,6 @@ from experiments.record.progress import Progress, silent
 from reports.compare.table import RunPair
 from reports.compare.tables import COMPARED
 from reports.progress import each
-from reports.run.record import CorpusFacts
 
 READ_ALIKE = ("maps", "reduce", "window_words")
 "Keys of [scoring] in which runs must agree: else they asked their heads something else."
@@ -83,7 +82,7 @@ def refuse_unlike(one: Side, other: Side) -> None:
             f"{whole.name} is told by its scores and {part.name} by biographies, with other baselines and without "
             f"tests; name a checkpoint of both, such as {whole.run.folder}@seed-1"
         )
-    corpora = [side.run.about.corpora.get("report", CorpusFacts()) for side in (one, other)]
+    corpora = [side.run.record.corpus("report") for side in (one, other)]
     names, prints = [corpus.name for corpus in corpora], [corpus.fingerprint for corpus in corpora]
     for what, texts in (("name", names), ("fingerprint", prints)):
         if texts[0] != texts[1]:
@@ -151,7 +150,7 @@ def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:
             first = ", ".join(f"{label} ({variant})" for _, label, variant in only[:5])
             more = f" and {len(only) - 5} more" if len(only) > 5 else ""
             said.append(f"Only {title} has a chosen head for {first}{more}: not compared.")
-    texts = [side.run.about.corpora.get("select", CorpusFacts()).fingerprint for side in (one, other)]
+    texts = [side.run.record.corpus("select").fingerprint for side in (one, other)]
     if texts[0] != texts[1]:
         said.append("The runs chose their heads on different texts.")
     if one.rule != other.rule:

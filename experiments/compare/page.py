@@ -13,7 +13,6 @@ from reports.compare.page import write_comparison
 from reports.compare.record import Compared
 from reports.compare.table import SAME, RunPair
 from reports.formats import count, day, interval, percent, signed, signed_interval
-from reports.run.record import CorpusFacts
 
 
 def write_compared(
@@ -25,13 +24,13 @@ def write_compared(
     sides = open_sides(names, progress)
     pairs = compare(sides, shortened(names), match=match, progress=progress)
     runs = [_compared(title, side) for title, side in zip(shortened(names), sides, strict=True)]
-    version = ", ".join(sorted({side.run.about.headscope or "" for side in sides}))
+    version = ", ".join(sorted({side.run.record.headscope or "" for side in sides}))
     return write_comparison(out, runs, pairs, version), pairs
 
 
 def _compared(title: str, side: Side) -> Compared:
-    record = side.run.about
-    model, corpus = record.model, record.corpora.get("report", CorpusFacts())
+    record = side.run.record
+    model, corpus = record.model, record.corpus("report")
     layers, heads = (int(side.heads[column].max()) + 1 for column in ("layer", "head"))
     about = f"{model.name or ''} ({model.source or ''}), {layers} layers of {heads} heads"
     # the hash is that of the weights of the run's model, as they are read

@@ -107,7 +107,7 @@ def _models(
     for run in runs:
         if _weights(run) not in weights:
             raise ViewError(
-                f"{run.folder} is a run of {run.about.model.name}, not of {' or '.join(names)}; "
+                f"{run.folder} is a run of {run.record.model.name}, not of {' or '.join(names)}; "
                 "without --model its own is shown"
             )
     found = [next((run for run in runs if _weights(run) == own), None) for own in weights]
@@ -118,7 +118,7 @@ def _models(
 
 
 def _weights(run: Run) -> tuple[str | None, str | None]:
-    return run.about.model.sha256, run.about.model.source
+    return run.record.model.sha256, run.record.model.source
 
 
 def _source(run: Run) -> str:

@@ -21,42 +21,44 @@ from experiments.config.config import Config
 from mha import Model
 from probes import Corpus, get_probe
 from probes.corpora.corpus import data_folder
+from probes.evidence.results import SPLITS
 from probes.words.rare import LIST
+from reports.run.record import CorpusFacts, ListFacts, ModelFacts, RunRecord
 
 PACKAGES = ("torch", "transformers", "tokenizers", "datasets", "scikit-learn", "numpy", "scipy", "pandas", "matplotlib")
 
 
-def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], started: float) -> dict[str, Any]:
-    """Return the contents of run.json that do not depend on what was scored."""
-    return {
-        "name": config.name,
+def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], started: float) -> RunRecord:
+    """Return the parts of the record that do not depend on what was scored."""
+    return RunRecord(
+        name=config.name,
         **machine(started),
-        "wall_seconds": round(time.time() - started, 1),
-        "seed": config.seed,
-        "device": "cpu",
-        "model": {
-            "name": model.name,
-            "source": model.source,
-            "architecture": model.architecture,
-            "layers": model.layers,
-            "heads": model.heads,
-            "max_pieces": model.max_pieces,
-            "sha256": model.sha256,
+        wall_seconds=round(time.time() - started, 1),
+        seed=config.seed,
+        device="cpu",
+        model=ModelFacts(
+            name=model.name,
+            source=model.source,
+            architecture=model.architecture,
+            layers=model.layers,
+            heads=model.heads,
+            max_pieces=model.max_pieces,
+            sha256=model.sha256,
+        ),
+        corpora={
+            split: CorpusFacts(corpus.name, corpus.fingerprint, **corpus.size())
+            for split, corpus in zip(SPLITS, corpora, strict=True)
         },
-        "corpora": {
-            split: {"name": corpus.name, "fingerprint": corpus.fingerprint, **corpus.size()}
-            for split, corpus in zip(("select", "report"), corpora, strict=True)
-        },
-        **_frequencies(config),
-    }
+        frequencies=_frequencies(config),
+    )
 
 
-def _frequencies(config: Config) -> dict[str, Any]:
-    """Return the list of word frequencies and its sha256, where a probe of the run has read one."""
+def _frequencies(config: Config) -> ListFacts | None:
+    """Return the list of word frequencies, where a probe of the run has read one."""
     path = data_folder() / LIST
     if not any(get_probe(name).needs == "frequencies" for name in config.probes.names) or not path.is_file():
-        return {}
-    return {"frequencies": {"name": LIST, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}}
+        return None
+    return ListFacts(LIST, hashlib.sha256(path.read_bytes()).hexdigest())
 
 
 def machine(started: float) -> dict[str, Any]:

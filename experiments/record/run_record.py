@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from probes.scoring.aligned import Dropped
 from probes.scoring.score import Outcome
-from reports.run.record import Lost, ReadTexts
+from reports.run.record import Lost, ReadTexts, RunRecord
+from reports.run.study_facts import CircuitsRead, DecidedPairs, HeadSetFacts, PatchingFacts, TaskExamples
 
 
 @dataclass
@@ -25,8 +26,13 @@ class Journal:
     scored: dict[str, dict[str, ReadTexts]] = field(default_factory=dict)
     "Split -> scope -> what was read."
     notes: list[str] = field(default_factory=list)
-    facts: dict[str, dict[str, Any]] = field(default_factory=dict)
-    "Name of a measurement -> what holds for all heads together."
+    behaviour: dict[str, DecidedPairs] | None = None
+    "By corpus of minimal pairs; None where the run asks about none."
+    circuits: CircuitsRead | None = None
+    classifiers: dict[str, dict[str, TaskExamples]] | None = None
+    "Task -> split -> its examples; None where no classifiers are trained."
+    patching: PatchingFacts | None = None
+    heads: HeadSetFacts | None = None
     lines: list[dict[str, Any]] = field(default_factory=list)
 
     def log(self, what: str, **details: Any) -> None:
@@ -60,13 +66,18 @@ class Journal:
             if lost not in self.dropped:  # several studies may read the same
                 self.dropped.append(lost)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return what stands in run.json, in its order."""
-        return {
-            "stages": self.stages,
-            "dropped": [lost.as_json() for lost in self.dropped],
-            "scored": {split: {scope: asdict(one) for scope, one in of.items()} for split, of in self.scored.items()},
-            "notes": self.notes,
-            **({"command": self.command} if self.command else {}),
-            **self.facts,
-        }
+    def complete(self, record: RunRecord) -> RunRecord:
+        """Return the record of a run with what was noted."""
+        return replace(
+            record,
+            stages=self.stages,
+            dropped=tuple(self.dropped),
+            scored=self.scored,
+            notes=tuple(self.notes),
+            command=self.command or None,
+            behaviour=self.behaviour,
+            circuits=self.circuits,
+            classifiers=self.classifiers,
+            patching=self.patching,
+            heads=self.heads,
+        )

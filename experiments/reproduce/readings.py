@@ -21,6 +21,7 @@ from experiments.statements.finding import FindingError
 from experiments.statements.subject import Subject
 from reports import Run
 from reports.claims.record import read_claim
+from reports.run.record import RunRecord, read_record
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 
@@ -36,8 +37,8 @@ class FinishedReading:
     "`reports.Run`, or the record of a claim."
     sha256: str
     "Of its config and all of its tables, or of the claim's record."
-    record: dict[str, Any]
-    "run.json, or claim.json."
+    record: RunRecord
+    "What run.json says, or claim.json, which tells of its machine in the same way."
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def opened_run(folder: Path) -> FinishedReading:
 def opened_claim(path: Path) -> FinishedReading:
     """Open the record of a claim as a reading."""
     claim = read_claim(path)
-    return FinishedReading(claim, fingerprint([path]), dict(claim.record))
+    return FinishedReading(claim, fingerprint([path]), read_record(path))
 
 
 def fingerprint(paths: Sequence[Path]) -> str:

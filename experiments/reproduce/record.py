@@ -64,9 +64,9 @@ def _judged(one: Judged) -> dict[str, Any]:
 
 def run_of(name: str, read: FinishedReading, subject: Subject) -> dict[str, Any]:
     """Return what is told of a reading: its weights and numbers by their hashes, when and with what it was made."""
-    kept = {key: read.record.get(key) for key in KEPT}
-    corpora = {split: one.get("name") for split, one in (read.record.get("corpora") or {}).items()}
-    about = {"model": subject.spoken, "weights": (read.record.get("model") or {}).get("sha256")}
+    kept = {key: getattr(read.record, key) for key in KEPT}
+    corpora = {split: one.name for split, one in read.record.corpora.items()}
+    about = {"model": subject.spoken, "weights": read.record.model.sha256}
     return about | {"reading": name, "sha256": read.sha256, "corpora": corpora} | kept
 
 

@@ -17,6 +17,7 @@ from probes.pairs.corpora import PairCorpus, open_pairs
 from probes.pairs.scores import Decisions, decide
 from probes.pairs.table import pair_table
 from probes.scoring.aligned import Dropped
+from reports.run.study_facts import DecidedPairs
 
 SCOPE = "minimal pairs"
 "What stands among the dropped, in place of sentences or windows."
@@ -70,8 +71,8 @@ class Examination:
         section, scoring = self.config.behaviour, self.config.scoring
         batch_pieces = scoring.batch_pieces
         decisions = decide(self.lm, corpus.stream(), method=section.method, batch_pieces=batch_pieces, step=step)
-        noted = {"items": items, "decided": len(decisions.made), "fingerprint": fingerprint}
-        journal.facts.setdefault("behaviour", {})[corpus.name] = noted
+        noted = DecidedPairs(items, len(decisions.made), fingerprint)
+        journal.behaviour = {**(journal.behaviour or {}), corpus.name: noted}
         return decisions
 
 

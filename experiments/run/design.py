@@ -23,6 +23,7 @@ from probes import Probe, get_probe
 from probes.corpora.corpus import Texts
 from probes.evidence.results import told_questions
 from probes.scoring.tally import Question
+from reports.run.needed_items import NeededItems
 
 RECORD = Path(reports.__file__).parent / "published" / "sandbox" / "sandbox.json"
 "The published study, whose power curves are read."
@@ -131,7 +132,7 @@ def demands(
     return found
 
 
-def smallest_n() -> dict[str, Any] | None:
+def smallest_n() -> NeededItems | None:
     """Return what a run's page needs to mark labels with too few items; None where no study is at hand."""
     try:
         record = published_record()
@@ -142,8 +143,7 @@ def smallest_n() -> dict[str, Any] | None:
         return None
     commit = str(record.get("git_commit") or "")[:8]
     source = f"headscope sandbox, {record['started'][:10]}, commit {commit}"
-    sizes = {"items": needed.items, "documents": needed.documents}
-    return {"margin": WARN_MARGIN, "power": WARN_POWER, **sizes, "source": source}
+    return NeededItems(WARN_MARGIN, WARN_POWER, needed.items, needed.documents, source)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import math
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import tomli_w
@@ -41,6 +41,7 @@ from reports import (
     write_report,
     write_scores,
 )
+from reports.run.needed_items import NeededItems
 from reports.run.record import Lost
 
 
@@ -119,8 +120,8 @@ def _work(
     (folder / CONFIG).write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
     design = _design(config, scores, journal)
-    record = machine_record(config, opened.model, corpora, started) | journal.as_json() | design
-    (folder / "run.json").write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    record = journal.complete(machine_record(config, opened.model, corpora, started))
+    replace(record, design=design).write(folder / "run.json")
 
 
 def _write_every_head(every: EveryHead, run: Surroundings, folder: Path) -> None:
@@ -170,7 +171,7 @@ def _read(
     return parts, examples, compared
 
 
-def _design(config: Config, scores: pd.DataFrame, journal: Journal) -> dict[str, Any]:
+def _design(config: Config, scores: pd.DataFrame, journal: Journal) -> NeededItems | None:
     """Return what the published study says of small labels; note where it, or the number of signs, says too little."""
     from experiments.run.design import smallest_n
 
@@ -183,9 +184,8 @@ def _design(config: Config, scores: pd.DataFrame, journal: Journal) -> dict[str,
         )
     if config.verdict != VerdictSection():
         journal.note("labels with too few items are not marked: the sandbox was measured with another [verdict]")
-        return {}
-    small = smallest_n()
-    return {"design": small} if small else {}
+        return None
+    return smallest_n()
 
 
 def _count_borders(both: Sequence[Texts], window_words: int, journal: Journal) -> None:

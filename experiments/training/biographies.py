@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from probes.training.concentration import LifeRule, Profiles
 from probes.training.onset import OnsetRule
 from probes.training.onset_order import head_onsets, timeline
 from reports.run.biography_files import write_biographies
+from reports.run.record import Lost, read_record
 
 Behaviour = Callable[[Model], float]
 "Says how well a model behaves, such as its accuracy on minimal pairs of agreement; in [0, 1]."
@@ -76,13 +76,14 @@ def add_biographies(found: Biographies, folder: Path) -> None:
     """Write the tables into a run folder, where `write_report` finds them; time and what was dropped into run.json."""
     write_biographies(found.tables, folder)
     path = folder / "run.json"
-    record = json.loads(path.read_text(encoding="utf-8"))
-    record["stages"]["biographies"] = round(found.seconds, 3)
-    for scope, dropped in found.dropped.items():
-        for reason, count in dropped.counts.items():
-            about = {"split": "biographies", "scope": scope, "reason": reason, "count": count}
-            record["dropped"].append(about | {"examples": dropped.examples[reason]})
-    path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    record = read_record(path)
+    lost = [
+        Lost("biographies", scope, reason, count, tuple(dropped.examples[reason]))
+        for scope, dropped in found.dropped.items()
+        for reason, count in dropped.counts.items()
+    ]
+    stages = {**record.stages, "biographies": round(found.seconds, 3)}
+    replace(record, stages=stages, dropped=(*(record.dropped or ()), *lost)).write(path)
 
 
 @dataclass(frozen=True)

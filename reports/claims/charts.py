@@ -9,9 +9,9 @@ from typing import Any
 import altair as alt
 
 from reports.axes import Axis, scaled
-from reports.claims.record import ConditionMean, RecordedMeasure, written
+from reports.claims.record import ConditionMean, RecordedMeasure, drawn_factor
 from reports.drawing.charts import COLOURS, Chart, curves, layered, looks, over
-from reports.formats import count
+from reports.formats import count, in_unit
 
 ROW = 34
 "Pixels of a condition, with its name."
@@ -24,8 +24,8 @@ def claim_charts(measures: Sequence[RecordedMeasure]) -> list[Chart]:
 
 def values_of(measure: RecordedMeasure) -> list[float]:
     """Return every number that a chart of the measure shows."""
-    ends = [end for cell in measure.cells for end in (cell.number.value, cell.number.low, cell.number.high)]
-    return [*ends, *(value for _, at, value in measure.rows if at is None)]
+    singles = [drawn_factor(measure.unit) * value for _, at, value in measure.rows if at is None]
+    return [*(end for cell in measure.cells for end in cell.number.drawn), *singles]
 
 
 def places_of(measure: RecordedMeasure) -> tuple[list[float], Axis]:
@@ -34,29 +34,21 @@ def places_of(measure: RecordedMeasure) -> tuple[list[float], Axis]:
     return places, Axis.over(places, log=places[0] > 0 and places[-1] / places[0] >= 8)
 
 
-def _shown(measure: RecordedMeasure, value: float) -> float:
-    """Return a number as axes show it: of fractions the percentage."""
-    return 100 * value if measure.unit in ("%", "points") else value
-
-
-def _values(measure: RecordedMeasure) -> Axis:
-    return Axis.over([_shown(measure, value) for value in values_of(measure)])
+def along_axis(place: float) -> str:
+    """Write a place on the axis of a measure."""
+    return count(int(place) if place == int(place) else f"{place:g}")
 
 
 def _said(cell: ConditionMean, measure: RecordedMeasure) -> str:
-    where = "" if cell.at is None else f", {measure.axis} {count(_whole(cell.at))}"
+    where = "" if cell.at is None else f", {measure.axis} {along_axis(cell.at)}"
     number = " ".join(filter(None, (cell.number.shown, measure.unit, cell.number.interval)))
     return f"{cell.condition}{where}: {number}"
-
-
-def _whole(number: float) -> object:
-    return int(number) if number == int(number) else f"{number:g}"
 
 
 def _lines(measure: RecordedMeasure) -> Chart:
     places, along = places_of(measure)
     x = scaled(alt.X("at:Q", title=measure.axis), along, values=places)
-    y = scaled(alt.Y("value:Q", title=None), _values(measure))
+    y = scaled(alt.Y("value:Q", title=None), Axis.over(values_of(measure)))
     drawn = curves(list(_known(measure)), looks(measure.conditions), x, y)
     said = f"{measure.name} over {measure.axis}; the table below has all numbers."
     return Chart(measure.title, said, drawn.properties(height=190))
@@ -65,17 +57,14 @@ def _lines(measure: RecordedMeasure) -> Chart:
 def _known(measure: RecordedMeasure) -> Iterator[dict[str, Any]]:
     """Yield every cell that has a value, with the ends of its interval where that has a width."""
     for cell in measure.cells:
-        number = cell.number
-        if math.isnan(number.value):
-            continue
-        row = {"series": cell.condition, "at": cell.at, "value": _shown(measure, number.value)}
-        wide = number.known and number.low < number.high
-        ends = {"low": _shown(measure, number.low), "high": _shown(measure, number.high)} if wide else {}
-        yield row | ends | {"said": _said(cell, measure)}
+        value, low, high = cell.number.drawn
+        if not math.isnan(value):
+            ends = {"low": low, "high": high} if low < high else {}
+            yield {"series": cell.condition, "at": cell.at, "value": value} | ends | {"said": _said(cell, measure)}
 
 
 def _rows(measure: RecordedMeasure) -> Chart:
-    x = scaled(alt.X("value:Q", title=None), _values(measure), grid=True)
+    x = scaled(alt.X("value:Q", title=None), Axis.over(values_of(measure)), grid=True)
     low = x.copy()
     low.shorthand = "low:Q"
     names, known = measure.conditions, list(_known(measure))
@@ -96,7 +85,6 @@ def _rows(measure: RecordedMeasure) -> Chart:
 def _singles(measure: RecordedMeasure) -> Iterator[dict[str, Any]]:
     """Yield every repeat of the conditions that have several."""
     for name in measure.conditions:
-        values = [value for condition, _, value in measure.rows if condition == name]
-        for value in filter(math.isfinite, values if len(values) > 1 else ()):
-            said = f"{name}: {written(value, measure.unit)} {measure.unit}"
-            yield {"series": name, "value": _shown(measure, value), "said": said}
+        for value in filter(math.isfinite, measure.repeats(name)):
+            said = f"{name}: {in_unit(value, measure.unit)} {measure.unit}"
+            yield {"series": name, "value": drawn_factor(measure.unit) * value, "said": said}

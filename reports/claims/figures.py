@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reports.axes import Axis
-from reports.claims.charts import places_of, values_of
-from reports.claims.record import RecordedMeasure
+from reports.claims.charts import along_axis, places_of, values_of
+from reports.claims.record import RecordedMeasure, drawn_factor
 from reports.drawing.charts import looks
 from reports.drawing.figures import HEAD_BLUE, INK, LINE, MUTED, _axes, _bare, _save, _styled
-from reports.formats import count
+from reports.formats import minus
 
 WIDTH, HEIGHT, ROW = 3.1, 1.75, 0.3
 "Of a panel and of a row, in inches."
@@ -57,7 +56,7 @@ def _scaled(axes: Axes, measure: RecordedMeasure, *, upward: bool) -> None:
     """Give the axis of values its range, its scale and its marks."""
     axis = Axis.over(values_of(measure))
     marks = axis.marks()
-    labels = [_marked(mark, measure.unit) for mark in marks]
+    labels = [_marked(mark) for mark in marks]
     if upward:
         axes.set_yscale("log" if axis.log else "linear")
         axes.set_ylim(axis.low, axis.high)
@@ -79,7 +78,7 @@ def _lines(axes: Axes, measure: RecordedMeasure) -> None:
     for condition, look in looks(measure.conditions).items():
         cells = [cell for cell in measure.cells if cell.condition == condition and cell.at is not None]
         at = [float(cell.at or 0) for cell in cells]
-        low, value, high = (np.array([getattr(cell.number, end) for cell in cells]) for end in ("low", "value", "high"))
+        value, low, high = np.array([cell.number.drawn for cell in cells]).T
         if len(cells) == 1:
             axes.vlines(at, low, high, color=look.colour, lw=1.2)
         axes.fill_between(at, low, high, color=look.colour, alpha=0.13, lw=0)
@@ -87,7 +86,7 @@ def _lines(axes: Axes, measure: RecordedMeasure) -> None:
         axes.plot(at, value, line, marker="o", ms=2.8, lw=1.4, color=look.colour, label=condition)
     axes.set_xscale("log" if along.log else "linear")
     axes.set_xlim(along.low, along.high)
-    axes.set_xticks(places, [count(int(one) if one == int(one) else f"{one:g}") for one in places], fontsize=7)
+    axes.set_xticks(places, [*map(along_axis, places)], fontsize=7)
     axes.set_xticks([], minor=True)
     axes.set_xlabel(measure.axis, labelpad=1)
     _scaled(axes, measure, upward=True)
@@ -96,13 +95,11 @@ def _lines(axes: Axes, measure: RecordedMeasure) -> None:
 
 def _rows(axes: Axes, measure: RecordedMeasure) -> None:
     for place, cell in enumerate(measure.cells):
-        singles = [value for condition, at, value in measure.rows if (condition, at) == (cell.condition, cell.at)]
-        if len(singles) > 1:
-            axes.plot(singles, [place] * len(singles), "o", ms=2.6, mec="none", color=MUTED, alpha=0.45)
-        if cell.number.known:
-            axes.hlines(place, cell.number.low, cell.number.high, color=HEAD_BLUE, lw=1.4)
-        if not math.isnan(cell.number.value):
-            axes.plot([cell.number.value], [place], "o", ms=4, color=HEAD_BLUE, clip_on=False)
+        singles = drawn_factor(measure.unit) * np.array(measure.repeats(cell.condition, cell.at))
+        axes.plot(singles, [place] * len(singles), "o", ms=2.6, mec="none", color=MUTED, alpha=0.45)
+        value, low, high = cell.number.drawn
+        axes.hlines(place, low, high, color=HEAD_BLUE, lw=1.4)
+        axes.plot([value], [place], "o", ms=4, color=HEAD_BLUE, clip_on=False)
         where = axes.get_yaxis_transform()
         axes.text(0.005, place - 0.27, cell.condition, fontsize=7, color=INK, va="center", transform=where)
     axes.set_yticks([])
@@ -110,8 +107,6 @@ def _rows(axes: Axes, measure: RecordedMeasure) -> None:
     _scaled(axes, measure, upward=False)
 
 
-def _marked(value: float, unit: str) -> str:
-    """Write a round number on an axis; of fractions the percentage."""
-    shown = 100 * value if unit in ("%", "points") else value
-    text = f"{shown:,.0f}" if abs(shown) >= 1000 and shown == round(shown) else f"{shown:.4g}"
-    return text.replace("-", "−")
+def _marked(value: float) -> str:
+    """Write a round number on an axis."""
+    return minus(f"{value:,.0f}" if abs(value) >= 1000 and value == round(value) else f"{value:.4g}")

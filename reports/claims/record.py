@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from reports.claims.tables import FAILS, HOLDS, OPEN, check_claim
-from reports.formats import MISSING, percent, signed
+from reports.formats import in_unit
 
 RECORD = "claim.json"
 "Every folder of a claim holds one."
@@ -40,14 +40,20 @@ class Number:
     @property
     def shown(self) -> str:
         """The number without its unit, with as many digits as its interval bears out."""
-        return written(self.value, self.unit, self._digits)
+        return in_unit(self.value, self.unit, self._digits)
 
     @property
     def interval(self) -> str:
         """The interval in brackets, empty where there is none or where it has no width."""
         if not self.known or self.low == self.high:
             return ""
-        return f"[{written(self.low, self.unit, self._digits)}, {written(self.high, self.unit, self._digits)}]"
+        return f"[{in_unit(self.low, self.unit, self._digits)}, {in_unit(self.high, self.unit, self._digits)}]"
+
+    @property
+    def drawn(self) -> tuple[float, float, float]:
+        """The number and the ends of its interval as axes show them."""
+        factor = drawn_factor(self.unit)
+        return factor * self.value, factor * self.low, factor * self.high
 
     @property
     def _digits(self) -> int | None:
@@ -57,24 +63,9 @@ class Number:
         return max(0, 1 - math.floor(math.log10(width)))
 
 
-def written(value: float, unit: str, digits: int | None = None) -> str:
-    """Write a number: fractions in percent or points, others with `digits` decimals, or with three digits in all.
-
-    >>> written(0.5, "%"), written(-0.021, "points"), written(1234.5, "µs", 1), written(0.0123456, "nats")
-    ('50.0', '−2.1', '1,234.5', '0.0123')
-    """
-    if math.isnan(value):
-        return MISSING
-    if unit in ("%", "points"):
-        text = percent(value).replace("-", "−") if unit == "%" else signed(value)
-        return text if text.strip("+−0.") else "0.0"
-    if digits is not None and digits <= 6:
-        text = f"{value:,.{digits}f}"
-    elif value and not 1e-4 <= abs(value) < 1e15:
-        text = f"{value:.2g}"
-    else:
-        text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-    return text.replace("-", "−")
+def drawn_factor(unit: str) -> int:
+    """Return what a number is multiplied with to be drawn: of fractions the percentage is."""
+    return 100 if unit in ("%", "points") else 1
 
 
 @dataclass(frozen=True)
@@ -113,6 +104,11 @@ class RecordedMeasure:
     def conditions(self) -> list[str]:
         """The conditions, in the order of the record."""
         return list(dict.fromkeys(cell.condition for cell in self.cells))
+
+    def repeats(self, condition: str, at: float | None = None) -> list[float]:
+        """Return the repeats of one cell, none where it is a single one."""
+        found = [value for name, place, value in self.rows if (name, place) == (condition, at)]
+        return found if len(found) > 1 else []
 
     @property
     def title(self) -> str:

@@ -19,8 +19,9 @@ from reports.scores.best_heads import BestHead
 INK, MUTED, LINE = "#1a1d21", "#59626d", "#d5dae0"
 HEAD_BLUE, BASELINE_ORANGE = "#0072b2", "#d55e00"
 "Okabe and Ito's blue and vermilion, which stay apart for every kind of colour vision."
-RAMP: Final = LinearSegmentedColormap.from_list("headscope", ["#f3f6f9", "#a9cbe6", "#4a90c9", "#0f4f8f", "#06264d"])
+RAMP_COLOURS: Final = ("#f3f6f9", "#a9cbe6", "#4a90c9", "#0f4f8f", "#06264d")
 "Light to dark in one hue, so that it survives grey print."
+RAMP: Final = LinearSegmentedColormap.from_list("headscope", RAMP_COLOURS)
 _STYLE: Final[dict[Any, Any]] = {
     "font.size": 8,
     "font.family": "sans-serif",
@@ -72,12 +73,7 @@ def _heat_map(axes: Axes, one: dict[str, Any], layers: int, heads: int, *, numbe
     accuracy = np.array([np.nan if v is None else v / 10 for v in one["accuracy"]]).reshape(layers, heads)
     axes.pcolormesh(accuracy, cmap=RAMP, vmin=0, vmax=100, edgecolors="white", linewidth=0.6)
     axes.set_title(f"{one['label']} · {one['variant']}", fontsize=8.5, loc="left", pad=4)
-    axes.set_xlabel("head", labelpad=1)
-    axes.set_ylabel("layer", labelpad=1)
-    axes.set_xticks(np.arange(heads) + 0.5, [str(i + 1) for i in range(heads)], fontsize=7)
-    axes.set_yticks(np.arange(layers) + 0.5, [str(i + 1) for i in range(layers)], fontsize=7)
-    axes.invert_yaxis()
-    _bare(axes)
+    head_axes(axes, layers, heads)
     for (layer, head), value in np.ndenumerate(accuracy):
         if numbers and not np.isnan(value):
             colour = "white" if value > 55 else INK
@@ -146,6 +142,16 @@ def _axes(figure: Figure, left: float, bottom: float, width: float, height: floa
     """Add axes at a place in inches; a layout engine would draw everything several times to find it."""
     across, up = figure.get_size_inches()
     return figure.add_axes((left / across, bottom / up, width / across, height / up))
+
+
+def head_axes(axes: Axes, layers: int, heads: int) -> None:
+    """Make the axes those of a map of all heads: layers are rows from the top, heads columns, both from 1."""
+    axes.set_xlabel("head", labelpad=1)
+    axes.set_ylabel("layer", labelpad=1)
+    axes.set_xticks(np.arange(heads) + 0.5, [str(i + 1) for i in range(heads)], fontsize=7)
+    axes.set_yticks(np.arange(layers) + 0.5, [str(i + 1) for i in range(layers)], fontsize=7)
+    axes.invert_yaxis()
+    _bare(axes)
 
 
 def _bare(axes: Axes) -> None:

@@ -12,7 +12,7 @@ import altair as alt
 
 from reports.axes import Axis, scaled
 from reports.drawing.charts import COLOURS, Chart, Rows, SeriesStyle, curves, layered, legend, over
-from reports.formats import count, decimal
+from reports.formats import count, decimal, minus
 
 HEIGHT, CELL = 200, 28
 "Of a panel and of a row of a matrix, in pixels."
@@ -118,7 +118,7 @@ def _rows(series: Series, figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]
     for x, y, low, high in series.points:
         where = figure["names"][int(x)] if figure["names"] else f"{figure['across']} {x:.4g}"
         ends = f" [{low:.3g}, {high:.3g}]" if low < high else ""
-        said = f"{series.name}, {where}: " + f"{y:.3g}{ends}".replace("-", "−")
+        said = f"{series.name}, {where}: " + minus(f"{y:.3g}{ends}")
         row = {"series": series.name, "x": x, "value": y, "said": said}
         yield row | ({"low": low, "high": high} if low < high else {})
 

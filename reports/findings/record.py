@@ -11,9 +11,10 @@ from typing import Any
 
 import pandas as pd
 
-from reports.claims.record import Number, written
+from reports.claims.record import Number
 from reports.findings.tables import FINDINGS
 from reports.findings.tables import VERDICTS as VERDICTS
+from reports.formats import in_unit
 
 RECORD = "findings.json"
 "The file of all findings in their folder."
@@ -122,9 +123,9 @@ def published_words(statement: Mapping[str, Any]) -> str:
     said = statement["published"]
     parts = []
     if said["value"] is not None:
-        parts.append(f"{written(said['value'], statement['shown'])} {statement['shown']}")
+        parts.append(f"{in_unit(said['value'], statement['shown'])} {statement['shown']}")
     if said["baseline"] is not None:
-        parts.append(f"(baseline {written(said['baseline'], statement['shown'])})")
+        parts.append(f"(baseline {in_unit(said['baseline'], statement['shown'])})")
     if said["text"]:
         parts.append(said["text"])
     return " ".join(parts)

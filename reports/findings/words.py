@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from reports.claims.record import Number, written
+from reports.claims.record import Number
 from reports.findings.record import Findings, number_of
-from reports.formats import day, duration
+from reports.formats import day, duration, in_unit
 
 
 def beside(told: Mapping[str, Any], statement: Mapping[str, Any]) -> str:
@@ -18,7 +18,7 @@ def beside(told: Mapping[str, Any], statement: Mapping[str, Any]) -> str:
     ours = number_of(told["ours"], statement["shown"])
     parts = [_number(ours)] if ours is not None else []
     if told["baseline"] is not None:
-        parts.append(f"(baseline {written(told['baseline'], statement['shown'])})")
+        parts.append(f"(baseline {in_unit(told['baseline'], statement['shown'])})")
     parts += [f"head {told['heads']}"] if told["heads"] else []
     return " ".join(parts)
 

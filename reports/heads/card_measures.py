@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from reports.formats import MISSING, decimal, percent, signed, signed_interval
+from reports.formats import MISSING, decimal, minus, percent, signed, signed_interval
 from reports.heads.card_parts import MOST, CardPart, CardSource
 
 SHAPES: Final[Mapping[tuple[str, str], str]] = {
@@ -62,7 +62,7 @@ def circuits(source: CardSource, name: str) -> CardPart | None:
     if not found:
         return None
     row = found[0]
-    said = (f"By its weights alone its favourite offset is {row['kernel_offset']:+d}.".replace("-", "−"),)
+    said = (minus(f"By its weights alone its favourite offset is {row['kernel_offset']:+d}."),)
     cells = tuple(
         (text, percent(float(row[column])) if "%" in text else decimal(float(row[column])))
         for column, text in CIRCUITS.items()

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reports.notebook.run_charts import CELL, RAMP
+from reports.drawing.figures import RAMP_COLOURS
+from reports.notebook.run_charts import CELL
 
 
 def map_chart(weights: npt.NDArray[np.float32], queries: Sequence[str], keys: Sequence[str], title: str) -> Any:
@@ -25,7 +26,7 @@ def map_chart(weights: npt.NDArray[np.float32], queries: Sequence[str], keys: Se
         .encode(
             x=alt.X("key:N", sort=columns, axis=alt.Axis(labelExpr=word, title=None, orient="top", labelAngle=-60)),
             y=alt.Y("query:N", sort=rows, axis=alt.Axis(labelExpr=word, title=None)),
-            color=alt.Color("weight:Q", title="attention", scale=alt.Scale(domain=[0, 1], range=[*RAMP])),
+            color=alt.Color("weight:Q", title="attention", scale=alt.Scale(domain=[0, 1], range=[*RAMP_COLOURS])),
             tooltip=["query:N", "key:N", alt.Tooltip("weight:Q", format=".1%")],
         )
         .properties(width=alt.Step(CELL), height=alt.Step(CELL))

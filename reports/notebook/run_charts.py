@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 
-from reports.drawing.figures import BASELINE_ORANGE, HEAD_BLUE, INK, MUTED
+from reports.drawing.figures import BASELINE_ORANGE, HEAD_BLUE, INK, MUTED, RAMP_COLOURS
 from reports.scores.best_heads import best_heads, page_scores
-from reports.scores.best_table import ScoredQuestion, asked_probes, find_question
+from reports.scores.best_table import ScoredQuestion, asked_probes, best_frame, find_question
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
-
-RAMP: Final = ("#f3f6f9", "#a9cbe6", "#4a90c9", "#0f4f8f", "#06264d")
-"Light to dark in one hue, as in the static figures."
 
 CELL: Final = 26
 "Pixels of a head in a heat map."
@@ -53,7 +50,8 @@ def head_chart(run: RunFolder, label: str, probe: str | None = None, variant: st
     base = alt.Chart(rows).encode(
         x=alt.X("column:O", title="head", axis=alt.Axis(labelAngle=0)), y=alt.Y("row:O", title="layer")
     )
-    shade = alt.Color("accuracy:Q", title="accuracy", scale=alt.Scale(domain=[0, 1], range=[*RAMP]), legend=_percent())
+    shade = alt.Color("accuracy:Q", title="accuracy", legend=alt.Legend(format="%", gradientLength=120))
+    shade = shade.scale(domain=[0, 1], range=[*RAMP_COLOURS])
     cells = base.mark_rect().encode(color=shade, tooltip=[*NUMBERS])
     frame = base.mark_rect(fill=None, stroke=BASELINE_ORANGE, strokeWidth=2).transform_filter("datum.selected")
     ink = alt.condition("datum.accuracy > 0.55", alt.value("white"), alt.value(INK))
@@ -73,10 +71,7 @@ def best_chart(run: RunFolder, probe: str | None = None) -> Any:
     order = [f"{row.label} · {row.variant}  {row.name}" for row in found]
     if probe is None:
         order = [f"{row.probe} · {name}" for row, name in zip(found, order, strict=True)]
-    keys = [(row.probe, row.label, row.variant, row.name) for row in found]
-    rows = scores[scores["split"] == "report"].set_index(["probe", "label", "variant", "name"], drop=False)
-    rows = rows.loc[keys].reset_index(drop=True).assign(role=order)
-    base = alt.Chart(rows[["role", *_FIELDS]]).encode(y=alt.Y("role:N", sort=order, title=None))
+    base = alt.Chart(best_frame(found)[[*_FIELDS]].assign(role=order)).encode(y=alt.Y("role:N", sort=order, title=None))
     axis = alt.Axis(format="%", title="accuracy on the report split")
     span = base.mark_rule(color=HEAD_BLUE, strokeWidth=2).encode(x=alt.X("ci_low:Q", axis=axis), x2="ci_high:Q")
     fill = alt.condition("datum.specialised", alt.value(HEAD_BLUE), alt.value("white"))
@@ -94,7 +89,7 @@ def best_chart(run: RunFolder, probe: str | None = None) -> Any:
 
 _FIELDS: Final = (
     *("name", "n", "accuracy", "ci_low", "ci_high", "baseline", "baseline_accuracy", "lexical_accuracy", "margin"),
-    *("mass", "specialised", "selected"),
+    *("mass", "specialised"),
 )
 
 
@@ -103,8 +98,4 @@ def _of(run: RunFolder, question: ScoredQuestion) -> Any:
     rows = scores[scores["split"] == "report"]
     for column in ("probe", "label", "variant"):
         rows = rows[rows[column] == getattr(question, column)]
-    return rows.assign(row=rows["layer"] + 1, column=rows["head"] + 1)[["row", "column", *_FIELDS]]
-
-
-def _percent() -> Any:
-    return alt.Legend(format="%", gradientLength=120)
+    return rows.assign(row=rows["layer"] + 1, column=rows["head"] + 1)[["row", "column", "selected", *_FIELDS]]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def dataset_card(run: RunFolder, table: str, columns: Sequence[str], sizes: Mapping[str, int]) -> str:
     """Return the card of a table of a run, in Markdown; `sizes` are the rows of each split."""
     front = {"pretty_name": f"{run.name}: {table}", "tags": ["attention-heads", "interpretability", "headscope"]}
-    about = run.about
+    about = run.record
     lines = [
         *("---", *yaml_lines(front), "---", ""),
         *(f"# {escaped(run.name)}: {escaped(table)}", ""),

@@ -74,8 +74,8 @@ def _contrast(one: Contrast) -> str:
     heads = len(row["heads"].split())
     return (
         f"{costs.title}: without {'the head' if heads == 1 else f'the {heads} heads'} of {row['name']} it "
-        f"{'moves by' if costs.distance else 'loses'} {costs.written(row['cost'])} {costs.scale.unit}, without random "
-        f"heads {costs.written(row['random_cost'])}; difference {one.cells[2]}."
+        f"{'moves by' if costs.distance else 'loses'} {costs.scale.cost(row['cost'])} {costs.scale.unit}, without "
+        f"random heads {costs.scale.cost(row['random_cost'])}; difference {one.cells[2]}."
     )
 
 

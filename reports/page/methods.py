@@ -8,6 +8,7 @@ from typing import Any, Final
 from reports.formats import count, points
 from reports.page.methods_of_studies import of_studies
 from reports.run.folder import RunFolder
+from reports.run.record import CorpusFacts, ModelFacts, RunRecord
 from reports.scores.best_heads import FEW_CLUSTERS, BestHead
 from reports.scores.controls import Rival
 from reports.scores.verdicts import Verdicts
@@ -48,7 +49,7 @@ def methods(
     """
     record, scoring = run.record, config.get("scoring", {})
     told = [
-        ("Model", [*_model(record), *_training(config)]),
+        ("Model", [*_model(record.model), *_training(config)]),
         ("Corpora", [*_corpora(record)]),
         ("Maps of words", [*_maps(scoring)]),
         ("Questions and scores", [*_questions(config, rows)]),
@@ -61,14 +62,13 @@ def methods(
     return (*paragraphs, *of_studies(run, config))
 
 
-def _model(record: Mapping[str, Any]) -> Iterator[str]:
-    model = record.get("model")
-    if isinstance(model, dict):
-        sha256 = f"; sha256 of the weights {model['sha256']}" if model.get("sha256") else ""
+def _model(model: ModelFacts) -> Iterator[str]:
+    if model != ModelFacts():
+        sha256 = f"; sha256 of the weights {model.sha256}" if model.sha256 else ""
         yield (
-            f"{model.get('name')} ({SOURCES.get(str(model.get('source')), model.get('source'))}; architecture "
-            f"{model.get('architecture')}, {model.get('layers')} layers of {model.get('heads')} heads, inputs of at "
-            f"most {count(model.get('max_pieces'))} pieces{sha256})."
+            f"{model.name} ({SOURCES.get(str(model.source), model.source)}; architecture "
+            f"{model.architecture}, {model.layers} layers of {model.heads} heads, inputs of at most "
+            f"{count(model.max_pieces)} pieces{sha256})."
         )
 
 
@@ -91,16 +91,16 @@ def _training(config: Mapping[str, Any]) -> Iterator[str]:
     )
 
 
-def _corpora(record: Mapping[str, Any]) -> Iterator[str]:
+def _corpora(record: RunRecord) -> Iterator[str]:
     for split, verb in (("select", "chosen"), ("report", "reported")):
-        corpus = record.get("corpora", {}).get(split)
-        if corpus:
-            sizes = [f"{count(corpus[unit])} {unit}" for unit in ("documents", "sentences", "words") if unit in corpus]
-            prints = f"; fingerprint {corpus['fingerprint']}" if corpus.get("fingerprint") else ""
-            yield f"Heads were {verb} on {corpus.get('name')} ({', '.join(sizes)}{prints})."
-    dropped = record.get("dropped")
-    if dropped is not None:
-        number = sum(int(one.get("count", 0)) for one in dropped)
+        corpus = record.corpus(split)
+        if corpus != CorpusFacts():
+            units = {"documents": corpus.documents, "sentences": corpus.sentences, "words": corpus.words}
+            sizes = [f"{count(size)} {unit}" for unit, size in units.items() if size is not None]
+            prints = f"; fingerprint {corpus.fingerprint}" if corpus.fingerprint else ""
+            yield f"Heads were {verb} on {corpus.name} ({', '.join(sizes)}{prints})."
+    if record.dropped is not None:
+        number = sum(one.count for one in record.dropped)
         yield f"{count(number)} items were dropped, each for a counted reason." if number else "Nothing was dropped."
 
 

@@ -99,7 +99,7 @@ def html_page(contents: Contents) -> str:
     parts += ["role_marks", *(told.name for told in contents.sections)]
     return template.render(
         page=contents,
-        version=contents.run.record.get("headscope", ""),
+        version=contents.run.record.headscope or "",
         leader=leader_sentence,
         charts=charts,
         biography_terms=BIOGRAPHIES,

@@ -15,7 +15,7 @@ from reports.drawing.arcs import Diagram, diagrams
 from reports.drawing.heatmaps import heat_map_data
 from reports.notebook.run import Run
 from reports.page.methods import Paragraph, methods
-from reports.page.provenance import Provenance, part_of, provenance
+from reports.page.provenance import Provenance, provenance
 from reports.page.sections import sections
 from reports.page.summary import Opening, opening
 from reports.progress import Step, each, silent
@@ -154,7 +154,7 @@ def gather(folder: Path, step: Step = silent) -> Contents:
     found = {one.name: one.found for one in told}
     return Contents(
         run=run,
-        model=str(part_of(run.record, "model").get("name") or scores["model"].iloc[0]),
+        model=run.record.model.name or str(scores["model"].iloc[0]),
         maps=maps,
         layers=layers,
         heads=heads,
@@ -172,7 +172,7 @@ def gather(folder: Path, step: Step = silent) -> Contents:
         sections=told,
         examples_total=int(run.examples.groupby(["example"]).ngroups),
         unscored=tuple(row for rows in best.values() for row in rows if row.n == 0),
-        notes=(*left_out, *(str(note) for note in run.record.get("notes") or ())),
+        notes=(*left_out, *run.record.notes),
         methods=methods(run, config, _of_untrained(best), against, verdicts),
     )
 

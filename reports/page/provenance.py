@@ -6,17 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
-from typing import Any, Final
+from typing import Final
 
 from reports.formats import MISSING, count, day, duration
 from reports.run.folder import RunFolder
+from reports.run.record import Lost, ReadTexts
 from reports.scores.glossary import MAPS
 from reports.tables.cells import TextColumn
 from reports.tables.text_table import TextTable
 
+ScoredTexts = tuple[str, str, ReadTexts]
+"(split, scope, what was read) of one thing that was scored."
 
-def _counted(name: str, row: tuple[str, str, Mapping[str, Any]]) -> str:
-    return count(row[2].get(name))
+
+def _counted(name: str, row: ScoredTexts) -> str:
+    return count(getattr(row[2], name))
 
 
 SCORED: Final = (
@@ -26,13 +30,11 @@ SCORED: Final = (
 )
 
 DROPPED: Final = (
-    TextColumn("Split", lambda drop: drop.get("split", MISSING), "row"),
-    TextColumn("Scope", lambda drop: drop.get("scope", MISSING), "text"),
-    TextColumn("Reason", lambda drop: drop.get("reason", MISSING), "text", "wrapping"),
-    TextColumn("Count", lambda drop: count(drop.get("count"))),
-    TextColumn(
-        *("For example", lambda drop: ", ".join(drop.get("examples", [])), "text", "muted wrapping"), plain="examples"
-    ),
+    TextColumn("Split", lambda lost: lost.split or MISSING, "row"),
+    TextColumn("Scope", lambda lost: lost.scope or MISSING, "text"),
+    TextColumn("Reason", lambda lost: lost.reason or MISSING, "text", "wrapping"),
+    TextColumn("Count", lambda lost: count(lost.count)),
+    TextColumn(*("For example", lambda lost: ", ".join(lost.examples), "text", "muted wrapping"), plain="examples"),
 )
 
 
@@ -43,9 +45,8 @@ class Provenance:
     date: str
     corpora: Mapping[str, str]
     "Split -> name of its corpus."
-    dropped: tuple[Mapping[str, Any], ...]
-    scored: tuple[tuple[str, str, Mapping[str, Any]], ...]
-    "(split, scope, counts) of everything that was scored."
+    dropped: tuple[Lost, ...]
+    scored: tuple[ScoredTexts, ...]
 
     @property
     def scored_table(self) -> TextTable:
@@ -66,52 +67,42 @@ class Provenance:
 def provenance(run: RunFolder, maps: str) -> Provenance:
     """Return what run.json says; `maps` is what was read of the heads, a key of `reports.scores.glossary.MAPS`."""
     record = run.record
-    scopes = part_of(record, "scored").items()
     return Provenance(
-        date=day(record.get("started")),
-        corpora={split: str(corpus.get("name", MISSING)) for split, corpus in part_of(record, "corpora").items()},
-        dropped=tuple(record.get("dropped") or ()),
-        scored=tuple((split, scope, counts) for split, of_split in scopes for scope, counts in of_split.items()),
-        command=str(record.get("command") or ""),
+        date=day(record.started),
+        corpora={split: corpus.name or MISSING for split, corpus in record.corpora.items()},
+        dropped=record.dropped or (),
+        scored=tuple(
+            (split, scope, counts) for split, scopes in record.scored.items() for scope, counts in scopes.items()
+        ),
+        command=record.command or "",
         facts=_facts(run, maps),
-        versions=tuple((package, str(version)) for package, version in sorted(part_of(record, "versions").items())),
+        versions=tuple(sorted(record.versions.items())),
     )
-
-
-def part_of(record: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """Return one object of run.json; empty where an older run did not write it."""
-    part = record.get(key)
-    return part if isinstance(part, dict) else {}
 
 
 def _facts(run: RunFolder, maps: str) -> tuple[tuple[str, str], ...]:
     """Where the numbers come from, as (term, value) pairs; only what run.json says, and the maps."""
-    record, model = run.record, part_of(run.record, "model")
-    memory, stages = record.get("peak_memory_mb"), part_of(record, "stages")
+    record, model, memory = run.record, run.record.model, run.record.peak_memory_mb
     corpora = [
         (
             f"corpus ({split})",
-            f"{corpus.get('name', MISSING)}: {count(corpus.get('sentences'))} sentences, "
-            f"{count(corpus.get('documents'))} documents, {count(corpus.get('words'))} words; "
-            f"fingerprint {corpus.get('fingerprint', MISSING)}",
+            f"{corpus.name or MISSING}: {count(corpus.sentences)} sentences, {count(corpus.documents)} documents, "
+            f"{count(corpus.words)} words; fingerprint {corpus.fingerprint or MISSING}",
         )
-        for split, corpus in part_of(record, "corpora").items()
+        for split, corpus in record.corpora.items()
     ]
     facts = [
         ("run", run.name),
-        ("headscope", record.get("headscope")),
-        ("started", record.get("started")),
-        (
-            "model",
-            f"{model.get('name', MISSING)} ({model.get('source', MISSING)}, {model.get('architecture', MISSING)})",
-        ),
-        ("model sha256", model.get("sha256")),
-        ("longest input", f"{count(model['max_pieces'])} pieces" if "max_pieces" in model else None),
+        ("headscope", record.headscope),
+        ("started", record.started),
+        ("model", f"{model.name or MISSING} ({model.source or MISSING}, {model.architecture or MISSING})"),
+        ("model sha256", model.sha256),
+        ("longest input", f"{count(model.max_pieces)} pieces" if model.max_pieces is not None else None),
         *corpora,
-        ("wall time", duration(record.get("wall_seconds"))),
-        ("stages", ", ".join(f"{stage} {duration(seconds)}" for stage, seconds in stages.items())),
-        ("peak memory", f"{memory:,.0f} MB" if isinstance(memory, int | float) else None),
-        *((key, record.get(key)) for key in ("seed", "device", "threads", "python", "platform", "git_commit")),
+        ("wall time", duration(record.wall_seconds)),
+        ("stages", ", ".join(f"{stage} {duration(seconds)}" for stage, seconds in record.stages.items())),
+        ("peak memory", f"{memory:,.0f} MB" if memory is not None else None),
+        *((key, getattr(record, key)) for key in ("seed", "device", "threads", "python", "platform", "git_commit")),
         ("maps", MAPS.get(maps, maps)),
     ]
     return tuple((term.replace("_", " "), str(value)) for term, value in facts if value not in (None, ""))

@@ -83,13 +83,13 @@ def _model(found: Findings, run: RunFolder) -> str:
 
     Fresh and shuffled weights have the hash of those that they were made from, and others for every seed.
     """
-    model = run.record.get("model") or {}
+    model = run.record.model
     alike = [
         one["model"]
         for one in found.record["models"]
-        if not one["control"] and one["source"] == model.get("source") and model.get("sha256")
+        if not one["control"] and one["source"] == model.source and model.sha256
     ]
     named = [
-        one["model"] for one in found.record["runs"] if one["model"] in alike and one.get("weights") == model["sha256"]
+        one["model"] for one in found.record["runs"] if one["model"] in alike and one.get("weights") == model.sha256
     ]
     return str(named[0]) if named else ""

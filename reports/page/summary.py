@@ -10,6 +10,7 @@ from typing import Any
 
 from reports.formats import count, p_value, percent, points, signed, signed_interval
 from reports.page.effects_in_words import lost_without, mattering
+from reports.run.record import RunRecord
 from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, BestHead
 from reports.scores.plain_names import guess, task
 from reports.scores.summary import Best, Summary, corpus_name
@@ -43,7 +44,7 @@ class Opening:
 
 
 def opening(
-    best: Best, record: Mapping[str, Any], summary: Summary, verdicts: Verdicts, heads: int, found: Mapping[str, Any]
+    best: Best, record: RunRecord, summary: Summary, verdicts: Verdicts, heads: int, found: Mapping[str, Any]
 ) -> Opening:
     """Return the first screen of a run with so many heads; `found` is what its sections tell, by their names."""
     rows = [row for probe, of in best.items() if probe != CLASSIFIER for row in of]
@@ -106,9 +107,9 @@ def _leader(row: BestHead, found: Mapping[str, Any]) -> Leader:
     return Leader(row.name, task(row.probe, row.label, row.variant), numbers, lost_without(row.name, found))
 
 
-def _sure(rows: Sequence[BestHead], record: Mapping[str, Any], verdicts: Verdicts) -> Iterator[Reason]:
+def _sure(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts) -> Iterator[Reason]:
     """Yield what stands behind the verdicts: two splits, intervals, corrected tests, and where they say little."""
-    documents = record.get("corpora", {}).get("report", {}).get("documents")
+    documents = record.corpus("report").documents
     of = f", {count(documents)} documents" if documents else ""
     yield (
         "Told on other text",

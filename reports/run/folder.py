@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import pandas as pd
 
 from reports.run.biography_files import read_biographies
-from reports.run.record import RunRecord
+from reports.run.record import RunRecord, read_record
 from reports.run.sentence_attention import SentenceAttention
 from reports.tables.scores import AGREEMENT, BEHAVIOUR, EXAMPLES, METRICS, SCORES
 from reports.tables.table import Table, read_tables
@@ -29,8 +28,8 @@ class RunFolder:
     "One row a model x step x corpus x maps x probe x label x variant x layer x head x split (`SCORES`)."
     examples: pd.DataFrame
     "One row an arc of the sentences that the page shows (`EXAMPLES`)."
-    record: dict[str, Any]
-    "run.json as it is written; what reports read of it is in `about`."
+    record: RunRecord
+    "What run.json says: model, corpora, versions, counts of what was dropped, times."
     config: str
     "config.toml as written: everything that was decided, defaults included."
     metrics: pd.DataFrame | None = None
@@ -71,7 +70,7 @@ class RunFolder:
             folder=folder,
             scores=SCORES.read(folder / "scores.parquet"),
             examples=EXAMPLES.read(folder / "examples.parquet"),
-            record=_read_record(folder / "run.json"),
+            record=read_record(folder / "run.json"),
             config=(folder / "config.toml").read_text(encoding="utf-8"),
             metrics=METRICS.read(folder / "metrics.parquet") if compared else None,
             agreement=AGREEMENT.read(folder / "agreement.parquet") if compared else None,
@@ -82,14 +81,9 @@ class RunFolder:
         )
 
     @property
-    def about(self) -> RunRecord:
-        """What run.json says: model, corpora, versions, counts of what was dropped, times."""
-        return RunRecord.of(self.record)
-
-    @property
     def name(self) -> str:
         """Name of the run; the folder's where run.json gives none."""
-        return self.about.name or self.folder.name
+        return self.record.name or self.folder.name
 
     @property
     def layers(self) -> int:
@@ -108,15 +102,3 @@ class RunFolder:
             f"Run {self.name!r}: {', '.join(self.scores['model'].drop_duplicates())}, {self.layers} layers x "
             f"{self.heads} heads, {asked} {'probe' if asked == 1 else 'probes'}, {len(self.scores):,} scores"
         )
-
-
-def _read_record(path: Path) -> dict[str, Any]:
-    """Read run.json, which must hold one JSON object."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        line = getattr(error, "lineno", 1)
-        raise ValueError(f"{path}:{line}: not valid JSON ({error}); run again to make a new one") from error
-    if not isinstance(record, dict):
-        raise ValueError(f"{path}: expected a JSON object, got {type(record).__name__}; run again to make a new one")
-    return record

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from inspect import signature
-from typing import Any, Self, TypeVar
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from reports.run.needed_items import NeededItems
+from reports.run.study_facts import CircuitsRead, DecidedPairs, HeadSetFacts, PatchingFacts, TaskExamples
 
 
 @dataclass(frozen=True)
@@ -13,25 +19,27 @@ class Lost:
     """Items that were left out for one reason."""
 
     split: str = ""
+    "select, report, biographies, or a corpus of minimal pairs."
     scope: str = ""
+    "What a text was: sentence, window, or the name of a grammar."
     reason: str = ""
+    "In words, with what left it out in front."
     count: int = 0
+    "Number of items."
     examples: tuple[str, ...] = ()
     "The first few of them."
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as it stands in run.json."""
-        return asdict(self) | {"examples": list(self.examples)}
 
 
 @dataclass(frozen=True)
 class ReadTexts:
-    """How much text a model has read."""
+    """How much text a model has read; None for what an older run did not write."""
 
-    windows: int = 0
+    windows: int | None = None
     "Sentences, or windows of several."
-    words: int = 0
-    pieces: int = 0
+    words: int | None = None
+    "Words of all texts."
+    pieces: int | None = None
+    "Pieces of all texts, as the tokenizer cuts them."
 
 
 @dataclass(frozen=True)
@@ -39,11 +47,17 @@ class ModelFacts:
     """The model that a run has read; None for what an older run did not write."""
 
     name: str | None = None
+    "As the config names it."
     source: str | None = None
+    "Where its weights come from, such as pretrained, random or train."
     architecture: str | None = None
+    "Its model type, such as bert."
     layers: int | None = None
+    "Number of layers."
     heads: int | None = None
+    "Of the widest layer."
     max_pieces: int | None = None
+    "Longest input."
     sha256: str | None = None
     "Of its weights as they were loaded."
 
@@ -53,58 +67,133 @@ class CorpusFacts:
     """The corpus of a split; None for what an older run did not write."""
 
     name: str | None = None
+    "As pages name it."
     fingerprint: str | None = None
+    "Of its texts, as hexadecimal digits."
     documents: int | None = None
+    "Number of documents, which intervals resample."
     sentences: int | None = None
+    "Number of sentences."
     words: int | None = None
+    "Number of words."
+
+
+@dataclass(frozen=True)
+class ListFacts:
+    """A list that a probe has read beside the corpora."""
+
+    name: str
+    "Its path in the data folder."
+    sha256: str
+    "Of its file."
 
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What run.json says; a field is empty where an older run did not write it."""
+    """What run.json says, in its order; a field is empty where an older run did not write it."""
 
     name: str | None = None
+    "The config's name of the run."
     headscope: str | None = None
     "Its version."
     started: str | None = None
-    wall_seconds: float | None = None
-    command: str | None = None
-    seed: int | None = None
-    model: ModelFacts = ModelFacts()
-    corpora: Mapping[str, CorpusFacts] = field(default_factory=dict)
-    "By split."
+    "Time in UTC, in the form of ISO 8601."
+    peak_memory_mb: float | int | None = None
+    "The most memory held, in MB of 10**6 bytes."
     versions: Mapping[str, str] = field(default_factory=dict)
     "By package."
+    python: str | None = None
+    "Its version."
+    platform: str | None = None
+    "Operating system and processor."
+    cores: int | None = None
+    "That the machine has."
+    git_commit: str | None = None
+    "Of headscope, with + where it has changes; None where it is no checkout."
+    threads: int | None = None
+    "That computed the numbers."
+    wall_seconds: float | None = None
+    "From the start of the run to its last number, in seconds."
+    seed: int | None = None
+    "Of all that is drawn."
+    device: str | None = None
+    "That the model ran on."
+    model: ModelFacts = ModelFacts()
+    "The model that was read."
+    corpora: Mapping[str, CorpusFacts] = field(default_factory=dict)
+    "By split."
+    frequencies: ListFacts | None = None
+    "The list of word frequencies; None where no probe has read one."
     stages: Mapping[str, float] = field(default_factory=dict)
-    "Seconds."
+    "Seconds, by stage of the run."
+    dropped: tuple[Lost, ...] | None = None
+    "What was left out; None where an older run did not count it."
     scored: Mapping[str, Mapping[str, ReadTexts]] = field(default_factory=dict)
     "By split and scope."
-    dropped: tuple[Lost, ...] = ()
     notes: tuple[str, ...] = ()
+    "What a reader of the run should know, in sentences."
+    command: str | None = None
+    "What was typed; None where the run was begun from Python."
+    behaviour: Mapping[str, DecidedPairs] | None = None
+    "By corpus of minimal pairs; None where the run asked about none."
+    circuits: CircuitsRead | None = None
+    "None where weights alone were not read."
+    classifiers: Mapping[str, Mapping[str, TaskExamples]] | None = None
+    "By task and split; None where no classifiers were trained."
+    patching: PatchingFacts | None = None
+    "None where no head was patched."
+    heads: HeadSetFacts | None = None
+    "None where heads were not compared as a set."
+    design: NeededItems | None = None
+    "None where labels with too few items are not marked."
 
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Self:
-        """Return the record that these values of run.json are; a key that is not known here is left out."""
-        plain = ("name", "headscope", "started", "wall_seconds", "command", "seed")
-        return cls(
-            **{key: values.get(key) for key in plain},
-            model=_known(ModelFacts, values.get("model")),
-            corpora={split: _known(CorpusFacts, one) for split, one in (values.get("corpora") or {}).items()},
-            versions=values.get("versions") or {},
-            stages=values.get("stages") or {},
-            scored={
-                split: {scope: _known(ReadTexts, one) for scope, one in scopes.items()}
-                for split, scopes in (values.get("scored") or {}).items()
-            },
-            dropped=tuple(_known(Lost, one) for one in values.get("dropped") or ()),
-            notes=tuple(map(str, values.get("notes") or ())),
-        )
+    def corpus(self, split: str) -> CorpusFacts:
+        """Return the corpus of a split; one without any facts where the record has none."""
+        return self.corpora.get(split, CorpusFacts())
+
+    def write(self, path: Path) -> None:
+        """Write it as the run.json at `path`."""
+        values = asdict(self, dict_factory=_written)
+        path.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
 
 
-Kind = TypeVar("Kind")
+SOMETIMES: Final = frozenset(
+    {
+        *("frequencies", "command", "behaviour", "circuits", "classifiers", "patching", "design", "heads"),
+        *("stress", "silhouette"),
+    }
+)
+"Keys that are left out of run.json where there is nothing to tell; any other is null there."
+
+_RECORD: Final = TypeAdapter(RunRecord)
 
 
-def _known(kind: Callable[..., Kind], values: Mapping[str, Any] | None) -> Kind:
-    """Return a part of the record from those of its values that are fields of it."""
-    names = signature(kind).parameters
-    return kind(**{key: value for key, value in (values or {}).items() if key in names})
+def _written(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return one object of run.json from the fields of a part of the record."""
+    return {key: value for key, value in pairs if value is not None or key not in SOMETIMES}
+
+
+def read_record(path: Path) -> RunRecord:
+    """Return what the run.json at `path` says; keys that are not known here are passed over.
+
+    Raises ValueError that names file and key where it cannot be understood.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        json.loads(text)  # for the line of a mistake
+        return _RECORD.validate_json(text, strict=True)
+    except ValidationError as error:
+        raise ValueError(f"{path}: {_mistake(error)}; run again to make a new one") from error
+    except ValueError as error:
+        line = getattr(error, "lineno", 1)
+        raise ValueError(f"{path}:{line}: not valid JSON ({error}); run again to make a new one") from error
+
+
+def _mistake(error: ValidationError) -> str:
+    """Return the first mistake: its key, what was expected, and what came."""
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"]) or "the whole file"
+    if first["type"] == "missing":
+        return f"{key} is missing"
+    expected = first["msg"].removeprefix("Input should be ")
+    return f"{key}: expected {expected}, got {json.dumps(first['input'])}"

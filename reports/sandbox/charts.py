@@ -32,13 +32,17 @@ def shade(place: int, of: int, *, found: bool) -> str:
     )
 
 
+def margin_places(margins: Sequence[float], threshold: float) -> dict[float, tuple[bool, int, int]]:
+    """Return of each margin whether it is above the threshold, and its place among so many of its kind."""
+    kinds = ([one for one in margins if (one > threshold + 1e-9) == found] for found in (False, True))
+    return {one: (bool(found), place, len(kind)) for found, kind in enumerate(kinds) for place, one in enumerate(kind)}
+
+
 def margin_looks(margins: Sequence[float], threshold: float) -> dict[float, SeriesStyle]:
     """Return the look of the line of each margin; those not above the threshold are dashed."""
-    below, above = ([one for one in margins if (one > threshold + 1e-9) == found] for found in (False, True))
     return {
-        margin: SeriesStyle(shade(place, len(part), found=found), dashed=not found)
-        for found, part in ((False, below), (True, above))
-        for place, margin in enumerate(part)
+        margin: SeriesStyle(shade(place, of, found=found), dashed=not found)
+        for margin, (found, place, of) in margin_places(margins, threshold).items()
     }
 
 
@@ -52,10 +56,15 @@ def power_charts(power: Sequence[Power], threshold: float) -> list[Chart]:
     ]
 
 
+def words_by_size(rows: Sequence[Power]) -> dict[int, str]:
+    """Return how many words were scored at each size, on average over margins."""
+    items = {size: [row.items for row in rows if row.documents == size] for size in sizes(rows)}
+    return {size: count(round(sum(several) / len(several))) for size, several in items.items()}
+
+
 def _power_chart(role: str, rows: Sequence[Power], looks: Mapping[float, SeriesStyle]) -> Chart:
     names = _margin_names(rows)
-    items = {size: [row.items for row in rows if row.documents == size] for size in sizes(rows)}
-    words = {size: count(round(sum(several) / len(several))) for size, several in items.items()}
+    words = words_by_size(rows)
     y = alt.Y("value:Q", title="runs, %").scale(domain=[0, 100], nice=False).axis(values=[0, 25, 50, 75, 100])
     drawn = curves(
         [_point(row.documents, row.specialised, names[row.margin], _power_said(row)) for row in rows],
@@ -190,7 +199,7 @@ def _point(documents: int, rate: Rate, series: str, said: str) -> dict[str, Any]
 
 def _percents(rate: Rate) -> dict[str, float | None]:
     """Return a known rate and its bounds in percent; None for a bound that is not known."""
-    value, low, high = (None if math.isnan(end) else 100 * end for end in (rate.value, rate.low, rate.high))
+    value, low, high = (None if math.isnan(end) else end for end in rate.drawn)
     return {"value": value, "low": low, "high": high}
 
 

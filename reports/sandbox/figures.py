@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from reports.drawing.figures import BASELINE_ORANGE, HEAD_BLUE, INK, LINE, MUTED, RAMP, _axes, _bare, _save, _styled
 from reports.formats import count, signed
 from reports.progress import Step, each, silent
+from reports.sandbox.charts import NOMINAL, margin_places, words_by_size
 from reports.sandbox.claims import COVERAGE_GOAL, SLACK
 from reports.sandbox.record import Coverage, FalseFinds, Power, Rate, rate_names, sizes
 
@@ -68,20 +70,17 @@ def _panels(
 
 
 def _power_figure(power: Sequence[Power], threshold: float) -> Figure:
-    margins = sorted({row.margin for row in power})
+    places = margin_places(sorted({row.margin for row in power}), threshold)
 
     def draw(axes: Axes, role: str) -> None:
         rows = [row for row in power if row.role == role]
-        for margin in margins:
+        for margin in places:
             line = [row for row in rows if row.margin == margin]
             if not line:
                 continue
-            colour, dashes = _margin_look(margin, margins, threshold)
-            _curve(
-                axes, [(row.documents, row.specialised) for row in line], colour, dashes, signed(line[0].true_margin)
-            )
-        words = [np.mean([row.items for row in rows if row.documents == size]) for size in sizes(rows)]
-        labels = [f"{count(size)}\n{count(round(float(n)))}" for size, n in zip(sizes(rows), words, strict=True)]
+            points = [(row.documents, row.specialised) for row in line]
+            _curve(axes, points, *_margin_look(*places[margin]), signed(line[0].true_margin))
+        labels = [f"{count(size)}\n{words}" for size, words in words_by_size(rows).items()]
         _size_axis(axes, sizes(rows), labels, "documents, scored words")
         axes.set(ylim=(-2, 102), yticks=[0, 25, 50, 75, 100], ylabel="runs, %")
         axes.grid(axis="y", color=LINE, lw=0.5)
@@ -93,14 +92,10 @@ def _power_figure(power: Sequence[Power], threshold: float) -> Figure:
     return _panels(list(dict.fromkeys(row.role for row in power)), draw, gap=1.2)
 
 
-def _margin_look(margin: float, margins: Sequence[float], threshold: float) -> tuple[str, str]:
+def _margin_look(found: bool, place: int, of: int) -> tuple[str, str]:
     """Return colour and dashes of a margin's line: blues above the threshold of the rule, dashed oranges below."""
-    from matplotlib.colors import to_hex
-
-    found = margin > threshold + 1e-9
-    part = [one for one in margins if (one > threshold + 1e-9) == found]
-    place = (part.index(margin) + 1) / len(part)
-    colour = RAMP(0.35 + 0.6 * place) if found else colormaps["Oranges"](0.3 + 0.45 * place)
+    part = (place + 1) / of
+    colour = RAMP(0.35 + 0.6 * part) if found else colormaps["Oranges"](0.3 + 0.45 * part)
     return to_hex(colour), "-" if found else "--"
 
 
@@ -115,9 +110,10 @@ def _false_figure(nulls: Sequence[FalseFinds], level: float) -> Figure:
             rates = [row.rates.get(name, Rate()) for name in names]
             y = np.arange(len(names)) + (place - (len(shown) - 1) / 2) * step
             colour = RAMP(0.35 + 0.6 * (place + 1) / len(shown))
-            axes.hlines(y, [100 * one.low for one in rates], [100 * one.high for one in rates], color=[colour], lw=1.2)
+            value, low, high = np.array([one.drawn for one in rates]).T
+            axes.hlines(y, low, high, color=[colour], lw=1.2)
             label = f"{count(row.documents)} documents"
-            axes.plot([100 * one.value for one in rates], y, "o", ms=3.2, color=colour, label=label, clip_on=False)
+            axes.plot(value, y, "o", ms=3.2, color=colour, label=label, clip_on=False)
         axes.axvline(100 * level, color=MUTED, lw=0.8)
         axes.axvline(100 * (level + SLACK), color=BASELINE_ORANGE, lw=0.8, ls="--")
         left = axes.get_subplotspec() is None and axes.get_position().x0 < 0.5
@@ -152,7 +148,7 @@ def _coverage_figure(coverage: Sequence[Coverage]) -> Figure:
         rows = [row for row in coverage if row.quantity == quantity]
         documents = [row.documents for row in rows]
         axes.axhspan(low, high, color=HEAD_BLUE, alpha=0.1, lw=0)
-        axes.axhline(95, color=MUTED, lw=0.8)
+        axes.axhline(100 * NOMINAL, color=MUTED, lw=0.8)
         for row in rows:
             values = [100 * rate.value for _, rate in row.cells]
             axes.plot([row.documents] * len(values), values, "o", ms=2.6, mec="none", color=MUTED, alpha=0.45)
@@ -167,7 +163,7 @@ def _coverage_figure(coverage: Sequence[Coverage]) -> Figure:
 def _curve(axes: Axes, points: Sequence[tuple[int, Rate]], colour: str, dashes: str, label: str) -> None:
     """Draw a line through rates with their Monte-Carlo intervals as a band; a single point has a bar."""
     at = [documents for documents, _ in points]
-    low, value, high = (np.array([100 * getattr(rate, end) for _, rate in points]) for end in ("low", "value", "high"))
+    value, low, high = np.array([rate.drawn for _, rate in points]).T
     if len(points) == 1:
         axes.vlines(at, low, high, color=colour, lw=1.2)
     axes.fill_between(at, low, high, color=colour, alpha=0.15, lw=0)

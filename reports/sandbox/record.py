@@ -51,6 +51,11 @@ class Rate:
         """Whether it was measured."""
         return not math.isnan(self.value)
 
+    @property
+    def drawn(self) -> tuple[float, float, float]:
+        """The share and the ends of its interval in percent."""
+        return 100 * self.value, 100 * self.low, 100 * self.high
+
     def __str__(self) -> str:
         return f"{percent(self.value)} {interval(self.low, self.high)}".strip()
 

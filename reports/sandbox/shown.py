@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from reports.formats import MISSING, coefficient, count, interval, percent, signed, signed_interval
+from reports.formats import MISSING, count, decimal, interval, percent, signed, signed_interval
 from reports.sandbox import tables
 from reports.sandbox.record import FalseFinds, Rate, rate_names
 from reports.tables.cells import Cell, TextColumn
@@ -100,14 +100,14 @@ COMPARED: Final = (
     TextColumn("simulated", lambda row: count(row.simulated_runs)),
     tables.WHOLE["specialised"].shown("Specialised: whole", write=lambda row: rate_cell(row.specialised)),
     TextColumn("simulated", lambda row: rate_cell(row.simulated)),
-    TextColumn("p", lambda row: coefficient(row.p_share)),
+    TextColumn("p", lambda row: decimal(row.p_share)),
     TextColumn("Mean accuracy: whole", lambda row: percent(row.mean)),
     TextColumn("simulated", lambda row: percent(row.simulated_mean)),
     TextColumn("Difference", _difference),
-    TextColumn("p", lambda row: coefficient(row.p_mean)),
+    TextColumn("p", lambda row: decimal(row.p_mean)),
     TextColumn("Standard deviation: whole", lambda row: percent(row.sd)),
     TextColumn("simulated", lambda row: percent(row.simulated_sd)),
-    TextColumn("p", lambda row: coefficient(row.p_sd)),
+    TextColumn("p", lambda row: decimal(row.p_sd)),
 )
 
 WEIGHTS: Final = tables.WEIGHTS.text_columns(

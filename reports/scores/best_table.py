@@ -45,11 +45,15 @@ def best_table(run: RunFolder, probe: str | None = None) -> TextTable:
     """
     scores, _ = page_scores(run.scores)
     rows = [row for name in asked_probes(run, probe) for row in best_heads(scores, name)]
-    frame = pd.DataFrame([asdict(row) for row in rows], columns=[*BestHead.__dataclass_fields__])
     corpora = scores.loc[scores["split"] == "report", "corpus"].drop_duplicates()
     title = f"{run.name}: best heads{'' if probe is None else f' of {probe}'}, {', '.join(corpora)}"
     first = 0 if probe is None else 1
-    return TextTable(title, COLUMNS[first:], tuple(_cells(row)[first:] for row in rows), frame, NOTE)
+    return TextTable(title, COLUMNS[first:], tuple(_cells(row)[first:] for row in rows), best_frame(rows), NOTE)
+
+
+def best_frame(rows: Sequence[BestHead]) -> pd.DataFrame:
+    """Return the numbers of best heads, one line a row, as they were measured."""
+    return pd.DataFrame([asdict(row) for row in rows], columns=[*BestHead.__dataclass_fields__])
 
 
 def _cells(row: BestHead) -> tuple[str, ...]:

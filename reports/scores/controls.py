@@ -10,6 +10,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from reports.formats import MISSING, count, duration
+from reports.run.record import RunRecord
 from reports.scores.best_heads import CLASSIFIER
 from reports.tables.cells import Cell, TextColumn
 
@@ -81,13 +82,13 @@ RIVALS: Final = (
 "Of the table of rivals."
 
 
-def rivals(scores: pd.DataFrame, record: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[Rival, ...]:
+def rivals(scores: pd.DataFrame, record: RunRecord, config: Mapping[str, Any]) -> tuple[Rival, ...]:
     """Return the controls of a run, then the baselines that are named in `scores`, each kind in its usual order.
 
     A control ran if the config asks for it, a stage of run.json is named after it, or a row of scores names it.
     Repetitions of one ("random weights 2") are told together.
     """
-    strongest, seconds = _strongest(scores), _seconds(record)
+    strongest, seconds = _strongest(scores), _seconds(record.stages)
     asked = [name for name, (key, _, _) in CONTROLS.items() if config.get("controls", {}).get(key)]
     controls = {*asked, *seconds, *(name for name in strongest if name in CONTROLS)}
     order = [*CONTROLS, *BASELINES, *sorted({*strongest, *seconds})]
@@ -118,11 +119,11 @@ def _strongest(scores: pd.DataFrame) -> dict[str, int]:
     return {name: int(counts.get(name, 0)) for name in sorted(rows["baseline"].unique())}
 
 
-def _seconds(record: Mapping[str, Any]) -> dict[str, float]:
+def _seconds(stages: Mapping[str, float]) -> dict[str, float]:
     """Return name -> seconds of every control that has a stage of its own."""
-    stages, seconds = record.get("stages"), dict[str, float]()
-    for stage, took in stages.items() if isinstance(stages, dict) else ():
+    seconds = dict[str, float]()
+    for stage, took in stages.items():
         if stage.startswith(STAGE):
             name = control_of(stage.removeprefix(STAGE))
-            seconds[name] = seconds.get(name, 0) + float(took)
+            seconds[name] = seconds.get(name, 0) + took
     return seconds

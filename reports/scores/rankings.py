@@ -9,7 +9,7 @@ from typing import Final
 
 import pandas as pd
 
-from reports.formats import coefficient, count
+from reports.formats import count, decimal
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import CLASSIFIER
 from reports.scores.glossary import METRICS
@@ -166,7 +166,7 @@ def rankings(run: RunFolder) -> Rankings | None:
 
 def _agreement(pair: MetricPair) -> str:
     same = f"the same best head on {count(pair.same_best)} of {count(pair.questions)} questions"
-    return f"median tau {coefficient(pair.median)}, {same}"
+    return f"median tau {decimal(pair.median)}, {same}"
 
 
 def _pairs(found: pd.DataFrame) -> Iterator[MetricPair]:

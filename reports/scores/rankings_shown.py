@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from reports.formats import coefficient, count, percent
+from reports.formats import count, decimal, percent
 from reports.tables.cells import TextColumn
 from reports.tables.scores import AGREEMENT
 from reports.tables.text_table import TextTable
@@ -14,8 +14,8 @@ from reports.tables.text_table import TextTable
 PAIRS: Final = (
     TextColumn("Metric", lambda pair: pair.one, "row"),
     TextColumn("and metric", lambda pair: pair.other, "text"),
-    TextColumn("Median tau", lambda pair: coefficient(pair.median), look="strong"),
-    TextColumn("Quartiles", lambda pair: f"{coefficient(pair.low)} to {coefficient(pair.high)}"),
+    TextColumn("Median tau", lambda pair: decimal(pair.median), look="strong"),
+    TextColumn("Quartiles", lambda pair: f"{decimal(pair.low)} to {decimal(pair.high)}"),
     TextColumn("Questions", lambda pair: count(pair.questions)),
     TextColumn("Same best head, %", lambda pair: percent(pair.same_best / pair.questions)),
     TextColumn("Shared top heads, %", lambda pair: percent(pair.overlap)),
@@ -50,4 +50,4 @@ def variants_table(rows: Sequence[Any], others: Sequence[str]) -> TextTable:
 
 
 def _tau(place: int, row: Any) -> str:
-    return coefficient(row.taus[place])
+    return decimal(row.taus[place])

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
 from reports.formats import count, p_value, percent, points, signed, signed_interval
+from reports.run.needed_items import NeededItems
+from reports.run.record import RunRecord
 from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, BestHead
-from reports.scores.verdicts import Finds, NeededItems, RunThresholds, Verdicts
+from reports.scores.verdicts import Finds, RunThresholds, Verdicts
 
 Best = Mapping[str, Sequence[BestHead]]
 
@@ -29,7 +30,7 @@ class Summary:
     "Up to five labels, each with its best variant, of specialised heads if there are any; rows of 20 clusters or more."
 
 
-def summarise(best: Best, record: Mapping[str, Any], verdicts: Verdicts, layers: int, heads: int) -> Summary:
+def summarise(best: Best, record: RunRecord, verdicts: Verdicts, layers: int, heads: int) -> Summary:
     """Build the summary of a run from the verdicts and from the chosen heads of every probe."""
     untrained = [row for probe, rows in best.items() if probe != CLASSIFIER for row in rows]
     sentences = [
@@ -86,7 +87,7 @@ def _sure(rows: Sequence[BestHead], rule: RunThresholds) -> list[str]:
     ]
 
 
-def _scope(rows: Sequence[BestHead], record: Mapping[str, Any], layers: int, heads: int) -> str:
+def _scope(rows: Sequence[BestHead], record: RunRecord, layers: int, heads: int) -> str:
     """Say what was scored, where heads were chosen and where they are reported."""
     labels = len({(row.probe, row.label) for row in rows})
     select, report = (corpus_name(record, split) for split in ("select", "report"))
@@ -96,11 +97,11 @@ def _scope(rows: Sequence[BestHead], record: Mapping[str, Any], layers: int, hea
     )
 
 
-def corpus_name(record: Mapping[str, Any], split: str) -> str:
+def corpus_name(record: RunRecord, split: str) -> str:
     """Return the name of a split's corpus with its size."""
-    corpus = record.get("corpora", {}).get(split, {})
-    size = f" ({count(corpus['sentences'])} sentences)" if "sentences" in corpus else ""
-    return f"{corpus.get('name', f'the {split} split')}{size}"
+    corpus = record.corpus(split)
+    size = f" ({count(corpus.sentences)} sentences)" if corpus.sentences is not None else ""
+    return f"{corpus.name or f'the {split} split'}{size}"
 
 
 def _margins(rows: Sequence[BestHead]) -> list[str]:

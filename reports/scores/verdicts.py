@@ -9,6 +9,8 @@ from typing import Any
 import pandas as pd
 
 from reports.formats import points
+from reports.run.needed_items import NeededItems
+from reports.run.record import RunRecord
 from reports.scores.best_heads import CLASSIFIER, probes
 
 Head = tuple[str, str, str]
@@ -63,45 +65,6 @@ class RunThresholds:
 
 
 @dataclass(frozen=True)
-class NeededItems:
-    """How many scored words a verdict needs, as a run has found out beforehand."""
-
-    margin: float
-    "A head that is really this much above its baselines ..."
-    power: float
-    "... is called specialised in this share of runs ..."
-    items: int
-    "... that score this many words ..."
-    documents: int = 0
-    "... in this many documents."
-    source: str = ""
-
-    @classmethod
-    def of(cls, record: Mapping[str, Any]) -> NeededItems | None:
-        """Return the design in run.json; None where the run wrote none."""
-        found = record.get("design")
-        if not isinstance(found, dict) or not {"margin", "power", "items"} <= set(found):
-            return None
-        sizes = (int(found["items"]), int(found.get("documents", 0)))
-        return cls(float(found["margin"]), float(found["power"]), *sizes, str(found.get("source", "")))
-
-    def marks(self, n: int, clusters: int) -> bool:
-        """Whether a label with `n` scored words in so many clusters is too small to miss a verdict for a reason."""
-        return n > 0 and (n < self.items or clusters < self.documents)
-
-    @property
-    def said(self) -> str:
-        """What the mark means, in one sentence."""
-        source = f" ({self.source})" if self.source else ""
-        documents = f" in {self.documents:,} documents" if self.documents else ""
-        return (
-            f"To be called specialised in {points(self.power)} % of runs, a head that is really {points(self.margin)} "
-            f"percentage points above its baselines takes {self.items:,} scored words{documents}{source}; a label that "
-            f"has less is marked †, and a missing verdict there says little."
-        )
-
-
-@dataclass(frozen=True)
 class Finds:
     """What one probe found on the report split, over all heads and not only the chosen ones."""
 
@@ -132,11 +95,9 @@ class Verdicts:
     "Whether the run had any control."
 
     @classmethod
-    def of(
-        cls, scores: pd.DataFrame, record: Mapping[str, Any], config: Mapping[str, Any], *, controlled: bool
-    ) -> Verdicts:
+    def of(cls, scores: pd.DataFrame, record: RunRecord, config: Mapping[str, Any], *, controlled: bool) -> Verdicts:
         """Gather what scores, run.json and config.toml say about verdicts."""
-        return cls(RunThresholds.of(config), NeededItems.of(record), find_all(scores), controlled)
+        return cls(RunThresholds.of(config), record.design, find_all(scores), controlled)
 
     @property
     def said(self) -> tuple[tuple[str, str], ...]:

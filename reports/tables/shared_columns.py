@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import Final
 
-from reports.formats import coefficient, count, decimal3, listed, p_value, percent, plain, signed, yes_or_no
+from reports.formats import count, decimal, decimal3, listed, p_value, percent, plain, signed, yes_or_no
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.column import Column, Write, found_in
 
@@ -76,7 +76,7 @@ def difference(name: str, meaning: str, interval: str | None = None) -> Column:
 
 def correlation(name: str, meaning: str, interval: str | None = None) -> Column:
     """Return a column of correlations, cosines and the like in [-1, 1]."""
-    return number(name, meaning, CORRELATIONS, interval, coefficient)
+    return number(name, meaning, CORRELATIONS, interval, decimal)
 
 
 def p_column(name: str, meaning: str) -> Column:

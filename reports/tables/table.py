@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from reports.formats import MISSING
+from reports.formats import MISSING, minus
 from reports.tables.cells import TextColumn, written
 from reports.tables.column import Column
 from reports.tables.files import read_csv, read_parquet, replace_file
@@ -150,7 +150,7 @@ def _undeclared(name: str) -> TextColumn:
 
 def _plain(value: Any) -> str:
     if isinstance(value, float):
-        return MISSING if math.isnan(value) else f"{value:.4g}".replace("-", "−")
+        return MISSING if math.isnan(value) else minus(f"{value:.4g}")
     return MISSING if value is None or value is pd.NA else str(value)
 
 

@@ -1,1 +1,1 @@
-"""Templates, style sheets and scripts of the pages; a package so that they are installed with the code."""
+"""What all pages share: frame, tables, charts, their style sheets and scripts; and how templates are found."""

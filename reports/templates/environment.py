@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
 import jinja2
@@ -15,8 +15,10 @@ from markupsafe import Markup
 from reports import formats
 from reports.tables.text_table import TextTable
 
-TEMPLATES = Path(__file__).parent
-"Templates, style sheets and scripts, shipped with the package."
+FILES: Final = {
+    path.name: path for path in sorted(Path(__file__).parents[1].rglob("*.*")) if path.suffix in (".j2", ".css", ".js")
+}
+"Templates, style sheets and scripts by name: each lies beside the code that fills it, those of all pages here."
 
 _FILTERS = ("percent", "whole_percent", "signed", "count", "tied")
 
@@ -24,7 +26,7 @@ _FILTERS = ("percent", "whole_percent", "signed", "count", "tied")
 def environment(*, html: bool = True) -> jinja2.Environment:
     """Return the template environment; a name that does not exist is an error, and HTML is escaped everywhere."""
     made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
+        loader=jinja2.FileSystemLoader(sorted({path.parent for path in FILES.values()})),
         autoescape=html,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -49,12 +51,12 @@ def embedded(value: Any) -> Markup:
 
 def asset(name: str) -> Markup:
     """Return a style sheet or script of ours, to be inlined as it is."""
-    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+    return Markup(FILES[name].read_text(encoding="utf-8"))
 
 
 def assets(names: Iterable[str], suffix: str) -> Markup:
     """Return the style sheets (".css") or scripts (".js") of parts of a page, those that there are."""
-    return Markup("").join(asset(name + suffix) for name in names if (TEMPLATES / (name + suffix)).is_file())
+    return Markup("").join(asset(name + suffix) for name in names if name + suffix in FILES)
 
 
 def write_page(path: Path, page: str) -> Path:

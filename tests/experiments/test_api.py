@@ -59,7 +59,7 @@ def test_with_a_folder_the_run_and_its_page_are_made_and_not_replaced_unasked(
     with pytest.raises(ConfigError, match="holds a run of another config"):
         score(str(tiny), SPLITS[0], "position", out=tmp_path, name="mine", seed=1, **SMALL)
     again = score(str(tiny), SPLITS[0], "position", out=tmp_path, name="mine", seed=1, overwrite=True, **SMALL)
-    assert again.record["seed"] == 1
+    assert again.record.seed == 1
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_corpus_may_be_a_file_and_is_told_on_its_other_half(
     monkeypatch.chdir(tmp_path)
     run = score(str(tiny), "own.conllu", {"names": ["position"], "trained": False}, **SMALL)
     assert str(tmp_path / "own.conllu") in run.config
-    assert sum(corpus["sentences"] for corpus in run.record["corpora"].values()) == len(sentences)
+    assert sum(corpus.sentences for corpus in run.record.corpora.values()) == len(sentences)
 
 
 def test_the_folder_of_a_training_stands_for_its_last_checkpoint(tiny: Path, tmp_path: Path) -> None:

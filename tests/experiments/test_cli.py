@@ -49,12 +49,13 @@ def test_a_run_ends_with_its_page(headscope: Callable[..., Any], base: Path, tmp
     assert said.out.splitlines()[-1] == f"page: {page}"
     assert page.is_file()
     record, config = Run.open(page.parents[1]).record, shlex.quote(str(base))
-    assert record["seed"] == 3
-    assert record["command"].startswith(f"headscope run {config} --out ")
-    assert record["command"].endswith(" --set 'probes.names=[\"position\"]' --set seed=3")
+    assert record.seed == 3
+    assert record.command.startswith(f"headscope run {config} --out ")
+    assert record.command.endswith(" --set 'probes.names=[\"position\"]' --set seed=3")
     assert f"headscope run {config}" in (page.parent / "report.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_report_is_made_anew_from_the_numbers_alone(
     headscope: Callable[..., Any], whole: Path, tmp_path: Path
 ) -> None:

@@ -63,7 +63,7 @@ def test_one_cost_has_one_spelling_on_a_whole_page() -> None:
     importance = Importance("masked-LM loss", gated, None).heads.texts[0]
     assert table == readout == "0.0451 [0.0400, 0.0500]"
     assert f"cost {table} {UNIT}" in sentence
-    assert beside == importance[-1] == importance[-2] == "0.0451"
+    assert str(beside) == importance[-1] == importance[-2] == "0.0451"
 
 
 def test_how_much_other_heads_cost_does_not_change_the_spelling() -> None:

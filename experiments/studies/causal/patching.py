@@ -20,6 +20,7 @@ from probes.evidence.question import Effort
 from probes.minimal_pairs import LeftOut
 from probes.pairs.number_swaps import NumberSwap, number_swapped
 from probes.scoring.aligned import Dropped
+from reports.run.study_facts import PatchingFacts, QuickAgreement
 
 
 class PatchingError(ValueError):
@@ -75,7 +76,7 @@ class PatchingStudy(Study[PatchingSection]):
             reasons = ", ".join(Counter(one.reason for one in unfit))
             raise PatchingError(f"patching: {self.run.model.name} can be asked about none of {len(swaps)}: {reasons}")
         effects = measure_patching(self.run.lm, items, step=self.run.counter("activation patching", len(items)))
-        self.run.journal.facts[self.name] = _facts(items, effects, self.run.effort)
+        self.run.journal.patching = _facts(items, effects, self.run.effort)
         return PatchingResult({"patching": patch_table(items, effects, self.run.effort).assign(corpus=GRAMMAR)})
 
 
@@ -93,21 +94,24 @@ def _swaps(items: int, seed: int) -> tuple[list[NumberSwap], list[LeftOut]]:
     return swaps, left_out
 
 
-def _facts(items: list[PatchItem], effects: Effects, effort: Effort) -> dict[str, object]:
-    """Return what holds for all heads together; None for what is no number."""
+def _facts(items: list[PatchItem], effects: Effects, effort: Effort) -> PatchingFacts:
+    """Return what holds for all heads together."""
     direct = direct_agreement(items, effects, effort)
-    return {
-        "items": len(items),
-        "clusters": len({item.source for item in items}),
-        "clean": float(effects.clean.mean()),
-        "corrupted": float(effects.corrupted.mean()),
-        "right_clean": float((effects.clean > 0).double().mean()),
-        "right_corrupted": float((effects.corrupted > 0).double().mean()),
-        "estimate": _told(estimate_agreement(items, effects, effort)),
-        "direct": None if direct is None else _told(direct),
-        "why_no_direct": effects.why_not,
-    }
+    return PatchingFacts(
+        items=len(items),
+        clusters=len({item.source for item in items}),
+        clean=float(effects.clean.mean()),
+        corrupted=float(effects.corrupted.mean()),
+        right_clean=float((effects.clean > 0).double().mean()),
+        right_corrupted=float((effects.corrupted > 0).double().mean()),
+        estimate=_told(estimate_agreement(items, effects, effort)),
+        direct=None if direct is None else _told(direct),
+        why_no_direct=effects.why_not,
+    )
 
 
-def _told(agreement: PatchingAgreement) -> dict[str, float | None]:
-    return {name: None if math.isnan(number) else float(number) for name, number in asdict(agreement).items()}
+def _told(agreement: PatchingAgreement) -> QuickAgreement:
+    """Return it with None for what is no number."""
+    return QuickAgreement(
+        **{name: None if math.isnan(number) else float(number) for name, number in asdict(agreement).items()}
+    )

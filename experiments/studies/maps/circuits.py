@@ -17,6 +17,7 @@ from probes.evidence.results import SPLITS
 from probes.scoring.aligned import Aligned, sample_texts
 from probes.weights.circuits import CircuitSettings, read_circuits
 from probes.weights.relations import RELATIONS, Pairs, read_relations
+from reports.run.study_facts import CircuitsRead
 
 
 class CircuitsSection(StudySection):
@@ -62,7 +63,7 @@ class CircuitStudy(Study[CircuitsSection]):
         settings = CircuitSettings(section.words, replicates=config.scoring.replicates, seed=config.seed)
         step = self.run.counter("what the weights say, on text", len(chosen))
         found = read_circuits(self.run.model, aligned, self.relations, settings, self.run.settings, step)
-        self.run.journal.facts["circuits"] = {**found.facts, "sentences": len(aligned.kept)}
+        self.run.journal.circuits = CircuitsRead(**found.facts, sentences=len(aligned.kept))
         for dropped in (aligned.dropped, found.dropped):
             self.run.note_dropped(SPLITS[1], "sentence", self.name, dropped)
         return Result(found.tables)

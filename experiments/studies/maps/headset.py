@@ -24,6 +24,7 @@ from probes.scoring.aligned import sample_texts
 from probes.scoring.score import score_corpus
 from probes.scoring.tally import Numbers
 from probes.weights.subspaces import SubspaceError, head_weights, output_similarity, subspace_overlap
+from reports.run.study_facts import HeadSetFacts
 
 OWN, RANDOM = "own", "random"
 "Whose heads: those of the run's model, or of one of the same architecture with fresh weights."
@@ -89,10 +90,10 @@ class HeadSetStudy(Study[HeadsSection]):
             return Result({})
         found = {OWN: {MAPS: {"distance": distance}} | self._subspaces(self.run.model), RANDOM: self._fresh()}
         plane, groups = lay_out(distance, seed=seed), group_heads(distance, self.section.groups)
-        counts = {"texts": distances.texts, "words": distances.words}
-        counts["left_out"] = len(self.sample) - distances.texts
+        left_out = len(self.sample) - distances.texts
         numbers = {"stress": plane.stress, "silhouette": groups.silhouette}
-        self.run.journal.facts["heads"] = counts | {key: value for key, value in numbers.items() if np.isfinite(value)}
+        known = {name: number for name, number in numbers.items() if np.isfinite(number)}
+        self.run.journal.heads = HeadSetFacts(distances.texts, distances.words, left_out, **known)
         return Result(
             {
                 "distances": self._pairs({"distance": distance}),

@@ -18,6 +18,7 @@ from probes.trained.code_draws import code_draws
 from probes.trained.layer_profile import layer_table
 from probes.trained.probing import Probing, head_table
 from probes.trained.tasks import TASKS, ProbingTask, get_task
+from reports.run.study_facts import TaskExamples
 from reports.studies.classifiers.tables import CLASSIFIER_TABLES
 
 ALL, ARC = "all", "arc"
@@ -152,13 +153,14 @@ class ClassifierStudy(Study[ClassifiersSection]):
 
     def _note(self, probing: Probing, tasks: Sequence[ProbingTask], scope: str) -> None:
         """Note how many examples each task had, of how many, and which tasks could not be asked."""
-        noted = self.run.journal.facts.setdefault("classifiers", {})
+        noted = self.run.journal.classifiers or {}
         for one in probing.posed:
             sizes = (len(one.select.clusters), len(one.report.clusters))
             noted[one.task.name] = {
-                split: {"examples": size, "available": available}
+                split: TaskExamples(size, available)
                 for split, size, available in zip(SPLITS, sizes, one.available, strict=True)
             }
+        self.run.journal.classifiers = noted
         for task in tasks:
             if task.name not in noted:
                 self.run.note(f"classifiers: the corpora have too few examples of {task.name}, it needs {task.needs}")

@@ -74,10 +74,6 @@ class Costs:
         found = self.heads[self.heads["p_adjusted"] < LEVEL]
         return int((found["cost"] > 0).sum()), int((found["cost"] < 0).sum())
 
-    def written(self, value: float) -> str:
-        """Write a cost in the unit of `scale`."""
-        return self.scale.cost(value)
-
     def told(self, row: Any) -> str:
         """Write the cost of a row with its interval."""
         return self.scale.told(row["cost"], row["ci_low"], row["ci_high"])

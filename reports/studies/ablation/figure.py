@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
-from reports.drawing.figures import INK, MUTED, _axes, _bare, _save, _styled
+from reports.drawing.figures import INK, MUTED, _axes, _save, _styled, head_axes
 from reports.formats import compact
 from reports.studies.ablation.costs import LEVEL, Costs
 from reports.studies.ablation.section import Ablations
@@ -50,12 +50,7 @@ def _draw(axes: Axes, one: Costs, shape: tuple[int, int], *, numbers: bool) -> N
     most = float(np.nanmax(np.abs(cost))) or 1.0
     axes.pcolormesh(cost, cmap=DIVERGING, vmin=-most, vmax=most, edgecolors="white", linewidth=0.6)
     axes.set_title(f"{one.title} ({one.way})\n{one.scale.unit}", fontsize=7.5, loc="left", pad=4)
-    axes.set_xlabel("head", labelpad=1)
-    axes.set_ylabel("layer", labelpad=1)
-    axes.set_xticks(np.arange(shape[1]) + 0.5, [str(i + 1) for i in range(shape[1])], fontsize=7)
-    axes.set_yticks(np.arange(shape[0]) + 0.5, [str(i + 1) for i in range(shape[0])], fontsize=7)
-    axes.invert_yaxis()
-    _bare(axes)
+    head_axes(axes, *shape)
     for (layer, head), value in np.ndenumerate(cost):
         colour = "white" if abs(value) > 0.6 * most else INK
         if numbers and not np.isnan(value):

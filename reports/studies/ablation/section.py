@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from reports.formats import coefficient, count, escaped, names, p_value
+from reports.formats import count, decimal, escaped, names, p_value
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.ablation.costs import LEVEL, VALUE, Costs
@@ -107,7 +107,7 @@ class Contrast:
     @property
     def cells(self) -> tuple[str, ...]:
         """Cost, mean cost of random heads and its range, difference with its interval."""
-        told, row = self.costs.written, self.row
+        told, row = self.costs.scale.cost, self.row
         ends = f"{told(row['random_least'])} to {told(row['random_most'])}"
         difference = f"{told(row['difference'])} [{told(row['ci_low'])}, {told(row['ci_high'])}]"
         return told(row["cost"]), f"{told(row['random_cost'])} ({ends})", difference
@@ -127,7 +127,7 @@ class Contrast:
         verdict = "significantly more" if self.more else "not significantly more"
         return (
             f"{one.title}: without {which} the model loses {self.cells[0]} {one.scale.unit} (way: {one.way}), without "
-            f"as many random heads of the same layers{other} {one.written(row['random_cost'])} on average over "
+            f"as many random heads of the same layers{other} {one.scale.cost(row['random_cost'])} on average over "
             f"{row['draws']} draws. That is {verdict} (difference {self.cells[2]}, p "
             f"{p if p.startswith('<') else f'= {p}'})."
         )
@@ -216,7 +216,7 @@ def _agreement(values: Sequence[Costs]) -> Iterator[tuple[str, str, str]]:
     for one, other in combinations(values, 2):
         costs = [rows.set_index("name")["cost"] for rows in (one.heads, other.heads)]
         both = pd.concat(costs, axis=1, keys=["one", "other"]).rank()
-        yield one.way, other.way, coefficient(float(both["one"].corr(both["other"])))
+        yield one.way, other.way, decimal(float(both["one"].corr(both["other"])))
 
 
 def _map(one: Costs, shape: tuple[int, int]) -> dict[str, Any]:

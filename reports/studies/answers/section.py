@@ -9,7 +9,7 @@ from typing import Final
 import pandas as pd
 from scipy import stats
 
-from reports.formats import coefficient, count, interval, percent
+from reports.formats import count, decimal, interval, percent
 from reports.run.folder import RunFolder
 from reports.studies.answers.tables import AGAINST, MEASURES
 from reports.tables.cells import columns_of
@@ -107,4 +107,4 @@ def _flows(table: pd.DataFrame) -> Iterator[Row]:
     order = pd.MultiIndex.from_product([AGAINST, MEASURES])
     means = table.pivot_table(index="layer", columns=["against", "measure"], values="rho").reindex(columns=order)
     for layer, found in zip(means.index.tolist(), means.to_numpy().tolist(), strict=True):
-        yield (f"{layer + 1}", *map(coefficient, found))
+        yield (f"{layer + 1}", *map(decimal, found))

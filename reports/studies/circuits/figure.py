@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from reports.drawing.figures import BASELINE_ORANGE, HEAD_BLUE, LINE, MUTED, _axes, _bare, _save, _styled
-from reports.formats import coefficient
+from reports.formats import decimal
 from reports.studies.circuits.section import NAMES, CircuitParts
 
 ACROSS: Final = 4
@@ -76,7 +76,7 @@ def _draw_link(axes: Axes, heads: pd.DataFrame, weights: str, text: str, rho: fl
     shade = 0.25 + 0.75 * heads["layer"] / max(int(heads["layer"].max()), 1)
     colours = [to_rgba(HEAD_BLUE, alpha) for alpha in shade.tolist()]
     axes.scatter(heads[weights], heads[text], s=8, c=colours, linewidths=0)
-    axes.set_title(f"rho {coefficient(rho)}", fontsize=7.5, loc="left", pad=3)
+    axes.set_title(f"rho {decimal(rho)}", fontsize=7.5, loc="left", pad=3)
     axes.set_xlabel(NAMES[weights], fontsize=6.5, labelpad=1)
     axes.set_ylabel(NAMES[text], fontsize=6.5, labelpad=1)
     axes.grid(color=LINE, lw=0.4)

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import coefficient, count, percent, signed_whole
+from reports.formats import count, decimal, percent, signed_whole
 from reports.run.folder import RunFolder
+from reports.run.study_facts import CircuitsRead
 from reports.studies.circuits.shown import FORETOLD, MAPPED, heads_table
 from reports.studies.circuits.tables import CIRCUIT_TABLES
 from reports.tables.text_table import TextTable
@@ -144,7 +145,7 @@ def circuit_parts(run: RunFolder) -> CircuitParts | None:
     links = tuple(_links(tables["circuit_links"][of_measures]))
     relations = tuple(_relations(tables["circuit_relations"], tables["circuit_links"][~of_measures]))
     reach = int(kernels["offset"].max())
-    facts = run.record.get("circuits") or {}
+    facts = run.record.circuits
     return CircuitParts(
         sentences=(*_read(facts), *_found(heads), *_foretold(links)),
         heads=heads_table(tuple(_rows(heads, kernels)), reach),
@@ -187,14 +188,14 @@ def _points(values: list[float]) -> str:
     return " ".join(f"{4 + step * place:.0f},{15 - 14 * min(value, 1):.1f}" for place, value in enumerate(values))
 
 
-def _read(facts: Mapping[str, Any]) -> list[str]:
+def _read(facts: CircuitsRead | None) -> list[str]:
     """Say what was read."""
-    if not facts:
+    if facts is None:
         return []
     return [
-        f"No text: {count(facts.get('words'))} of the {count(facts.get('vocabulary'))} whole words of the vocabulary "
-        f"and {count(facts.get('places'))} places. Text, to compare: {count(facts.get('sentences'))} sentences of the "
-        f"report split, {count(facts.get('pieces'))} pieces."
+        f"No text: {count(facts.words)} of the {count(facts.vocabulary)} whole words of the vocabulary "
+        f"and {count(facts.places)} places. Text, to compare: {count(facts.sentences)} sentences of the "
+        f"report split, {count(facts.pieces)} pieces."
     ]
 
 
@@ -212,7 +213,7 @@ def _found(heads: pd.DataFrame) -> list[str]:
     return [
         f"Places alone give half of the attention or more to one offset in {len(strong)} of {len(heads)} heads{who}. "
         f"In {same} of them that offset is also the one attended to most on text.",
-        f"Heads with a copying score of {coefficient(STRONG)} or more: {copies}; of {coefficient(-STRONG)} or less, "
+        f"Heads with a copying score of {decimal(STRONG)} or more: {copies}; of {decimal(-STRONG)} or less, "
         f"which lower what they attend to: {turns}.",
     ]
 
@@ -230,5 +231,5 @@ def _foretold(links: tuple[Link, ...]) -> list[str]:
 
 
 def _named(links: list[Link]) -> str:
-    told = "; ".join(f"{link.weights} with {link.text} ({coefficient(link.rho)})" for link in links)
+    told = "; ".join(f"{link.weights} with {link.text} ({decimal(link.rho)})" for link in links)
     return f": {told}" if told else ""

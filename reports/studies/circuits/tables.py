@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from reports.formats import coefficient, decimal, signed_whole
+from reports.formats import decimal, signed_whole
 from reports.tables.column import Column
 from reports.tables.shared_columns import (
     CORRELATIONS,
@@ -49,7 +49,7 @@ CIRCUITS: Final = Table(
             "text_related",
             "float64",
             "How much nearer (cosine) the attended subwords are than the others of the sentence.",
-            coefficient,
+            decimal,
             (-2, 2),
         ),
         correlation(
@@ -102,7 +102,7 @@ LINKS: Final = Table(
         text("weights", "Measure by the weights alone, a column of circuits or circuit_relations."),
         text("text", "Its counterpart on text, a column of the same table."),
         correlation("rho", "Spearman's rank correlation of both over heads; missing where one is constant.", ""),
-        *ends("", "rho, by resampling heads", coefficient, CORRELATIONS),
+        *ends("", "rho, by resampling heads", decimal, CORRELATIONS),
         whole("heads", "Number of heads."),
     ),
 )

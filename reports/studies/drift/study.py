@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reports.formats import coefficient
+from reports.formats import decimal
 from reports.sections.report_section import ReportSection
 from reports.sections.study_report import Method, StudyReport
 from reports.studies.drift.section import DRIFT, drift
@@ -23,7 +23,7 @@ MAP_DRIFT: Final = Table(
             "cosine",
             "Cosine of the head's map before and after training; 1 is the same map.",
             FRACTIONS,
-            write=coefficient,
+            write=decimal,
         ),
     ),
 )

@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 
 from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
-from reports.drawing.figures import INK, LINE, MUTED, RAMP, _axes, _bare, _save, _styled
+from reports.drawing.figures import INK, LINE, MUTED, RAMP, _axes, _bare, _save, _styled, head_axes
 from reports.formats import compact
 from reports.studies.gating.parts import COST, IMPORTANCE, RANDOM, TOLD, Curve
 from reports.studies.gating.section import Gating
@@ -91,12 +91,7 @@ def _save_maps(found: Gating, about: str, path: Path) -> None:
             axes.pcolormesh(values, cmap=RAMP, vmin=0, vmax=top, edgecolors="white", linewidth=0.6)
             unit = f" ({one['unit']})" if one["unit"] else ""
             axes.set_title(f"{one['title']}{unit}", fontsize=7, loc="left", pad=4)
-            axes.set_xlabel("head", labelpad=1)
-            axes.set_ylabel("layer", labelpad=1)
-            axes.set_xticks(np.arange(heads) + 0.5, [str(i + 1) for i in range(heads)], fontsize=7)
-            axes.set_yticks(np.arange(layers) + 0.5, [str(i + 1) for i in range(layers)], fontsize=7)
-            axes.invert_yaxis()
-            _bare(axes)
+            head_axes(axes, layers, heads)
             if layers * heads <= 200:
                 for (layer, head), value in np.ndenumerate(values):
                     colour, text = "white" if value > 0.55 * top else INK, compact(value, top)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reports.formats import coefficient, count, names, percent, signed
+from reports.formats import count, decimal, names, percent, signed
 from reports.scales import NumberScale
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.ablation.tables import MEASURES
@@ -72,7 +72,7 @@ class Importance:
             importance = told.told(row["importance"], row["ci_low"], row["ci_high"])
             cells = (
                 importance,
-                coefficient(row["of_layer"]),
+                decimal(row["of_layer"]),
                 told.cost(row["predicted"]),
                 told.cost(row["cost"]),
             )
@@ -88,7 +88,7 @@ class Importance:
             return about + few
         found = self.taylor
         rho, r = (
-            f"{coefficient(found[name])} [{coefficient(found[f'{name}_low'])}, {coefficient(found[f'{name}_high'])}]"
+            f"{decimal(found[name])} [{decimal(found[f'{name}_low'])}, {decimal(found[f'{name}_high'])}]"
             for name in ("spearman", "pearson")
         )
         return (
@@ -239,7 +239,7 @@ class GatePath:
         """Heads that survive the highest price that any does: name, gate, roles."""
         rows = self.survivors(self.dearest).head(2 * MOST) if self.dearest is not None else self.gates[:0]
         told = [
-            (str(name), f"{gate:.2f}", self.roles.get(str(name), "specialised in no label of this run"))
+            (str(name), decimal(gate), self.roles.get(str(name), "specialised in no label of this run"))
             for name, gate in zip(rows["name"], rows["gate"], strict=True)
         ]
         return TextTable.of(f"{self.behaviour}: roles of survivors", SURVIVORS, told)

@@ -91,7 +91,7 @@ def _maps(found: Gating) -> Iterator[dict[str, Any]]:
         for price in path.prices:
             rows = path.gates[path.gates["price"] == price]
             roles = [path.roles.get(str(name), "no label") for name in rows["name"]]
-            told = [f"{gate:.2f} · {role}" for gate, role in zip(rows["gate"], roles, strict=True)]
+            told = [f"{decimal(gate)} · {role}" for gate, role in zip(rows["gate"], roles, strict=True)]
             about = f"gates for {path.behaviour} at a price of {price:g} · {int((rows['gate'] > 0).sum())} heads open"
             yield _map(f"{path.behaviour}: gates, price {price:g}", about, rows, "gate", NumberScale("", 1), told)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import pandas as pd
 
-from reports.formats import coefficient, decimal3, signed
+from reports.formats import decimal, decimal3, signed
 from reports.studies.ablation.tables import MEASURE
 from reports.tables.column import Column
 from reports.tables.shared_columns import (
@@ -58,7 +58,7 @@ def _correlation(name: str, meaning: str) -> tuple[Column, ...]:
     """Return the columns of a correlation and its interval."""
     return (
         correlation(name, meaning, name),
-        *ends(name, f"the {name.capitalize()} correlation", coefficient, CORRELATIONS),
+        *ends(name, f"the {name.capitalize()} correlation", decimal, CORRELATIONS),
     )
 
 
@@ -77,7 +77,7 @@ IMPORTANCE: Final = Table(
             "of_layer",
             "Importance over the length (L2) of that of the whole layer.",
             FRACTIONS,
-            write=coefficient,
+            write=decimal,
         ),
         number("predicted", "Cost of ablating the head that its Taylor series predicts, in the unit."),
         number("cost", "Measured cost of ablating the head with zero, in the unit; missing where it was not measured."),
@@ -164,7 +164,7 @@ GATES: Final = Table(
         _PRICE,
         _WEIGHTS,
         *ONE_HEAD,
-        number("gate", "What the head's output is multiplied by once gates are learned.", FRACTIONS, write=coefficient),
+        number("gate", "What the head's output is multiplied by once gates are learned.", FRACTIONS, write=decimal),
         fraction("open", "Probability that the gate is not 0."),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import altair as alt
@@ -121,18 +122,36 @@ def apart(named: Sequence[tuple[str, float, float]], least: float = 12) -> list[
     return kept
 
 
-def overlap_chart(subspaces: pd.DataFrame, what: str) -> Chart:
-    """Return how many pairs of heads share how much, of the model's heads and of heads with fresh weights."""
+@dataclass(frozen=True)
+class Overlaps:
+    """How many pairs of heads share how much of a subspace, counted in steps."""
+
+    edges: list[float]
+    shares: dict[str, list[float]]
+    "Weights -> percent of their pairs in each step."
+    pairs: int
+    "Of each kind of weights."
+
+
+def overlaps(subspaces: pd.DataFrame, what: str) -> Overlaps:
+    """Count the pairs of a subspace, those of the model and those of fresh weights in the same steps."""
     rows = subspaces[(subspaces["what"] == what) & subspaces["overlap"].notna()]
     low, high = (float(rows["overlap"].agg(end)) for end in ("min", "max"))
     edges = np.linspace(low, high if high > low else low + 1e-6, BARS + 1)
-    weights = {str(name): part["overlap"].to_numpy() for name, part in rows.groupby("weights", sort=True)}
+    weights = {str(name): part["overlap"] for name, part in rows.groupby("weights", sort=True)}
+    shares = {name: (100 * np.histogram(part, edges)[0] / len(part)).tolist() for name, part in weights.items()}
+    return Overlaps(edges.tolist(), shares, len(rows) // max(len(weights), 1))
+
+
+def overlap_chart(subspaces: pd.DataFrame, what: str) -> Chart:
+    """Return how many pairs of heads share how much, of the model's heads and of heads with fresh weights."""
+    counted = overlaps(subspaces, what)
     steps = [
-        {"weights": WEIGHTS[name][0], "from": start, "to": end, "share": 100 * pairs / len(overlaps)}
-        for name, overlaps in weights.items()
-        for start, end, pairs in zip(edges[:-1].tolist(), edges[1:].tolist(), _counts(overlaps, edges), strict=True)
+        {"weights": WEIGHTS[name][0], "from": start, "to": end, "share": share}
+        for name, shares in counted.shares.items()
+        for start, end, share in zip(counted.edges, counted.edges[1:], shares, strict=False)
     ]
-    names, colours = zip(*(WEIGHTS[name] for name in weights), strict=True)
+    names, colours = zip(*(WEIGHTS[name] for name in counted.shares), strict=True)
     drawn = over(steps).encode(
         alt.X("from:Q", title=COMPARED[what]).bin("binned"),
         alt.X2("to:Q"),
@@ -140,11 +159,6 @@ def overlap_chart(subspaces: pd.DataFrame, what: str) -> Chart:
         alt.Color("weights:N", legend=legend(names, "square")).scale(domain=names, range=colours),
         tooltip=["weights:N", *(alt.Tooltip(f"{column}:Q", format=".2f") for column in ("from", "to", "share"))],
     )
-    said = f"Shares of {count(len(rows) // max(len(weights), 1))} pairs of heads by {COMPARED[what]}."
+    said = f"Shares of {count(counted.pairs)} pairs of heads by {COMPARED[what]}."
     title = COMPARED[what].partition(":")[0]
     return Chart(title, said, drawn.mark_bar(binSpacing=0, opacity=0.5).properties(height=160))
-
-
-def _counts(values: Any, edges: Any) -> list[int]:
-    counts: list[int] = np.histogram(values, edges)[0].tolist()
-    return counts

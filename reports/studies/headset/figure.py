@@ -23,7 +23,7 @@ from reports.drawing.figures import (
     _styled,
     shortened,
 )
-from reports.studies.headset.charts import BARS, apart, layer_colours
+from reports.studies.headset.charts import WEIGHTS, apart, layer_colours, overlaps
 from reports.studies.headset.section import COMPARED, Ensemble, HeadsTogether
 
 MOST = 20
@@ -91,12 +91,10 @@ def _draw_matrix(figure: Figure, axes: Axes, found: HeadsTogether) -> None:
 
 
 def _draw_overlap(axes: Axes, subspaces: pd.DataFrame, what: str, *, first: bool) -> None:
-    rows = subspaces[(subspaces["what"] == what) & subspaces["overlap"].notna()]
-    edges = np.histogram_bin_edges(rows["overlap"], BARS)
-    for weights, name, colour in (("own", "this model", HEAD_BLUE), ("random", "fresh weights", BASELINE_ORANGE)):
-        values = rows.loc[rows["weights"] == weights, "overlap"]
-        share = np.histogram(values, edges)[0] / max(len(values), 1)
-        axes.stairs(100 * share, edges, color=colour, lw=1.4, label=name)
+    counted = overlaps(subspaces, what)
+    colours = {"own": HEAD_BLUE, "random": BASELINE_ORANGE}
+    for weights, shares in counted.shares.items():
+        axes.stairs(shares, counted.edges, color=colours[weights], lw=1.4, label=WEIGHTS[weights][0])
     axes.set_title(COMPARED[what], fontsize=8.5, loc="left", pad=4)
     axes.set_ylabel("% of pairs" if first else "", color=MUTED)
     axes.grid(axis="y", color=LINE, lw=0.5)

@@ -191,12 +191,12 @@ def _ensembles(table: pd.DataFrame) -> Iterator[Ensemble]:
 
 def _said(run: RunFolder, contrasts: Sequence[PairwiseContrast], places: pd.DataFrame) -> Iterator[str]:
     """Say what was compared, and what came out."""
-    record = run.record.get("heads") or {}
-    if "texts" in record:
-        left = f"; {count(record['left_out'])} more could not be read whole" if record.get("left_out") else ""
+    facts = run.record.heads
+    if facts is not None:
+        left = f"; {count(facts.left_out)} more could not be read whole" if facts.left_out else ""
         yield (
-            f"All {len(places)} heads were compared on {count(record['texts'])} texts of the report split, "
-            f"{count(record['words'])} words{left}."
+            f"All {len(places)} heads were compared on {count(facts.texts)} texts of the report split, "
+            f"{count(facts.words)} words{left}."
         )
     for one in contrasts:
         if one.what == "maps" and one.p == one.p:
@@ -213,13 +213,12 @@ def _said(run: RunFolder, contrasts: Sequence[PairwiseContrast], places: pd.Data
                 f"({one.what}, mean squared cosine of the principal angles), with fresh weights {percent(one.fresh)} "
                 f"%; {percent(one.above)} % of pairs share more than any pair of fresh weights."
             )
-    if places["group"].nunique() > 1 and "silhouette" in record:
+    if places["group"].nunique() > 1 and facts is not None and facts.silhouette is not None:
         sizes = sorted(places["group"].value_counts().tolist(), reverse=True)
-        silhouette = float(record["silhouette"])
-        unclear = f"; below {decimal(CLEAR)} groups are not clear" if silhouette < CLEAR else ""
+        unclear = f"; below {decimal(CLEAR)} groups are not clear" if facts.silhouette < CLEAR else ""
         yield (
             f"By their maps heads were divided into {len(sizes)} groups, of {', '.join(map(str, sizes))} heads (mean "
-            f"silhouette {decimal(silhouette)}{unclear})."
+            f"silhouette {decimal(facts.silhouette)}{unclear})."
         )
 
 

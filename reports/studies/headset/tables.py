@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from reports.formats import coefficient, percent, signed
+from reports.formats import decimal, percent, signed
 from reports.tables.shared_columns import (
     BASELINE,
     BASELINE_ACCURACY,
@@ -60,9 +60,9 @@ SUBSPACES: Final = Table(
             "overlap",
             "Mean squared cosine of the principal angles, or CKA; 1 is the same subspace.",
             FRACTIONS,
-            write=coefficient,
+            write=decimal,
         ),
-        number("nearest", "Cosine of the smallest principal angle; missing for outputs.", FRACTIONS, write=coefficient),
+        number("nearest", "Cosine of the smallest principal angle; missing for outputs.", FRACTIONS, write=decimal),
     ),
 )
 

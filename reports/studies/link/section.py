@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import MISSING, coefficient, names
+from reports.formats import MISSING, decimal, names
 from reports.run.folder import RunFolder
 from reports.studies.link.tables import LINK as LINK_TABLE
 from reports.studies.link.tables import VERDICTS
@@ -84,12 +84,12 @@ class Correlation:
     @property
     def cell(self) -> Cell:
         """Rho with its interval beside it."""
-        return Cell(coefficient(self.rho), self.interval)
+        return Cell(decimal(self.rho), self.interval)
 
     @property
     def interval(self) -> str:
         """The interval; "" where it was not measured."""
-        return f"[{coefficient(self.low)}, {coefficient(self.high)}]" if self.low == self.low else ""
+        return f"[{decimal(self.low)}, {decimal(self.high)}]" if self.low == self.low else ""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from reports.formats import coefficient, cost, decimal, percent, signed_percent
+from reports.formats import cost, decimal, percent, signed_percent
 from reports.tables.shared_columns import (
     BEHAVIOUR,
     CORRELATIONS,
@@ -86,7 +86,7 @@ LINK_CORRELATIONS: Final = Table(
         text("other", "Second measure, a column of link."),
         whole("heads", "Number of heads."),
         correlation("rho", "Spearman's rank correlation of both over heads; missing where one is constant.", ""),
-        *ends("", "rho", coefficient, CORRELATIONS),
+        *ends("", "rho", decimal, CORRELATIONS),
     ),
 )
 

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reports.formats import coefficient, count, decimal, names, percent, signed
+from reports.formats import count, decimal, names, percent, signed
 from reports.run.folder import RunFolder
+from reports.run.study_facts import PatchingFacts
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.patching.tables import PATCHING as PATCHING_TABLE
 from reports.tables.cells import TextColumn
@@ -165,7 +166,7 @@ def patched_heads(run: RunFolder) -> Patched | None:
     strongest = [
         PatchedHead(row, [shares[row["name"], role] for role in roles]) for row in ranked.head(SHOWN).to_dict("records")
     ]
-    facts = run.record.get("patching") or {}
+    facts = run.record.patching
     direct = bool(every["direct"].notna().any())
     return Patched([*_asked(facts, every), *_found(every, ranked), *_quick(facts)], cells, strongest, roles, direct)
 
@@ -176,18 +177,18 @@ def _cell(row: Mapping[Any, Any], most: float) -> HeatMapCell:
     return HeatMapCell(str(row["name"]), share, strength, bool(row["p_adjusted"] < SURE))
 
 
-def _asked(facts: Mapping[str, Any], every: pd.DataFrame) -> Iterator[str]:
+def _asked(facts: PatchingFacts | None, every: pd.DataFrame) -> Iterator[str]:
     """Say what was read, and whether the model knows the answer."""
     clusters = int(every["clusters"].max())
     if clusters < FEW_CLUSTERS:
         yield f"⚠ Only {count(clusters)} documents: intervals are rough, and little is sure."
-    if facts:
-        right, turned = (percent(facts[f"right_{version}"]) for version in ("clean", "corrupted"))
+    if facts is not None:
+        right, turned = percent(facts.right_clean), percent(facts.right_corrupted)
         yield (
-            f"{count(facts['items'])} sentences of the embedded grammar, from {count(facts['clusters'])} documents. "
+            f"{count(facts.items)} sentences of the embedded grammar, from {count(facts.clusters)} documents. "
             f"The verb form that agrees with the clean subject is preferred in {right} % of the clean ones (by "
-            f"{decimal(facts['clean'])} on average, a difference of logits) and in {turned} % of the corrupted ones "
-            f"({decimal(facts['corrupted'])})."
+            f"{decimal(facts.clean)} on average, a difference of logits) and in {turned} % of the corrupted ones "
+            f"({decimal(facts.corrupted)})."
         )
 
 
@@ -209,16 +210,17 @@ def _found(every: pd.DataFrame, ranked: pd.DataFrame) -> Iterator[str]:
     )
 
 
-def _quick(facts: Mapping[str, Any]) -> Iterator[str]:
+def _quick(facts: PatchingFacts | None) -> Iterator[str]:
     """Say how far quick measures agree with patching, or why they could not be made."""
-    titles = {"estimate": "The first-order estimate", "direct": "Direct logit attribution"}
-    for measure, title in titles.items():
-        found = facts.get(measure)
-        if found and found["rho"] is not None:
-            low, high = (found[end] if found[end] is not None else float("nan") for end in ("low", "high"))
+    if facts is None:
+        return
+    measures = {"The first-order estimate": facts.estimate, "Direct logit attribution": facts.direct}
+    for title, found in measures.items():
+        if found and found.rho is not None:
+            low, high, slope = (float("nan") if one is None else one for one in (found.low, found.high, found.slope))
             yield (
-                f"{title} puts heads in the order of patching with a rank correlation of {coefficient(found['rho'])} "
-                f"[{coefficient(low)}, {coefficient(high)}]; its shares are {decimal(found['slope'])} times as large."
+                f"{title} puts heads in the order of patching with a rank correlation of {decimal(found.rho)} "
+                f"[{decimal(low)}, {decimal(high)}]; its shares are {decimal(slope)} times as large."
             )
-    if facts.get("why_no_direct"):
-        yield f"No direct logit attribution: {facts['why_no_direct']}."
+    if facts.why_no_direct:
+        yield f"No direct logit attribution: {facts.why_no_direct}."

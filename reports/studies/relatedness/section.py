@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import coefficient, count
+from reports.formats import count, decimal
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.relatedness.tables import RELATEDNESS
@@ -43,7 +43,7 @@ class Related:
 
 
 def _other(place: int, head: Related) -> str:
-    return coefficient(head.others[place])
+    return decimal(head.others[place])
 
 
 @dataclass(frozen=True)

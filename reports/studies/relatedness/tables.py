@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from reports.formats import coefficient
+from reports.formats import decimal
 from reports.tables.shared_columns import (
     CLUSTERS,
     CORRELATIONS,
@@ -40,7 +40,7 @@ RELATEDNESS: Final = Table(
             "Rank correlation of attention with rating, within strata of distance.",
             "ci",
         ),
-        *ends("ci", "the correlation", coefficient, CORRELATIONS),
+        *ends("ci", "the correlation", decimal, CORRELATIONS),
         replace(P, meaning="Two-sided p-value of the correlation, uncorrected; missing where nothing was tested."),
         replace(P_ADJUSTED, meaning="p corrected for all heads; missing where nothing was tested."),
     ),

@@ -96,7 +96,7 @@ def _chart(panel: ShapePanel, layers: int) -> Chart:
 
 def _heads(name: str, one: ShapeMeasure, shift: float) -> Iterator[dict[str, Any]]:
     """Yield every head, `shift` beside its layer."""
-    for (layer, head), value in np.ndenumerate(one.scale * one.value):
+    for (layer, head), value in np.ndenumerate(one.drawn):
         said = f"Head {layer + 1}-{head + 1}: {name} {value:.2f} {one.unit}"
         place = {"layer": layer + 1 + shift, "value": float(value), "head": f"{layer + 1}-{head + 1}"}
         yield place | {"series": name, "said": said}
@@ -104,7 +104,7 @@ def _heads(name: str, one: ShapeMeasure, shift: float) -> Iterator[dict[str, Any
 
 def _means(name: str, one: ShapeMeasure, shift: float) -> Iterator[dict[str, Any]]:
     """Yield the means over the heads of each layer."""
-    for layer, row in enumerate(one.scale * one.value):
+    for layer, row in enumerate(one.drawn):
         yield {"layer": layer + 1 + shift, "value": float(row.mean()), "series": name}
 
 
@@ -128,10 +128,8 @@ def save_shapes(found: HeadShapes, about: str, folder: Path) -> list[str]:
             axes = _axes(figure, left, page - 0.7 - height - line * (height + 0.75), width, height)
             for colour, shift, (name, one) in zip(COLOURS, panel.shifts(), panel.series, strict=False):
                 layer = np.repeat(np.arange(1, found.layers + 1), found.heads)
-                axes.plot(layer + shift, one.scale * one.value.ravel(), "o", ms=2.6, mew=0, color=colour, alpha=0.75)
-                axes.plot(
-                    layer[:: found.heads] + shift, one.scale * one.value.mean(1), "-", lw=1.4, color=colour, label=name
-                )
+                axes.plot(layer + shift, one.drawn.ravel(), "o", ms=2.6, mew=0, color=colour, alpha=0.75)
+                axes.plot(layer[:: found.heads] + shift, one.drawn.mean(1), "-", lw=1.4, color=colour, label=name)
                 axes.axhline(one.scale * one.even, color=MUTED, lw=0.9, ls=(0, (4, 3)))
             axes.plot([], [], color=MUTED, lw=0.9, ls=(0, (4, 3)), label="even attention")
             axes.set(xlim=(0.5, found.layers + 0.5), ylim=(0, panel.top))

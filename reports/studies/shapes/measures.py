@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from reports.formats import decimal, percent
+
 SENTENCES = "sentence"
 
 Numbers = npt.NDArray[np.float64]
@@ -78,13 +80,19 @@ class ShapeMeasure:
         return 100 if self.unit == "%" else 1
 
     @property
+    def drawn(self) -> Numbers:
+        """[layer, head] The values in the unit."""
+        drawn: Numbers = self.scale * self.value
+        return drawn
+
+    @property
     def digits(self) -> int:
         """Return how many decimals are written."""
         return 1 if self.unit == "%" else 2
 
     def written(self, value: float) -> str:
         """Write a value in the unit, without it."""
-        return f"{self.scale * value:.{self.digits}f}"
+        return percent(value) if self.unit == "%" else decimal(value)
 
     @property
     def passed(self) -> Heads:

@@ -83,6 +83,7 @@ def test_commands_count_what_they_do_to_its_end(
         assert seen[-1][0] == of > 0, what
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param("flow", marks=pytest.mark.slow), "design"])
 def test_bars_leave_what_a_command_prints_where_it_belongs(
     name: str, words: Callable[[str], list[object]], headscope: Callable[..., Any], terminal: io.StringIO

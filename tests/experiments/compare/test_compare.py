@@ -358,6 +358,7 @@ def test_the_command_writes_page_and_tables(
     assert (code, err) == (2, f"headscope: {one} is a run folder; choose another --out\n")
 
 
+@pytest.mark.slow
 def test_real_runs_are_paired_and_matched(
     headscope: Callable[..., tuple[int, str, str]], scored: Callable[..., Run], tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from reports import Run
+from reports.run.record import RunRecord
 from reports.tables.scores import BEHAVIOUR_COLUMNS, SCORE_COLUMNS
 
 Row = Mapping[str, Any]
@@ -60,7 +61,7 @@ def planted_run(
         folder=Path("planted"),
         scores=frame,
         examples=pd.DataFrame(),
-        record={"name": "planted"},
+        record=RunRecord(name="planted"),
         config="",
         behaviour=_filled(behaviour, BEHAVIOUR_COLUMNS) if behaviour else None,
         biographies={name: pd.DataFrame(rows) for name, rows in (biographies or {}).items()} or None,

@@ -38,7 +38,7 @@ def test_a_data_set_has_both_splits_and_a_card(run: Run, tmp_path: Path) -> None
     card = (folder / "README.md").read_text(encoding="utf-8")
     assert card.startswith('---\npretty_name: "quick: scores"\ntags:\n- "attention-heads"\n')
     assert f"| report | {len(own):,} |" in card
-    assert run.record["corpora"]["report"]["fingerprint"] in card
+    assert run.record.corpora["report"].fingerprint in card
     assert all(f"- `{column}`" in card for column in run.scores.columns)
     assert [path.name for path in tmp_path.iterdir()] == ["set"]
     with pytest.raises(ExportError, match="exists; name another"):

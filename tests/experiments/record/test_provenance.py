@@ -63,10 +63,10 @@ def test_peak_memory_is_in_megabytes_and_never_falls() -> None:
 
 def test_the_record_holds_versions_memory_time_and_threads(whole: Path) -> None:
     record = Run.open(whole).record
-    assert set(record["versions"]) == set(PACKAGES)
-    assert all(record["versions"].values())
-    assert record["headscope"] == version()
-    assert record["peak_memory_mb"] > 50
-    assert 0 < record["wall_seconds"] < 600
-    assert record["threads"] >= 1
-    assert record["device"] == "cpu"
+    assert set(record.versions) == set(PACKAGES)
+    assert all(record.versions.values())
+    assert record.headscope == version()
+    assert record.peak_memory_mb > 50
+    assert 0 < record.wall_seconds < 600
+    assert record.threads >= 1
+    assert record.device == "cpu"

@@ -40,7 +40,7 @@ def test_every_finding_gets_its_verdict_with_number_and_run(small: Path, tiny: P
     assert "masked-LM head" in found[f"{tiny} some-pairs"]["why"]
     assert found[f"{tiny} some-missing"]["why"] == "the private data"
     (read,) = json.loads((small / "findings.json").read_text(encoding="utf-8"))["runs"]
-    assert read["weights"] == run.record["model"]["sha256"]
+    assert read["weights"] == run.record.model.sha256
     assert page == small / "index.html"
     assert "86.8" in page.read_text(encoding="utf-8")
 

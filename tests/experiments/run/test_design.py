@@ -132,9 +132,9 @@ def test_a_run_is_told_which_labels_are_small(record: Path) -> None:
     """Between 0.15 and 0.3, a margin of 0.2 lies at log(4/3) / log(2) = 0.415 of the way from 800 to 100."""
     small = smallest_n()
     assert small is not None
-    assert small["items"] == math.ceil(800 * (100 / 800) ** (math.log(4 / 3) / math.log(2)))
-    assert (small["margin"], small["power"], small["documents"]) == (0.2, 0.8, 45)
-    assert small["source"] == "headscope sandbox, 2026-01-02, commit 01234567"
+    assert small.items == math.ceil(800 * (100 / 800) ** (math.log(4 / 3) / math.log(2)))
+    assert (small.margin, small.power, small.documents) == (0.2, 0.8, 45)
+    assert small.source == "headscope sandbox, 2026-01-02, commit 01234567"
     record.unlink()
     design.published_record.cache_clear()
     assert smallest_n() is None
@@ -142,8 +142,8 @@ def test_a_run_is_told_which_labels_are_small(record: Path) -> None:
 
 @pytest.mark.slow
 def test_run_json_holds_it_where_the_rule_is_that_of_the_study(record: Path, scored: Callable[..., Any]) -> None:
-    assert scored("name=designed").record["design"] == smallest_n()
-    assert "design" not in scored("name=designed", "verdict.margin=0.2").record
+    assert scored("name=designed").record.design == smallest_n()
+    assert scored("name=designed", "verdict.margin=0.2").record.design is None
 
 
 def test_a_corpus_is_a_name_or_a_file_and_anything_else_is_a_mistake_of_one_line(

@@ -17,6 +17,7 @@ from probes import Corpus
 from probes.evidence.results import Split, score_table
 from probes.words.rare import LIST
 from reports import SCORE_COLUMNS, Run
+from reports.run.record import ListFacts
 
 ALL_PROBES = 'probes.names=["position", "dependency", "agreement", "coreference"]'
 POSITION = 'probes.names=["position"]'
@@ -176,6 +177,7 @@ def test_the_order_of_the_sentences_changes_no_score(
     same_scores(*(one.scores for one in found))
 
 
+@pytest.mark.slow
 def test_the_batch_size_moves_no_mass_and_flips_near_ties_only(
     scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,10 +206,11 @@ def test_the_first_piece_can_stand_for_the_word(scored: Callable[..., Run]) -> N
     assert (numbers(mean, "mass") - numbers(first, "mass")).abs().max().item() > 1e-3
 
 
+@pytest.mark.slow
 def test_window_words_cuts_documents_and_counts_what_the_borders_take(scored: Callable[..., Run]) -> None:
     coreference = ('probes.names=["coreference"]', "corpus.select.documents=9", "corpus.report.documents=9")
     short, long = (scored(*coreference, f"scoring.window_words={words}") for words in (6, 12))
-    windows = [found.record["scored"]["select"]["window"]["windows"] for found in (short, long)]
+    windows = [found.record.scored["select"]["window"].windows for found in (short, long)]
     assert windows[0] > windows[1]
     for reason in (
         "mention across a border of",
@@ -215,7 +218,7 @@ def test_window_words_cuts_documents_and_counts_what_the_borders_take(scored: Ca
         "pronoun without two candidates in its window of",
     ):
         lost = [
-            sum(part["count"] for part in found.record["dropped"] if part["reason"].startswith(reason))
+            sum(part.count for part in found.record.dropped if part.reason.startswith(reason))
             for found in (short, long)
         ]
         assert lost[0] > lost[1] > 0
@@ -232,17 +235,18 @@ def test_the_seed_decides_intervals_and_fresh_weights_and_nothing_else(scored: C
     zero, one = scored(), scored("seed=1")
     same_scores(numbers(zero, "accuracy", "margin"), numbers(one, "accuracy", "margin"))
     assert not numbers(zero, "ci_low").equals(numbers(one, "ci_low"))
-    assert one.record["seed"] == 1
+    assert one.record.seed == 1
     fresh = [scored(POSITION, 'model.source="random"', f"seed={seed}") for seed in (0, 1)]
     assert not numbers(fresh[0], "mass").equals(numbers(fresh[1], "mass"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["random", "shuffled"])
 def test_a_control_can_be_the_model_of_a_run(scored: Callable[..., Run], source: str, tiny: Path) -> None:
     loaded, control = scored(POSITION), scored(POSITION, f"model.source='{source}'")
     assert set(control.scores.model) == {f"{tiny} ({source})"}
-    assert control.record["model"]["source"] == source
-    assert control.record["model"]["sha256"] == loaded.record["model"]["sha256"]
+    assert control.record.model.source == source
+    assert control.record.model.sha256 == loaded.record.model.sha256
     assert not numbers(loaded, "mass").equals(numbers(control, "mass"))
 
 
@@ -271,6 +275,7 @@ CONTROLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CONTROLS)
 def test_each_control_can_be_switched_on_alone(
     change: str, scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
@@ -284,7 +289,7 @@ def test_each_control_can_be_switched_on_alone(
     monkeypatch.setattr("experiments.studies.scope.score_table", table)
     found = scored(change, "seed=3")
     names = {f"control: {name}" for name in CONTROLS[change] if name != "control arcs"}  # scored in the same pass
-    assert {name for name in found.record["stages"] if name.startswith("control: ")} == names
+    assert {name for name in found.record.stages if name.startswith("control: ")} == names
     assert len(seen) == 2
     for split in seen:
         assert set(split.baselines) - {"offset", "previous word", "uniform", "lexical table"} == CONTROLS[change]
@@ -386,7 +391,7 @@ def test_every_head_is_kept_on_the_texts_of_the_examples(scored: Callable[..., R
     kept = scored("page.examples=1", "page.sentences=1")
     assert kept.attention is not None
     assert len(kept.attention.sentences) == 1
-    (note,) = [note for note in kept.record["notes"] if "every head" in note]
+    (note,) = [note for note in kept.record.notes if "every head" in note]
     assert note.startswith("the attention of every head is kept on 1 of the texts that examples are drawn from; 1 more")
 
 
@@ -408,7 +413,7 @@ def test_metrics_are_compared_where_they_are_asked_for(scored: Callable[..., Run
     assert without.metrics is None
     assert without.agreement is None
     same_scores(found.scores, without.scores)
-    assert "agreement of metrics" in found.record["stages"]
+    assert "agreement of metrics" in found.record.stages
     metrics, agreement = found.metrics, found.agreement
     assert metrics is not None
     assert agreement is not None
@@ -460,9 +465,9 @@ def test_a_word_that_the_tokenizer_turns_into_nothing_is_counted(
     short = min(sentences, key=len)
     blocks = [re.sub(r"^1\t[^\t]+", "1\t\u200b", block, flags=re.M) if block is short else block for block in sentences]
     found = scored(by_path(write_corpus(tmp_path / "gone.conllu", blocks)))
-    gone = [part for part in found.record["dropped"] if "into nothing" in part["reason"]]
-    assert [(part["split"], part["examples"]) for part in gone] == [("select", [short.split()[3]])]
-    assert gone[0]["count"] > 0
+    gone = [part for part in found.record.dropped if "into nothing" in part.reason]
+    assert [(part.split, part.examples) for part in gone] == [("select", (short.split()[3],))]
+    assert gone[0].count > 0
 
 
 def test_a_probe_that_finds_no_question_is_noted(
@@ -470,7 +475,7 @@ def test_a_probe_that_finds_no_question_is_noted(
 ) -> None:
     probes = 'probes.names=["position", "coreference"]'
     found = scored(probes, *both_from(corpus_file))
-    assert found.record["notes"] == ["coreference: the corpora have no question for it, it needs mentions"]
+    assert found.record.notes == ("coreference: the corpora have no question for it, it needs mentions",)
 
 
 def test_a_probe_that_lacks_its_list_is_noted_and_with_it_the_list_is_told(
@@ -479,14 +484,14 @@ def test_a_probe_that_lacks_its_list_is_noted_and_with_it_the_list_is_told(
     changes = ('probes.names=["position", "rare"]', *both_from(corpus_file))
     monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path / "data"))
     without = scored(*changes)
-    (note,) = without.record["notes"]
+    (note,) = without.record.notes
     assert note.startswith("rare: the corpora have no question for it, it needs a list of word frequencies, wordfreq/")
-    assert "frequencies" not in without.record
+    assert without.record.frequencies is None
     path = tmp_path / "data" / LIST
     path.parent.mkdir(parents=True)
     path.write_text("the 90\nship 7\n", encoding="utf-8")
     given = scored(*changes, 'name="listed"')
-    assert given.record["frequencies"] == {"name": LIST, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    assert given.record.frequencies == ListFacts(LIST, hashlib.sha256(path.read_bytes()).hexdigest())
     assert set(given.scores.label[given.scores.probe == "rare"]) == {"rarest", "two rarest"}
 
 
@@ -557,7 +562,7 @@ def test_a_run_of_the_same_config_is_replaced_and_one_of_another_is_not(quick: C
         quick("seed=1")
     assert contents(folder) == before
     quick("seed=1", overwrite=True)
-    assert Run.open(folder).record["seed"] == 1
+    assert Run.open(folder).record.seed == 1
     assert [path.name for path in folder.parent.iterdir()] == ["quick"]
 
 

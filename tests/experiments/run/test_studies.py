@@ -59,7 +59,7 @@ def test_where_there_is_no_rated_pair_a_note_says_so(scored: Scored, tmp_path: P
     path.write_text("xylophone zebra 5\n", encoding="utf-8")
     found = scored(f'relatedness.ratings=["{path}"]')
     assert found.studies["relatedness"].empty
-    notes = [note for note in found.record["notes"] if note.startswith("relatedness")]
+    notes = [note for note in found.record.notes if note.startswith("relatedness")]
     assert notes == [
         f"relatedness, none: no rated pair in a sentence of the {split} split" for split in ("select", "report")
     ]
@@ -67,7 +67,7 @@ def test_where_there_is_no_rated_pair_a_note_says_so(scored: Scored, tmp_path: P
 
 def test_where_no_probe_reads_sentences_a_note_says_so(scored: Scored, ratings: Path) -> None:
     found = scored(f'relatedness.ratings=["{ratings}"]', 'probes.names=["coreference"]', "scoring.window_words=15")
-    assert [note for note in found.record["notes"] if note.startswith("relatedness")] == [
+    assert [note for note in found.record.notes if note.startswith("relatedness")] == [
         "relatedness, made: no probe of this run reads sentences"
     ]
 

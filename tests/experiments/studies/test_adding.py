@@ -49,11 +49,11 @@ def test_a_study_is_named_by_nine_files_and_by_three_lines_of_registries() -> No
         "experiments/studies/maps/drift.py",
         "probes/maps/drift.py",
         "reports/studies/drift/__init__.py",
+        "reports/studies/drift/drift.html.j2",
+        "reports/studies/drift/drift.md.j2",
         "reports/studies/drift/section.py",
         "reports/studies/drift/study.py",
         "reports/studies/registry.py",
-        "reports/templates/drift.html.j2",
-        "reports/templates/drift.md.j2",
     ]
     assert {file: tuple(lines(file)) for file in REGISTRIES} == REGISTRIES
 

@@ -211,7 +211,7 @@ def test_a_run_tells_biographies_on_its_page(
     folder = run(config, tmp_path)
     opened = Run.open(folder)
     assert opened.biographies is not None
-    assert opened.record["stages"]["biographies"] > 0
+    assert opened.record.stages["biographies"] > 0
     assert (folder / "biographies.csv").is_file()
     assert set(opened.biographies["biographies"].seed) == {1}
     assert set(opened.scores.step) == {40}

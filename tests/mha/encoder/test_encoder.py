@@ -127,6 +127,7 @@ def test_minilm_equals_transformers_in_outputs_and_every_map(minilm_folder: Path
     assert_same_maps(expected.attentions, maps["pattern"], mask)
 
 
+@pytest.mark.slow
 @given(lengths=st.lists(st.integers(1, 12), min_size=1, max_size=5), extra=st.integers(0, 4), seed=st.integers(0, 9))
 def test_padding_changes_nothing_and_is_zero(lengths: list[int], extra: int, seed: int) -> None:
     torch.manual_seed(seed)

@@ -136,6 +136,7 @@ def test_the_evaluation_loss_is_that_of_the_checkpoint_on_the_fixed_masks(traine
     assert read_record(checkpoint_path(trained, 8))["evaluation_loss"] == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_seed_decides_the_weights(trained: Path, task: Task, tmp_path: Path) -> None:
     train(tmp_path / "again", task, SETTINGS)
     assert losses(tmp_path / "again") == losses(trained)
@@ -170,6 +171,7 @@ def test_steps_are_reported_before_an_evaluation_whose_time_is_not_theirs(
     assert lines == [("evaluation", 0), *evaluations]
 
 
+@pytest.mark.slow
 def test_rows_that_hold_only_unknown_words_are_trained_on_without_loss(task: Task, tmp_path: Path) -> None:
     texts = ["\u4e00 " * 60, *small.invented_texts(20)]
     rows = store_rows(texts, task.vocabulary, 24, tmp_path / "packed")

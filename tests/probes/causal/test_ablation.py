@@ -129,6 +129,7 @@ def test_batches_and_copies_give_what_one_text_and_set_at_a_time_give(
     assert all(float((found[number] - found[0]).abs().max()) > 1e-3 for number in range(1, len(SETS)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", WAYS)
 @pytest.mark.parametrize("name", BEHAVIOURS)
 def test_sizes_of_batches_and_the_order_of_texts_change_nothing(

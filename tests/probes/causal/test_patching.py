@@ -138,6 +138,7 @@ def test_estimates_are_the_slope_of_patching_a_little(lm: MaskedLM) -> None:
             assert float(estimated[layer, head, role]) == pytest.approx(slope, rel=1e-3, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_batches_and_order_change_no_number(lm: MaskedLM) -> None:
     items = asked(lm)
     one = measure_patching(lm, items)

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from reports.claims.page import write_claims_page
-from reports.claims.record import Number, written
+from reports.claims.record import Number
+from reports.formats import in_unit
 
 HOSTILE = '<b>&"|</script>`'
 
@@ -238,4 +239,4 @@ def test_a_number_has_the_digits_that_its_interval_bears_out(number: Number, tex
 
 
 def test_missing_is_a_dash() -> None:
-    assert written(math.nan, "nats") == "–"
+    assert in_unit(math.nan, "nats") == "–"

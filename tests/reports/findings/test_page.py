@@ -15,6 +15,7 @@ from reports.findings.words import beside, common, deciding, exceptions, facts, 
 from reports.formats import escaped
 from reports.page.run_findings import Verdict, run_findings
 from reports.page.sections import SECTIONS
+from reports.run.record import ModelFacts, RunRecord
 from reports.sections.report_section import Told
 from reports.templates.environment import environment
 
@@ -261,7 +262,7 @@ def test_random_weights_reproduce_no_finding_about_learned_roles():
 
 
 def of_weights(weights: str, source: str = "pretrained") -> Any:
-    return SimpleNamespace(record={"model": {"sha256": weights, "source": source}})
+    return SimpleNamespace(record=RunRecord(model=ModelFacts(sha256=weights, source=source)))
 
 
 def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights(
@@ -273,7 +274,7 @@ def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights
     record["runs"] = [record["runs"][0] | {"weights": "d" * 64, "model": model} for model in ("random", "minilm")]
     (folder / RECORD).write_text(json.dumps(record), encoding="utf-8")
     assert run_findings(of_weights("e" * 64)) is None
-    assert run_findings(SimpleNamespace(record={})) is None
+    assert run_findings(SimpleNamespace(record=RunRecord())) is None
     for source in ("shuffled", "random"):
         assert run_findings(of_weights("d" * 64, source)) is None, "made from these weights, and others"
     found = run_findings(of_weights("d" * 64))

@@ -2,6 +2,7 @@
 
 import re
 import string
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from experiments.run.config import RunConfig
 from reports.page.methods import methods
 from reports.page.methods_of_studies import BEHAVIOUR, LIVES
+from reports.run.record import ModelFacts, RunRecord
 from reports.scores.controls import Rival
 from reports.scores.verdicts import RunThresholds, Verdicts
 from reports.sections.study_report import Method
@@ -31,16 +33,16 @@ CONFIG: dict[str, Any] = {
     },
     "controls": {"random": 4, "shuffled": 2, "shuffles_tried": 9},
 }
-MODEL = {"name": "tiny", "source": "shuffled", "architecture": "bert", "layers": 6, "heads": 12, "max_pieces": 512}
-MODEL |= {"sha256": "ab12"}
+MODEL = ModelFacts("tiny", "shuffled", "bert", layers=6, heads=12, max_pieces=512, sha256="ab12")
+KNOWN = replace(RECORD, model=MODEL)
 RIVALS = (
     Rival("random weights", "fresh weights", 1, is_control=True),
     Rival("offset", "a distance", 1, is_control=False),
 )
 
 
-def told(config: dict[str, Any], record: dict[str, Any] | None = None, **more: Any) -> dict[str, str]:
-    about = {"record": RECORD | {"model": MODEL} if record is None else record, "studies": {}}
+def told(config: dict[str, Any], record: RunRecord = KNOWN, **more: Any) -> dict[str, str]:
+    about = {"record": record, "studies": {}}
     run: Any = SimpleNamespace(**about | {"behaviour": None, "biographies": None} | more)
     verdicts = Verdicts(RunThresholds(0.01, 0.125), None, (), controlled=True)
     return dict(methods(run, config, [row(), row(label="det")], RIVALS, verdicts))
@@ -66,7 +68,7 @@ def test_every_setting_of_a_run_is_in_its_methods() -> None:
 
 
 def test_what_was_not_done_or_is_not_known_is_not_told() -> None:
-    said = told({}, {})
+    said = told({}, RunRecord())
     assert set(said) == {"Questions and scores", "Baselines", "Controls", "Tests and verdicts"}
     assert "sign-flip" not in said["Tests and verdicts"]
     assert "logistic" not in said["Questions and scores"]

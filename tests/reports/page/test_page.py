@@ -253,6 +253,7 @@ def test_a_failure_in_the_middle_leaves_the_old_report(run_folder: Path, monkeyp
     assert not list(run_folder.glob(".report*"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_figures")
 def test_a_new_report_takes_the_place_of_the_old_one(run_folder: Path):
     (run_folder / "report").mkdir()
@@ -271,6 +272,7 @@ def test_a_run_without_rows_or_with_a_bare_record_is_handled(run_folder: Path, s
         write_report(run_folder)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_figures")
 def test_a_run_without_controls_design_or_thresholds_says_so(run_folder: Path, scores: pd.DataFrame):
     (run_folder / "run.json").write_text("{}")

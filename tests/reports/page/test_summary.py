@@ -12,10 +12,12 @@ import pytest
 from reports.formats import escaped
 from reports.page.effects_in_words import UNMEASURED, lost_without, mattering
 from reports.page.summary import Opening, opening
+from reports.run.needed_items import NeededItems
+from reports.run.record import CorpusFacts, RunRecord
 from reports.scores.best_heads import BestHead
 from reports.scores.plain_names import guess, task
 from reports.scores.summary import leader_sentence, summarise
-from reports.scores.verdicts import Finds, NeededItems, RunThresholds, Verdicts
+from reports.scores.verdicts import Finds, RunThresholds, Verdicts
 from reports.studies.ablation.costs import Costs
 from reports.studies.ablation.section import Ablations, BehaviourCosts, Contrast
 from reports.studies.gating.parts import Importance
@@ -23,12 +25,13 @@ from reports.studies.gating.section import Gating
 from reports.studies.patching.section import HeatMapCell, Patched
 from reports.templates.environment import environment
 
-RECORD = {
-    "corpora": {
-        "select": {"name": "one", "sentences": 1000},
-        "report": {"name": "two", "sentences": 500, "documents": 64},
+RECORD = RunRecord(
+    corpora={
+        "select": CorpusFacts("one", sentences=1000),
+        "report": CorpusFacts("two", sentences=500, documents=64),
     }
-}
+)
+BARE = RunRecord()
 FOUND = Finds("dependency", 4, 3, 1, 1, 1, frozenset({"3-1", "1-1"}), (("1-1", "obj", "dependent->head"),))
 
 
@@ -185,7 +188,7 @@ def test_importance_and_patching_are_told_where_they_were_measured() -> None:
 def test_names_from_a_corpus_stay_text_on_the_first_screen() -> None:
     hostile, verdicts = "<script>alert(1)</script>|*", Verdicts(RunThresholds(), None, (FOUND,), controlled=True)
     rows = [row(label=hostile, baseline=hostile)]
-    page = SimpleNamespace(opening=told(rows, verdicts), summary=summarise({"dependency": rows}, {}, verdicts, 6, 12))
+    page = SimpleNamespace(opening=told(rows, verdicts), summary=summarise({"dependency": rows}, BARE, verdicts, 6, 12))
     page.verdicts = verdicts
     html = environment().get_template("opening.html.j2").render(page=page, leader=leader_sentence)
     assert "<script" not in html

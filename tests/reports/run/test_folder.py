@@ -9,7 +9,7 @@ from reports import Run
 def test_a_run_holds_scores_examples_record_and_config(written_run: Path):
     run = Run.open(str(written_run))
     assert (run.name, run.layers, run.heads) == ("minilm-ewt", 6, 12)
-    assert run.record["later"] == {"key": 1}
+    assert run.record.model.name == "minilm"
     assert run.config.startswith("[model]")
     assert len(run.examples)
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -49,7 +49,10 @@ def test_what_is_no_run_folder_is_said_in_one_line(run_folder: Path, tmp_path: P
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [('{"name":\n oops}', r"run\.json:2: not valid JSON"), ("[]", r"run\.json: expected a JSON object, got list")],
+    [
+        ('{"name":\n oops}', r"run\.json:2: not valid JSON"),
+        ("[]", r"run\.json: the whole file: expected an object, got \[\]; run again"),
+    ],
 )
 def test_a_broken_record_is_said_with_its_line(run_folder: Path, text: str, message: str):
     (run_folder / "run.json").write_text(text)

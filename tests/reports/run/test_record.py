@@ -1,38 +1,117 @@
-"""The record of a run: read as it is written, and tolerant of what older runs did not write."""
+"""The record of a run: read as it is written, tolerant of what older runs did not write, and of nothing else."""
 
-from reports.run.record import CorpusFacts, Lost, ModelFacts, ReadTexts, RunRecord
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-LOST = {"split": "report", "scope": "sentence", "reason": "too long", "count": 3, "examples": ["a", "b"]}
+import pytest
+
+from reports.run.needed_items import NeededItems
+from reports.run.record import CorpusFacts, ListFacts, Lost, ModelFacts, ReadTexts, RunRecord, read_record
+from reports.run.study_facts import (
+    CircuitsRead,
+    DecidedPairs,
+    HeadSetFacts,
+    PatchingFacts,
+    QuickAgreement,
+    TaskExamples,
+)
+from tests.reports.conftest import run_record
+
+WHOLE = RunRecord(
+    name="one",
+    headscope="0.1.0",
+    started="2026-11-02T08:09:10Z",
+    peak_memory_mb=812,
+    versions={"torch": "2.13.0"},
+    python="3.12.1",
+    platform="Linux x86_64",
+    cores=4,
+    git_commit="0123abcd+",
+    threads=2,
+    wall_seconds=61.0,
+    seed=0,
+    device="cpu",
+    model=ModelFacts("tiny", "train", "bert", 2, 4, 48, "ab12"),
+    corpora={"select": CorpusFacts("a", "f0", 1, 20, 300), "report": CorpusFacts("b", "f1", 2, 40, 600)},
+    frequencies=ListFacts("words.txt", "cd34"),
+    stages={"statistics": 1.5},
+    dropped=(Lost("report", "sentence", "too long", 3, ("a", "b")), Lost("select", "window", "mention", 1)),
+    scored={"report": {"sentence": ReadTexts(9, 80, 99)}},
+    notes=("a note",),
+    command="headscope run one.toml",
+    behaviour={"grammar": DecidedPairs(300, 258, "ef56")},
+    circuits=CircuitsRead(697, 40, 32, 289, 20),
+    classifiers={"part of speech": {"select": TaskExamples(40, 576), "report": TaskExamples(31, 31)}},
+    patching=PatchingFacts(4, 2, 4.25, -3.5, 0.96, 0.08, QuickAgreement(0.8, 0.6, 0.9, None), None, "post-norm"),
+    heads=HeadSetFacts(20, 248, 0, 0.08, 0.11),
+    design=NeededItems(0.2, 0.8, 216, 45, "a study"),
+)
+"Every part of it."
 
 
-def test_what_is_dropped_is_written_as_it_is_read() -> None:
-    (lost,) = RunRecord.of({"dropped": [LOST]}).dropped
-    assert (lost.reason, lost.count) == ("too long", 3)
-    assert [*lost.as_json().items()] == [*LOST.items()]
+def test_what_is_written_is_read_back_equal(tmp_path: Path) -> None:
+    WHOLE.write(tmp_path / "run.json")
+    assert read_record(tmp_path / "run.json") == WHOLE
+    written = (tmp_path / "run.json").read_bytes()
+    read_record(tmp_path / "run.json").write(tmp_path / "run.json")
+    assert (tmp_path / "run.json").read_bytes() == written
 
 
-def test_every_part_is_read_by_name() -> None:
-    about = RunRecord.of(
-        {
-            "name": "one",
-            "seed": 0,
-            "model": {"name": "minilm", "layers": 6, "sha256": "ab"},
-            "corpora": {"report": {"name": "ewt", "fingerprint": "f", "sentences": 9}},
-            "scored": {"report": {"sentence": {"windows": 9, "words": 80, "pieces": 99}}},
-            "stages": {"statistics": 1.5},
-            "notes": ["a note"],
-            "later": {"key": 1},
-        }
+def test_parts_stand_in_the_order_of_the_record(tmp_path: Path) -> None:
+    WHOLE.write(tmp_path / "run.json")
+    written = json.loads((tmp_path / "run.json").read_text())
+    assert list(written) == list(vars(WHOLE))
+    lost = {"split": "report", "scope": "sentence", "reason": "too long", "count": 3, "examples": ["a", "b"]}
+    assert [*written["dropped"][0].items()] == [*lost.items()]
+
+
+def test_what_a_run_did_not_do_is_left_out_and_what_it_does_not_know_is_null(tmp_path: Path) -> None:
+    heads = HeadSetFacts(20, 248, 0)
+    replace(WHOLE, git_commit=None, command=None, design=None, frequencies=None, heads=heads).write(
+        tmp_path / "run.json"
     )
-    assert (about.name, about.seed, about.notes, about.stages["statistics"]) == ("one", 0, ("a note",), 1.5)
-    assert about.model == ModelFacts("minilm", layers=6, sha256="ab")
-    assert about.corpora == {"report": CorpusFacts("ewt", "f", sentences=9)}
-    assert about.scored["report"]["sentence"] == ReadTexts(9, 80, 99)
+    written = json.loads((tmp_path / "run.json").read_text())
+    assert written["git_commit"] is None
+    assert {"command", "design", "frequencies"}.isdisjoint(written)
+    assert written["heads"] == {"texts": 20, "words": 248, "left_out": 0}
+    assert written["patching"]["direct"] is None
 
 
-def test_an_older_record_says_less_and_a_newer_one_more() -> None:
-    assert RunRecord.of({}) == RunRecord()
-    assert RunRecord.of({"model": None, "corpora": None, "dropped": None, "notes": None}) == RunRecord()
-    assert RunRecord.of({"model": {"name": "m", "later": 1}, "dropped": [{"count": 2, "later": 1}]}) == RunRecord(
+def read(values: Any, folder: Path) -> RunRecord:
+    (folder / "run.json").write_text(json.dumps(values))
+    return read_record(folder / "run.json")
+
+
+def test_an_older_record_says_less_and_a_newer_one_more(tmp_path: Path) -> None:
+    assert read({}, tmp_path) == RunRecord()
+    assert read({"model": {"name": "m", "later": 1}, "dropped": [{"count": 2, "later": 1}]}, tmp_path) == RunRecord(
         model=ModelFacts("m"), dropped=(Lost(count=2),)
     )
+
+
+def test_a_split_without_a_corpus_has_one_without_facts() -> None:
+    assert WHOLE.corpus("report") == WHOLE.corpora["report"]
+    assert RunRecord().corpus("report") == CorpusFacts()
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"seed": "0"}, 'seed: expected a valid integer, got "0"'),
+        ({"model": None}, "model: expected an object, got null"),
+        ({"model": {"layers": 6.5}}, "model.layers: expected a valid integer, got 6.5"),
+        ({"corpora": {"report": {"words": "many"}}}, 'corpora.report.words: expected a valid integer, got "many"'),
+        ({"dropped": {}}, "dropped: expected a valid array, got {}"),
+        ({"stages": {"score": "long"}}, 'stages.score: expected a valid number, got "long"'),
+        ({"design": {"margin": 0.2, "power": 0.8}}, "design.items is missing"),
+        ({"heads": {"texts": 3}}, "heads.words is missing"),
+    ],
+)
+def test_a_part_that_is_missing_or_of_another_type_is_named_with_its_file(
+    part: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match="run again to make a new one") as caught:
+        read(run_record() | part, tmp_path)
+    assert str(caught.value) == f"{tmp_path / 'run.json'}: {said}; run again to make a new one"

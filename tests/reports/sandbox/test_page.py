@@ -37,6 +37,7 @@ def written(tmp_path: Path) -> Callable[[Any], tuple[str, str]]:
 Written = Callable[[Any], tuple[str, str]]
 
 
+@pytest.mark.slow
 def test_figures_of_the_page_are_counted_to_their_end(record: dict[str, Any], written: Written, tmp_path: Path) -> None:
     written(record)
     steps: list[tuple[str, int, int]] = []
@@ -80,6 +81,7 @@ def test_where_every_goal_is_reached_all_claims_are_kept(record: dict[str, Any],
     assert "**missed**" not in markdown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "value", "said"),
     [
@@ -117,6 +119,7 @@ def test_a_rate_above_the_goal_by_chance_is_missed_all_the_same(record: dict[str
     assert "missed" in first_paragraph(html)
 
 
+@pytest.mark.slow
 def test_rates_that_nobody_promised_are_told_and_not_judged(record: dict[str, Any], written: Written):
     record["power"][0]["false"][ANY] = rate(0.4)
     html, _ = written(record)
@@ -124,6 +127,7 @@ def test_rates_that_nobody_promised_are_told_and_not_judged(record: dict[str, An
     assert "8 are kept" in first_paragraph(html)
 
 
+@pytest.mark.slow
 def test_few_runs_are_called_rough(record: dict[str, Any], written: Written):
     for row in record["power"]:
         row["runs"] = 10
@@ -155,6 +159,7 @@ def test_the_difference_of_means_allows_for_the_sample_that_simulated_runs_are_d
     assert found.p_mean > 0.8
 
 
+@pytest.mark.slow
 def test_a_single_whole_run_has_no_standard_deviation(record: dict[str, Any], written: Written):
     record["whole"][0] |= {"runs": 1, "accuracy": {"mean": 0.61, "sd": 0.0}, "specialised": rate(1.0)}
     html, _ = written(record)
@@ -162,6 +167,7 @@ def test_a_single_whole_run_has_no_standard_deviation(record: dict[str, Any], wr
     assert not re.search(r"\bnan\b", shown(html), re.IGNORECASE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", ["", "power", "false", "whole", "weights", "null_runs", "needed", "rule"])
 def test_missing_entries_do_not_break_the_page(record: dict[str, Any], written: Written, kept: str):
     html, markdown = written({kept: record[kept]} if kept else {})
@@ -203,6 +209,7 @@ def test_every_figure_exists_as_png_and_pdf_and_is_in_the_markdown(
         assert (tmp_path / "figures" / f"{name}.pdf").read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.slow
 def test_the_same_record_gives_the_same_page_and_nothing_else_stays(
     record: dict[str, Any], written: Written, tmp_path: Path
 ):

@@ -2,6 +2,7 @@ from typing import Any
 
 import pandas as pd
 
+from reports.run.record import RunRecord
 from reports.scores.controls import Rival, rivals
 
 ROW = {"probe": "dependency", "variant": "v", "split": "report"}
@@ -14,7 +15,7 @@ def frame(*rows: tuple[str, str], **more: Any) -> pd.DataFrame:
 
 def test_controls_come_before_baselines_with_what_they_cost():
     scores = frame(("a", "offset"), ("b", "random weights"), ("c", "offset"), ("d", "uniform"))
-    record = {"stages": {"score": 9.0, "control: random weights": 2.5, "control: shuffled words": 4}}
+    record = RunRecord(stages={"score": 9.0, "control: random weights": 2.5, "control: shuffled words": 4.0})
     found = rivals(scores, record, {"controls": {"random": 1, "shuffled": 0, "arcs": True}})
     assert [(one.name, one.strongest, one.is_control, one.seconds, one.switch) for one in found] == [
         ("random weights", 1, True, 2.5, "--set controls.random=0"),
@@ -27,26 +28,26 @@ def test_controls_come_before_baselines_with_what_they_cost():
 
 
 def test_a_control_that_a_row_names_ran_even_if_nothing_else_tells():
-    (found,) = rivals(frame(("a", "shuffled weights"), split="select"), {}, {})
+    (found,) = rivals(frame(("a", "shuffled weights"), split="select"), RunRecord(), {})
     assert (found.name, found.is_control, found.strongest) == ("shuffled weights", True, 0)
     assert found.switch == "--set controls.shuffled=0"
 
 
 def test_repetitions_of_a_control_are_told_together():
     scores = frame(("a", "random weights 1"), ("b", "random weights 2"))
-    record = {"stages": {"control: random weights 1": 2.0, "control: random weights 2": 3.0}}
+    record = RunRecord(stages={"control: random weights 1": 2.0, "control: random weights 2": 3.0})
     (found,) = rivals(scores, record, {})
     assert (found.name, found.strongest, found.seconds) == ("random weights", 2, 5.0)
 
 
 def test_a_control_of_a_later_version_is_told_by_name():
     scores = frame(("a", "oracle"))
-    assert rivals(scores, {"stages": {"control: swapped layers": 1.0}}, {}) == (
+    assert rivals(scores, RunRecord(stages={"control: swapped layers": 1.0}), {}) == (
         Rival("swapped layers", "", 0, is_control=True, seconds=1.0),
         Rival("oracle", "", 1, is_control=False),
     )
 
 
 def test_control_tasks_of_trained_classifiers_are_no_rivals():
-    assert rivals(frame(("a", "control task"), probe="classifier"), {}, {}) == ()
-    assert rivals(frame(("a", "")), {"stages": None}, {}) == ()
+    assert rivals(frame(("a", "control task"), probe="classifier"), RunRecord(), {}) == ()
+    assert rivals(frame(("a", "")), RunRecord(), {}) == ()

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from reports import Run, write_metrics, write_report
-from reports.formats import coefficient, percent
+from reports.formats import decimal, percent
 from reports.page import page as page_module
 from reports.scores.rankings import Rankings, rankings
 
@@ -108,7 +108,7 @@ def test_sentences_say_what_was_compared_and_what_agrees_most(found: Rankings) -
     scope, ends = found.sentences
     assert f"on {found.compared} questions" in scope
     assert f"the other {found.asked - found.compared} have fewer" in scope
-    assert ends.startswith(f"Closest to accuracy: reciprocal rank (median tau {coefficient(found.pairs[1].median)}, ")
+    assert ends.startswith(f"Closest to accuracy: reciprocal rank (median tau {decimal(found.pairs[1].median)}, ")
 
 
 def test_without_a_classifier_it_is_not_explained(run_folder: Path, metrics: pd.DataFrame, agreement: pd.DataFrame):
@@ -147,7 +147,7 @@ def test_the_section_is_on_both_pages_with_its_numbers(pages: tuple[str, str], f
     for text in pages:
         assert "Do the metrics agree?" in text
         for pair in found.pairs:
-            assert f"{coefficient(pair.low)} to {coefficient(pair.high)}" in text
+            assert f"{decimal(pair.low)} to {decimal(pair.high)}" in text
         for dispute in found.disputes:
             assert dispute.by_metric.name in text
             assert percent(dispute.by_metric.value) in text

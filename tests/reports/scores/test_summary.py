@@ -4,10 +4,13 @@ from typing import Any
 
 import pandas as pd
 
+from reports.run.needed_items import NeededItems
+from reports.run.record import RunRecord
 from reports.scores.best_heads import BestHead, best_heads, probes
 from reports.scores.summary import leader_sentence, summarise
-from reports.scores.verdicts import Finds, NeededItems, RunThresholds, Verdicts, find_all
+from reports.scores.verdicts import Finds, RunThresholds, Verdicts, find_all
 
+BARE = RunRecord()
 NOTHING = Verdicts(RunThresholds(), None, (), controlled=True)
 
 
@@ -22,7 +25,7 @@ def row(label: str, low: float, high: float, clusters: int = 50, **more: Any) ->
 
 
 def said(rows: tuple[BestHead, ...], verdicts: Verdicts = NOTHING) -> str:
-    return " ".join(summarise({"dependency": rows}, {}, verdicts, 6, 12).sentences)
+    return " ".join(summarise({"dependency": rows}, BARE, verdicts, 6, 12).sentences)
 
 
 def test_the_summary_counts_what_lies_above_below_and_between():
@@ -31,13 +34,16 @@ def test_the_summary_counts_what_lies_above_below_and_between():
     assert "In 2 of 4 pairs with a baseline" in text
     assert "in 1 below it; the other 1 are undecided" in text
     assert "fewer than 20 clusters, and are marked ⚠: 1" in text
-    assert [leader.label for leader in summarise({"dependency": rows}, {}, NOTHING, 6, 12).leaders] == ["a", "c"]
+    assert [leader.label for leader in summarise({"dependency": rows}, BARE, NOTHING, 6, 12).leaders] == [
+        "a",
+        "c",
+    ]
 
 
 def test_the_summary_answers_first_which_heads_specialise_in_what(scores: pd.DataFrame):
     best = {probe: best_heads(scores, probe) for probe in probes(scores)}
     finds = find_all(scores)
-    sentences = summarise(best, {}, Verdicts(RunThresholds(0.01), None, finds, controlled=True), 6, 12).sentences
+    sentences = summarise(best, BARE, Verdicts(RunThresholds(0.01), None, finds, controlled=True), 6, 12).sentences
     named = {(one.probe, one.label, one.variant): one.name for rows in best.values() for one in rows}
     obj, det = (named["dependency", label, "dependent->head"] for label in ("obj", "det"))
     vocative = named["dependency", "vocative", "head<-dependent"]
@@ -80,9 +86,9 @@ def test_without_a_find_nothing_is_said_about_the_table_or_stability():
 
 def test_leaders_are_specialised_heads_whatever_the_margins_of_others():
     rows = (row("large", 0.5, 0.9), row("small", 0.1, 0.3, specialised=True, p_adjusted=0.0123))
-    leaders = summarise({"dependency": rows}, {}, NOTHING, 6, 12).leaders
+    leaders = summarise({"dependency": rows}, BARE, NOTHING, 6, 12).leaders
     assert [leader.label for leader in leaders] == ["small"]
-    assert [leader.label for leader in summarise({"dependency": rows[:1]}, {}, NOTHING, 6, 12).leaders] == ["large"]
+    assert [leader.label for leader in summarise({"dependency": rows[:1]}, BARE, NOTHING, 6, 12).leaders] == ["large"]
     assert leader_sentence(leaders[0]).endswith("; specialised (adjusted p = 0.012, stability 90.0 %)")
     assert leader_sentence(row("b", 0.5, 0.9, p_adjusted=0.0002)).endswith("(adjusted p < 0.001, stability 90.0 %)")
 

@@ -1,7 +1,6 @@
 import pandas as pd
-import pytest
 
-from reports.scores.verdicts import NeededItems, RunThresholds, find_all
+from reports.scores.verdicts import RunThresholds, find_all
 
 
 def test_the_rule_is_told_with_the_thresholds_of_the_run():
@@ -23,24 +22,6 @@ def test_a_run_without_controls_says_that_it_knows_less():
     said = dict(RunThresholds().said(controlled=False))
     assert "control" not in said["Specialised"]
     assert "specialised means above the baselines only" in said["No controls"]
-
-
-def test_a_design_marks_labels_with_fewer_words_and_says_why():
-    record = {"design": {"margin": 0.2, "power": 0.8, "items": 1400, "documents": 30, "source": "sandbox"}}
-    design = NeededItems.of(record)
-    assert design is not None
-    assert [design.marks(n, 30) for n in (0, 1, 1399, 1400)] == [False, True, True, False]
-    assert design.marks(1400, 29)
-    assert design.said == (
-        "To be called specialised in 80 % of runs, a head that is really 20 percentage points above its baselines "
-        "takes 1,400 scored words in 30 documents (sandbox); a label that has less is marked †, and a missing verdict "
-        "there says little."
-    )
-
-
-@pytest.mark.parametrize("record", [{}, {"design": None}, {"design": {"margin": 0.2}}])
-def test_without_a_design_nothing_is_marked(record: dict[str, object]):
-    assert NeededItems.of(record) is None
 
 
 def test_finds_are_counted_over_all_heads_of_the_report_split(scores: pd.DataFrame):

@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 
 from reports.page.sections import SECTIONS
+from reports.studies.registry import NAMES
 from reports.studies.tables import STUDY_TABLES, read_studies, write_studies
 from reports.tables.shared_columns import ONE_HEAD, SPLIT, number
 from reports.tables.table import Refuse, Table
-from reports.templates.environment import TEMPLATES
+from reports.templates.environment import FILES
 
 BITS = number("bits", "How many bits it takes.", (0, 2))
 TABLE = Table("One row for each head.", ("name",), (SPLIT, *ONE_HEAD, BITS))
@@ -76,5 +77,15 @@ def test_sections_have_templates_and_names_of_their_own() -> None:
     names = [section.name for section in SECTIONS]
     assert len(set(names)) == len(names)
     for name in names:
-        assert (TEMPLATES / f"{name}.html.j2").is_file()
-        assert (TEMPLATES / f"{name}.md.j2").is_file()
+        assert FILES[f"{name}.html.j2"].parent == FILES[f"{name}.md.j2"].parent
+
+
+def test_each_study_has_its_templates_in_its_folder() -> None:
+    found = {(path.parent.name, name.split(".")[0]) for name, path in FILES.items()}
+    assert {(folder, name) for folder, name in found if name in NAMES and folder != name} == set()
+    assert {name for _, name in found} > {*NAMES} - {"counts"}
+
+
+def test_no_two_templates_have_one_name() -> None:
+    every = [path for path in FILES["frame.html.j2"].parents[1].rglob("*.*") if path.suffix in (".j2", ".css", ".js")]
+    assert len(every) == len(FILES)

@@ -28,6 +28,9 @@ ROLES = {name: role("obj", f"says {name}") for name in ("1-1", "3-5")} | {
 }
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def view(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One model on two texts, with roles; the first text has a word of two pieces, the second is hostile."""

@@ -44,6 +44,7 @@ def tables(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     return studies["ablations"], studies["ablation_contrasts"]
 
 
+@pytest.mark.slow
 def test_a_run_tells_what_heads_cost_and_its_page_says_so(
     ablate: Callable[..., Path], speaker: Path, tmp_path: Path
 ) -> None:
@@ -81,6 +82,7 @@ def test_a_run_tells_what_heads_cost_and_its_page_says_so(
     assert "ablation" in json.loads((folder / "run.json").read_text("utf-8"))["stages"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_page")
 def test_every_option_is_heard(ablate: Callable[..., Path], speaker: Path) -> None:
     ways = 'ablation.ways=["uniform", "resample"]'

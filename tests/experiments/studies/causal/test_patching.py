@@ -57,21 +57,21 @@ def ask(base: Path, reader: Path, tmp_path: Path) -> Callable[..., Run]:
 @pytest.mark.slow
 def test_a_run_patches_every_head_and_its_page_says_so(ask: Callable[..., Run]) -> None:
     found = ask("patching.items=12", "patching.seed=1")
-    table, facts = found.studies["patching"], found.record["patching"]
+    table, facts = found.studies["patching"], found.record.patching
     every = table[table["role"] == "all places"]
     assert every["name"].tolist() == ["1-1", "1-2", "2-1", "2-2"]
     assert set(table["corpus"]) == {"grammar"}
-    assert (every["n"] == facts["items"]).all()
-    assert every["share"].notna().all() == (facts["clean"] > facts["corrupted"])
+    assert (every["n"] == facts.items).all()
+    assert every["share"].notna().all() == (facts.clean > facts.corrupted)
     assert set(table["role"]) >= {"all places", "subject", "verb", "other", "[CLS], [SEP]"}
-    assert "post-norm" in facts["why_no_direct"]
-    assert facts["direct"] is None
-    dropped = [one for one in found.record["dropped"] if one["reason"].startswith("patching: ")]
-    lost = {one["reason"].removeprefix("patching: "): one["count"] for one in dropped}
+    assert "post-norm" in facts.why_no_direct
+    assert facts.direct is None
+    dropped = [one for one in found.record.dropped if one.reason.startswith("patching: ")]
+    lost = {one.reason.removeprefix("patching: "): one.count for one in dropped}
     assert lost["the subject is no noun"] > 0
     longer = sum(count for reason, count in lost.items() if reason.startswith("longer") or "vocabulary" in reason)
-    assert facts["items"] + longer == 12
-    assert "patching" in found.record["stages"]
+    assert facts.items + longer == 12
+    assert "patching" in found.record.stages
     assert "What brings the answer back" in (found.folder / "report" / "index.html").read_text("utf-8")
 
 

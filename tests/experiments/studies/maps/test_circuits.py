@@ -27,12 +27,12 @@ def test_a_run_that_asks_has_a_row_a_head_and_says_what_was_left_out(scored: Cal
     heads = found.studies["circuits"]
     assert len(heads) == 4
     assert set(heads["corpus"]) == set(found.scores.loc[found.scores["split"] == "report", "corpus"])
-    assert found.record["circuits"]["words"] == 30
-    assert "weights alone" in found.record["stages"]
-    dropped = [part for part in found.record["dropped"] if part["reason"].startswith("weights alone: ")]
-    assert any("vocabulary does not have whole" in part["reason"] for part in dropped)
-    too_long = sum(part["count"] for part in dropped if "longer than the model" in part["reason"])
-    assert found.record["circuits"]["sentences"] + too_long == 4
+    assert found.record.circuits.words == 30
+    assert "weights alone" in found.record.stages
+    dropped = [part for part in found.record.dropped if part.reason.startswith("weights alone: ")]
+    assert any("vocabulary does not have whole" in part.reason for part in dropped)
+    too_long = sum(part.count for part in dropped if "longer than the model" in part.reason)
+    assert found.record.circuits.sentences + too_long == 4
     assert "circuits" not in scored('probes.names=["position"]').studies
 
 

@@ -37,7 +37,7 @@ def test_a_run_writes_every_table_and_tells_what_was_compared(together: Path) ->
     assert set(found.studies) >= set(HEADSET_TABLES)
     assert (len(found.studies["distances"]), len(found.studies["places"])) == (6, 4)
     assert len(found.studies["subspaces"]) == 6 * 3 * 2, "W_V, W_O and outputs, own and with fresh weights"
-    assert (found.record["heads"]["texts"], found.record["heads"]["left_out"]) == (7, 5), "of 12; 5 are too long"
+    assert (found.record.heads.texts, found.record.heads.left_out) == (7, 5), "of 12; 5 are too long"
     assert found.studies["distances"].distance.between(0, np.log(2)).all()
     assert sorted(found.studies["places"].group.unique()) == [1, 2, 3], "as many as the config says"
     contrasts = found.studies["contrasts"]
@@ -144,7 +144,7 @@ def test_what_is_switched_off_is_not_there(scored: Callable[..., Run]) -> None:
     assert not set(scored().studies) & set(HEADSET_TABLES)
     compared = scored("heads={texts=5, relations=0}", 'probes.names=["position"]')
     assert set(compared.studies) & set(HEADSET_TABLES) == set(HEADSET_TABLES) - {"ensembles"}
-    assert "heads" not in scored().record
+    assert scored().record.heads is None
 
 
 def test_a_sample_without_a_text_that_can_be_read_is_noted(
@@ -153,7 +153,7 @@ def test_a_sample_without_a_text_that_can_be_read_is_noted(
     monkeypatch.setattr("experiments.studies.maps.headset.sample_texts", lambda texts, count, words: [])
     found = scored("heads={texts=6, relations=0}", 'probes.names=["position"]')
     assert not set(found.studies) & set(HEADSET_TABLES)
-    assert "heads are not compared as a set: no text of the sample can be read whole" in found.record["notes"]
+    assert "heads are not compared as a set: no text of the sample can be read whole" in found.record.notes
 
 
 def test_ensembles_are_chosen_on_no_more_texts_and_words_than_asked(
@@ -176,9 +176,9 @@ def test_ensembles_are_chosen_on_no_more_texts_and_words_than_asked(
 
 @pytest.mark.slow
 def test_heads_are_compared_on_no_more_words_than_asked(scored: Callable[..., Run]) -> None:
-    few = scored("heads={texts=12, relations=0, words=20}", 'probes.names=["position"]', *MANY).record["heads"]
-    assert 0 < few["words"] <= 20
-    assert few["texts"] + few["left_out"] < 12
+    few = scored("heads={texts=12, relations=0, words=20}", 'probes.names=["position"]', *MANY).record.heads
+    assert 0 < few.words <= 20
+    assert few.texts + few.left_out < 12
 
 
 def relation_rows(**changes: dict[str, object]) -> pd.DataFrame:

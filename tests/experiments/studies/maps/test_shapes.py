@@ -23,12 +23,12 @@ def test_shapes_are_those_of_all_heads_on_both_splits_and_scopes(whole: Path) ->
     shapes = shapes_of(found)
     assert len(shapes) == 2 * 2 * len(MEASURES) * found.layers * found.heads
     assert not shapes.duplicated(KEY).any()
-    for split, scopes in found.record["scored"].items():
+    for split, scopes in found.record.scored.items():
         for scope, counts in scopes.items():
             rows = shapes[(shapes.split == split) & (shapes.scope == scope)]
-            assert set(rows[rows.kind == "entropy"].n) == {counts["windows"]}
+            assert set(rows[rows.kind == "entropy"].n) == {counts.windows}
     assert set(shapes.corpus) == set(found.scores.corpus)
-    assert "shapes" in found.record["stages"]
+    assert "shapes" in found.record.stages
     page = (whole / "report" / "index.html").read_text("utf-8")
     assert "The shape of maps" in page
 
@@ -45,7 +45,7 @@ def test_shapes_can_be_switched_off_and_change_no_score(scored: Callable[..., Ru
     off = scored("shapes.enabled=false")
     assert "shapes" not in off.studies
     assert not (off.folder / "shapes.parquet").exists()
-    assert "shapes" not in off.record["stages"]
+    assert "shapes" not in off.record.stages
     pd.testing.assert_frame_equal(off.scores, scored().scores, check_exact=True)
 
 

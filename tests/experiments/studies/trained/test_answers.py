@@ -109,7 +109,7 @@ def test_a_run_tells_answers_and_correlations_of_held_out_texts(config: Path, tm
     }
     wide = rhos.pivot(index=["text", "against"], columns=["measure", "layer"], values="rho")
     np.testing.assert_allclose(wide["weights"][0], wide["rollout"][0])  # the residual stands at the answer alone
-    assert any("of 20 held-out questions" in note for note in found.record["notes"])
+    assert any("of 20 held-out questions" in note for note in found.record.notes)
     lm = MaskedLM.of(_checkpoint(folder))
     texts = [text.split() for text in _held_out(config)][:20]
     assert [text[0] for text in texts] == told.answer.tolist()
@@ -168,8 +168,8 @@ def test_a_run_without_a_text_of_the_length_says_so(config: Path, tmp_path: Path
 def test_questions_that_are_too_long_are_left_out_and_counted(config: Path, tmp_path: Path) -> None:
     changes = ["train.length=12", "answers.longest=8", "answers.texts=1", "answers.one_head=0"]
     found = Run.open(run(load_config(config, changes), tmp_path / "out"))
-    told, (lost,) = found.studies["answers"], [one for one in found.record["dropped"] if "answers:" in one["reason"]]
-    assert lost["reason"] == "answers: longer than the model (12 pieces)"
-    assert len(told) + lost["count"] == 20
+    told, (lost,) = found.studies["answers"], [one for one in found.record.dropped if "answers:" in one.reason]
+    assert lost.reason == "answers: longer than the model (12 pieces)"
+    assert len(told) + lost.count == 20
     assert told.words.max() <= 9 < 20
     assert "one_head" not in found.studies

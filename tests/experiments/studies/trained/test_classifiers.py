@@ -35,8 +35,8 @@ ALL = (
 def test_nothing_is_trained_where_nothing_is_asked(scored: Callable[..., Run]) -> None:
     found = scored()
     assert TABLES.isdisjoint(found.studies)
-    assert "classifiers" not in found.record
-    assert not any(stage.startswith(("classifiers", "parser")) for stage in found.record["stages"])
+    assert found.record.classifiers is None
+    assert not any(stage.startswith(("classifiers", "parser")) for stage in found.record.stages)
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +159,7 @@ def test_a_task_without_examples_is_noted(
     changes = [*parts, 'classifiers.tasks=["coreference"]']
     found = Run.open(run(load_config(base, changes), tmp_path))
     assert TABLES.isdisjoint(found.studies)
-    assert "classifiers: the corpora have too few examples of coreference, it needs mentions" in found.record["notes"]
+    assert "classifiers: the corpora have too few examples of coreference, it needs mentions" in found.record.notes
 
 
 @pytest.mark.parametrize(

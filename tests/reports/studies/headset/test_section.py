@@ -101,6 +101,7 @@ def test_the_matrix_holds_every_pair_of_the_upper_triangle(folder: Path):
     assert matrix["measures"][1][1][3] == 600
 
 
+@pytest.mark.slow
 def test_both_pages_tell_it_and_every_figure_is_there(folder: Path):
     report = write_report(folder).parent
     page, text = ((report / name).read_text("utf-8") for name in ("index.html", "report.md"))

@@ -58,6 +58,7 @@ def test_correlations_with_cost_are_told_and_those_between_looks_are_not(run_fol
     assert [one.interval for one in told.values()] == ["[0.10, 0.60]", ""]
 
 
+@pytest.mark.slow
 def test_both_pages_tell_the_roles_beside_a_figure(run_folder: Path) -> None:
     write_studies({"link": rows(), "link_correlations": correlations()}, run_folder)
     write_report(run_folder)

@@ -1,0 +1,37 @@
+"""What a run notes about itself comes back from run.json as it was noted."""
+
+from pathlib import Path
+
+from experiments.record.run_record import Journal
+from probes.scoring.aligned import Dropped
+from reports.run.record import Lost, ReadTexts, RunRecord, read_record
+from reports.run.study_facts import CircuitsRead, DecidedPairs, HeadSetFacts, TaskExamples
+
+
+def test_what_a_journal_writes_is_read_back_equal(tmp_path: Path) -> None:
+    journal = Journal("headscope run one.toml")
+    with journal.stage("score"):
+        journal.note("a note")
+        journal.note("a note")
+    journal.scored["report"] = {"sentence": ReadTexts(9, 80, 99)}
+    journal.behaviour = {"grammar": DecidedPairs(300, 258, "ef56")}
+    journal.circuits = CircuitsRead(697, 40, 32, 289, 20)
+    journal.classifiers = {"part of speech": {"select": TaskExamples(40, 576)}}
+    journal.heads = HeadSetFacts(20, 248, stress=0.08)
+    journal.dropped.append(Lost("report", "window", "mention", 2))
+    record = journal.complete(RunRecord(name="one", seed=3))
+    record.write(tmp_path / "run.json")
+    assert read_record(tmp_path / "run.json") == record
+    assert (record.name, record.seed, record.command, record.notes) == ("one", 3, journal.command, ("a note",))
+    assert set(record.stages) == {"score"}
+
+
+def test_the_same_is_noted_as_dropped_only_once() -> None:
+    dropped = Dropped()
+    dropped.add("too long", "a sentence")
+    journal = Journal()
+    for _ in range(2):
+        journal.drop("report", "sentence", dropped, "shapes")
+    assert journal.complete(RunRecord()).dropped == (
+        Lost("report", "sentence", "shapes: too long", 1, ("a sentence",)),
+    )
