@@ -37,6 +37,8 @@ class Probe(Protocol):
     '"sentence" if the model reads one sentence at a time, "window" if it reads windows of a document.'
     baselines: ClassVar[tuple[str, ...]]
     "Names of the baselines that make sense for it, in `probes.scoring.baselines.BASELINES`."
+    rules: ClassVar[tuple[str, ...]]
+    "Names of the rules of grammar that answer it, in `probes.scoring.expert_rules.RULES`."
     controls: ClassVar[tuple[str, ...]]
     "Names of the controls that make sense for it, in CONTROLS."
     needs: ClassVar[str]

@@ -118,8 +118,10 @@ def _scores(about: dict[str, Any], places: list[tuple[int, ...]], rng: np.random
     numbers |= {"mass_low": 0.0, "mass_high": 1.0, "coverage": 0.8, "share": 0.5, "lexical_accuracy": 0.7}
     numbers |= {"baseline_accuracy": 0.5, "margin": accuracy - 0.5, "margin_low": accuracy - 0.6}
     numbers |= {"margin_high": accuracy - 0.4, "lexical_margin_low": -0.3, "lexical_margin_high": 0.1}
+    numbers |= {"rule": "tag rule", "rule_accuracy": 0.6, "rule_margin_low": -0.2, "rule_margin_high": 0.2}
     numbers |= {"p": 0.01, "p_label": 0.01, "p_adjusted": 0.01, "stability": 0.9}
-    verdicts = {"selected": accuracy == accuracy.max(), "specialised": accuracy > 0.85, "beyond_lexical": False}
+    verdicts = {"selected": accuracy == accuracy.max(), "specialised": accuracy > 0.85}
+    verdicts |= {"beyond_lexical": False, "beyond_rules": False}
     name = (rows["layer"] + 1).astype("str") + "-" + (rows["head"] + 1).astype("str")
     rest: dict[str, Any] = {"name": name, "n": 500, "clusters": 100, "baseline": "offset", "near_ties": 0}
     return rows.assign(**about, **numbers, **verdicts, **rest)

@@ -91,7 +91,7 @@ class Part:
         """Return the sums of both splits: of heads, baselines and control arcs, which all take one pass."""
         arcs = ControlArcs(self.config.seed) if self.config.controls.arcs else None
         with journal.stage("learn baselines"):
-            names = {name for probe in self.probes for name in probe.baselines}
+            names = {name for probe in self.probes for name in (*probe.baselines, *probe.rules)}
             baselines = learn_baselines(self.texts[0], self.probes, sorted(names), arcs=arcs)
         splits, beside = [], []
         for split, texts in zip(SPLITS, self.texts, strict=True):

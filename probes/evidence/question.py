@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -61,22 +62,35 @@ class Evidence:
     lexical_accuracy: float
     lexical_interval: Numbers
     "Of the margin over the lexical table."
+    rule: str
+    "The strongest rule of grammar on this split; the first by name of equals, empty where there is none."
+    rule_accuracy: float
+    rule_interval: Numbers
+    "Of the margin over that rule."
     p: Numbers
     p_label: Numbers
 
 
-def weigh(heads: Sums, baselines: Mapping[str, Sums], table: Sums | None, draws: Draws, *, test: bool) -> Evidence:
+def weigh(
+    heads: Sums,
+    baselines: Mapping[str, Sums],
+    table: Sums | None,
+    draws: Draws,
+    *,
+    test: bool,
+    rules: Mapping[str, Sums] = MappingProxyType({}),
+) -> Evidence:
     """Return the evidence on one question: intervals for all heads and, where `test`, tests against all baselines.
 
-    Margins are paired by cluster. `baselines` have one scored column each and the clusters of `heads`.
+    Margins are paired by cluster. `baselines` and `rules` have one scored column each and the clusters of `heads`.
     """
     n = heads.n.sum()
     resamples = draws.bootstrap.of(heads.clusters, heads.n)
     means = resamples.means(heads.hits)
     accuracy = heads.hits.sum(0) / n
-    found = {name: float(sums.hits.sum() / n) for name, sums in sorted(baselines.items())}
-    strongest = max(found, key=found.__getitem__, default="")
-    beaten = [baselines[name].hits for name in found]
+    strongest, baseline_accuracy = _strongest(baselines, n)
+    rule, rule_accuracy = _strongest(rules, n)
+    beaten = [sums.hits for _, sums in sorted(baselines.items())]
     significance = draws.flips.test(
         heads.clusters, heads.hits, np.concatenate(beaten, axis=1) if test and beaten else heads.hits[:, :0]
     )
@@ -91,14 +105,24 @@ def weigh(heads: Sums, baselines: Mapping[str, Sums], table: Sums | None, draws:
         near_ties=heads.near_ties.sum(0),
         stability=resamples.wins(means),
         baseline=strongest,
-        baseline_accuracy=found.get(strongest, np.nan),
-        margin=accuracy - found.get(strongest, np.nan),
+        baseline_accuracy=baseline_accuracy,
+        margin=accuracy - baseline_accuracy,
         margin_interval=_margin(resamples, means, baselines.get(strongest)),
         lexical_accuracy=np.nan if table is None else float(table.hits.sum() / n),
         lexical_interval=_margin(resamples, means, table),
+        rule=rule,
+        rule_accuracy=rule_accuracy,
+        rule_interval=_margin(resamples, means, rules.get(rule)),
         p=significance.p,
         p_label=significance.p_label,
     )
+
+
+def _strongest(rivals: Mapping[str, Sums], n: float) -> tuple[str, float]:
+    """Return the rival with the highest accuracy, the first by name of equals; "" and NaN where there is none."""
+    found = {name: float(sums.hits.sum() / n) for name, sums in sorted(rivals.items())}
+    name = max(found, key=found.__getitem__, default="")
+    return name, found.get(name, np.nan)
 
 
 def _margin(resamples: Resamples, means: Numbers, other: Sums | None) -> Numbers:

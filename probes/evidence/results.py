@@ -15,6 +15,7 @@ from probes.evidence.question import Draws, Effort, Evidence, weigh
 from probes.evidence.statistics import VerdictRule, adjust
 from probes.registry import Probe
 from probes.scoring.baselines import LEXICAL
+from probes.scoring.expert_rules import RULES
 from probes.scoring.score import Outcome
 from probes.scoring.tally import Pooled, Question, Sums
 
@@ -24,9 +25,10 @@ KEY = ("probe", "label", "variant", "layer", "head", "name", "split")
 NUMBERS = ("accuracy", "ci_low", "ci_high", "mass", "mass_low", "mass_high", "coverage", "share")
 MARGINS = ("baseline_accuracy", "margin", "margin_low", "margin_high")
 TABLE = ("lexical_accuracy", "lexical_margin_low", "lexical_margin_high")
+RULE = ("rule_accuracy", "rule_margin_low", "rule_margin_high")
 TESTS = ("p", "p_label", "p_adjusted", "stability")
-VERDICTS = ("selected", "specialised", "beyond_lexical")
-COLUMNS = (*KEY, "n", "clusters", *NUMBERS, "baseline", *MARGINS, *TABLE, "near_ties", *TESTS, *VERDICTS)
+VERDICTS = ("selected", "specialised", "beyond_lexical", "beyond_rules")
+COLUMNS = (*KEY, "n", "clusters", *NUMBERS, "baseline", *MARGINS, *TABLE, "rule", *RULE, "near_ties", *TESTS, *VERDICTS)
 "The columns of a run folder that are told here, in their order."
 
 
@@ -66,7 +68,7 @@ def _column(sums: Sums, head: int) -> Sums:
 
 @dataclass(frozen=True)
 class Split:
-    """The sums of one split: of the heads, of each baseline (controls included) and of the lexical table."""
+    """The sums of one split: of the heads, of each baseline (controls included), of rules and of the lexical table."""
 
     heads: Pooled
     baselines: dict[str, Pooled]
@@ -82,7 +84,8 @@ class Split:
             return None
         found = {name: pooled[question] for name, pooled in self.baselines.items() if question in pooled}
         table = found.pop(LEXICAL, None)
-        return weigh(self.heads[question], found, table, draws, test=test)
+        rules = {name: found.pop(name) for name in RULES if name in found}
+        return weigh(self.heads[question], found, table, draws, test=test, rules=rules)
 
 
 def score_table(select: Split, report: Split, *, shape: tuple[int, int], effort: Effort) -> pd.DataFrame:
@@ -106,7 +109,9 @@ def score_table(select: Split, report: Split, *, shape: tuple[int, int], effort:
             rows = _named(question, shape) | _columns(found, shape[0] * shape[1]) | {"split": name}
             rows["selected"] = False if chosen is None else np.arange(len(chosen.accuracy)) == chosen.accuracy.argmax()
             rows["stability"] = np.nan if chosen is None else chosen.stability
-            blocks.append(rows | {"p_adjusted": np.nan, "specialised": False, "beyond_lexical": False})
+            blocks.append(
+                rows | {"p_adjusted": np.nan, "specialised": False, "beyond_lexical": False, "beyond_rules": False}
+            )
     return stacked(blocks, shape[0] * shape[1], COLUMNS)
 
 
@@ -124,9 +129,10 @@ def _filled(value: object, rows: int) -> npt.NDArray[Any]:
 
 
 def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
-    """Return the scores of a whole run with `p_adjusted`, `specialised` and `beyond_lexical`.
+    """Return the scores of a whole run with `p_adjusted`, `specialised`, `beyond_lexical` and `beyond_rules`.
 
-    A head is beyond the lexical table if it is specialised and the interval of its margin over the table lies above 0.
+    A head is beyond the lexical table, or beyond the rules of grammar, if it is specialised and the interval of its
+    margin over the table, or over the strongest rule, lies above 0.
     """
     scores = scores.copy()
     tested = scores.p_label.notna()
@@ -139,6 +145,7 @@ def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     scores["p_adjusted"] = p_adjusted
     scores["specialised"] = rule.specialised(p_adjusted, scores.margin.to_numpy(np.float64))
     scores["beyond_lexical"] = scores.specialised & (scores.lexical_margin_low > 0)
+    scores["beyond_rules"] = scores.specialised & (scores.rule_margin_low > 0)
     return scores
 
 
@@ -171,8 +178,8 @@ def named_heads(shape: tuple[int, int]) -> dict[str, object]:
 def _columns(found: Evidence | None, count: int) -> dict[str, object]:
     """Return the measured columns; NaN and n = 0 where nothing was asked."""
     if found is None:
-        missing = dict.fromkeys((*NUMBERS, *MARGINS, *TABLE, *TESTS), np.full(count, np.nan))
-        return {**missing, "n": 0, "clusters": 0, "near_ties": 0, "baseline": ""}
+        missing = dict.fromkeys((*NUMBERS, *MARGINS, *TABLE, *RULE, *TESTS), np.full(count, np.nan))
+        return {**missing, "n": 0, "clusters": 0, "near_ties": 0, "baseline": "", "rule": ""}
     share = np.divide(found.mass, found.coverage, out=np.full(count, np.nan), where=found.coverage > 0)
     return {
         "n": found.n,
@@ -189,6 +196,9 @@ def _columns(found: Evidence | None, count: int) -> dict[str, object]:
         **dict(zip(("margin_low", "margin_high"), found.margin_interval, strict=True)),
         "lexical_accuracy": found.lexical_accuracy,
         **dict(zip(("lexical_margin_low", "lexical_margin_high"), found.lexical_interval, strict=True)),
+        "rule": found.rule,
+        "rule_accuracy": found.rule_accuracy,
+        **dict(zip(("rule_margin_low", "rule_margin_high"), found.rule_interval, strict=True)),
         "near_ties": found.near_ties.astype(np.int64),
         "p": found.p,
         "p_label": found.p_label,

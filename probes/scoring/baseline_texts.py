@@ -24,8 +24,8 @@ TAGS: Final = (
 "Universal parts of speech, and that of words without one, which is also that of tags of another kind."
 
 Ranks = npt.NDArray[np.uint16]
-"""[..., side, tag] How near the nearest word of a tag is, before (side 0) and after (1): twice its distance in words, and
-one more after, so that of two equally near words the one before comes first; NONE where there is none."""
+"""[..., side, tag] How near the nearest word of a tag is, before (side 0) and after (1): twice its distance in words,
+and one more after, so that of two equally near words the one before comes first; NONE where there is none."""
 
 NONE: Final = np.iinfo(np.uint16).max
 

@@ -24,6 +24,7 @@ from probes.scoring.baseline_texts import Shown
 from probes.scoring.baselines import BASELINES, LEXICAL, Baseline, LexicalTable
 from probes.scoring.batch_targets import Sheet
 from probes.scoring.control_arcs import ControlArcs
+from probes.scoring.expert_rules import RULES
 from probes.scoring.observers import Look, Observer
 from probes.scoring.scorer import score_rows
 from probes.scoring.tally import Numbers, Segments, Tally
@@ -196,9 +197,9 @@ def score_baselines(
 
 
 def applicable(probe: Probe, baselines: Iterable[str]) -> list[str]:
-    """Return the names of the baselines that make sense for a probe; the lexical table where words are the answer."""
-    lexical = probe.needs != "words"
-    return [name for name in baselines if name in probe.baselines or (name == LEXICAL and lexical)]
+    """Return the names of the baselines and rules that make sense for a probe; the lexical table where words answer."""
+    known = {*probe.baselines, *probe.rules, *((LEXICAL,) if probe.needs != "words" else ())}
+    return [name for name in baselines if name in known]
 
 
 def learn_baselines(
@@ -209,11 +210,11 @@ def learn_baselines(
     lexical: bool = True,
     arcs: ControlArcs | None = None,
 ) -> dict[str, Baseline]:
-    """Return the named baselines, and the lexical table, taught with the questions of the selection split.
+    """Return the named baselines and rules, and the lexical table, taught with the questions of the selection split.
 
     `arcs` are taught on the way.
     """
-    baselines: dict[str, Baseline] = {name: BASELINES[name]() for name in names}
+    baselines: dict[str, Baseline] = {name: (BASELINES | RULES)[name]() for name in names}
     if lexical:
         baselines[LEXICAL] = LexicalTable()
     for documents in texts.chunks(CHUNK):

@@ -89,7 +89,9 @@ def _ranks(items: Items, shown: Shown) -> Ranks:
     item, key, apart = item[words], key[words], apart[words]
     ranks = np.full((len(items), 2, len(TAGS)), NONE, np.uint16)
     after = (apart > 0).astype(np.int64)
-    np.minimum.at(ranks, (item, after, shown.tags[items.text[item], key]), (2 * np.abs(apart) + after).astype(np.uint16))
+    np.minimum.at(
+        ranks, (item, after, shown.tags[items.text[item], key]), (2 * np.abs(apart) + after).astype(np.uint16)
+    )
     return ranks
 
 
@@ -102,7 +104,9 @@ def _keys(items: Items, ranks: Ranks) -> npt.NDArray[np.int64]:
 
 def _best(ranks: Ranks, right: Right) -> NearestTag:
     """Return the rule that answers most items; of equals the first side, and the first tags of the alphabet."""
-    found = [(*_greedy(ranks[:, sides].min(1), _of_nearest(ranks, right, sides)), side) for side, sides in SIDES.items()]
+    found = [
+        (*_greedy(ranks[:, sides].min(1), _of_nearest(ranks, right, sides)), side) for side, sides in SIDES.items()
+    ]
     _, tags, side = max(found, key=lambda one: one[0])
     return NearestTag(side, tags)
 

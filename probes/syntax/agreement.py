@@ -54,6 +54,7 @@ class SubjectVerbAgreement:
     variants: ClassVar[tuple[str, ...]] = ("verb->subject", "subject->verb")
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
+    rules: ClassVar[tuple[str, ...]] = ("tag rule", "nearest noun", "nearest noun that fits", "first noun")
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Linzen et al. 2016, section 2; Voita et al. 2019, section 5.2"

@@ -49,6 +49,7 @@ class Clause:
     )
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
+    rules: ClassVar[tuple[str, ...]] = ("tag rule",)
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Clark et al. 2019, section 4.2 (ccomp, mark, rcmod, advcl), across clause borders"

@@ -40,6 +40,12 @@ class Antecedent:
     variants: ClassVar[tuple[str, ...]] = ("pronoun->candidate", "pronoun<-candidate")
     scope: ClassVar[str] = "window"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "nearest candidate", "first candidate", "uniform")
+    rules: ClassVar[tuple[str, ...]] = (
+        "nearest mention that fits",
+        "same head word, else fits",
+        "nearest subject",
+        "same role",
+    )
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "candidates"
     source: ClassVar[str] = "Webster et al. 2018, section 3; Rudinger et al. 2018, section 3"

@@ -39,6 +39,12 @@ class Coreference:
     variants: ClassVar[tuple[str, ...]] = (PRECEDING, MENTIONS, ALL_WORDS)
     scope: ClassVar[str] = "window"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "nearest mention", "same head word", "uniform")
+    rules: ClassVar[tuple[str, ...]] = (
+        "nearest mention that fits",
+        "same head word, else fits",
+        "nearest subject",
+        "same role",
+    )
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "mentions"
     source: ClassVar[str] = "Clark et al. 2019, section 4.3"

@@ -42,6 +42,7 @@ class Position:
     variants: ClassVar[tuple[str, ...]] = (OTHERS, WORDS, TOKENS, BROAD)
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("uniform",)
+    rules: ClassVar[tuple[str, ...]] = ()
     controls: ClassVar[tuple[str, ...]] = (RANDOM, SHUFFLED)
     "Order is what is asked for, so other words in it, or other words at the same distance, control nothing."
     needs: ClassVar[str] = "words"

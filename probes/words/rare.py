@@ -47,6 +47,7 @@ class Rare:
     variants: ClassVar[tuple[str, ...]] = ("other words",)
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
+    rules: ClassVar[tuple[str, ...]] = ()
     controls: ClassVar[tuple[str, ...]] = (RANDOM, SHUFFLED, CONTROL_ARCS)
     "A word is as rare wherever it stands, so other words in order control nothing."
     needs: ClassVar[str] = "frequencies"

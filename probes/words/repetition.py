@@ -40,6 +40,7 @@ class Repetition:
     variants: ClassVar[tuple[str, ...]] = ("same word", "word after")
     scope: ClassVar[str] = "window"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
+    rules: ClassVar[tuple[str, ...]] = ()
     controls: ClassVar[tuple[str, ...]] = (RANDOM, SHUFFLED, CONTROL_ARCS)
     "The same word stays the same wherever it stands, so other words in order control nothing."
     needs: ClassVar[str] = "words"

@@ -60,6 +60,7 @@ class Sense:
     variants: ClassVar[tuple[str, ...]] = ("noun->cue", "cue->noun", "noun->cue or rival")
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "nearest candidate", "first candidate", "uniform")
+    rules: ClassVar[tuple[str, ...]] = ()
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "senses"
     source: ClassVar[str] = "items of this project; compare Tang, Sennrich and Nivre 2018"

@@ -42,6 +42,8 @@ def _map(rows: pd.DataFrame, pair: tuple[str, str], layers: int, heads: int) -> 
         "baseline": first["baseline"],
         "baseline_accuracy": tenths(float(first["baseline_accuracy"])),
         "lexical_accuracy": tenths(float(first["lexical_accuracy"])),
+        "rule": first["rule"],
+        "rule_accuracy": tenths(float(first["rule_accuracy"])),
         "selected": int(selected[0][0] * heads + selected[0][1]) if len(selected) else None,
         "n": _shared(_laid(rows["n"], cell, np.zeros(size, int))),
         "clusters": _shared(_laid(rows["clusters"], cell, np.zeros(size, int))),
@@ -58,9 +60,10 @@ def _laid(values: pd.Series, cell: npt.NDArray[np.int64], empty: npt.NDArray[Any
 
 
 _COLUMNS = ("accuracy", "ci_low", "ci_high", "mass", "share")
-_VERDICTS = ("specialised", "beyond_lexical")
+_VERDICTS = ("specialised", "beyond_lexical", "beyond_rules")
 _READ = (
     *("label", "variant", "layer", "head", "selected", "baseline", "baseline_accuracy", "lexical_accuracy"),
+    *("rule", "rule_accuracy"),
     *("n", "clusters", *_VERDICTS, *_COLUMNS),
 )
 

@@ -34,7 +34,7 @@ ROLE_COLUMNS: Final = (
 
 ROLE_READ: Final = (
     *("probe", "label", "variant", "accuracy", "ci_low", "ci_high", "baseline", "baseline_accuracy"),
-    *("margin", "margin_low", "margin_high", "specialised", "beyond_lexical", "selected"),
+    *("margin", "margin_low", "margin_high", "specialised", "beyond_lexical", "beyond_rules", "selected"),
 )
 "The columns of the scores that tell a role."
 
@@ -115,6 +115,9 @@ def roles(source: CardSource, name: str) -> CardPart | None:
     return CardPart("Roles", tuple(said), ROLE_COLUMNS, tuple(_role(row) for row in shown))
 
 
+_ALSO: Final = {"beyond_lexical": "beyond the table", "beyond_rules": "beyond the rules", "selected": "chosen"}
+
+
 def _role(row: Mapping[object, object]) -> tuple[str, ...]:
     numbers = {key: float(str(value)) for key, value in row.items() if isinstance(value, float)}
     verdict = "specialised" if row["specialised"] else "not specialised"
@@ -123,7 +126,7 @@ def _role(row: Mapping[object, object]) -> tuple[str, ...]:
         *(percent(numbers["accuracy"]), interval(numbers["ci_low"], numbers["ci_high"])),
         f"{percent(numbers['baseline_accuracy'])} ({row['baseline']})",
         *(signed(numbers["margin"]), signed_interval(numbers["margin_low"], numbers["margin_high"])),
-        verdict + (", beyond the table" if row["beyond_lexical"] else "") + (", chosen" if row["selected"] else ""),
+        verdict + "".join(f", {said}" for flag, said in _ALSO.items() if row[flag]),
     )
 
 

@@ -14,7 +14,7 @@ from reports.tables.marks import FEW_CLUSTERS as FEW_CLUSTERS
 CLASSIFIER: Final = "classifier"
 "The probe whose rows are trained classifiers, with a table of their own."
 
-SPECIALISED, BEYOND, UNSPECIALISED = "specialised", "specialised, beyond the table", "not specialised"
+SPECIALISED, UNSPECIALISED = "specialised", "not specialised"
 "The verdicts in words."
 
 NAMED: Final = 2
@@ -55,11 +55,16 @@ class BestHead:
     lexical_accuracy: float
     lexical_margin_low: float
     lexical_margin_high: float
+    rule: str
+    rule_accuracy: float
+    rule_margin_low: float
+    rule_margin_high: float
     near_ties: int
     p_adjusted: float
     stability: float
     specialised: bool
     beyond_lexical: bool
+    beyond_rules: bool
     others: tuple[str, ...] = ()
     "Names of the other heads that are specialised in the label, the most accurate first."
 
@@ -84,16 +89,26 @@ class BestHead:
         return self.accuracy - self.lexical_accuracy
 
     @property
+    def rule_margin(self) -> float:
+        """Accuracy minus that of the strongest rule of grammar."""
+        return self.accuracy - self.rule_accuracy
+
+    @property
     def verdict(self) -> str:
         """The verdict in words; "–" where nothing could be tested."""
         if self.specialised:
-            return BEYOND if self.beyond_lexical else SPECIALISED
+            return ", ".join([SPECIALISED, *(f"beyond {one}" for one in self.beyond)])
         return MISSING if math.isnan(self.p_adjusted) else UNSPECIALISED
+
+    @property
+    def beyond(self) -> tuple[str, ...]:
+        """What it is beyond, where it is specialised: the lexical table, the rules of grammar."""
+        return (*(("the table",) if self.beyond_lexical else ()), *(("the rules",) if self.beyond_rules else ()))
 
     @property
     def rank(self) -> str:
         """The verdict as a number to sort by; "" where nothing could be tested."""
-        return "" if self.verdict == MISSING else str(int(self.specialised) + int(self.beyond_lexical))
+        return "" if self.verdict == MISSING else str(int(self.specialised) + len(self.beyond))
 
     @property
     def also(self) -> str:

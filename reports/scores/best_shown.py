@@ -38,8 +38,8 @@ def trained_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
 def _verdict(row: BestHead) -> Cell:
     badge = Markup('<span class="muted">{}</span>').format(row.verdict)
     if row.specialised:
-        beyond = Markup(' <span class="badge beyond">beyond the table</span>' if row.beyond_lexical else "")
-        badge = Markup('<span class="badge">specialised</span>') + beyond
+        beyond = (Markup(' <span class="badge beyond">beyond {}</span>').format(one) for one in row.beyond)
+        badge = Markup('<span class="badge">specialised</span>') + Markup("").join(beyond)
     also = Markup(' <span class="ci">{}</span>').format(row.also) if row.also else ""
     said = f"{row.verdict}; {row.also}" if row.also else row.verdict
     return Cell(said, sort=row.rank, page=badge + also)
@@ -75,6 +75,10 @@ def _baseline(row: BestHead) -> Cell:
     return Cell(percent(row.baseline_accuracy), row.baseline, "rival", sort=float(row.baseline_accuracy))
 
 
+def _rule(row: BestHead) -> Cell:
+    return Cell(percent(row.rule_accuracy), row.rule, "rival", sort=float(row.rule_accuracy))
+
+
 _LABEL: Final = (SCORES["label"].shown(kind="row"), SCORES["variant"].shown(look="muted"))
 _HEAD: Final = SCORES["name"].shown("Head", look="head", write=lambda row: head_cell(row.name))
 
@@ -98,11 +102,17 @@ RIVALS: Final = (
 
 _OVER_TABLE: Final = difference("lexical_margin", "Accuracy minus that of the lexical table.", "lexical_margin")
 
+_OVER_RULE: Final = difference("rule_margin", "Accuracy minus that of the strongest rule of grammar.", "rule_margin")
+
 MORE: Final = (
     SCORES["p_adjusted"].shown("Adj. p", plain="adjusted p"),
     SCORES["stability"].shown(unit=False),
     SCORES["lexical_accuracy"].shown("Lexical table"),
     *_OVER_TABLE.shown_with_interval("Margin over table", kind="num more"),
+    SCORES["rule"].shown("Rule", kind="num", write=_rule, only="page"),
+    SCORES["rule"].shown(only="text"),
+    SCORES["rule_accuracy"].shown(unit=False, only="text"),
+    *_OVER_RULE.shown_with_interval("Margin over rule", kind="num more"),
     *SCORES["mass"].shown_with_interval(kind="num more"),
     SCORES["coverage"].shown(kind="num more", unit=False),
     SCORES["share"].shown(kind="num more", unit=False),

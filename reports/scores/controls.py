@@ -48,6 +48,18 @@ BASELINES: Final = {
 }
 "Name -> what it is, of baselines that cost next to nothing and are always there."
 
+RULES: Final = {
+    "tag rule": "the nearest word with one of at most five parts of speech, on a side chosen on the selection split",
+    "nearest noun": "the nearest noun or pronoun before the verb, else after it; of a subject, the nearest verb",
+    "nearest noun that fits": "the same, of those that fit in person and number",
+    "first noun": "the first noun or pronoun of the sentence",
+    "nearest mention that fits": "the nearest mention that agrees in person, number and gender",
+    "same head word, else fits": "the nearest mention with the same head word, of pronouns the nearest that agrees",
+    "nearest subject": "the nearest mention that is a subject",
+    "same role": "the nearest mention with the same grammatical role",
+}
+"Name -> what it is, of rules of grammar, which know tags and trees."
+
 
 @dataclass(frozen=True)
 class Rival:
@@ -91,7 +103,7 @@ def rivals(scores: pd.DataFrame, record: RunRecord, config: Mapping[str, Any]) -
     strongest, seconds = _strongest(scores), _seconds(record.stages)
     asked = [name for name, (key, _, _) in CONTROLS.items() if config.get("controls", {}).get(key)]
     controls = {*asked, *seconds, *(name for name in strongest if name in CONTROLS)}
-    order = [*CONTROLS, *BASELINES, *sorted({*strongest, *seconds})]
+    order = [*CONTROLS, *BASELINES, *RULES, *sorted({*strongest, *seconds})]
     return tuple(
         _rival(name, strongest.get(name, 0), seconds.get(name), is_control=name in controls)
         for name in sorted({*controls, *strongest}, key=lambda name: (name not in controls, order.index(name)))
@@ -101,6 +113,7 @@ def rivals(scores: pd.DataFrame, record: RunRecord, config: Mapping[str, Any]) -
 def _rival(name: str, strongest: int, seconds: float | None, *, is_control: bool) -> Rival:
     """Return one baseline or control; of one that this page does not know only the name is told."""
     key, off, what = CONTROLS.get(name, ("", "", BASELINES.get(name, "")))
+    what = f"rule of grammar: {RULES[name]}" if name in RULES else what
     return Rival(name, what, strongest, is_control, seconds, f"--set controls.{key}={off}" if key else "")
 
 
@@ -111,12 +124,15 @@ def control_of(name: str) -> str:
 
 
 def _strongest(scores: pd.DataFrame) -> dict[str, int]:
-    """Return every baseline that a row names -> number of pairs in which it is the strongest on the report split."""
-    rows = scores[(scores["probe"] != CLASSIFIER) & (scores["baseline"] != "")]
-    rows = rows.assign(baseline=rows["baseline"].map(control_of))
-    pairs = rows.loc[rows["split"] == "report", ["probe", "label", "variant", "baseline"]].drop_duplicates()
-    counts = pairs["baseline"].value_counts()
-    return {name: int(counts.get(name, 0)) for name in sorted(rows["baseline"].unique())}
+    """Return every rival that a row names -> number of pairs in which it is the strongest of its kind in the report."""
+    rows = scores[scores["probe"] != CLASSIFIER]
+    found = dict[str, int]()
+    for kind in ("baseline", "rule"):
+        named = rows[rows[kind] != ""].assign(rival=rows[kind].map(control_of))
+        pairs = named.loc[named["split"] == "report", ["probe", "label", "variant", "rival"]].drop_duplicates()
+        counts = pairs["rival"].value_counts()
+        found |= {name: int(counts.get(name, 0)) for name in sorted(named["rival"].unique())}
+    return found
 
 
 def _seconds(stages: Mapping[str, float]) -> dict[str, float]:

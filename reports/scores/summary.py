@@ -10,7 +10,7 @@ from reports.formats import count, p_value, percent, points, signed, signed_inte
 from reports.run.needed_items import NeededItems
 from reports.run.record import RunRecord
 from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, BestHead
-from reports.scores.verdicts import Finds, RunThresholds, Verdicts
+from reports.scores.verdicts import Finds, Head, RunThresholds, Verdicts
 
 Best = Mapping[str, Sequence[BestHead]]
 
@@ -18,7 +18,7 @@ MOST_OF_ONE_PROBE = 2
 "Leaders that one probe may have, so that positions do not fill the list."
 
 MOST_NAMED = 3
-"Heads beyond the lexical table that are named."
+"Heads beyond the lexical table, or beyond the rules, that are named."
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ def summarise(best: Best, record: RunRecord, verdicts: Verdicts, layers: int, he
     untrained = [row for probe, rows in best.items() if probe != CLASSIFIER for row in rows]
     sentences = [
         *_found(verdicts.finds, layers * heads),
-        *_beyond(verdicts.finds),
+        *_beyond("the lexical table", "table", [(one.with_table, one.beyond) for one in verdicts.finds]),
+        *_beyond("the rules of grammar", "rule", [(one.with_rule, one.beyond_rules) for one in verdicts.finds]),
         *_sure(untrained, verdicts.rule),
         _scope(untrained, record, layers, heads),
         *_margins(untrained),
@@ -61,17 +62,17 @@ def _found(finds: Sequence[Finds], heads: int) -> list[str]:
     ]
 
 
-def _beyond(finds: Sequence[Finds]) -> list[str]:
-    """Count and name the specialised heads that are beyond the lexical table."""
-    tables = sum(one.with_table for one in finds)
-    if not tables:
+def _beyond(what: str, such: str, finds: Sequence[tuple[int, Sequence[Head]]]) -> list[str]:
+    """Count and name the specialised heads that are beyond `what`; of every probe the pairs that have it, and heads."""
+    known = sum(pairs for pairs, _ in finds)
+    if not known:
         return []
-    beyond = [head for one in finds for head in one.beyond]
-    pairs, names = sum(len({head[1:] for head in one.beyond}) for one in finds), len({head[0] for head in beyond})
+    beyond = [head for _, heads in finds for head in heads]
+    pairs, names = sum(len({head[1:] for head in heads}) for _, heads in finds), len({head[0] for head in beyond})
     first = [f"{name} in {label} ({variant})" for name, label, variant in beyond[:MOST_NAMED]]
     more = [f"+{len(beyond) - MOST_NAMED}"] if len(beyond) > MOST_NAMED else []
     who = f", by {names} head{'s' if names > 1 else ''}: {', '.join([*first, *more])}" if beyond else ""
-    return [f"Beyond the lexical table: {pairs} of the {tables} pairs with a specialised head and such a table{who}."]
+    return [f"Beyond {what}: {pairs} of the {known} pairs with a specialised head and such a {such}{who}."]
 
 
 def _sure(rows: Sequence[BestHead], rule: RunThresholds) -> list[str]:

@@ -55,6 +55,15 @@ class RunThresholds:
                 "distances are right.",
             ),
             (
+                "Beyond the rules",
+                "A specialised head is beyond the rules of grammar when the 95 % interval of its margin over the "
+                "strongest of them (of this one head and label, not corrected for others) lies above 0 as well. A rule "
+                "knows the corpus' tags and trees: the nearest word with one of at most five parts of speech, chosen "
+                "for each label on the selection split, and for agreement and coreference what an expert would look "
+                "for, such as the nearest noun that fits in number. Where a rule is as good as a head, the head may do "
+                "no more than the rule.",
+            ),
+            (
                 "Why both are told",
                 "As far as we know nobody has published heads against that yardstick, and most heads lose to it. "
                 "Losing does not make a head unspecialised, for the head had no supervision. Beating it means that "
@@ -82,6 +91,10 @@ class Finds:
     "Heads that are specialised in anything."
     beyond: tuple[Head, ...]
     "Heads beyond the lexical table, the largest sure margin over it first."
+    with_rule: int
+    "Pairs among the found ones that have a rule of grammar."
+    beyond_rules: tuple[Head, ...]
+    "Heads beyond the rules of grammar, the largest sure margin over them first."
 
 
 @dataclass(frozen=True)
@@ -117,7 +130,6 @@ def find_all(scores: pd.DataFrame) -> tuple[Finds, ...]:
 
 def _finds(probe: str, tested: pd.DataFrame) -> Finds:
     found = tested[tested["specialised"]]
-    beyond = found[found["beyond_lexical"]].sort_values("lexical_margin_low", ascending=False, kind="stable")
     return Finds(
         probe=probe,
         pairs=_pairs(tested),
@@ -126,8 +138,15 @@ def _finds(probe: str, tested: pd.DataFrame) -> Finds:
         found_labels=found["label"].nunique(),
         with_table=_pairs(found[found["lexical_accuracy"].notna()]),
         heads=frozenset(found["name"]),
-        beyond=tuple(zip(beyond["name"], beyond["label"], beyond["variant"], strict=True)),
+        beyond=_beyond(found, "beyond_lexical", "lexical_margin_low"),
+        with_rule=_pairs(found[found["rule_accuracy"].notna()]),
+        beyond_rules=_beyond(found, "beyond_rules", "rule_margin_low"),
     )
+
+
+def _beyond(found: pd.DataFrame, flag: str, sure: str) -> tuple[Head, ...]:
+    rows = found[found[flag]].sort_values(sure, ascending=False, kind="stable")
+    return tuple(zip(rows["name"], rows["label"], rows["variant"], strict=True))
 
 
 def _pairs(rows: pd.DataFrame) -> int:

@@ -94,6 +94,9 @@ SCORES: Final = Table(
             "lexical_accuracy", "Accuracy of the lexical table (word form x offset, supervised); missing without one."
         ),
         *ends("lexical_margin", "accuracy minus that of the lexical table", signed, CORRELATIONS),
+        text("rule", "Strongest rule of grammar, such as the nearest word of a tag set; empty without one."),
+        fraction("rule_accuracy", "Accuracy of that rule, which knows tags and trees; missing without one."),
+        *ends("rule_margin", "accuracy minus that of the rule", signed, CORRELATIONS),
         replace(NEAR_TIES, meaning="Scored words whose two most attended candidates differ by less than 0.00001."),
         replace(
             P,
@@ -108,6 +111,10 @@ SCORES: Final = Table(
         flag(
             "beyond_lexical",
             "Whether it is specialised and the 95 % interval of its margin over the lexical table lies above 0.",
+        ),
+        flag(
+            "beyond_rules",
+            "Whether it is specialised and the 95 % interval of its margin over the strongest rule lies above 0.",
         ),
     ),
     _check_scores,

@@ -93,8 +93,9 @@ function heatMap(root) {
   const at = (list, i) => Array.isArray(list) ? list[i] : list;
   const name = (i) => `${Math.floor(i / heads) + 1}-${(i % heads) + 1}`;
   const describe = (i) => {
-    const verdict = map.beyond_lexical.includes(i) ? "specialised, beyond the table" : map.specialised.includes(i) ? "specialised" : "";
-    const noted = [i === map.selected ? "chosen" : "", verdict].filter(Boolean).join(", ");
+    const verdicts = { specialised: "specialised", beyond_lexical: "beyond the table", beyond_rules: "beyond the rules" };
+    const verdict = Object.keys(verdicts).filter((key) => map[key].includes(i)).map((key) => verdicts[key]);
+    const noted = [i === map.selected ? "chosen" : "", ...verdict].filter(Boolean).join(", ");
     const parts = [`Head ${name(i)}${noted ? ` (${noted})` : ""}`, `accuracy ${percent(map.accuracy[i])} % [${percent(map.ci_low[i])}, ${percent(map.ci_high[i])}]`];
     if (map.accuracy[i] === null) return `${parts[0]}: nothing measured, n = ${at(map.n, i)}`;
     if (map.mass[i] !== null) parts.push(`mass ${percent(map.mass[i])} %`, `share ${percent(map.share[i])} %`);
@@ -105,6 +106,7 @@ function heatMap(root) {
     const said = [`${map.label}, ${map.variant}`];
     if (map.baseline_accuracy !== null) said.push(`${map.baseline} ${percent(map.baseline_accuracy)} %`);
     if (map.lexical_accuracy !== null) said.push(`lexical table ${percent(map.lexical_accuracy)} %`);
+    if (map.rule_accuracy !== null) said.push(`${map.rule} ${percent(map.rule_accuracy)} %`);
     return said.join(" · ");
   };
   const show = (i) => readout.replaceChildren(element("b", describe(i)), document.createElement("br"), element("span", about(), { className: "muted" }));

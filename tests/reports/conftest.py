@@ -58,7 +58,7 @@ COREFERENCE = {"all": 2638, "pronoun": 1502, "proper": 540, "nominal": 596}
 BASELINES = {
     "position": "uniform",
     "dependency": "offset",
-    "agreement": "nearest noun",
+    "agreement": "previous word",
     "coreference": "nearest mention",
 }
 BASELINES |= {"classifier": "control task"}
@@ -72,6 +72,9 @@ VERDICTS = {  # is the chosen head specialised, is it beyond the table, which ot
     ("coreference", "pronoun", "all words"): (True, False, ()),
 }
 "All verdicts of the synthetic run; every other head with a baseline is tested and not specialised."
+
+BEYOND_RULES = {("dependency", "obj", "dependent->head"), ("agreement", "all", "verb->subject")}
+"Of which of them the chosen head is beyond the rules of grammar."
 
 TEXTS = (
     "The keys to the old cabinet are on the kitchen table .",
@@ -125,6 +128,8 @@ def _label_rows(
     coverage = np.full_like(accuracy, np.nan) if trained else rng.beta(5, 3, len(skill))
     baseline = baseline if n else np.nan
     layer, head = cell // HEADS, cell % HEADS
+    ruled = probe in ("dependency", "agreement")
+    rule = baseline + 0.05 if ruled else np.nan
     return pd.DataFrame(
         {
             "model": "minilm",
@@ -156,6 +161,10 @@ def _label_rows(
             "lexical_accuracy": lexical if n else np.nan,
             "lexical_margin_low": accuracy - lexical - half,
             "lexical_margin_high": accuracy - lexical + half,
+            "rule": "tag rule" if ruled else "",
+            "rule_accuracy": rule,
+            "rule_margin_low": accuracy - rule - half,
+            "rule_margin_high": accuracy - rule + half,
             "near_ties": rng.integers(0, 3, len(skill)),
             "selected": (cell == best) & bool(n),
             **_verdicts((probe, label, variant), cell == best, split, tested=not (trained or np.isnan(baseline))),
@@ -180,6 +189,7 @@ def _verdicts(about: tuple[str, str, str], best: np.ndarray, split: str, *, test
         else np.nan,
         "specialised": specialised,
         "beyond_lexical": best & beyond,
+        "beyond_rules": best & (about in BEYOND_RULES and split == "report"),
     }
 
 

@@ -71,6 +71,9 @@ def judged(p: list[float], p_label: list[float], p_adjusted: list[float], specia
         margin_interval=interval,
         lexical_accuracy=np.nan,
         lexical_interval=interval,
+        rule="",
+        rule_accuracy=np.nan,
+        rule_interval=interval,
         p=np.array(p),
         p_label=np.array(p_label),
     )

@@ -48,6 +48,16 @@ def test_the_margin_is_over_the_strongest_baseline_and_never_over_the_table() ->
     assert found.lexical_accuracy == 0.75
 
 
+def test_rules_are_told_beside_the_baselines_and_are_not_among_them() -> None:
+    rules = {"tag rule": TABLE, "first noun": OFFSET}
+    found = weigh(HEADS, {"offset": OFFSET}, None, drawn(3), test=False, rules=rules)
+    assert (found.baseline, found.rule, found.rule_accuracy) == ("offset", "tag rule", 0.75)
+    resampled = paired([3, 0, 0], [0, 3, 0], [0, 0, 3])
+    low, high = weigh(HEADS, {}, None, resampled, test=False, rules=rules).rule_interval
+    np.testing.assert_allclose([low[2], high[2]], weigh(HEADS, {}, TABLE, resampled, test=False).lexical_interval[:, 2])
+    assert weigh(HEADS, {}, None, drawn(3), test=False).rule == ""
+
+
 def test_of_equal_baselines_the_first_by_name_is_told_in_whatever_order_they_are_given() -> None:
     assert weigh(HEADS, {"b": OFFSET, "a": OFFSET}, None, drawn(3), test=False).baseline == "a"
 

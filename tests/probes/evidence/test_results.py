@@ -169,18 +169,19 @@ def verdicts(rows: list[dict[str, object]], rule: VerdictRule) -> pd.DataFrame:
     return add_verdicts(pd.DataFrame({"probe": "p", "variant": "v", "split": "report"} | row for row in rows), rule)
 
 
-def test_verdicts_need_a_corrected_p_a_margin_and_for_the_second_one_the_table() -> None:
+def test_verdicts_need_a_corrected_p_a_margin_and_for_the_others_the_table_or_the_rule() -> None:
     """Three labels of one head each, p 0.01, 0.02 and 0.6: corrected 0.03, 0.03 and 0.6; a fourth was not tested."""
     rows: list[dict[str, object]] = [
-        {"label": "a", "p_label": 0.01, "margin": 0.2, "lexical_margin_low": 0.001},
-        {"label": "b", "p_label": 0.02, "margin": 0.1, "lexical_margin_low": 0.0},
-        {"label": "c", "p_label": 0.6, "margin": 0.5, "lexical_margin_low": 0.3},
-        {"label": "d", "p_label": np.nan, "margin": np.nan, "lexical_margin_low": np.nan},
+        {"label": "a", "p_label": 0.01, "margin": 0.2, "lexical_margin_low": 0.001, "rule_margin_low": -0.1},
+        {"label": "b", "p_label": 0.02, "margin": 0.1, "lexical_margin_low": 0.0, "rule_margin_low": 0.001},
+        {"label": "c", "p_label": 0.6, "margin": 0.5, "lexical_margin_low": 0.3, "rule_margin_low": 0.3},
+        {"label": "d", "p_label": np.nan, "margin": np.nan, "lexical_margin_low": np.nan, "rule_margin_low": np.nan},
     ]
     found = verdicts(rows, VerdictRule())
     assert found.p_adjusted.tolist() == pytest.approx([0.03, 0.03, 0.6, np.nan], nan_ok=True)
     assert found.specialised.tolist() == [True, True, False, False]
     assert found.beyond_lexical.tolist() == [True, False, False, False]
+    assert found.beyond_rules.tolist() == [False, True, False, False]
     assert verdicts(rows, VerdictRule(margin=0.15)).specialised.tolist() == [True, False, False, False]
     assert verdicts(rows, VerdictRule(alpha=0.03)).specialised.tolist() == [False] * 4
 
@@ -188,7 +189,7 @@ def test_verdicts_need_a_corrected_p_a_margin_and_for_the_second_one_the_table()
 def test_heads_of_one_label_are_one_family_whatever_the_order_of_the_rows() -> None:
     """Two labels; in the first, heads of 0.03 and 0.5: were they labels of their own, 0.03 would be 0.06."""
     rows: list[dict[str, object]] = [
-        {"label": label, "p_label": p, "margin": 0.2, "lexical_margin_low": np.nan}
+        {"label": label, "p_label": p, "margin": 0.2, "lexical_margin_low": np.nan, "rule_margin_low": np.nan}
         for label, p in (("a", 0.03), ("b", 0.04), ("a", 0.5))
     ]
     assert verdicts(rows, VerdictRule()).p_adjusted.tolist() == pytest.approx([0.04, 0.04, 0.5])
@@ -208,7 +209,7 @@ def test_what_is_missing_in_a_split_is_nan_with_no_items() -> None:
     scores = table(select, report)
     assert len(scores) == 16
     numbers = [c for c in scores if scores[c].dtype == float]
-    assert len(numbers) == 19
+    assert len(numbers) == 22
     for label, name in (("a", "report"), ("b", "select")):
         rows = scores[(scores.label == label) & (scores.split == name)]
         assert len(rows) == 4

@@ -104,7 +104,7 @@ def test_markdown_tables_hold_the_numbers(markdown: str, scores: pd.DataFrame):
         for line in markdown.splitlines()
         if line[:1] == "|"
     ]
-    rows = {(row[0], row[1], row[2]): row for row in cells if len(row) == 22}
+    rows = {(row[0], row[1], row[2]): row for row in cells if len(row) == 26}
     for row in best_heads(scores, "agreement"):
         shown = rows[row.label, row.variant, row.name]
         assert shown[4] == ("† " if row.n < 140 else "") + f"{row.n:,}"
@@ -120,7 +120,13 @@ def test_markdown_tables_hold_the_numbers(markdown: str, scores: pd.DataFrame):
             signed(row.accuracy - row.lexical_accuracy),
             signed_interval(row.lexical_margin_low, row.lexical_margin_high),
         ]
-        assert shown[17:] == [
+        assert shown[17:21] == [
+            row.rule or "–",
+            percent(row.rule_accuracy),
+            signed(row.accuracy - row.rule_accuracy),
+            signed_interval(row.rule_margin_low, row.rule_margin_high),
+        ]
+        assert shown[21:] == [
             percent(row.mass),
             interval(row.mass_low, row.mass_high),
             percent(row.coverage),

@@ -11,8 +11,8 @@ from reports import SCORE_COLUMNS, read_examples, read_scores, validate, write_e
 ISSUE_COLUMNS = (
     "model step corpus maps probe label variant layer head name split n clusters accuracy ci_low ci_high mass mass_low "
     "mass_high coverage share baseline baseline_accuracy margin margin_low margin_high lexical_accuracy "
-    "lexical_margin_low lexical_margin_high near_ties p p_label p_adjusted stability selected specialised "
-    "beyond_lexical"
+    "lexical_margin_low lexical_margin_high rule rule_accuracy rule_margin_low rule_margin_high near_ties p p_label "
+    "p_adjusted stability selected specialised beyond_lexical beyond_rules"
 )
 
 

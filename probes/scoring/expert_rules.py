@@ -1,0 +1,149 @@
+"""Rules of an expert for agreement and coreference: what grammar finds that knows words and trees, but no model.
+
+Where the right kind of word does not stand in the text, nothing is attended to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Final
+
+import numpy as np
+
+from probes.records import Document, basic
+from probes.scoring.baseline_texts import Rows, Shown, candidate_words, one_hot
+from probes.scoring.baselines import Baseline
+from probes.scoring.tag_rule import TagRule
+from probes.syntax.agreement import morphology, shows_number
+from probes.targets import Items
+from probes.words.agreement_features import Features, features, of_mention
+
+NOUNS: Final = ("NOUN", "PROPN", "PRON")
+"Parts of speech that a subject has."
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text, and what rules need of it."""
+
+    document: Document
+
+    @cached_property
+    def nouns(self) -> list[int]:
+        """Nouns and pronouns."""
+        return [i for i, tag in enumerate(self.document.upos) if tag in NOUNS]
+
+    @cached_property
+    def verbs(self) -> list[int]:
+        """Verbs that show number."""
+        known = zip(self.document.words, self.document.upos, self.document.feats, strict=True)
+        return [i for i, word in enumerate(known) if shows_number(*word)]
+
+    @cached_property
+    def mentions(self) -> dict[int, Features]:
+        """The head words of mentions with their features; of several mentions with one head those of the longest."""
+        longest_last = sorted(self.document.mentions, key=lambda mention: len(mention.words))
+        return {mention.head: of_mention(self.document, mention.head, mention.words) for mention in longest_last}
+
+    @cached_property
+    def roles(self) -> tuple[str, ...]:
+        """The relation of every word to its head, without subtypes."""
+        return tuple(map(basic, self.document.deprels))
+
+    def features(self, word: int) -> Features:
+        """Return person, number and gender of a word."""
+        known = self.mentions.get(word)
+        return known or features(
+            *(column[word] for column in (self.document.words, self.document.upos, self.document.feats))
+        )
+
+    def agree(self, noun: int, verb: int) -> bool:
+        """Return whether a noun fits the person and number that a verb shows; what is not shown fits."""
+        shown = morphology(self.document.feats[verb])
+        return self.features(noun).fits(Features(shown.get("Person", ""), shown.get("Number", ""), ""))
+
+
+Choice = Callable[[Text, int], Iterable[int]]
+"Given a text and the query, the words from which a rule takes the nearest candidate."
+
+
+class ExpertRule:
+    """Attends to the nearest candidate of those that a rule names: before the query, else after it."""
+
+    def __init__(self, choose: Choice, *, first: bool = False) -> None:
+        """Take the rule; with `first` not the nearest candidate is chosen but the first of the text."""
+        self.choose, self.first = choose, first
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Nothing to learn."""
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """One key a row."""
+        texts = [Text(document) for document in shown.documents]
+        item, key = candidate_words(items, shown)
+        starts = np.searchsorted(item, np.arange(len(items) + 1))
+        chosen = np.full(len(items), -1)
+        for i, (text, query) in enumerate(zip(items.text.tolist(), items.query.tolist(), strict=True)):
+            allowed = {*key[starts[i] : starts[i + 1]].tolist()} - {query}
+            named = [word for word in self.choose(texts[text], query) if word in allowed]
+            far = (lambda word: word) if self.first else (lambda word, query=query: (word > query, abs(word - query)))
+            chosen[i] = min(named, key=far, default=-1)
+        return one_hot(chosen, shown.keys)
+
+
+def nouns(text: Text, query: int) -> Iterable[int]:
+    """Name all nouns and pronouns; of a noun, the verbs that show number."""
+    return text.verbs if text.document.upos[query] in NOUNS else text.nouns
+
+
+def fitting_nouns(text: Text, query: int) -> Iterable[int]:
+    """Name the nouns and pronouns that fit the person and number of a verb; of a noun, the verbs that fit it."""
+    if text.document.upos[query] in NOUNS:
+        return (verb for verb in text.verbs if text.agree(query, verb))
+    return (noun for noun in text.nouns if text.agree(noun, query))
+
+
+def fitting_mentions(text: Text, query: int) -> Iterable[int]:
+    """Name the mentions that agree in person, number and gender.
+
+    Of a pronoun those before it that show the same three (for "she" another "she", or a woman); else those of which
+    none differs.
+    """
+    mine, pronoun = text.features(query), text.document.upos[query] == "PRON"
+    same = [head for head, theirs in text.mentions.items() if pronoun and head < query and theirs == mine]
+    return same or (head for head, theirs in text.mentions.items() if theirs.fits(mine))
+
+
+def sieve(text: Text, query: int) -> Iterable[int]:
+    """Name the mentions with the same head word; of pronouns, and where there is none before, those that agree.
+
+    In the manner of the sieves of Lee et al. 2011 and of Clark et al. 2019, section 4.3.
+    """
+    words = text.document.words
+    same = [i for i in text.mentions if i < query and words[i].lower() == words[query].lower()]
+    return same if same and text.document.upos[query] != "PRON" else fitting_mentions(text, query)
+
+
+def subjects(text: Text, query: int) -> Iterable[int]:
+    """Name the mentions that are subjects (Webster et al. 2018, section 4)."""
+    return (head for head in text.mentions if text.roles[head] in ("nsubj", "csubj"))
+
+
+def same_role(text: Text, query: int) -> Iterable[int]:
+    """Name the mentions in the grammatical role of the query (parallelism; Webster et al. 2018, section 4)."""
+    return (head for head in text.mentions if text.roles[head] == text.roles[query] != "")
+
+
+RULES: Final[dict[str, Callable[[], Baseline]]] = {
+    "tag rule": TagRule,
+    "nearest noun": partial(ExpertRule, nouns),
+    "nearest noun that fits": partial(ExpertRule, fitting_nouns),
+    "first noun": partial(ExpertRule, nouns, first=True),
+    "nearest mention that fits": partial(ExpertRule, fitting_mentions),
+    "same head word, else fits": partial(ExpertRule, sieve),
+    "nearest subject": partial(ExpertRule, subjects),
+    "same role": partial(ExpertRule, same_role),
+}
+"Rules of grammar by name: the nearest word of a tag set, and those of experts."
