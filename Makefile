@@ -7,6 +7,9 @@ WORKERS ?= 2
 # The tests of a file share what they make, so one process runs them.
 DIST := loadfile
 
+# Modules are compiled once: every process of a test run would do it again.
+export PYTHONDONTWRITEBYTECODE :=
+
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed

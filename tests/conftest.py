@@ -35,6 +35,18 @@ settings.register_profile("headscope", deadline=None, derandomize=True, database
 settings.load_profile("headscope")
 
 
+LONG_TO_MAKE = frozenset({"whole"})
+"Fixtures that take many seconds."
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test slow that uses what takes long to make."""
+    for item in items:
+        if LONG_TO_MAKE & {*getattr(item, "fixturenames", ())}:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """Return the folder of real corpora that HEADSCOPE_DATA names; skip where it names none."""

@@ -42,7 +42,10 @@ def said_in(source: str) -> str:
     return "\n".join([*strings, *re.findall(r"(?:^|  )# .*", source, re.MULTILINE)])
 
 
-TEXTS = dict(written())
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str]:
+    """Return the text of each page, template and module by its name."""
+    return dict(written())
 
 
 @functools.cache
@@ -92,14 +95,14 @@ def test_what_is_said_in_a_module_is_found_and_its_code_is_not() -> None:
     ]
 
 
-def test_every_module_that_is_named_exists() -> None:
-    named = {(page, name) for page, text in TEXTS.items() for name in DOTTED.findall(text)}
+def test_every_module_that_is_named_exists(texts: dict[str, str]) -> None:
+    named = {(page, name) for page, text in texts.items() for name in DOTTED.findall(text)}
     assert len(named) > 100
     assert sorted(f"{page}: {name}" for page, name in named if not resolves(name)) == []
 
 
-def test_every_path_that_is_named_exists() -> None:
-    named = {(page, path) for page, text in TEXTS.items() for path in PATH.findall(text)}
+def test_every_path_that_is_named_exists(texts: dict[str, str]) -> None:
+    named = {(page, path) for page, text in texts.items() for path in PATH.findall(text)}
     assert len(named) > 50
     lost = [(page, path) for page, path in named if not PLACEHOLDER.search(path) and not (ROOT / path).exists()]
     assert sorted(f"{page}: {path}" for page, path in lost) == []

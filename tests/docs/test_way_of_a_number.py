@@ -144,6 +144,7 @@ def test_every_box_leads_to_its_text(way: ModuleType) -> None:
     assert len(links) > 15
 
 
+@pytest.mark.slow
 def test_every_folder_of_the_tree_is_drawn_in_its_room(module: Callable[[str], ModuleType]) -> None:
     graph = module("import_graph")
     names = {name.rpartition(".")[0] for name, file in graph.module_files().items() if file.name != "__init__.py"}

@@ -121,6 +121,7 @@ def test_the_variants_that_are_left_out_are_those_that_cannot_be_told(probe: Pro
     assert cannot == NOT_BY_ROW.get(probe.name, [])
 
 
+@pytest.mark.slow
 def test_the_head_that_was_told_the_answers_is_found_and_no_other(probe: Probe, corpora: Sequence[Corpus]) -> None:
     """Each variant has a head of its own, in turn in the first and in the second layer.
 

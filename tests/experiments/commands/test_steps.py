@@ -65,6 +65,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     return said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in STAGES]
 )

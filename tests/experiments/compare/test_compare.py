@@ -300,6 +300,7 @@ def live(folder: str) -> str:
     return folder
 
 
+@pytest.mark.slow
 def test_seeds_and_steps_are_compared_by_their_biographies(plant: Callable[..., str]) -> None:
     folder = live(plant("lives"))
     (seeds,) = compared(f"{folder}@seed-1", f"{folder}@seed-2")
@@ -318,6 +319,7 @@ def test_seeds_and_steps_are_compared_by_their_biographies(plant: Callable[..., 
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("at", "said"),
     [
@@ -333,6 +335,7 @@ def test_checkpoints_that_cannot_be_told_are_refused(at: str, said: str, plant: 
         open_sides([f"{folder}@seed-1", folder + at])
 
 
+@pytest.mark.slow
 def test_the_command_writes_page_and_tables(
     headscope: Callable[..., tuple[int, str, str]], plant: Callable[..., str], tmp_path: Path
 ) -> None:

@@ -58,6 +58,7 @@ def test_heads_that_changed_places_are_matched_to_where_they_are(tiny: Path, swa
         assert found.same_role != found.same_role, "models have no roles"
 
 
+@pytest.mark.slow
 def test_a_model_with_fewer_heads_leaves_some_without_a_partner(tiny: Path, shallow: Path) -> None:
     found = match_heads_of(str(tiny), str(shallow), sentences=10)
     assert found.table.partner.tolist()[:2] == ["1-1", "1-2"]
@@ -69,6 +70,7 @@ def test_a_model_with_fewer_heads_leaves_some_without_a_partner(tiny: Path, shal
         match_heads_of(str(tiny), str(shallow), within_layers=True)
 
 
+@pytest.mark.slow
 def test_runs_are_matched_with_the_roles_of_their_heads(
     scored: Callable[..., Run], tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,7 @@ def results(out: Path) -> dict[str, dict[str, object]]:
     return {f"{one['model']} {one['finding']}": one for one in kept["results"]}
 
 
+@pytest.mark.slow
 def test_every_finding_gets_its_verdict_with_number_and_run(small: Path, tiny: Path):
     page = reproduce(chosen(()), [Subject.of(str(tiny))], small)
     found = results(small)

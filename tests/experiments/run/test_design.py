@@ -100,6 +100,7 @@ def test_documents_are_needed_as_well_as_items() -> None:
     assert one.sentences == math.ceil(50 * 40 / one.documents)
 
 
+@pytest.mark.slow
 def test_the_command_says_what_each_label_takes_and_whether_there_is_enough(
     record: Path, headscope: Callable[..., Any]
 ) -> None:

@@ -149,6 +149,7 @@ def test_the_written_config_gives_the_same_scores_again(
     pd.testing.assert_frame_equal(Run.open(again).examples, Run.open(whole).examples, check_exact=True)
 
 
+@pytest.mark.slow
 def test_progress_of_every_part_ends_where_it_said(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
     steps: dict[str, list[tuple[int, int]]] = {}
@@ -224,6 +225,7 @@ def test_window_words_cuts_documents_and_counts_what_the_borders_take(scored: Ca
         assert lost[0] > lost[1] > 0
 
 
+@pytest.mark.slow
 def test_replicates_change_intervals_only(scored: Callable[..., Run]) -> None:
     few, many = scored(), scored("scoring.replicates=300")
     same_scores(numbers(few, "accuracy", "mass", "margin"), numbers(many, "accuracy", "mass", "margin"))
@@ -378,6 +380,7 @@ def test_the_examples_option_is_the_number_of_heads_that_are_shown(scored: Calla
         assert set(heads.index) == set(range(len(heads)))
 
 
+@pytest.mark.slow
 def test_every_head_is_kept_on_the_texts_of_the_examples(scored: Callable[..., Run], whole: Path) -> None:
     assert scored().attention is None, "with page.examples = 0 no text of the corpora is kept"
     assert scored("page.examples=1", "page.sentences=0").attention is None
@@ -408,6 +411,7 @@ def test_trained_probes_have_rows_of_their_own_beside_a_control_task(scored: Cal
     same_scores(untrained, scored().scores)
 
 
+@pytest.mark.slow
 def test_metrics_are_compared_where_they_are_asked_for(scored: Callable[..., Run]) -> None:
     without, found = scored("probes.trained=true"), scored("probes.trained=true", "scoring.metrics=true")
     assert without.metrics is None
@@ -478,6 +482,7 @@ def test_a_probe_that_finds_no_question_is_noted(
     assert found.record.notes == ("coreference: the corpora have no question for it, it needs mentions",)
 
 
+@pytest.mark.slow
 def test_a_probe_that_lacks_its_list_is_noted_and_with_it_the_list_is_told(
     scored: Callable[..., Run], corpus_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -515,6 +520,7 @@ def test_halves_of_a_single_document_are_refused(base: Path, tmp_path: Path) -> 
 # --- nothing written half
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "place",
     [

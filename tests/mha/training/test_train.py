@@ -206,6 +206,7 @@ def test_nothing_of_the_process_is_changed(task: Task, tmp_path: Path) -> None:
 # --- how it is trained
 
 
+@pytest.mark.slow
 def test_rows_with_padding_are_trained_on_in_bf16(task: Task, tmp_path: Path) -> None:
     first = next(step_batches(task, SETTINGS, 0, 0, 1))
     assert any((part.blocks == -1).any() for part in first.parts)
@@ -216,6 +217,7 @@ def test_rows_with_padding_are_trained_on_in_bf16(task: Task, tmp_path: Path) ->
     assert norms == pytest.approx([line["gradient_norm"] for line in log(tmp_path / "fp32", "step")], rel=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -240,6 +242,7 @@ def test_a_setting_of_the_optimiser_changes_the_weights(
     assert all(math.isfinite(loss) for _, _, loss, _ in losses(tmp_path))
 
 
+@pytest.mark.slow
 def test_rows_divided_into_parts_are_the_same_step(still: Task, tmp_path: Path) -> None:
     train(tmp_path / "whole", still, replace(SETTINGS, accumulation=1))
     train(tmp_path / "parts", still, replace(SETTINGS, accumulation=4))

@@ -53,6 +53,7 @@ def scored(model: Model, texts: MemoryTexts, reduce: str, *changes: Ablate) -> d
     return {question: float(sums.hits[:, flat].sum() / sums.n.sum()) for question, sums in heads.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reduce", ["mean", "first"])
 def test_accuracy_downstream_is_what_scoring_says_under_the_same_changes(
     deep: Model, texts: MemoryTexts, reduce: str

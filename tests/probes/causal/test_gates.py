@@ -36,6 +36,7 @@ def planted(head: tuple[int, int] = (1, 0), **options: bool | float) -> Model:
     return answering_model(ANSWERS, ("the", "old"), head=head, layers=LAYERS, heads=HEADS, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("head", [(0, 2), (1, 1)])
 @pytest.mark.parametrize("noise", [0.0, pytest.param(0.02, marks=pytest.mark.slow)])
 def test_gates_keep_the_planted_head_and_no_other(head: tuple[int, int], noise: float) -> None:

@@ -105,6 +105,7 @@ def test_slopes_are_those_of_finite_differences() -> None:
     assert float(expected.abs().min()) > 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [tiny, hub])
 def test_an_embedding_is_followed_by_its_derivative(make: Callable[[], Model], monkeypatch: pytest.MonkeyPatch) -> None:
     behaviour = embedding(make())

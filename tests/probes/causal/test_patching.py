@@ -105,6 +105,7 @@ def difference(lm: MaskedLM, item: PatchItem, version: str, *changes: Patch) -> 
     return float(logits[item.forms[0]] - logits[item.forms[1]])
 
 
+@pytest.mark.slow
 def test_effects_are_those_of_patching_one_head_at_one_place_of_one_text_at_a_time(lm: MaskedLM) -> None:
     items = asked(lm)[:5]
     effects = measure_patching(lm, items, batch_pieces=60, side_by_side=70)

@@ -101,6 +101,7 @@ def test_slopes_are_those_of_finite_differences_of_every_weight(pieces: int) -> 
     assert float(expected.min()) > 1e-5
 
 
+@pytest.mark.slow
 def test_of_an_embedding_they_are_the_length_of_its_derivative() -> None:
     behaviour = embedding(tiny())
     found = weight_slopes(behaviour, LAYERS, HEADS, directions=400)

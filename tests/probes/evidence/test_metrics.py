@@ -170,6 +170,7 @@ def test_auc_is_missing_only_where_no_item_has_another_candidate(model: Model) -
     assert found.loc[found["label"] == "[SEP]", "auc"].notna().all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"batch_pieces": 60}, {"batch_pieces": 1}, {"workers": 2, "batch_pieces": 60}])
 def test_batches_of_any_size_give_the_same_numbers(
     model: Model, texts: Texts, metrics: pd.DataFrame, settings: dict[str, int]

@@ -66,6 +66,7 @@ def rows_of(scores: pd.DataFrame, label: str) -> pd.DataFrame:
     return scores[scores.label == label].set_index(["layer", "head", "split"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_pieces", [1, 100, 2048])
 @pytest.mark.parametrize("place", [(0, 0), (1, 1)])
 @pytest.mark.parametrize("label", PLACES)

@@ -164,6 +164,7 @@ RELATIONS = (
 )
 
 
+@pytest.mark.slow
 def test_verbs_agree_with_their_subjects(sentences: list[Sentence]):
     for sentence in sentences:
         for verb, owner, subject in agreeing(sentence):

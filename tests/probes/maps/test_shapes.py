@@ -160,6 +160,7 @@ def measured(pattern: np.ndarray, cut: Pieces, document: Document, signs: set[in
     return {measure: value for measure, value in found.items() if value == value}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_pieces", [1, 4096])
 def test_sums_are_those_of_loops_over_recorded_patterns(batch_pieces: int, model: Model, texts: Texts) -> None:
     shapes = observed(model, texts, batch_pieces=batch_pieces)

@@ -144,6 +144,7 @@ def many(count: int) -> list[MinimalPair]:
     return [pair(" ".join(g), " ".join(b), f"s{i}") for i, (g, b) in enumerate(zip(sentences, bad, strict=True))]
 
 
+@pytest.mark.slow
 def test_order_and_batch_size_move_no_number_beyond_rounding(built: Callable[..., MaskedLM]) -> None:
     lm, pairs = built(spread), many(CHUNK + 20)
     shuffled = random.Random(1).sample(pairs, len(pairs))

@@ -71,6 +71,7 @@ PAIRS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(PAIRS, min_size=1, max_size=3).filter(any))
 def test_no_other_offset_is_right_more_often_where_it_was_learned(pairs: list[list[Pair]]) -> None:
     shown = Shown([text_of("w " * 7)] * len(pairs))

@@ -40,6 +40,7 @@ def other(
     return save_model(encoder, tmp_path_factory.mktemp("other"))
 
 
+@pytest.mark.slow
 def test_an_exam_gives_what_scoring_gives_for_every_model(exam: Exam, texts: Texts, model: Model, other: Model) -> None:
     baselines = learn_baselines(texts, PROBES, BASELINES)
     for one in (model, other, model):

@@ -196,6 +196,7 @@ def test_a_model_of_transformers_gives_several_workers_the_numbers_of_one(
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.module.modules())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_pieces", [1, 64, 500])
 def test_padding_and_batch_size_change_no_more_than_rounding(
     batch_pieces: int, model: Model, texts: Texts, outcome: Outcome
@@ -230,6 +231,7 @@ def test_a_batch_equals_the_sum_of_its_texts_alone(model: Model, texts: Texts, o
         assert bool((np.abs(parts - together[question]) <= slack).all()), question
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reduce", ["mean", "first"])
 def test_sums_are_those_of_maps_merged_and_scored_by_hand(model: Model, texts: Texts, reduce: str) -> None:
     """Maps recorded sentence by sentence, merged word by word, and scored through the baselines' door."""

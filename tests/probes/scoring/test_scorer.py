@@ -148,6 +148,7 @@ def test_the_scorer_does_what_its_definition_says(case) -> None:
     assert np.array_equal(of_items(scorer, maps).numpy(), outcome)
 
 
+@pytest.mark.slow
 @given(cases())
 def test_baselines_and_heads_are_judged_alike(case) -> None:
     maps, words, groups = *case[:2], groups_of(case[2])
@@ -165,6 +166,7 @@ def test_baselines_and_heads_are_judged_alike(case) -> None:
             assert np.array_equal(rows, before)
 
 
+@pytest.mark.slow
 @given(cases(), st.data())
 def test_sums_over_segments_are_sums_of_items(case, data: st.DataObject) -> None:
     maps, words, groups = *case[:2], groups_of(case[2])

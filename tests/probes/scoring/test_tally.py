@@ -2,6 +2,7 @@ import zlib
 from collections import Counter, defaultdict
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,6 +52,7 @@ def added_by_loops(rows: list[Row]) -> dict[tuple[str, str, str], dict[int, list
     return {question: dict(cells) for question, cells in expected.items()}
 
 
+@pytest.mark.slow
 @given(st.lists(ROWS, max_size=4))
 def test_batches_add_up_by_question_and_cluster_and_pooled_labels_are_sums_of_parts(batches: list[list[Row]]) -> None:
     tally = Tally(2)

@@ -306,6 +306,7 @@ def test_curves_hold_the_numbers_on_an_axis_of_log_steps(found: HeadBiographies)
     assert [row["value"] for row in values(effective)] == found.progress["effective"].tolist()
 
 
+@pytest.mark.slow
 def test_margins_are_in_points_with_their_bounds(found: HeadBiographies) -> None:
     margins = next(chart for chart in biography_charts(found) if "margin" in chart.title)
     assert margins.title.endswith("(points)")
@@ -390,6 +391,7 @@ def test_tables_have_captions_scopes_and_regions(pages: tuple[str, str]) -> None
     assert [len(table) - 2 for table in tables[:3]] == [3, 6, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_no_figures")
 def test_without_biographies_nothing_of_them_is_on_the_page(run_folder: Path) -> None:
     html = write_report(run_folder).read_text(encoding="utf-8")

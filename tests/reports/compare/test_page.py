@@ -176,6 +176,7 @@ def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, name:
         write_comparison_page(broken)
 
 
+@pytest.mark.slow
 def test_the_page_works_in_a_browser(browser: Any, folder: Path, hostile: str) -> None:
     page, complaints = browser.new_page(viewport={"width": 390, "height": 800}), []
     page.on("console", lambda said: complaints.append(said.text) if said.type in {"error", "warning"} else None)

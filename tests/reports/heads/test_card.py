@@ -114,6 +114,7 @@ def test_the_scores_of_the_head_come_along(run: Run):
     assert set(rows["split"]) == {"select", "report"}
 
 
+@pytest.mark.slow
 def test_a_page_has_a_card_a_head_in_order_without_examples(run: Run):
     cards = all_cards(run).cards
     assert [card.name for card in cards] == [f"{layer}-{head}" for layer in range(1, 7) for head in range(1, 13)]

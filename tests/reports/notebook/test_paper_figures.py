@@ -44,6 +44,7 @@ def test_a_heat_map_is_of_the_surest_variant_of_its_label(run: Run):
     assert figure.axes[0].get_title(loc="left") == f"obj · {surest.variant}"
 
 
+@pytest.mark.slow
 @pytest.mark.figures
 @pytest.mark.parametrize("ending", ["pdf", "png", "svg"])
 def test_the_same_numbers_give_the_same_file(ending: str, run: Run, tmp_path: Path):

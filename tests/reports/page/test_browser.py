@@ -14,6 +14,7 @@ def column(page: Any, table: str, index: int) -> list[str]:
     return texts
 
 
+@pytest.mark.slow
 def test_a_click_sorts_and_missing_numbers_stay_last(opened: Any, report: Path):
     page = opened(report / "index.html")
     button = page.locator("#table-2 thead button", has_text="Accuracy")
@@ -26,6 +27,7 @@ def test_a_click_sorts_and_missing_numbers_stay_last(opened: Any, report: Path):
         assert page.locator("#table-2 thead th[aria-sort]").get_attribute("aria-sort") == direction
 
 
+@pytest.mark.slow
 def test_the_filter_hides_rows_and_counts_them(opened: Any, report: Path):
     page = opened(report / "index.html")
     page.fill("[data-filter=table-2]", "nsubj head->dep")
@@ -34,6 +36,7 @@ def test_the_filter_hides_rows_and_counts_them(opened: Any, report: Path):
     assert page.locator(".tabletop output").nth(1).inner_text() == "2 of 45 rows"
 
 
+@pytest.mark.slow
 def test_the_heat_map_follows_its_selects_and_the_arrow_keys(opened: Any, report: Path, scores: pd.DataFrame):
     page = opened(report / "index.html")
     heat = page.locator("[data-heat]").nth(1)
@@ -51,6 +54,7 @@ def test_the_heat_map_follows_its_selects_and_the_arrow_keys(opened: Any, report
     assert heat.locator("td").count() == 72
 
 
+@pytest.mark.slow
 def test_verdicts_sort_with_the_strongest_first_and_adjusted_p_with_the_smallest(opened: Any, report: Path):
     page = opened(report / "index.html")
     page.locator("#table-2 thead button", has_text="Verdict").click()
@@ -61,6 +65,7 @@ def test_verdicts_sort_with_the_strongest_first_and_adjusted_p_with_the_smallest
     assert column(page, "#table-2", 11)[:4] == ["< 0.001", "< 0.001", "0.012", "0.800"]
 
 
+@pytest.mark.slow
 def test_columns_beyond_the_first_need_are_folded_until_asked_for(opened: Any, report: Path):
     page = opened(report / "index.html")
     mass, margin = (page.locator("#table-2 thead th", has_text=text).first for text in ("Mass", "Margin"))
@@ -72,6 +77,7 @@ def test_columns_beyond_the_first_need_are_folded_until_asked_for(opened: Any, r
     assert page.locator("#table-2 tbody tr").first.locator("td.more").count() == 6
 
 
+@pytest.mark.slow
 def test_specialised_heads_are_dotted_and_said_in_the_heat_map(opened: Any, report: Path):
     page = opened(report / "index.html")
     heat = page.locator("[data-heat]").nth(1)
@@ -86,6 +92,7 @@ def test_specialised_heads_are_dotted_and_said_in_the_heat_map(opened: Any, repo
     assert heat.locator("td.specialised").count() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [380, 1280])
 def test_nothing_but_containers_scrolls_sideways(opened: Any, report: Path, width: int):
     page = opened(report / "index.html", width=width)

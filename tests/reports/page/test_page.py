@@ -246,6 +246,7 @@ def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_module, "_save_figures", lambda contents, *_: {part.name: [] for part in contents.probes})
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_figures")
 def test_a_failure_in_the_middle_leaves_the_old_report(run_folder: Path, monkeypatch: pytest.MonkeyPatch):
     old = run_folder / "report"
@@ -269,6 +270,7 @@ def test_a_new_report_takes_the_place_of_the_old_one(run_folder: Path):
     assert not list(run_folder.glob(".report*"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_figures")
 def test_a_run_without_rows_or_with_a_bare_record_is_handled(run_folder: Path, scores: pd.DataFrame):
     (run_folder / "run.json").write_text("{}")

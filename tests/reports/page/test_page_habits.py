@@ -20,6 +20,7 @@ def page(browser: Any, report: Path) -> Iterator[Any]:
     opened.close()
 
 
+@pytest.mark.slow
 def test_print_shows_what_is_folded_and_no_controls(page: Any) -> None:
     page.locator("section#meaning .fold").click()
     folded = ("#summary .rule", "#provenance pre", "#meaning dl")
@@ -41,6 +42,7 @@ def test_print_unfolds_also_where_a_browser_does_not_know_how_by_style(page: Any
     assert not page.locator("#summary").evaluate("(one) => one.open")
 
 
+@pytest.mark.slow
 def test_a_section_folds_at_its_heading_by_keyboard_and_a_link_unfolds_it(page: Any) -> None:
     button = page.locator("#controls .fold")
     button.focus()

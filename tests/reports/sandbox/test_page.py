@@ -55,6 +55,7 @@ def first_paragraph(html: str) -> str:
     return html[html.index('<p class="prose lead">') : html.index("</p>", html.index('<p class="prose lead">'))]
 
 
+@pytest.mark.slow
 def test_all_numbers_of_the_record_are_on_both_pages(record: dict[str, Any], written: Written):
     html, markdown = written(record)
     for text in (shown(html), markdown):
@@ -66,6 +67,7 @@ def test_all_numbers_of_the_record_are_on_both_pages(record: dict[str, Any], wri
             assert said in text
 
 
+@pytest.mark.slow
 def test_where_every_goal_is_reached_all_claims_are_kept(record: dict[str, Any], written: Written):
     html, markdown = written(record)
     lead = first_paragraph(html)
@@ -109,6 +111,7 @@ def test_a_goal_that_is_missed_is_said_first(
     assert "**missed**" in markdown
 
 
+@pytest.mark.slow
 def test_a_rate_above_the_goal_by_chance_is_missed_all_the_same(record: dict[str, Any], written: Written):
     record["false"][0]["rates"][SINGLE] = rate(0.062, 0.02)
     html, _ = written(record)
@@ -176,6 +179,7 @@ def test_missing_entries_do_not_break_the_page(record: dict[str, Any], written: 
     assert "The record holds" in html
 
 
+@pytest.mark.slow
 def test_text_of_the_record_stays_text(record: dict[str, Any], written: Written):
     html, markdown = written(record)
     assert HOSTILE not in html
@@ -183,6 +187,7 @@ def test_text_of_the_record_stays_text(record: dict[str, Any], written: Written)
     assert '<b>&"' not in markdown
 
 
+@pytest.mark.slow
 def test_the_page_loads_nothing(record: dict[str, Any], written: Written):
     own = written(record)[0].partition("<script>")[0]
     addresses = re.findall(r'(?:href|src|srcset|data|action)="([^"]*)"', own)

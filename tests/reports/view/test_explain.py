@@ -134,6 +134,7 @@ def numbers(texts: list[str]) -> list[float]:
     return [float(text.replace("−", "-")) for text in texts]
 
 
+@pytest.mark.slow
 def test_the_row_of_the_chosen_piece_is_followed_through_all_steps(page: Path, opened: Any):
     shown, told = opened(page), explained().steps
     assert shown.inner_text("#pieces [aria-checked=true]") == PIECES[2]
@@ -156,6 +157,7 @@ def test_the_row_of_the_chosen_piece_is_followed_through_all_steps(page: Path, o
     assert numbers([six_digits]) == pytest.approx([told["products"][5, 2]], rel=1e-5)
 
 
+@pytest.mark.slow
 def test_the_terms_of_a_product_are_those_of_the_query_and_the_key_that_one_chooses(page: Path, opened: Any):
     shown, told = opened(page), explained().steps
     assert shown.input_value("#fits") == str(told["products"][2].argmax())
@@ -171,6 +173,7 @@ def test_the_terms_of_a_product_are_those_of_the_query_and_the_key_that_one_choo
     assert len(row(shown, "x", 0)) == COLUMNS
 
 
+@pytest.mark.slow
 def test_next_and_back_and_the_arrow_keys_go_through_all_steps(page: Path, opened: Any):
     shown = opened(page)
     assert (shown.inner_text("#at"), shown.is_disabled("#back")) == ("11 steps", True)
@@ -186,6 +189,7 @@ def test_next_and_back_and_the_arrow_keys_go_through_all_steps(page: Path, opene
     shown.wait_for_function("document.getElementById('at').textContent === '11 steps'")
 
 
+@pytest.mark.slow
 def test_arrows_choose_a_piece_where_pieces_have_the_focus(page: Path, opened: Any):
     shown = opened(page)
     shown.locator("#pieces [aria-checked=true]").focus()
@@ -200,6 +204,7 @@ def test_arrows_choose_a_piece_where_pieces_have_the_focus(page: Path, opened: A
     assert shown.locator("#pieces button").nth(3).get_attribute("title") == f"{PIECES[3]}, of the word {WORDS[3]}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
 def test_only_tables_scroll_sideways(page: Path, opened: Any, width: int):
     assert opened(page, width=width).evaluate("document.documentElement.scrollWidth") <= width

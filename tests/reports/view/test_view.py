@@ -142,6 +142,7 @@ def test_roles_are_those_of_the_cards(report: Path):
     assert any(not role.main for role in found.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("texts", [1, 3])
 def test_a_role_has_the_letter_and_the_colour_of_the_runs_report(
     texts: int, written_run: Path, tmp_path: Path, shown: TextAttention

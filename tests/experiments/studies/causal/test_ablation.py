@@ -99,6 +99,7 @@ def test_every_option_is_heard(ablate: Callable[..., Path], speaker: Path) -> No
     assert nothing.empty
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_page")
 @pytest.mark.parametrize(("items", "times"), [(9, 1), (8, 2)])
 def test_single_heads_are_switched_off_once_for_all_studies_that_ask_about_the_same(
@@ -118,6 +119,7 @@ def test_single_heads_are_switched_off_once_for_all_studies_that_ask_about_the_s
     assert (single.cost.tolist() == studies["importance"].cost.tolist()) == (times == 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("without_page")
 def test_accuracies_downstream_lose_by_heads_below_alone(
     ablate: Callable[..., Path], tiny: Path, monkeypatch: pytest.MonkeyPatch

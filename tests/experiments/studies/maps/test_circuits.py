@@ -22,6 +22,7 @@ from reports import Run
 ASK = ("circuits.enabled=true", "circuits.words=30", "circuits.sentences=4", 'probes.names=["position"]')
 
 
+@pytest.mark.slow
 def test_a_run_that_asks_has_a_row_a_head_and_says_what_was_left_out(scored: Callable[..., Run]) -> None:
     found = scored(*ASK)
     heads = found.studies["circuits"]

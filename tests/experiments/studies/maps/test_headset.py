@@ -156,6 +156,7 @@ def test_a_sample_without_a_text_that_can_be_read_is_noted(
     assert "heads are not compared as a set: no text of the sample can be read whole" in found.record.notes
 
 
+@pytest.mark.slow
 def test_ensembles_are_chosen_on_no_more_texts_and_words_than_asked(
     scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -158,6 +158,7 @@ def test_what_cannot_be_asked_is_refused_before_a_training(config: Path, changes
         load_config(config, changes)
 
 
+@pytest.mark.slow
 def test_a_run_without_a_text_of_the_length_says_so(config: Path, tmp_path: Path) -> None:
     changes = ["answers.shortest=90", "answers.longest=99"]
     with pytest.raises(ConfigError, match=r"none of 20 held-out texts has 90 to 99 words: raise held_out_share"):

@@ -149,6 +149,7 @@ def test_a_part_can_be_asked_alone(base: Path, tmp_path: Path, monkeypatch: pyte
     assert found.studies["parser"].weights.tolist() == ["none", "trained", "trained", "none", "none"]
 
 
+@pytest.mark.slow
 def test_a_task_without_examples_is_noted(
     base: Path, write_corpus: Callable[..., Path], sentences: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

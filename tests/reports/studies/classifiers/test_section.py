@@ -173,6 +173,7 @@ def test_the_page_shows_every_table_and_escapes_names(run_folder: Path, hostile:
     assert (folder / "figures" / "classifiers.pdf").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.figures
 @pytest.mark.parametrize("kept", ["classifiers", "layers", "parser"])
 def test_any_table_alone_can_be_told_and_drawn(kept: str, run_folder: Path, hostile: str) -> None:

@@ -106,6 +106,7 @@ def test_a_run_without_them_has_no_section(written_run: Path) -> None:
     assert relations(Run.open(written_run)) is None
 
 
+@pytest.mark.slow
 def test_the_page_shows_them(run_folder: Path) -> None:
     write_confusion(bits('<b>"all"'), run_folder)
     write_relatedness(related().assign(correlation=NAN, p=NAN, p_adjusted=NAN, ci_low=NAN, ci_high=NAN), run_folder)

@@ -242,6 +242,7 @@ def test_all_charts_are_drawn_before_the_page_is_printed(opened: Any):
     assert opened.evaluate(states) == ["drawn"] * 4
 
 
+@pytest.mark.slow
 def test_a_card_opens_by_address_by_name_by_cell_and_by_choice(opened: Any):
     card = opened.locator(".card")
     assert card.locator("h3").inner_text() == "Head 2-1"

@@ -259,6 +259,7 @@ def test_the_thresholds_of_the_classes_are_those_of_the_rule() -> None:
     assert f"fewer than {rule.fewest} tokens" in told
 
 
+@pytest.mark.slow
 def test_a_reader_chooses_a_measure(browser: Any, folder: Path) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 900})
     complaints: list[str] = []
