@@ -5,7 +5,7 @@ Where the right kind of word does not stand in the text, nothing is attended to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Final
@@ -65,16 +65,19 @@ class Text:
         return self.features(noun).fits(Features(shown.get("Person", ""), shown.get("Number", ""), ""))
 
 
-Choice = Callable[[Text, int], Iterable[int]]
-"Given a text and the query, the words from which a rule takes the nearest candidate."
+Groups = Sequence[Iterable[int]]
+"Words in groups, those that a rule prefers first."
+
+Rule = Callable[[Text, int], Groups]
+"Given a text and the query, the words that it names."
 
 
 class ExpertRule:
-    """Attends to the nearest candidate of those that a rule names: before the query, else after it."""
+    """Attends to the nearest candidate of the first group that has one: before the query, else after it."""
 
-    def __init__(self, choose: Choice, *, first: bool = False) -> None:
+    def __init__(self, rule: Rule, *, first: bool = False) -> None:
         """Take the rule; with `first` not the nearest candidate is chosen but the first of the text."""
-        self.choose, self.first = choose, first
+        self.rule, self.first = rule, first
 
     def learn(self, items: Items, shown: Shown) -> None:
         """Nothing to learn."""
@@ -87,53 +90,63 @@ class ExpertRule:
         chosen = np.full(len(items), -1)
         for i, (text, query) in enumerate(zip(items.text.tolist(), items.query.tolist(), strict=True)):
             allowed = {*key[starts[i] : starts[i + 1]].tolist()} - {query}
-            named = [word for word in self.choose(texts[text], query) if word in allowed]
-            far = (lambda word: word) if self.first else (lambda word, query=query: (word > query, abs(word - query)))
-            chosen[i] = min(named, key=far, default=-1)
+            for group in self.rule(texts[text], query):
+                if named := allowed.intersection(group):
+                    chosen[i] = min(named) if self.first else nearest(query, named)
+                    break
         return one_hot(chosen, shown.keys)
 
 
-def nouns(text: Text, query: int) -> Iterable[int]:
+def nearest(query: int, words: Iterable[int]) -> int:
+    """Return the word nearest before the query, else the nearest after it."""
+    return min(words, key=lambda word: (word > query, abs(word - query)))
+
+
+def nouns(text: Text, query: int) -> Groups:
     """Name all nouns and pronouns; of a noun, the verbs that show number."""
-    return text.verbs if text.document.upos[query] in NOUNS else text.nouns
+    return [text.verbs if text.document.upos[query] in NOUNS else text.nouns]
 
 
-def fitting_nouns(text: Text, query: int) -> Iterable[int]:
+def fitting_nouns(text: Text, query: int) -> Groups:
     """Name the nouns and pronouns that fit the person and number of a verb; of a noun, the verbs that fit it."""
     if text.document.upos[query] in NOUNS:
-        return (verb for verb in text.verbs if text.agree(query, verb))
-    return (noun for noun in text.nouns if text.agree(noun, query))
+        return [[verb for verb in text.verbs if text.agree(query, verb)]]
+    return [[noun for noun in text.nouns if text.agree(noun, query)]]
 
 
-def fitting_mentions(text: Text, query: int) -> Iterable[int]:
+def fitting_mentions(text: Text, query: int) -> Groups:
     """Name the mentions that agree in person, number and gender.
 
-    Of a pronoun those before it that show the same three (for "she" another "she", or a woman); else those of which
-    none differs.
+    Of a pronoun first those before it that show the same three (for "she" another "she", or a woman), then as of other
+    words those of which none differs.
     """
-    mine, pronoun = text.features(query), text.document.upos[query] == "PRON"
-    same = [head for head, theirs in text.mentions.items() if pronoun and head < query and theirs == mine]
-    return same or (head for head, theirs in text.mentions.items() if theirs.fits(mine))
+    mine = text.features(query)
+    fit = [head for head, theirs in text.mentions.items() if theirs.fits(mine)]
+    if text.document.upos[query] != "PRON":
+        return [fit]
+    return [[head for head in fit if head < query and text.mentions[head] == mine], fit]
 
 
-def sieve(text: Text, query: int) -> Iterable[int]:
-    """Name the mentions with the same head word; of pronouns, and where there is none before, those that agree.
+def sieve(text: Text, query: int) -> Groups:
+    """Name the mentions before with the same head word, where the query is no pronoun, and then those that agree.
 
     In the manner of the sieves of Lee et al. 2011 and of Clark et al. 2019, section 4.3.
     """
+    if text.document.upos[query] == "PRON":
+        return fitting_mentions(text, query)
     words = text.document.words
-    same = [i for i in text.mentions if i < query and words[i].lower() == words[query].lower()]
-    return same if same and text.document.upos[query] != "PRON" else fitting_mentions(text, query)
+    same = [head for head in text.mentions if head < query and words[head].lower() == words[query].lower()]
+    return [same, *fitting_mentions(text, query)]
 
 
-def subjects(text: Text, query: int) -> Iterable[int]:
+def subjects(text: Text, query: int) -> Groups:
     """Name the mentions that are subjects (Webster et al. 2018, section 4)."""
-    return (head for head in text.mentions if text.roles[head] in ("nsubj", "csubj"))
+    return [[head for head in text.mentions if text.roles[head] in ("nsubj", "csubj")]]
 
 
-def same_role(text: Text, query: int) -> Iterable[int]:
+def same_role(text: Text, query: int) -> Groups:
     """Name the mentions in the grammatical role of the query (parallelism; Webster et al. 2018, section 4)."""
-    return (head for head in text.mentions if text.roles[head] == text.roles[query] != "")
+    return [[head for head in text.mentions if text.roles[head] == text.roles[query] != ""]]
 
 
 RULES: Final[dict[str, Callable[[], Baseline]]] = {

@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from mha.models.model import Model
 from probes.corpora.corpus import Texts
-from probes.evidence.results import COLUMNS, MARGINS, NUMBERS, SPLITS, TABLE, TESTS, VERDICTS, named_heads
+from probes.evidence.results import COLUMNS, MARGINS, NUMBERS, RULE, SPLITS, TABLE, TESTS, VERDICTS, named_heads
 from probes.evidence.statistics import Bootstrap
 from probes.registry import Probe
 from probes.scoring.aligned import Aligned
@@ -184,8 +184,8 @@ def _rows(question: Question, numbers: Sequence[Columns], model: Model, codeleng
     """Yield the rows of one question for both splits."""
     nothing = np.full(model.layers * model.heads, np.nan)
     rows: Columns = {"probe": NAME, "label": question[2], "variant": f"{question[0]}/{question[1]}"}
-    rows |= named_heads((model.layers, model.heads)) | {"baseline": BASELINE}
-    rows |= dict.fromkeys((*NUMBERS, *MARGINS, *TABLE, *TESTS), nothing)
+    rows |= named_heads((model.layers, model.heads)) | {"baseline": BASELINE, "rule": ""}
+    rows |= dict.fromkeys((*NUMBERS, *MARGINS, *TABLE, *RULE, *TESTS), nothing)
     columns = [*COLUMNS, *(CODING if codelength else ())]
     rows |= dict.fromkeys(CODING, nothing)
     rows |= {"n": 0, "clusters": 0, "near_ties": 0} | dict.fromkeys(VERDICTS, False)

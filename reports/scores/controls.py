@@ -128,7 +128,8 @@ def _strongest(scores: pd.DataFrame) -> dict[str, int]:
     rows = scores[scores["probe"] != CLASSIFIER]
     found = dict[str, int]()
     for kind in ("baseline", "rule"):
-        named = rows[rows[kind] != ""].assign(rival=rows[kind].map(control_of))
+        named = rows[rows[kind] != ""]
+        named = named.assign(rival=named[kind].map(control_of))
         pairs = named.loc[named["split"] == "report", ["probe", "label", "variant", "rival"]].drop_duplicates()
         counts = pairs["rival"].value_counts()
         found |= {name: int(counts.get(name, 0)) for name in sorted(named["rival"].unique())}

@@ -91,9 +91,9 @@ class Finds:
     "Heads that are specialised in anything."
     beyond: tuple[Head, ...]
     "Heads beyond the lexical table, the largest sure margin over it first."
-    with_rule: int
+    with_rule: int = 0
     "Pairs among the found ones that have a rule of grammar."
-    beyond_rules: tuple[Head, ...]
+    beyond_rules: tuple[Head, ...] = ()
     "Heads beyond the rules of grammar, the largest sure margin over them first."
 
 

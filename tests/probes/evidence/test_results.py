@@ -57,7 +57,7 @@ REPORT = sums_of(
 def test_there_is_a_row_for_each_question_head_and_split_in_the_columns_of_a_run_folder() -> None:
     scores = table(split({A: SELECT, B: SELECT}), split({A: REPORT, B: REPORT}))
     assert len(scores) == 2 * 4 * 2
-    expected = [*SCORE_COLUMNS][[*SCORE_COLUMNS].index("probe") : [*SCORE_COLUMNS].index("beyond_lexical") + 1]
+    expected = [*SCORE_COLUMNS][[*SCORE_COLUMNS].index("probe") : [*SCORE_COLUMNS].index("beyond_rules") + 1]
     assert list(scores.columns) == expected
     assert not scores.duplicated(["label", "layer", "head", "split"]).any()
     first = scores[(scores.label == "a") & (scores.split == "select")]

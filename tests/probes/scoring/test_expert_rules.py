@@ -91,7 +91,8 @@ def test_an_antecedent_is_looked_for_by_features_words_and_roles(name: str, quer
 
 
 def test_of_listed_candidates_the_one_that_fits_is_taken() -> None:
-    assert taken("nearest mention that fits", STORY, 6, (0, 3)) == [0]
+    assert taken("nearest mention that fits", STORY, 4, (0, 3)) == [0]
+    assert taken("nearest mention that fits", STORY, 6, (0, 3)) == [0], "nothing says that Anna is a woman"
 
 
 def test_features_are_those_of_forms_morphology_and_titles() -> None:

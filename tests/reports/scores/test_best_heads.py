@@ -100,8 +100,9 @@ def test_verdicts_in_words(scores: pd.DataFrame):
         for probe in probes(scores)
         for row in best_heads(scores, probe)
     }
-    assert verdicts["dependency", "obj", "dependent->head"] == "specialised"
+    assert verdicts["dependency", "obj", "dependent->head"] == "specialised, beyond the rules"
     assert verdicts["dependency", "det", "dependent->head"] == "specialised, beyond the table"
+    assert verdicts["agreement", "all", "verb->subject"] == "specialised, beyond the table, beyond the rules"
     assert verdicts["dependency", "det", "head->dependent"] == "not specialised"
     assert verdicts["position", "broad", "all tokens"] == "–"
     assert verdicts["classifier", "obj", "dependency/dependent->head"] == "–"

@@ -10,7 +10,9 @@ ROW = {"probe": "dependency", "variant": "v", "split": "report"}
 
 def frame(*rows: tuple[str, str], **more: Any) -> pd.DataFrame:
     """Two heads for each (label, baseline)."""
-    return pd.DataFrame([ROW | {"label": label, "baseline": name} | more for label, name in rows for _ in range(2)])
+    return pd.DataFrame(
+        [ROW | {"label": label, "baseline": name, "rule": ""} | more for label, name in rows for _ in range(2)]
+    )
 
 
 def test_controls_come_before_baselines_with_what_they_cost():
@@ -25,6 +27,16 @@ def test_controls_come_before_baselines_with_what_they_cost():
         ("uniform", 1, False, None, ""),
     ]
     assert all(one.what for one in found)
+
+
+def test_rules_come_last_beside_the_baselines_of_the_same_pairs():
+    found = rivals(frame(("a", "offset"), ("b", "uniform"), rule="tag rule"), RunRecord(), {})
+    assert [(one.name, one.strongest, one.is_control) for one in found] == [
+        ("offset", 1, False),
+        ("uniform", 1, False),
+        ("tag rule", 2, False),
+    ]
+    assert found[2].what.startswith("rule of grammar: the nearest word with one of at most five parts of speech")
 
 
 def test_a_control_that_a_row_names_ran_even_if_nothing_else_tells():

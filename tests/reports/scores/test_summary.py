@@ -20,7 +20,8 @@ def row(label: str, low: float, high: float, clusters: int = 50, **more: Any) ->
     row |= {"probe": "dependency", "label": label, "variant": "v", "name": "1-1", "layer": 0, "head": 0, "n": 9}
     row |= {"clusters": clusters, "accuracy": middle, "baseline": "offset", "baseline_accuracy": 0.0, "margin": middle}
     row |= {"margin_low": low, "margin_high": high, "lexical_accuracy": 0.3, "near_ties": 0, "p_adjusted": 0.5}
-    row |= {"stability": 0.9, "specialised": False, "beyond_lexical": False, "others": ()}
+    row |= {"stability": 0.9, "specialised": False, "beyond_lexical": False, "beyond_rules": False}
+    row |= {"rule": "", "others": ()}
     return BestHead(**(row | more))
 
 
@@ -62,8 +63,12 @@ def test_the_summary_answers_first_which_heads_specialise_in_what(scores: pd.Dat
         f"Beyond the lexical table: 2 of the 5 pairs with a specialised head and such a table, by 2 heads: "
         f"{det} in det (dependent->head), {agreement} in all (verb->subject)."
     )
-    assert "adjusted p is below 0.01, on average at most 1 % have one by chance (" in sentences[3]
-    assert "the best again in 92.5 % of resamples of the selection split (median; lowest 60.0 %)" in sentences[3]
+    assert sentences[3] == (
+        f"Beyond the rules of grammar: 2 of the 5 pairs with a specialised head and such a rule, by 2 heads: "
+        f"{obj} in obj (dependent->head), {agreement} in all (verb->subject)."
+    )
+    assert "adjusted p is below 0.01, on average at most 1 % have one by chance (" in sentences[4]
+    assert "the best again in 92.5 % of resamples of the selection split (median; lowest 60.0 %)" in sentences[4]
     assert "above the lexical table" not in " ".join(sentences)
 
 
@@ -71,6 +76,7 @@ def test_only_a_few_heads_beyond_the_table_are_named():
     beyond = tuple((f"1-{i}", "obj", "v") for i in range(1, 6))
     find = Finds("dependency", 1, 1, 1, 1, 1, frozenset(name for name, _, _ in beyond), beyond)
     text = said((row("obj", 0.1, 0.3),), Verdicts(RunThresholds(), None, (find,), controlled=True))
+    assert "such a rule" not in text, "there is none"
     assert "1 of the 1 pairs with a specialised head and such a table, by 5 heads: 1-1 in obj (v), " in text
     assert "1-3 in obj (v), +2." in text
 
