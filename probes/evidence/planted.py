@@ -88,6 +88,7 @@ class RandomGold:
     controls: tuple[str, ...]
     needs: str
     source: str = "a null hypothesis"
+    rules: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, probe: Probe, variant: str, draw: int) -> Probe:

@@ -155,7 +155,7 @@ RULES: Final[dict[str, Callable[[], Baseline]]] = {
     "nearest noun that fits": partial(ExpertRule, fitting_nouns),
     "first noun": partial(ExpertRule, nouns, first=True),
     "nearest mention that fits": partial(ExpertRule, fitting_mentions),
-    "same head word, else fits": partial(ExpertRule, sieve),
+    "same head word or fits": partial(ExpertRule, sieve),
     "nearest subject": partial(ExpertRule, subjects),
     "same role": partial(ExpertRule, same_role),
 }

@@ -42,7 +42,7 @@ class Antecedent:
     baselines: ClassVar[tuple[str, ...]] = ("offset", "nearest candidate", "first candidate", "uniform")
     rules: ClassVar[tuple[str, ...]] = (
         "nearest mention that fits",
-        "same head word, else fits",
+        "same head word or fits",
         "nearest subject",
         "same role",
     )

@@ -41,7 +41,7 @@ class Coreference:
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "nearest mention", "same head word", "uniform")
     rules: ClassVar[tuple[str, ...]] = (
         "nearest mention that fits",
-        "same head word, else fits",
+        "same head word or fits",
         "nearest subject",
         "same role",
     )

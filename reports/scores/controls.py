@@ -54,7 +54,7 @@ RULES: Final = {
     "nearest noun that fits": "the same, of those that fit in person and number",
     "first noun": "the first noun or pronoun of the sentence",
     "nearest mention that fits": "the nearest mention that agrees in person, number and gender",
-    "same head word, else fits": "the nearest mention with the same head word, of pronouns the nearest that agrees",
+    "same head word or fits": "the nearest mention with the same head word, of pronouns the nearest that agrees",
     "nearest subject": "the nearest mention that is a subject",
     "same role": "the nearest mention with the same grammatical role",
 }

@@ -78,8 +78,8 @@ STORY = text(
     [
         ("nearest mention that fits", 4, 0),  # tales are many, a king is a man
         ("nearest mention that fits", 6, 2),
-        ("same head word, else fits", 7, 0),
-        ("same head word, else fits", 6, 2),
+        ("same head word or fits", 7, 0),
+        ("same head word or fits", 6, 2),
         ("nearest subject", 6, 4),
         ("same role", 6, 3),
         ("same role", 4, 0),
