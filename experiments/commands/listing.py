@@ -55,7 +55,7 @@ def probes() -> Rows:
             "range": "accuracy, mass and share from 0 to 1",
             "direction": "higher: the head does more of what is asked",
             "baselines": ", ".join(probe.baselines),
-            "rules": ", ".join(probe.rules),
+            "rules": ", ".join(probe.rules) or "none",
             "controls": ", ".join(probe.controls),
             "source": probe.source,
         }
