@@ -70,8 +70,9 @@ class TagRule:
         ranks, nearest = _ranks(items, shown), np.full(len(items), NONE, np.uint16)
         for place, label in enumerate(items.labels):
             rule, asked = self.rule((items.probe, items.variant, label)), np.flatnonzero(items.label == place)
-            places = np.ix_(asked, SIDES[rule.side], [TAGS.index(tag) for tag in rule.tags])
-            nearest[asked] = ranks[places].min((1, 2), initial=NONE)
+            of_sides = ranks[asked][:, SIDES[rule.side]]
+            of_tags = of_sides[:, :, [TAGS.index(tag) for tag in rule.tags]]
+            nearest[asked] = of_tags.min((1, 2), initial=NONE)
         return one_hot(np.where(nearest < NONE, _keys(items, nearest[:, None, None])[:, 0, 0], -1), shown.keys)
 
 
@@ -120,7 +121,7 @@ def _of_nearest(ranks: Ranks, right: Right, sides: list[int]) -> Right:
 def _greedy(ranks: npt.NDArray[np.uint16], right: Right) -> tuple[int, tuple[str, ...]]:
     """Return how many items a set of tags answers, and the tags, from [item, tag] of one choice of sides."""
     nearest, hit = np.full((len(ranks), 1), NONE, np.uint16), np.zeros((len(ranks), 1), bool)
-    answered, tags = 0, []
+    answered, tags = 0, list[str]()
     while len(tags) < MOST_TAGS:
         hits = np.where(ranks < nearest, right, hit)
         counts = hits.sum(0)
