@@ -14,6 +14,9 @@ CONTROLS = (RANDOM, SHUFFLED, WORDS, CONTROL_ARCS)
 """What the best head achieves when it should achieve nothing: fresh weights; weights shuffled within each matrix; the
 words of every sentence in another order; random right answers at the distances of gold."""
 
+POSITION = "position"
+"The probe whose roles are places and special tokens: all others ask for roles of language."
+
 NEEDS = {
     "words": "words",
     "trees": "trees",

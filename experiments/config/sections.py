@@ -14,6 +14,7 @@ from mha.models.maps import MAPS
 from mha.models.model import SOURCES
 from probes.corpora.corpus import NAMED as CORPORA
 from probes.corpora.corpus import corpus_path
+from probes.evidence.statistics import MARGIN
 from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS, pairs_path
 from probes.pairs.scores import METHODS
 
@@ -155,12 +156,12 @@ class ControlsSection(Section):
 
 
 class VerdictSection(Section):
-    """When a head is called specialised in a label, see `probes.evidence.statistics.VerdictRule`."""
+    """When a head has a grade on a question, see `probes.evidence.statistics.VerdictRule`."""
 
     alpha: float = Field(default=0.05, gt=0, lt=1)
-    "The corrected p must be below this."
-    margin: float = Field(default=0.1, ge=0, le=1)
-    "The margin over the strongest of the baselines and controls must be at least this."
+    "The adjusted p must be below this."
+    margin: float = Field(default=MARGIN, ge=0, le=1)
+    "The lead that is tested: by more than this the head must surely be ahead of every rival."
 
 
 class BehaviourSection(Section):

@@ -71,7 +71,8 @@ class Part:
                     self._add_control(control, probes, splits, progress)
         with journal.stage("statistics"):
             shape, scoring = (self.model.layers, self.model.heads), config.scoring
-            scores = score_table(*splits, shape=shape, effort=Effort(scoring.replicates, scoring.flips, config.seed))
+            effort = Effort(scoring.replicates, scoring.flips, config.seed)
+            scores = score_table(*splits, shape=shape, effort=effort, margin=config.verdict.margin)
         for probe in self.probes:
             if probe.name not in set(scores.probe):
                 journal.note(f"{probe.name}: the corpora have no question for it, it needs {NEEDS[probe.needs]}")

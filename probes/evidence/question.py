@@ -1,4 +1,4 @@
-"""What one question and split say of every head: estimates, intervals, margins, tests, and how stable the best is."""
+"""What one question and split say of every head: estimates, intervals, leads, tests, and how stable the best is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from probes.evidence.statistics import Bootstrap, Resamples, SignFlips
+from probes.evidence.leads import Documents, holm, p_of_leads
+from probes.evidence.statistics import MARGIN, Bootstrap, SignFlips
 from probes.scoring.tally import Numbers, Sums
 
 
@@ -46,6 +47,8 @@ class Evidence:
 
     n: int
     clusters: int
+    effective_clusters: float
+    "How many clusters of equal length would weigh as these do."
     accuracy: Numbers
     accuracy_interval: Numbers
     mass: Numbers
@@ -67,8 +70,12 @@ class Evidence:
     rule_accuracy: float
     rule_interval: Numbers
     "Of the margin over that rule."
+    excluded: float
+    "Upper bound of every head's lead over that baseline, the largest of all heads; NaN where nothing is tested."
     p: Numbers
+    "[head] That the head leads some baseline or control by no more than the margin, uncorrected."
     p_label: Numbers
+    "[grade, head] The same for the rivals up to each grade, corrected for heads; NaN where a grade has no rival."
 
 
 def weigh(
@@ -79,24 +86,24 @@ def weigh(
     *,
     test: bool,
     rules: Mapping[str, Sums] = MappingProxyType({}),
+    margin: float = MARGIN,
 ) -> Evidence:
-    """Return the evidence on one question: intervals for all heads and, where `test`, tests against all baselines.
+    """Return the evidence on one question: intervals for all heads and, where `test`, tests of leads above `margin`.
 
-    Margins are paired by cluster. `baselines` and `rules` have one scored column each and the clusters of `heads`.
+    Leads are paired by cluster. `baselines` and `rules` have one scored column each and the clusters of `heads`.
     """
     n = heads.n.sum()
     resamples = draws.bootstrap.of(heads.clusters, heads.n)
     means = resamples.means(heads.hits)
     accuracy = heads.hits.sum(0) / n
+    documents = Documents.of(heads.n)
     strongest, baseline_accuracy = _strongest(baselines, n)
     rule, rule_accuracy = _strongest(rules, n)
-    beaten = [sums.hits for _, sums in sorted(baselines.items())]
-    significance = draws.flips.test(
-        heads.clusters, heads.hits, np.concatenate(beaten, axis=1) if test and beaten else heads.hits[:, :0]
-    )
+    tested = _tested(documents, heads, baselines, table, rules, margin if test else None)
     return Evidence(
         n=int(n),
         clusters=len(heads.clusters),
+        effective_clusters=documents.effective,
         accuracy=accuracy,
         accuracy_interval=resamples.interval(means),
         mass=heads.mass.sum(0) / n,
@@ -107,15 +114,33 @@ def weigh(
         baseline=strongest,
         baseline_accuracy=baseline_accuracy,
         margin=accuracy - baseline_accuracy,
-        margin_interval=_margin(resamples, means, baselines.get(strongest)),
+        margin_interval=_lead_interval(documents, heads, baselines.get(strongest)),
         lexical_accuracy=np.nan if table is None else float(table.hits.sum() / n),
-        lexical_interval=_margin(resamples, means, table),
+        lexical_interval=_lead_interval(documents, heads, table),
         rule=rule,
         rule_accuracy=rule_accuracy,
-        rule_interval=_margin(resamples, means, rules.get(rule)),
-        p=significance.p,
-        p_label=significance.p_label,
+        rule_interval=_lead_interval(documents, heads, rules.get(rule)),
+        excluded=_excluded(documents, heads, baselines.get(strongest)) if test else np.nan,
+        p=tested[0],
+        p_label=np.stack([holm(p) for p in tested]),
     )
+
+
+def _tested(
+    documents: Documents,
+    heads: Sums,
+    baselines: Mapping[str, Sums],
+    table: Sums | None,
+    rules: Mapping[str, Sums],
+    margin: float | None,
+) -> list[Numbers]:
+    """Return the p of every grade, [head] each: of a lead over its own rivals and those of the grades below."""
+    found, beaten = [], heads.hits[:, :0]
+    for rivals in ([*baselines.values()], [] if table is None else [table], [*rules.values()]):
+        known = margin is not None and bool(rivals) and (not found or np.isfinite(found[-1]).all())
+        beaten = np.concatenate([beaten, *(sums.hits for sums in rivals)], axis=1)
+        found.append(p_of_leads(documents, heads.hits, beaten if known else beaten[:, :0], margin or 0))
+    return found
 
 
 def _strongest(rivals: Mapping[str, Sums], n: float) -> tuple[str, float]:
@@ -125,8 +150,16 @@ def _strongest(rivals: Mapping[str, Sums], n: float) -> tuple[str, float]:
     return name, found.get(name, np.nan)
 
 
-def _margin(resamples: Resamples, means: Numbers, other: Sums | None) -> Numbers:
-    """Return the interval of the paired margin over `other`."""
-    if other is None:
-        return np.full((2, means.shape[1]), np.nan)
-    return resamples.interval(means - resamples.means(other.hits))
+def _lead_interval(documents: Documents, heads: Sums, rival: Sums | None) -> Numbers:
+    """Return [2, head], the interval of the lead over `rival`."""
+    if rival is None:
+        return np.full((2, heads.hits.shape[1]), np.nan)
+    return documents.interval(heads.hits - rival.hits)
+
+
+def _excluded(documents: Documents, heads: Sums, rival: Sums | None) -> float:
+    """Return the lead over `rival` that no head reaches.
+
+    Heads are bounded one by one: that all of them stay below a margin is shown where each does (Berger 1982).
+    """
+    return np.nan if rival is None else float(documents.upper_bound(heads.hits - rival.hits).max())

@@ -1,4 +1,4 @@
-"""Scores of heads as a table: numbers, margins, tests and verdicts, chosen on one split and told on the other."""
+"""Scores of heads as a table: numbers, leads, tests, grades and verdicts, by question and head."""
 
 from __future__ import annotations
 
@@ -12,23 +12,31 @@ import numpy.typing as npt
 import pandas as pd
 
 from probes.evidence.question import Draws, Effort, Evidence, weigh
-from probes.evidence.statistics import VerdictRule, adjust
-from probes.registry import Probe
+from probes.evidence.statistics import MARGIN, VerdictRule, adjust
+from probes.records import IntArray
+from probes.registry import POSITION, Probe
 from probes.scoring.baselines import LEXICAL
 from probes.scoring.expert_rules import RULES
 from probes.scoring.score import Outcome
-from probes.scoring.tally import Pooled, Question, Sums
+from probes.scoring.tally import Numbers, Pooled, Question, Sums
 
 SPLITS = ("select", "report")
 
 KEY = ("probe", "label", "variant", "layer", "head", "name", "split")
 NUMBERS = ("accuracy", "ci_low", "ci_high", "mass", "mass_low", "mass_high", "coverage", "share")
+WHOLE_ATTENTION = ("precision", "lift")
+"What is measured over all words, by `probes.maps.pair_attention`."
 MARGINS = ("baseline_accuracy", "margin", "margin_low", "margin_high")
 TABLE = ("lexical_accuracy", "lexical_margin_low", "lexical_margin_high")
 RULE = ("rule_accuracy", "rule_margin_low", "rule_margin_high")
-TESTS = ("p", "p_label", "p_adjusted", "stability")
-VERDICTS = ("selected", "specialised", "beyond_lexical", "beyond_rules")
-COLUMNS = (*KEY, "n", "clusters", *NUMBERS, "baseline", *MARGINS, *TABLE, "rule", *RULE, "near_ties", *TESTS, *VERDICTS)
+ADJUSTED = ("p_adjusted", "p_words", "p_rules")
+"Of each grade in turn."
+TESTS = ("p", "p_label", *ADJUSTED, "stability")
+VERDICTS = ("selected", "grade", "specialised", "verdict", "excluded")
+COLUMNS = (
+    *(*KEY, "n", "clusters", "effective_clusters", *NUMBERS, *WHOLE_ATTENTION, "baseline", *MARGINS),
+    *(*TABLE, "rule", *RULE, "near_ties", *TESTS, *VERDICTS),
+)
 "The columns of a run folder that are told here, in their order."
 
 
@@ -78,41 +86,45 @@ class Split:
         """The clusters that have an item of any question."""
         return tuple(sorted({cluster for sums in self.heads.values() for cluster in sums.clusters}))
 
-    def weigh(self, question: Question, draws: Draws, *, test: bool) -> Evidence | None:
+    def weigh(self, question: Question, draws: Draws, *, test: bool, margin: float) -> Evidence | None:
         """Return the evidence on one question; None where the split has no item of it."""
         if question not in self.heads:
             return None
         found = {name: pooled[question] for name, pooled in self.baselines.items() if question in pooled}
         table = found.pop(LEXICAL, None)
         rules = {name: found.pop(name) for name in RULES if name in found}
-        return weigh(self.heads[question], found, table, draws, test=test, rules=rules)
+        return weigh(self.heads[question], found, table, draws, test=test, rules=rules, margin=margin)
 
 
-def score_table(select: Split, report: Split, *, shape: tuple[int, int], effort: Effort) -> pd.DataFrame:
+def score_table(
+    select: Split, report: Split, *, shape: tuple[int, int], effort: Effort, margin: float = MARGIN
+) -> pd.DataFrame:
     """Return one row a question, head and split, in COLUMNS; `shape` is (layers, heads).
 
     The head of a question is the one with the highest accuracy on the selection split, and its stability that of this
-    choice. Tests are made on the report split, of questions that the selection split asks as well: of others no
-    baseline learned anything, and no control has a head. What depends on all questions of a run is left to
+    choice. Leads above `margin` are tested on the report split, of questions that the selection split asks as well: of
+    others no baseline learned anything, and no control has a head. What depends on all questions of a run is left to
     `add_verdicts`.
     """
     splits = (select, report)
-    draws = [Draws.of(split.clusters, effort, number, test=number == 1) for number, split in enumerate(splits)]
+    draws = [Draws.of(split.clusters, effort, number, test=False) for number, split in enumerate(splits)]
     blocks: list[Mapping[str, object]] = []
     for question in questions(select, report):
         evidence = [
-            split.weigh(question, drawn, test=name == "report" and question in select.heads)
+            split.weigh(question, drawn, test=name == "report" and question in select.heads, margin=margin)
             for name, split, drawn in zip(SPLITS, splits, draws, strict=True)
         ]
         chosen = evidence[0]
         for name, found in zip(SPLITS, evidence, strict=True):
-            rows = _named(question, shape) | _columns(found, shape[0] * shape[1]) | {"split": name}
+            rows = _named(question, shape) | _columns(found, shape[0] * shape[1]) | {"split": name} | UNTESTED
             rows["selected"] = False if chosen is None else np.arange(len(chosen.accuracy)) == chosen.accuracy.argmax()
             rows["stability"] = np.nan if chosen is None else chosen.stability
-            blocks.append(
-                rows | {"p_adjusted": np.nan, "specialised": False, "beyond_lexical": False, "beyond_rules": False}
-            )
+            blocks.append(rows)
     return stacked(blocks, shape[0] * shape[1], COLUMNS)
+
+
+UNTESTED = {"p_adjusted": np.nan, "grade": 0, "specialised": False, "verdict": ""}
+"What `add_verdicts` says of a head where nothing was tested."
 
 
 def stacked(blocks: Sequence[Mapping[str, object]], rows: int, columns: Sequence[str]) -> pd.DataFrame:
@@ -129,24 +141,36 @@ def _filled(value: object, rows: int) -> npt.NDArray[Any]:
 
 
 def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
-    """Return the scores of a whole run with `p_adjusted`, `specialised`, `beyond_lexical` and `beyond_rules`.
+    """Return the scores of a whole run with adjusted p-values, grades and the verdicts of questions.
 
-    A head is beyond the lexical table, or beyond the rules of grammar, if it is specialised and the interval of its
-    margin over the table, or over the strongest rule, lies above 0.
+    The labels of a probe, in all its variants, are one family. A head is specialised if it has a grade in a role of
+    language. The verdict of a question is yes if some head has a grade; no if every head's lead surely lies below the
+    margin (`excluded` does); else undecided.
     """
     scores = scores.copy()
-    tested = scores.p_label.notna()
-    labels = scores[tested].groupby(["probe", "variant", "label", "split"], sort=True).indices
-    rows = [np.flatnonzero(tested)[places] for places in labels.values()]
-    p_label = scores.p_label.to_numpy()
-    p_adjusted = np.full(len(scores), np.nan)
-    for place, adjusted in zip(rows, adjust([p_label[place] for place in rows]), strict=True):
-        p_adjusted[place] = adjusted
-    scores["p_adjusted"] = p_adjusted
-    scores["specialised"] = rule.specialised(p_adjusted, scores.margin.to_numpy(np.float64))
-    scores["beyond_lexical"] = scores.specialised & (scores.lexical_margin_low > 0)
-    scores["beyond_rules"] = scores.specialised & (scores.rule_margin_low > 0)
+    tested = np.flatnonzero(scores.p_label.notna())
+    for adjusted, corrected in zip(ADJUSTED, ("p_label", *ADJUSTED[1:]), strict=True):
+        scores[adjusted] = _adjusted(scores, tested, scores[corrected].to_numpy(np.float64))
+    scores["grade"] = rule.grades([scores[name].to_numpy(np.float64) for name in ADJUSTED])
+    scores["specialised"] = (scores.grade > 0) & (scores.probe != POSITION)
+    of_question = scores.iloc[tested].groupby(["probe", "variant", "label", "split"], sort=False)
+    graded = of_question.grade.transform("max") > 0
+    excluded = np.where(scores.excluded.iloc[tested] < rule.margin, "no", "undecided")
+    scores["verdict"] = ""
+    scores.iloc[tested, scores.columns.get_loc("verdict")] = np.where(graded, "yes", excluded)
     return scores
+
+
+def _adjusted(scores: pd.DataFrame, tested: IntArray, corrected: Numbers) -> Numbers:
+    """Return p-values that are corrected for the heads of their label, corrected for the labels of their probe too."""
+    adjusted = np.full(len(scores), np.nan)
+    for _, of_probe in scores.iloc[tested].groupby("probe", sort=True).indices.items():
+        rows = tested[of_probe]
+        labels = scores.iloc[rows].groupby(["variant", "label", "split"], sort=True).indices.values()
+        families = [rows[places] for places in labels]
+        for places, p in zip(families, adjust([corrected[places] for places in families]), strict=True):
+            adjusted[places] = p
+    return adjusted
 
 
 def questions(select: Split, report: Split) -> list[Question]:
@@ -178,18 +202,21 @@ def named_heads(shape: tuple[int, int]) -> dict[str, object]:
 def _columns(found: Evidence | None, count: int) -> dict[str, object]:
     """Return the measured columns; NaN and n = 0 where nothing was asked."""
     if found is None:
-        missing = dict.fromkeys((*NUMBERS, *MARGINS, *TABLE, *RULE, *TESTS), np.full(count, np.nan))
-        return {**missing, "n": 0, "clusters": 0, "near_ties": 0, "baseline": "", "rule": ""}
+        missing = dict.fromkeys((*NUMBERS, *WHOLE_ATTENTION, *MARGINS, *TABLE, *RULE, *TESTS), np.full(count, np.nan))
+        counts = {"n": 0, "clusters": 0, "effective_clusters": 0.0, "near_ties": 0}
+        return {**missing, **counts, "excluded": np.nan, "baseline": "", "rule": ""}
     share = np.divide(found.mass, found.coverage, out=np.full(count, np.nan), where=found.coverage > 0)
     return {
         "n": found.n,
         "clusters": found.clusters,
+        "effective_clusters": found.effective_clusters,
         "accuracy": found.accuracy,
         **dict(zip(("ci_low", "ci_high"), found.accuracy_interval, strict=True)),
         "mass": found.mass,
         **dict(zip(("mass_low", "mass_high"), found.mass_interval, strict=True)),
         "coverage": found.coverage,
         "share": share,
+        **dict.fromkeys(WHOLE_ATTENTION, np.nan),
         "baseline": found.baseline,
         "baseline_accuracy": found.baseline_accuracy,
         "margin": found.margin,
@@ -200,6 +227,7 @@ def _columns(found: Evidence | None, count: int) -> dict[str, object]:
         "rule_accuracy": found.rule_accuracy,
         **dict(zip(("rule_margin_low", "rule_margin_high"), found.rule_interval, strict=True)),
         "near_ties": found.near_ties.astype(np.int64),
+        "excluded": found.excluded,
         "p": found.p,
-        "p_label": found.p_label,
+        **dict(zip(("p_label", "p_words", "p_rules"), found.p_label, strict=True)),
     }

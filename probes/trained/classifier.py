@@ -13,7 +13,18 @@ from scipy.special import expit
 
 from mha.models.model import Model
 from probes.corpora.corpus import Texts
-from probes.evidence.results import COLUMNS, MARGINS, NUMBERS, RULE, SPLITS, TABLE, TESTS, VERDICTS, named_heads
+from probes.evidence.results import (
+    COLUMNS,
+    MARGINS,
+    NUMBERS,
+    RULE,
+    SPLITS,
+    TABLE,
+    TESTS,
+    UNTESTED,
+    WHOLE_ATTENTION,
+    named_heads,
+)
 from probes.evidence.statistics import Bootstrap
 from probes.registry import Probe
 from probes.scoring.aligned import Aligned
@@ -185,9 +196,10 @@ def _rows(question: Question, numbers: Sequence[Columns], model: Model, codeleng
     nothing = np.full(model.layers * model.heads, np.nan)
     rows: Columns = {"probe": NAME, "label": question[2], "variant": f"{question[0]}/{question[1]}"}
     rows |= named_heads((model.layers, model.heads)) | {"baseline": BASELINE, "rule": ""}
-    rows |= dict.fromkeys((*NUMBERS, *MARGINS, *TABLE, *RULE, *TESTS), nothing)
+    unknown = (*NUMBERS, *WHOLE_ATTENTION, *MARGINS, *TABLE, *RULE, *TESTS, "effective_clusters", "excluded")
+    rows |= dict.fromkeys(unknown, nothing)
     columns = [*COLUMNS, *(CODING if codelength else ())]
     rows |= dict.fromkeys(CODING, nothing)
-    rows |= {"n": 0, "clusters": 0, "near_ties": 0} | dict.fromkeys(VERDICTS, False)
+    rows |= {"n": 0, "clusters": 0, "near_ties": 0, "selected": False} | UNTESTED
     for split, measured in zip(SPLITS, numbers, strict=True):
         yield pd.DataFrame(rows | measured | {"split": split})[columns]
