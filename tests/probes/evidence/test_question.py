@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from probes.evidence.leads import Documents, holm
 from probes.evidence.question import Draws, Effort, weigh
 from probes.evidence.statistics import Bootstrap, SignFlips
 from probes.scoring.tally import Sums
@@ -52,9 +53,7 @@ def test_rules_are_told_beside_the_baselines_and_are_not_among_them() -> None:
     rules = {"tag rule": TABLE, "first noun": OFFSET}
     found = weigh(HEADS, {"offset": OFFSET}, None, drawn(3), test=False, rules=rules)
     assert (found.baseline, found.rule, found.rule_accuracy) == ("offset", "tag rule", 0.75)
-    resampled = paired([3, 0, 0], [0, 3, 0], [0, 0, 3])
-    low, high = weigh(HEADS, {}, None, resampled, test=False, rules=rules).rule_interval
-    np.testing.assert_allclose([low[2], high[2]], weigh(HEADS, {}, TABLE, resampled, test=False).lexical_interval[:, 2])
+    np.testing.assert_array_equal(found.rule_interval, weigh(HEADS, {}, TABLE, drawn(3), test=False).lexical_interval)
     assert weigh(HEADS, {}, None, drawn(3), test=False).rule == ""
 
 
@@ -62,24 +61,24 @@ def test_of_equal_baselines_the_first_by_name_is_told_in_whatever_order_they_are
     assert weigh(HEADS, {"b": OFFSET, "a": OFFSET}, None, drawn(3), test=False).baseline == "a"
 
 
-def test_intervals_are_those_of_the_resamples_and_margins_are_paired_with_them() -> None:
-    """Three resamples, each of one cluster alone.
-
-    The first head has 0.4, 0.75 and 0.5, uniform rows 0.5, 0.3 and 0.1, the table 0.9, 0.75 and 0.6.
-    """
+def test_intervals_of_accuracies_are_those_of_the_resamples() -> None:
+    """Three resamples, each of one cluster alone, in which the first head has 0.4, 0.75 and 0.5."""
     draws = paired([3, 0, 0], [0, 3, 0], [0, 0, 3])
     found = weigh(HEADS, {"offset": OFFSET, "uniform": UNIFORM}, TABLE, draws, test=False)
     resamples = draws.bootstrap.of((0, 1, 2), HEADS.n)
-    for interval, one in (
-        (found.accuracy_interval, [0.4, 0.75, 0.5]),
-        (found.mass_interval, [0.2, 0.375, 0.25]),
-        (found.margin_interval, [-0.1, 0.45, 0.4]),
-        (found.lexical_interval, [-0.5, 0, -0.1]),
-    ):
+    for interval, one in ((found.accuracy_interval, [0.4, 0.75, 0.5]), (found.mass_interval, [0.2, 0.375, 0.25])):
         assert interval.shape == (2, 3)
         np.testing.assert_allclose(interval[:, 0], resamples.interval(np.array(one)[:, None])[:, 0], atol=1e-12)
         assert interval[1, 0] - interval[0, 0] > 0.1
     np.testing.assert_allclose(found.accuracy_interval[:, 2], 1)
+
+
+def test_intervals_of_leads_are_paired_and_allow_for_lengths() -> None:
+    found = weigh(HEADS, {"offset": OFFSET, "uniform": UNIFORM}, TABLE, drawn(3), test=False)
+    documents = Documents.of(HEADS.n)
+    np.testing.assert_allclose(found.margin_interval, documents.interval(HEADS.hits - UNIFORM.hits))
+    np.testing.assert_allclose(found.lexical_interval, documents.interval(HEADS.hits - TABLE.hits))
+    assert found.effective_clusters == documents.effective
 
 
 def test_stability_is_the_share_of_resamples_that_a_head_wins() -> None:
@@ -89,25 +88,57 @@ def test_stability_is_the_share_of_resamples_that_a_head_wins() -> None:
     assert weigh(heads, {}, None, draws, test=False).stability.tolist() == [0.75, 0.25]
 
 
-def test_p_is_that_against_the_baseline_that_is_beaten_least() -> None:
-    """Above one baseline in all four clusters, 1 of 16 signs; above the other in three, 2 of 16."""
-    n, head = [10.0] * 4, sums_of([10] * 4, [8, 8, 8, 7])
-    low, high = sums_of(n, [1, 2, 3, 4]), sums_of(n, [1, 2, 3, 8])
-    draws = drawn(4)
-    assert weigh(head, {"low": low}, None, draws, test=True).p.tolist() == [1 / 16]
-    found = weigh(head, {"low": low, "high": high}, None, draws, test=True)
-    assert found.p.tolist() == found.p_label.tolist() == [2 / 16]
+RISING = sums_of([10] * 8, [8, 7, 9, 8, 8, 7, 9, 8], [9, 9, 9, 9, 9, 9, 9, 8], [2, 3, 1, 2, 3, 1, 2, 2])
+"Accuracies 0.8, 0.8875 and 0.2."
+WEAK, STRONG, EXPERT = (sums_of([10] * 8, [hits] * 8) for hits in (2, 6, 8))
+"Rivals of 0.2, 0.6 and 0.8 in every document."
 
 
-def test_the_table_is_no_baseline_of_the_tests() -> None:
-    found = [weigh(HEADS, {"offset": OFFSET}, table, drawn(3), test=True) for table in (None, TABLE)]
-    assert found[0].p.tolist() == found[1].p.tolist()
+def test_p_is_that_over_the_baseline_that_is_led_least_surely() -> None:
+    documents = Documents.of(RISING.n)
+    found = weigh(RISING, {"weak": WEAK, "strong": STRONG}, None, drawn(8), test=True)
+    np.testing.assert_array_equal(found.p, documents.p_above(RISING.hits - STRONG.hits, 0.05))
+    np.testing.assert_array_equal(found.p_label[0], holm(found.p))
+    wide = weigh(RISING, {"weak": WEAK, "strong": STRONG}, None, drawn(8), test=True, margin=0.15)
+    assert (wide.p > found.p)[[0, 2]].all()
+
+
+def test_a_grade_is_over_its_own_rivals_and_all_those_below() -> None:
+    """The table is as strong as the first head, the rule as weak as a baseline: neither p can be below the last."""
+    found = weigh(RISING, {"weak": WEAK}, EXPERT, drawn(8), test=True, rules={"rule": STRONG})
+    first, words, rules = found.p_label
+    assert first.tolist() == holm(found.p).tolist()
+    assert words[0] > 0.9
+    assert first[0] < 0.05
+    assert words[1] < 0.05
+    np.testing.assert_array_equal(words, rules)
+
+
+def test_a_grade_without_its_rival_is_not_tested_and_none_above_it() -> None:
+    without_table = weigh(RISING, {"weak": WEAK}, None, drawn(8), test=True, rules={"rule": STRONG}).p_label
+    without_rules = weigh(RISING, {"weak": WEAK}, STRONG, drawn(8), test=True).p_label
+    assert np.isnan(without_table).all(1).tolist() == [False, True, True]
+    assert np.isnan(without_rules).all(1).tolist() == [False, False, True]
+
+
+def test_what_is_excluded_is_the_largest_bound_of_any_head() -> None:
+    found = weigh(RISING, {"weak": WEAK, "expert": EXPERT}, None, drawn(8), test=True)
+    bounds = Documents.of(RISING.n).upper_bound(RISING.hits - EXPERT.hits)
+    assert found.excluded == bounds.max() == bounds[1]
+    assert np.isnan(weigh(RISING, {"weak": WEAK}, None, drawn(8), test=False).excluded)
 
 
 def test_without_baseline_there_is_neither_margin_nor_test() -> None:
     found = weigh(HEADS, {}, TABLE, drawn(3), test=True)
     assert found.baseline == ""
-    for missing in (found.baseline_accuracy, found.margin, found.margin_interval, found.p, found.p_label):
+    for missing in (
+        found.baseline_accuracy,
+        found.margin,
+        found.margin_interval,
+        found.p,
+        found.p_label,
+        found.excluded,
+    ):
         assert bool(np.isnan(missing).all())
     assert found.lexical_accuracy == 0.75
     assert not bool(np.isnan(found.lexical_interval).any())

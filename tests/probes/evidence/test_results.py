@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probes.evidence.leads import Documents
 from probes.evidence.question import Effort
 from probes.evidence.results import Split, add_verdicts, best_head, control_sums, pooled_sums, score_table
 from probes.evidence.statistics import VerdictRule
@@ -57,7 +58,7 @@ REPORT = sums_of(
 def test_there_is_a_row_for_each_question_head_and_split_in_the_columns_of_a_run_folder() -> None:
     scores = table(split({A: SELECT, B: SELECT}), split({A: REPORT, B: REPORT}))
     assert len(scores) == 2 * 4 * 2
-    expected = [*SCORE_COLUMNS][[*SCORE_COLUMNS].index("probe") : [*SCORE_COLUMNS].index("beyond_rules") + 1]
+    expected = [*SCORE_COLUMNS][[*SCORE_COLUMNS].index("probe") : [*SCORE_COLUMNS].index("excluded") + 1]
     assert list(scores.columns) == expected
     assert not scores.duplicated(["label", "layer", "head", "split"]).any()
     first = scores[(scores.label == "a") & (scores.split == "select")]
@@ -123,23 +124,20 @@ def test_of_equal_baselines_the_first_by_name_is_told() -> None:
     assert set(table(split({A: SELECT}), split({A: SELECT})).baseline) == {""}
 
 
-def test_tests_are_made_on_the_report_split_against_every_baseline() -> None:
-    """Head 1-1 is above the offset in all five clusters, and above the uniform rows in four: 1 / 32 and 2 / 32.
-
-    The fifth difference from uniform rows is the smallest: only the choice that turns it alone has a larger sum.
-    """
-    n = [10.0] * 5
-    heads = sums_of(n, [[8, 0, 0, 0]] * 4 + [[7, 0, 0, 0]])
-    offset, uniform = one([2, 3, 1, 2, 3], n), one([1, 2, 3, 4, 8], n)
+def test_leads_are_tested_on_the_report_split_over_every_baseline() -> None:
+    n = [10.0] * 6
+    heads = sums_of(n, [[8, 0, 0, 0], [7, 0, 0, 0]] * 3)
+    offset, uniform = one([2, 3, 1, 2, 3, 2], n), one([1, 2, 3, 4, 5, 6], n)
     part = split({A: heads}, offset=offset, uniform=uniform)
     scores = table(part, part)
     assert scores[scores.split == "select"].p.isna().all()
     report = scores[scores.split == "report"]
-    assert report.p.iloc[0] == pytest.approx(2 / 32)
-    alone = table(split({A: heads}, offset=offset), split({A: heads}, offset=offset))
-    assert alone[alone.split == "report"].p.iloc[0] == pytest.approx(1 / 32)
+    documents = Documents.of(np.array(n))
+    assert report.p.iloc[0] == pytest.approx(documents.p_above(heads.hits[:, [0]] - uniform.hits, 0.05)[0])
     assert (report.p_label >= report.p).all()
-    assert scores.p_adjusted.isna().all()
+    assert scores[["p_adjusted", "p_words", "p_rules"]].isna().all(axis=None)
+    wide = score_table(part, part, shape=SHAPE, effort=Effort(20, 9), margin=0.2)
+    assert wide[wide.split == "report"].p.iloc[0] > report.p.iloc[0]
 
 
 def test_a_question_of_the_report_split_alone_is_not_tested() -> None:
@@ -149,7 +147,7 @@ def test_a_question_of_the_report_split_alone_is_not_tested() -> None:
     uniform = {"uniform": {A: one([1] * 8, n), B: one([1] * 8, n)}}
     scores = table(Split({A: heads}, uniform), Split({A: heads, B: heads}, uniform))
     report = scores[scores.split == "report"].set_index(["label", "name"])
-    assert report.p["a", "1-1"] == pytest.approx(1 / 100)
+    assert report.p["a", "1-1"] == 1 / 2**8
     assert report.loc["b", "margin"].notna().all()
     assert report.loc["b", ["p", "p_label"]].isna().all(axis=None)
     assert (
@@ -165,34 +163,60 @@ def test_stability_is_that_of_the_choice_on_the_selection_split() -> None:
         assert scores[scores.split == name].stability.tolist() == pytest.approx([0.75, 0.25, 0, 0], abs=0.03)
 
 
-def verdicts(rows: list[dict[str, object]], rule: VerdictRule) -> pd.DataFrame:
-    return add_verdicts(pd.DataFrame({"probe": "p", "variant": "v", "split": "report"} | row for row in rows), rule)
+def verdicts(rows: list[dict[str, object]], rule: VerdictRule | None = None) -> pd.DataFrame:
+    """The rows with verdicts; what a row does not say is of the probe "p", with no rival but baselines."""
+    nothing = dict.fromkeys(("p_words", "p_rules", "excluded"), np.nan)
+    beside = {"probe": "p", "variant": "v", "split": "report"} | nothing
+    return add_verdicts(pd.DataFrame([beside | row for row in rows]), rule or VerdictRule())
 
 
-def test_verdicts_need_a_corrected_p_a_margin_and_for_the_others_the_table_or_the_rule() -> None:
-    """Three labels of one head each, p 0.01, 0.02 and 0.6: corrected 0.03, 0.03 and 0.6; a fourth was not tested."""
+def test_a_grade_is_the_highest_that_is_reached_without_a_failure_below() -> None:
+    """One label a probe, so that nothing is corrected for others."""
     rows: list[dict[str, object]] = [
-        {"label": "a", "p_label": 0.01, "margin": 0.2, "lexical_margin_low": 0.001, "rule_margin_low": -0.1},
-        {"label": "b", "p_label": 0.02, "margin": 0.1, "lexical_margin_low": 0.0, "rule_margin_low": 0.001},
-        {"label": "c", "p_label": 0.6, "margin": 0.5, "lexical_margin_low": 0.3, "rule_margin_low": 0.3},
-        {"label": "d", "p_label": np.nan, "margin": np.nan, "lexical_margin_low": np.nan, "rule_margin_low": np.nan},
+        {"probe": "a", "label": "x", "p_label": 0.01, "p_words": 0.02, "p_rules": 0.03},
+        {"probe": "b", "label": "x", "p_label": 0.01, "p_words": 0.02, "p_rules": 0.06},
+        {"probe": "c", "label": "x", "p_label": 0.01, "p_words": 0.06, "p_rules": 0.06},
+        {"probe": "d", "label": "x", "p_label": 0.06, "p_words": 0.06, "p_rules": 0.06},
+        {"probe": "position", "label": "x", "p_label": 0.01},
+        {"probe": "e", "label": "x", "p_label": np.nan},
     ]
-    found = verdicts(rows, VerdictRule())
-    assert found.p_adjusted.tolist() == pytest.approx([0.03, 0.03, 0.6, np.nan], nan_ok=True)
-    assert found.specialised.tolist() == [True, True, False, False]
-    assert found.beyond_lexical.tolist() == [True, False, False, False]
-    assert found.beyond_rules.tolist() == [False, True, False, False]
-    assert verdicts(rows, VerdictRule(margin=0.15)).specialised.tolist() == [True, False, False, False]
-    assert verdicts(rows, VerdictRule(alpha=0.03)).specialised.tolist() == [False] * 4
+    found = verdicts(rows)
+    assert found.grade.tolist() == [3, 2, 1, 0, 1, 0]
+    assert found.specialised.tolist() == [True, True, True, False, False, False]
+    assert found.verdict.tolist() == ["yes", "yes", "yes", "undecided", "yes", ""]
+    assert verdicts(rows, VerdictRule(alpha=0.025)).grade.tolist() == [2, 2, 1, 0, 1, 0]
+
+
+def test_labels_of_a_probe_are_one_family_however_they_depend_on_each_other() -> None:
+    """Two labels cost 1 + 1/2 times Benjamini and Hochberg's 0.04 and 0.04; the other probe's label costs nothing."""
+    rows: list[dict[str, object]] = [
+        {"label": "a", "p_label": 0.02},
+        {"label": "b", "variant": "w", "p_label": 0.04},
+        {"probe": "q", "label": "a", "p_label": 0.04},
+    ]
+    assert verdicts(rows).p_adjusted.tolist() == pytest.approx([0.06, 0.06, 0.04])
+    assert verdicts(rows).grade.tolist() == [0, 0, 1]
 
 
 def test_heads_of_one_label_are_one_family_whatever_the_order_of_the_rows() -> None:
-    """Two labels; in the first, heads of 0.03 and 0.5: were they labels of their own, 0.03 would be 0.06."""
+    """Two labels; in the first, heads of 0.02 and 0.5: were they labels of their own, there would be three."""
     rows: list[dict[str, object]] = [
-        {"label": label, "p_label": p, "margin": 0.2, "lexical_margin_low": np.nan, "rule_margin_low": np.nan}
-        for label, p in (("a", 0.03), ("b", 0.04), ("a", 0.5))
+        {"label": label, "p_label": p} for label, p in (("a", 0.02), ("b", 0.03), ("a", 0.5))
     ]
-    assert verdicts(rows, VerdictRule()).p_adjusted.tolist() == pytest.approx([0.04, 0.04, 0.5])
+    assert verdicts(rows).p_adjusted.tolist() == pytest.approx([0.045, 0.045, 0.75])
+
+
+def test_a_question_is_decided_for_all_of_its_heads_at_once() -> None:
+    rows: list[dict[str, object]] = [
+        {"label": label, "p_label": p, "excluded": excluded}
+        for label, p, excluded in (
+            *(("found", 0.001, 0.3), ("found", 0.9, 0.3)),
+            *(("none", 0.9, 0.049), ("none", 0.9, 0.049)),
+            *(("open", 0.9, 0.05), ("open", 0.9, 0.05)),
+        )
+    ]
+    assert verdicts(rows).verdict.tolist() == ["yes", "yes", "no", "no", "undecided", "undecided"]
+    assert verdicts(rows, VerdictRule(margin=0.04)).verdict.tolist()[2] == "undecided"
 
 
 def test_intervals_of_margins_are_paired() -> None:
@@ -209,13 +233,15 @@ def test_what_is_missing_in_a_split_is_nan_with_no_items() -> None:
     scores = table(select, report)
     assert len(scores) == 16
     numbers = [c for c in scores if scores[c].dtype == float]
-    assert len(numbers) == 22
+    assert len(numbers) == 28
     for label, name in (("a", "report"), ("b", "select")):
         rows = scores[(scores.label == label) & (scores.split == name)]
         assert len(rows) == 4
-        told = rows[numbers].drop(columns="stability")  # which is that of the choice, also where nothing is told
+        told = rows[numbers].drop(
+            columns=["stability", "effective_clusters"]
+        )  # which is that of the choice, also where nothing is told
         assert bool(told.isna().all(axis=None))
-        assert not rows[["n", "clusters", "near_ties"]].any(axis=None)
+        assert not rows[["n", "clusters", "effective_clusters", "near_ties"]].any(axis=None)
     assert scores[scores.label == "a"].selected.sum() == 2
     assert not scores[scores.label == "b"].selected.any()
     assert set(scores[scores.label == "b"].baseline) == {""}

@@ -241,23 +241,24 @@ def test_all_signs_are_all_and_each_once() -> None:
     assert sorted(all_signs(3).tolist()) == sorted([list(signs) for signs in product([-1.0, 1.0], repeat=3)])
 
 
-def test_with_one_head_a_label_correction_is_benjamini_and_hochberg_as_statsmodels_has_it() -> None:
+def test_with_one_head_a_label_correction_is_benjamini_and_yekutieli_as_statsmodels_has_it() -> None:
     p = np.random.default_rng(0).random(40) ** 3
-    theirs = multipletests(p, method="fdr_bh")[1]
+    theirs = multipletests(p, method="fdr_by")[1]
     np.testing.assert_allclose(np.concatenate(adjust([np.array([one]) for one in p])), theirs, rtol=1e-12)
 
 
 def test_heads_are_held_to_the_share_of_labels_that_are_selected() -> None:
-    """Worked by hand: three labels with smallest p 0.01, 0.02 and 0.9.
+    """Worked by hand: three labels with smallest p 0.006, 0.012 and 0.6, whose number costs 1 + 1/2 + 1/3 = 11/6.
 
-    Benjamini and Hochberg give 0.03, 0.03 and 0.9. The second head of the first label has p 0.03: with two of three
-    labels selected it needs a level of 0.03 * 3 / 2 = 0.045, with all three one of 0.9. One with 0.7 needs all: 0.9.
+    Benjamini and Hochberg give 0.018, 0.018 and 0.6; times 11/6 that is 0.033, 0.033 and 1. The second head of the
+    first label has p 0.018: with two of three labels selected it needs a level of 0.018 * 3 / 2 * 11/6 = 0.0495, with
+    all three one of 1.
     """
-    families = [np.array([0.03, 0.01]), np.array([0.02, 0.7]), np.array([0.9, 0.95])]
+    families = [np.array([0.018, 0.006]), np.array([0.012, 0.7]), np.array([0.6, 0.95])]
     first, second, third = adjust(families)
-    assert first == pytest.approx([0.045, 0.03])
-    assert second == pytest.approx([0.03, 0.9])
-    assert third == pytest.approx([0.9, 0.95])
+    assert first == pytest.approx([0.0495, 0.033])
+    assert second == pytest.approx([0.033, 1])
+    assert third == pytest.approx([1, 1])
 
 
 def test_at_any_level_the_procedure_of_benjamini_and_bogomolov_rejects_the_same() -> None:
@@ -265,8 +266,8 @@ def test_at_any_level_the_procedure_of_benjamini_and_bogomolov_rejects_the_same(
     families = [random.random(6) ** random.integers(1, 5) for _ in range(15)]
     adjusted = adjust(families)
     for level in (0.01, 0.05, 0.2, 0.5):
-        selected = multipletests([family.min() for family in families], level, method="fdr_bh")[0]
-        share = level * selected.sum() / len(families)
+        selected = multipletests([family.min() for family in families], level, method="fdr_by")[0]
+        share = level * selected.sum() / len(families) / (1 / np.arange(1, 16)).sum()
         for family, mine, chosen in zip(families, adjusted, selected, strict=True):
             assert (mine <= level).tolist() == ((family <= share) & chosen).tolist()
 
@@ -274,14 +275,15 @@ def test_at_any_level_the_procedure_of_benjamini_and_bogomolov_rejects_the_same(
 def test_what_was_not_tested_does_not_count() -> None:
     nothing = np.array([np.nan, np.nan])
     one, missing, other = adjust([np.array([0.01]), nothing, np.array([0.5])])
-    assert one == pytest.approx([0.02])
-    assert other == pytest.approx([0.5])
+    assert one == pytest.approx([0.03])
+    assert other == pytest.approx([0.75])
     assert bool(np.isnan(missing).all())
     assert bool(np.isnan(adjust([nothing])[0]).all())
 
 
-def test_the_rule_wants_both_a_small_p_and_a_margin() -> None:
-    p, margin = np.array([0.049, 0.05, 0.001, 0.001, np.nan, 0.001]), np.array([0.1, 0.5, 0.099, 0.1, 0.9, np.nan])
-    assert VerdictRule().specialised(p, margin).tolist() == [True, False, False, True, False, False]
-    assert VerdictRule(0.01, 0.05).specialised(p, margin).tolist() == [False, False, True, True, False, False]
-    assert VerdictRule().specialised(np.array([0.0]), np.array([0.7 - 0.6])).tolist() == [True]
+def test_a_grade_stops_at_the_first_failure() -> None:
+    first, words, rules = np.array(
+        [[0.04, 0.04, 0.05, np.nan, 0.0], [0.04, 0.06, 0.0, 0.0, 0.0], [0.04, 0.0, 0.0, 0.0, np.nan]]
+    )
+    assert VerdictRule().grades([first, words, rules]).tolist() == [3, 1, 0, 0, 2]
+    assert VerdictRule(alpha=0.04).grades([first, words, rules]).tolist() == [0, 0, 0, 0, 2]
