@@ -47,11 +47,17 @@ class Measure:
         values: dict[tuple[str, float | None], list[float]] = {}
         for row in self.rows:
             values.setdefault((row.condition, row.at), []).append(row.value)
-        average = geometric_mean if self.geometric else mean_of
         return [
-            {"condition": condition, "at": at} | _plain(asdict(average(found)))
+            {"condition": condition, "at": at} | _plain(asdict(self._mean(found)))
             for (condition, at), found in values.items()
         ]
+
+    def _mean(self, found: Sequence[float]) -> Estimate:
+        """Return the mean with its interval; that of shares does not leave 0 to 100 %."""
+        if self.geometric:
+            return geometric_mean(found)
+        shares = self.unit == "%" and 0 <= min(found) and max(found) <= 1
+        return mean_of(found).within(0, 1) if shares else mean_of(found)
 
     def recorded(self) -> dict[str, Any]:
         """Return the measure as JSON has it."""

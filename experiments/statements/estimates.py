@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,10 @@ class Estimate:
     high: float
     n: int
     "Repeats that it is made from."
+
+    def within(self, lowest: float, highest: float) -> Estimate:
+        """Return the same with an interval that leaves out what cannot be, such as shares above 1."""
+        return replace(self, low=max(self.low, lowest), high=min(self.high, highest))
 
 
 def exact(value: float) -> Estimate:

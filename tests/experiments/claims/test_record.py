@@ -1,6 +1,8 @@
 import json
 import math
 
+import pytest
+
 from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row, rounds_of, rows_of
 from experiments.statements.estimates import mean_of
 from experiments.statements.rule import Rule
@@ -19,6 +21,16 @@ def test_times_are_averaged_as_logarithms_where_the_measure_says_so() -> None:
     rows = tuple(rounds_of([1.0, 4.0], "a"))
     values = [Measure("m", "s", rows, geometric=geometric).cells()[0]["value"] for geometric in (False, True)]
     assert values == [2.5, 2.0]
+
+
+def test_the_interval_of_a_share_does_not_leave_0_to_100_percent() -> None:
+    """Of 0.5, 1 and 1 Student's interval is 0.83 +- 0.72; points may be anything, also between 0 and 1."""
+    rows = tuple(rows_of({0: 0.5, 1: 1.0, 2: 1.0}, "a"))
+    (share,) = Measure("accuracy", "%", rows).cells()
+    (points,) = Measure("gain", "points", rows).cells()
+    assert share["high"] == 1
+    assert share["low"] == points["low"] == pytest.approx(0.116, abs=1e-3)
+    assert points["high"] == pytest.approx(1.55, abs=1e-2)
 
 
 def test_a_record_is_json_without_nan() -> None:
