@@ -1,4 +1,4 @@
-"""Whether heads lead their rivals by more than a margin: tests, intervals and bounds, whatever documents' lengths."""
+"""What heads and their leads over rivals are, give or take: intervals, tests and bounds for documents of any length."""
 
 from __future__ import annotations
 
@@ -69,6 +69,21 @@ class Documents:
         far = _quantile((1 + level) / 2, self.freedom) * self.error(totals)
         mean = totals.sum(0) / self.n.sum()
         return np.stack([mean - far, mean + far])
+
+    def share_interval(self, totals: Numbers, level: float = 0.95) -> Numbers:
+        """Return [2, scored], the interval of a share, made on the scale of log odds: it stays within [0, 1].
+
+        It has no width where the share is 0 or 1.
+        """
+        from scipy.special import expit, logit
+
+        share = totals.sum(0) / self.n.sum()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            far = _quantile((1 + level) / 2, self.freedom) * self.error(totals) / (share * (1 - share))
+            ends = expit(np.stack([logit(share) - far, logit(share) + far]))
+        known = np.isfinite(self.freedom) & ((share <= 0) | (share >= 1))
+        interval: Numbers = np.where(known, share, ends)
+        return interval
 
     def upper_bound(self, totals: Numbers, level: float = 0.95) -> Numbers:
         """Return [scored], what sum(totals) / sum(n) is not above, each by itself at that level."""

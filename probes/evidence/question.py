@@ -94,7 +94,6 @@ def weigh(
     """
     n = heads.n.sum()
     resamples = draws.bootstrap.of(heads.clusters, heads.n)
-    means = resamples.means(heads.hits)
     accuracy = heads.hits.sum(0) / n
     documents = Documents.of(heads.n)
     strongest, baseline_accuracy = _strongest(baselines, n)
@@ -105,12 +104,12 @@ def weigh(
         clusters=len(heads.clusters),
         effective_clusters=documents.effective,
         accuracy=accuracy,
-        accuracy_interval=resamples.interval(means),
+        accuracy_interval=documents.share_interval(heads.hits),
         mass=heads.mass.sum(0) / n,
-        mass_interval=resamples.interval(resamples.means(heads.mass)),
+        mass_interval=np.maximum(documents.interval(heads.mass), 0),
         coverage=heads.coverage.sum(0) / n,
         near_ties=heads.near_ties.sum(0),
-        stability=resamples.wins(means),
+        stability=resamples.wins(resamples.means(heads.hits)),
         baseline=strongest,
         baseline_accuracy=baseline_accuracy,
         margin=accuracy - baseline_accuracy,

@@ -48,6 +48,16 @@ def test_an_interval_and_a_bound_are_those_of_student_s_t() -> None:
     np.testing.assert_allclose(documents.upper_bound(TOTALS), mean + far * error)
 
 
+def test_the_interval_of_a_share_is_one_of_log_odds() -> None:
+    documents, share = Documents.of(N), TOTALS.sum(0) / N.sum()
+    odds = np.log(share / (1 - share))
+    far = scipy.stats.t.ppf(0.975, documents.freedom) * documents.error(TOTALS) / (share * (1 - share))
+    np.testing.assert_allclose(np.exp(-np.log1p(np.exp(-(odds + [[-1], [1]] * far)))), documents.share_interval(TOTALS))
+    ends = documents.share_interval(np.column_stack([0 * N, N]))
+    assert ends.tolist() == [[0, 1], [0, 1]]
+    assert np.isnan(Documents.of(np.array([7.0])).share_interval(np.array([[7.0]]))).all()
+
+
 def test_p_is_that_of_the_lead_above_the_margin() -> None:
     """At the margin it is one half; where it is 5 % the lower end of the 90 % interval is the margin."""
     documents, mean = Documents.of(N), TOTALS.sum(0) / N.sum()

@@ -61,16 +61,14 @@ def test_of_equal_baselines_the_first_by_name_is_told_in_whatever_order_they_are
     assert weigh(HEADS, {"b": OFFSET, "a": OFFSET}, None, drawn(3), test=False).baseline == "a"
 
 
-def test_intervals_of_accuracies_are_those_of_the_resamples() -> None:
-    """Three resamples, each of one cluster alone, in which the first head has 0.4, 0.75 and 0.5."""
-    draws = paired([3, 0, 0], [0, 3, 0], [0, 0, 3])
-    found = weigh(HEADS, {"offset": OFFSET, "uniform": UNIFORM}, TABLE, draws, test=False)
-    resamples = draws.bootstrap.of((0, 1, 2), HEADS.n)
-    for interval, one in ((found.accuracy_interval, [0.4, 0.75, 0.5]), (found.mass_interval, [0.2, 0.375, 0.25])):
-        assert interval.shape == (2, 3)
-        np.testing.assert_allclose(interval[:, 0], resamples.interval(np.array(one)[:, None])[:, 0], atol=1e-12)
-        assert interval[1, 0] - interval[0, 0] > 0.1
-    np.testing.assert_allclose(found.accuracy_interval[:, 2], 1)
+def test_intervals_are_those_of_the_documents() -> None:
+    found, documents = weigh(HEADS, {}, None, drawn(3), test=False), Documents.of(HEADS.n)
+    np.testing.assert_array_equal(found.accuracy_interval, documents.share_interval(HEADS.hits))
+    np.testing.assert_array_equal(found.mass_interval, np.maximum(documents.interval(HEADS.mass), 0))
+    assert found.accuracy_interval[:, 2].tolist() == [1, 1]
+    uneven = sums_of([10, 10], [1, 9])
+    assert weigh(uneven, {}, None, drawn(2), test=False).mass_interval[0, 0] == 0
+    assert Documents.of(uneven.n).interval(uneven.mass)[0, 0] < 0
 
 
 def test_intervals_of_leads_are_paired_and_allow_for_lengths() -> None:
