@@ -106,7 +106,7 @@ def write_large_run(folder: Path, *, layers: int = 12, heads: int = 12, sentence
 
 
 def _scores(about: dict[str, Any], places: list[tuple[int, ...]], rng: np.random.Generator) -> pd.DataFrame:
-    """Return the rows of one label and variant; the best head is chosen, and heads above the baseline specialised."""
+    """Return the rows of one label and variant; the best head is chosen, heads far above the baseline have a grade."""
     accuracy = rng.beta(2, 3, len(places))
     rows = pd.DataFrame({"layer": [layer for layer, _ in places], "head": [head for _, head in places]})
     numbers: dict[str, Any] = {
@@ -120,8 +120,10 @@ def _scores(about: dict[str, Any], places: list[tuple[int, ...]], rng: np.random
     numbers |= {"margin_high": accuracy - 0.4, "lexical_margin_low": -0.3, "lexical_margin_high": 0.1}
     numbers |= {"rule": "tag rule", "rule_accuracy": 0.6, "rule_margin_low": -0.2, "rule_margin_high": 0.2}
     numbers |= {"p": 0.01, "p_label": 0.01, "p_adjusted": 0.01, "stability": 0.9}
-    verdicts = {"selected": accuracy == accuracy.max(), "specialised": accuracy > 0.85}
-    verdicts |= {"beyond_lexical": False, "beyond_rules": False}
+    verdicts: dict[str, Any] = {"selected": accuracy == accuracy.max(), "specialised": accuracy > 0.85}
+    verdicts |= {"grade": (accuracy > 0.85).astype(int), "verdict": "yes" if (accuracy > 0.85).any() else "no"}
+    verdicts |= {"excluded": 0.04, "effective_clusters": 80.0, "precision": accuracy / 3, "lift": 2.0}
+    verdicts |= {"p_words": 0.2, "p_rules": 0.3}
     name = (rows["layer"] + 1).astype("str") + "-" + (rows["head"] + 1).astype("str")
     rest: dict[str, Any] = {"name": name, "n": 500, "clusters": 100, "baseline": "offset", "near_ties": 0}
     return rows.assign(**about, **numbers, **verdicts, **rest)

@@ -29,7 +29,7 @@ from reports.compare.tables import HEADS
 def role_changes(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with `change`, and with `role` in the one variant in which each role is told.
 
-    That is the variant in which both runs have a specialised head, or else one has, by the largest margin; of two
+    That is the variant in which both runs have a head with a grade, or else one has, by the largest margin; of two
     margins the smaller one counts.
     """
     rows = rows.assign(change=[_change(row) for row in rows.to_dict("records")], role=False)
@@ -37,30 +37,30 @@ def role_changes(rows: pd.DataFrame) -> pd.DataFrame:
         has = found[found["change"] != NONE]
         if has.empty:
             continue
-        both = has[has["one_specialised"] & has["other_specialised"]]
+        both = has[has["one_graded"] & has["other_graded"]]
         among = both if len(both) else has
         margin = among[["one_margin", "other_margin"]].min(axis=1) if len(both) else _own_margin(among)
         place = margin.idxmax()
         rows.loc[place, "role"] = True
-        if both.empty and has["one_specialised"].any() and has["other_specialised"].any():
+        if both.empty and has["one_graded"].any() and has["other_graded"].any():
             rows.loc[place, "change"] = TURNED
     return rows
 
 
 def _own_margin(rows: pd.DataFrame) -> pd.Series:
     """Return the margin of the side that has the role."""
-    return rows["one_margin"].where(rows["one_specialised"], rows["other_margin"])
+    return rows["one_margin"].where(rows["one_graded"], rows["other_margin"])
 
 
 def _change(row: Mapping[object, object]) -> str:
     """Return what became of one label in one variant."""
-    if row["one_specialised"] and row["other_specialised"]:
+    if row["one_graded"] and row["other_graded"]:
         if row["partner"] == row["other_head"]:
             return SAME
-        return LEADS if row["partner_specialised"] else MOVED
-    if row["one_specialised"]:
+        return LEADS if row["partner_graded"] else MOVED
+    if row["one_graded"]:
         return LOST
-    return GAINED if row["other_specialised"] else NONE
+    return GAINED if row["other_graded"] else NONE
 
 
 def head_changes(one: Side, other: Side, of: Mapping[str, str], distance: Mapping[str, float]) -> pd.DataFrame:

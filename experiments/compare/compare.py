@@ -154,9 +154,9 @@ def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:
     if texts[0] != texts[1]:
         said.append("The runs chose their heads on different texts.")
     if one.rule != other.rule:
-        said.append("The runs call a head specialised by different rules ([verdict] of their configs).")
+        said.append("The runs grade heads by different rules ([verdict] of their configs).")
     if one.config.get("controls") != other.config.get("controls") and not one.checkpoint:
-        said.append("The runs have different controls, which a specialised head must beat.")
+        said.append("The runs have different controls, which a head with a grade must beat.")
     unequal = sum(
         one.best[question]["n"] != other.best[question]["n"] for question in one.best if question in other.best
     )

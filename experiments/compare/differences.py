@@ -65,12 +65,12 @@ def _row(question: Question, one: Side, other: Side, of: Mapping[str, str], draw
         **_told("other", theirs),
     }
     row |= {"difference": best.value, "difference_low": best.low, "difference_high": best.high, "p": best.p}
-    row |= {"paired": best.paired, "partner": partner, "partner_accuracy": math.nan, "partner_specialised": False}
+    row |= {"paired": best.paired, "partner": partner, "partner_accuracy": math.nan, "partner_graded": False}
     row |= dict.fromkeys(("partner_difference", "partner_low", "partner_high", "partner_p"), math.nan)
     now = other.every.get((question, partner))
     if now is None:
         return row
-    row |= {"partner_accuracy": float(now["accuracy"]), "partner_specialised": bool(now["specialised"])}
+    row |= {"partner_accuracy": float(now["accuracy"]), "partner_graded": bool(now["graded"])}
     if partner == theirs["name"] and not one.checkpoint:
         return row | dict(zip(_PARTNER, (best.value, best.low, best.high), strict=True))  # tested already
     moved = _difference(question, (one, one.every[question, mine["name"]]), (other, now), draws)
@@ -85,7 +85,7 @@ def _told(side: str, row: Row) -> dict[str, Any]:
     return {
         f"{side}_head": row["name"],
         **{f"{side}_{name}": float(row[column]) for name, column in numbers.items()},
-        f"{side}_specialised": bool(row["specialised"]),
+        f"{side}_graded": bool(row["graded"]),
     }
 
 

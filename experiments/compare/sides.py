@@ -27,7 +27,7 @@ Row = Mapping[Any, Any]
 "What a side says of one head on one question: its name, and NUMBERS."
 
 QUESTION = ["probe", "label", "variant"]
-NUMBERS = ["n", "accuracy", "ci_low", "ci_high", "margin", "margin_low", "specialised"]
+NUMBERS = ["n", "accuracy", "ci_low", "ci_high", "margin", "margin_low", "graded"]
 
 NAMED = re.compile(r"(?P<run>.+?)(?P<at>(?:@(?:seed|step)-\d+)+)")
 "A run and one of its checkpoints: RUN@seed-2, RUN@step-500, RUN@seed-2@step-500."
@@ -62,7 +62,7 @@ class Side:
 
     @property
     def rule(self) -> RunThresholds:
-        """When a head of the run is called specialised."""
+        """When a head of the run has a grade."""
         return RunThresholds.of(self.config)
 
     @cached_property
@@ -82,8 +82,8 @@ class Side:
 
     @cached_property
     def roles(self) -> Mapping[str, list[str]]:
-        """Head -> the labels that are roles and in which it is specialised, the surest first."""
-        rows = self.rows[self.rows["specialised"]].sort_values("margin_low", ascending=False, kind="stable")
+        """Head -> the labels that are roles and in which it has a grade, the surest first."""
+        rows = self.rows[self.rows["graded"]].sort_values("margin_low", ascending=False, kind="stable")
         return {str(name): found["label"].unique().tolist() for name, found in role_rows(rows).groupby("name")}
 
     @cached_property
@@ -134,6 +134,7 @@ def open_side(name: str) -> Side:
 def _of_scores(name: str, run: Run) -> Side:
     rows, left_out = page_scores(run.scores)
     rows = rows[(rows["split"] == "report") & (rows["probe"] != CLASSIFIER) & (rows["n"] > 0)]
+    rows = rows.assign(graded=rows["grade"] > 0)
     chosen = rows[rows["selected"]].set_index(QUESTION)
     kept = rows[[*QUESTION, "layer", "head", "name", *NUMBERS]].reset_index(drop=True)
     return Side(name, run, kept, chosen[["name", *NUMBERS]], str(run.folder), tuple(left_out), checkpoint=False)
@@ -158,7 +159,7 @@ def _of_checkpoint(name: str, run: Run, at: Mapping[str, str]) -> Side:
     seed, step = int(rows["seed"].iloc[0]), int(rows["step"].iloc[0])
     needed = RunThresholds.of(tomllib.loads(run.config)).margin
     low = rows["ci_low"] - rows["baseline_accuracy"]
-    every = rows.assign(margin_low=low, specialised=_enough(rows["margin"], low, needed))
+    every = rows.assign(margin_low=low, graded=_enough(rows["margin"], low, needed))
     asked = rows.drop_duplicates(QUESTION).set_index(QUESTION)[["n", "baseline_accuracy"]]
     own = every.set_index([*QUESTION, "name"])[["accuracy", "ci_low", "ci_high"]]
     best = curves[curves["margin"].notna()].set_index(QUESTION).join(asked)
@@ -169,7 +170,7 @@ def _of_checkpoint(name: str, run: Run, at: Mapping[str, str]) -> Side:
         ci_low=(accuracy - best["accuracy"] + best["ci_low"]).clip(0, 1),
         ci_high=(accuracy - best["accuracy"] + best["ci_high"]).clip(0, 1),
         margin_low=best["low"],
-        specialised=_enough(best["margin"], best["low"], needed),
+        graded=_enough(best["margin"], best["low"], needed),
     )
     kept = every[[*QUESTION, "layer", "head", "name", *NUMBERS]].reset_index(drop=True)
     weights = str(checkpoint_path(run.folder / f"seed-{seed}", step))

@@ -55,7 +55,7 @@ def _prunable_drawn(evidence: Evidence) -> Figure:
 
 def specialised(run: Run) -> pd.DataFrame:
     """Return the rows of scores in which a head has one of FUNCTIONS."""
-    told = run.scores[(run.scores.split == "report") & run.scores.specialised]
+    told = run.scores[(run.scores.split == "report") & (run.scores.grade > 0)]
     return told[[place in FUNCTIONS for place in zip(told.probe, told.label, strict=True)]]
 
 

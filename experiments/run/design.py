@@ -23,14 +23,9 @@ from probes import Probe, get_probe
 from probes.corpora.corpus import Texts
 from probes.evidence.results import told_questions
 from probes.scoring.tally import Question
-from reports.run.needed_items import NeededItems
 
 RECORD = Path(reports.__file__).parent / "published" / "sandbox" / "sandbox.json"
 "The published study, whose power curves are read."
-
-WARN_MARGIN, WARN_POWER = 0.2, 0.8
-"A label with fewer items or documents than this margin needs for this power is marked on the page of a run."
-
 
 CHUNK = 64
 "Texts that are read at a time."
@@ -130,20 +125,6 @@ def demands(
         rates = (counts[question], len(documents[question]), math.ceil(sentences * share - 1e-6))
         found.append(Demand(*question, *rates))
     return found
-
-
-def smallest_n() -> NeededItems | None:
-    """Return what a run's page needs to mark labels with too few items; None where no study is at hand."""
-    try:
-        record = published_record()
-        needed = needed_for(record["needed"], WARN_MARGIN, WARN_POWER)
-    except DesignError:
-        return None
-    if needed.at_most:
-        return None
-    commit = str(record.get("git_commit") or "")[:8]
-    source = f"headscope sandbox, {record['started'][:10]}, commit {commit}"
-    return NeededItems(WARN_MARGIN, WARN_POWER, needed.items, needed.documents, source)
 
 
 @dataclass(frozen=True)

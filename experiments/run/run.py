@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import tomli_w
 
-from experiments.config.config import Config, VerdictSection, resolved
+from experiments.config.config import Config, resolved
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import Opened, open_model
 from experiments.record.progress import Progress, silent
@@ -41,7 +39,6 @@ from reports import (
     write_report,
     write_scores,
 )
-from reports.run.needed_items import NeededItems
 from reports.run.record import Lost
 
 
@@ -119,9 +116,7 @@ def _work(
         write_metrics(metrics, agreement, folder)
     (folder / CONFIG).write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
-    design = _design(config, scores, journal)
-    record = journal.complete(machine_record(config, opened.model, corpora, started))
-    replace(record, design=design).write(folder / "run.json")
+    journal.complete(machine_record(config, opened.model, corpora, started)).write(folder / "run.json")
 
 
 def _write_every_head(every: EveryHead, run: Surroundings, folder: Path) -> None:
@@ -169,23 +164,6 @@ def _read(
             for example in shown:
                 every.look(example.text, asked)
     return parts, examples, compared
-
-
-def _design(config: Config, scores: pd.DataFrame, journal: Journal) -> NeededItems | None:
-    """Return what the published study says of small labels; note where it, or the number of signs, says too little."""
-    from experiments.run.design import smallest_n
-
-    tested = scores[scores.p_label.notna()]
-    labels = tested.groupby(["probe", "variant", "label"]).ngroups
-    if labels > config.verdict.alpha * (config.scoring.flips + 1):
-        journal.note(
-            f"{labels} pairs of label and variant were tested with {config.scoring.flips} random signs: one head alone "
-            f"could not be found, however clear; scoring.flips should be {math.ceil(labels / config.verdict.alpha)}"
-        )
-    if config.verdict != VerdictSection():
-        journal.note("labels with too few items are not marked: the sandbox was measured with another [verdict]")
-        return None
-    return smallest_n()
 
 
 def _count_borders(both: Sequence[Texts], window_words: int, journal: Journal) -> None:

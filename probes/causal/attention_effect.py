@@ -31,7 +31,7 @@ BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN = (
 )
 
 VERDICTS = (BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN)
-"""looks: the head is specialised in what the role says, in its variant. matters: without it the behaviour
+"""looks: the head has a grade in what the role says, in its variant. matters: without it the behaviour
 is surely worse (adjusted p below the level). not known: the one or the other was not tested."""
 
 MEASURES = ("accuracy", "mass", "write_norm", "importance", "patching", "cost")
@@ -47,7 +47,7 @@ class Role:
     behaviours: tuple[str, ...]
     "Names of `probes.causal.behaviours`: corpora of minimal pairs, or those of texts."
     any_label: bool = True
-    "Whether heads that are specialised in any label of the probe count as heads of the role, or in this label alone."
+    "Whether heads that have a grade in any label of the probe count as heads of the role, or in this label alone."
 
     @property
     def selects(self) -> str:
@@ -129,7 +129,7 @@ def _linked(
     own = of_role[of_role["label"] == role.label].set_index(place)
     rows = own[["name", "n", "accuracy", "mass", "margin"]].join(costs.set_index(place), how="inner")
     counts = of_role if role.any_label else of_role[of_role["label"] == role.label]
-    looks = counts.groupby(place)["specialised"].any()
+    looks = counts.groupby(place)["grade"].max() > 0
     tested = counts.groupby(place)["p_adjusted"].max().notna()
     for name in ("write_norm", "importance", "patching"):
         rows[name] = measures[name].reindex(rows.index) if name in measures else np.nan

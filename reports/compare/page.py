@@ -20,9 +20,9 @@ from reports.templates.environment import assets, environment
 METHOD: Final = (
     (
         "Role",
-        "A label that stands for itself (no pooled label, 50 scored words or more) in which a head is specialised: "
+        "A label that stands for itself (no pooled label, 50 scored words or more) in which a head has a grade: "
         "surely above every baseline and control of its run, and by enough. It is told in one variant, the one in "
-        "which both runs have a specialised head, or else one of them, by the largest margin.",
+        "which both runs have a head with a grade, or else one of them, by the largest margin.",
     ),
     (
         "Role of a checkpoint",

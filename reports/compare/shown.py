@@ -59,7 +59,7 @@ def role_table(pair: RunPair, rows: pd.DataFrame, title: str) -> TextTable:
         for column in (
             _head(COMPARED, f"{side}_head", f"head in {name}"),
             COMPARED[f"{side}_accuracy"].shown_beside(
-                "accuracy", look=partial(_strong, f"{side}_specialised"), plain="accuracy, %"
+                "accuracy", look=partial(_strong, f"{side}_graded"), plain="accuracy, %"
             ),
         )
     ]

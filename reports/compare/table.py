@@ -19,11 +19,11 @@ SAME, LEADS, MOVED, TURNED, LOST, GAINED, NONE = (
 CHANGES: Final[Mapping[str, str]] = MappingProxyType(
     {
         SAME: "the head that was chosen for it is chosen again",
-        LEADS: "another head is chosen, but the one chosen before is still specialised in it",
-        MOVED: "another head is chosen, and the one chosen before is no longer specialised in it",
-        TURNED: "both runs have a specialised head, but in different variants",
-        LOST: "the first run’s chosen head is specialised in it, none that the second run chose is",
-        GAINED: "the second run’s chosen head is specialised in it, none that the first run chose is",
+        LEADS: "another head is chosen, but the one chosen before still has a grade in it",
+        MOVED: "another head is chosen, and the one chosen before has none in it any more",
+        TURNED: "both runs have a head with a grade, but in different variants",
+        LOST: "the first run’s chosen head has a grade in it, none that the second run chose has",
+        GAINED: "the second run’s chosen head has a grade in it, none that the first run chose has",
     }
 )
 "What can become of a role, and what that means."
@@ -110,7 +110,7 @@ class RunPair:
     def _about_roles(self) -> tuple[str, ...]:
         found, total = self.counts, len(self.roles)
         if not total:
-            return (f"Neither {self.one} nor {self.other} has a role: no chosen head is specialised in a label.",)
+            return (f"Neither {self.one} nor {self.other} has a role: no chosen head has a grade in a label.",)
         parts = [
             f"{number} {one if number == 1 else more} {rest}"
             for change, (one, more, rest) in _SAID.items()

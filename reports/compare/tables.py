@@ -35,7 +35,7 @@ def _best_head(side: str, run: str) -> tuple[Column, ...]:
         fraction(f"{side}_accuracy", f"Its accuracy in the {run} run.", side),
         *ends(side, f"its accuracy in the {run} run", percent, FRACTIONS),
         difference(f"{side}_margin", f"Its accuracy minus that of the strongest baseline or control of the {run} run."),
-        flag(f"{side}_specialised", f"Whether it is specialised in the {run} run."),
+        flag(f"{side}_graded", f"Whether it has a grade in the {run} run."),
     )
 
 
@@ -57,7 +57,7 @@ COMPARED: Final = Table(
         flag("paired", "Whether both runs were resampled at once, on the same words."),
         text("partner", "Head of the second run that corresponds to the first run's; empty without one."),
         fraction("partner_accuracy", "Accuracy of the partner in the second run; missing without one."),
-        flag("partner_specialised", "Whether the partner is specialised in the second run."),
+        flag("partner_graded", "Whether the partner has a grade in the second run."),
         difference("partner_difference", "Accuracy of the partner minus that of the first run's head.", "partner"),
         *ends("partner", "the partner's difference", signed, CORRELATIONS),
         p_column(

@@ -62,14 +62,14 @@ def draw_heat_maps(maps: Sequence[dict[str, Any]], layers: int, heads: int, titl
         bar.yaxis.tick_right()
         bar.set(xticks=[], yticks=[0, 50, 100], yticklabels=["0", "50", "100 %"])
         _bare(bar)
-        if any(one["specialised"] for one in maps):
-            said = "framed: the chosen head; dotted: specialised heads"
+        if any(any(one["grade"]) for one in maps):
+            said = "framed: the chosen head; dotted: heads with a grade"
             figure.text(0.4 / page_width, 0.08 / page_height, said, fontsize=7.5, color=MUTED)
     return figure
 
 
 def _heat_map(axes: Axes, one: dict[str, Any], layers: int, heads: int, *, numbers: bool) -> None:
-    """Draw one map with layers as rows and heads as columns, the chosen head framed and specialised ones dotted."""
+    """Draw one map with layers as rows and heads as columns, the chosen head framed and heads with a grade dotted."""
     accuracy = np.array([np.nan if v is None else v / 10 for v in one["accuracy"]]).reshape(layers, heads)
     axes.pcolormesh(accuracy, cmap=RAMP, vmin=0, vmax=100, edgecolors="white", linewidth=0.6)
     axes.set_title(f"{one['label']} · {one['variant']}", fontsize=8.5, loc="left", pad=4)
@@ -78,7 +78,7 @@ def _heat_map(axes: Axes, one: dict[str, Any], layers: int, heads: int, *, numbe
         if numbers and not np.isnan(value):
             colour = "white" if value > 55 else INK
             axes.text(head + 0.5, layer + 0.53, f"{value:.0f}", ha="center", va="center", fontsize=6, color=colour)
-    for layer, head in (divmod(place, heads) for place in one["specialised"]):
+    for layer, head in (divmod(place, heads) for place, grade in enumerate(one["grade"]) if grade):
         colour = "white" if accuracy[layer, head] > 55 else INK
         axes.plot(head + 0.85, layer + 0.16, "o", color=colour, ms=2, mew=0, zorder=4)
     if one["selected"] is not None:
@@ -96,7 +96,7 @@ def save_best_heads(rows: Sequence[BestHead], title: str, path: Path, *, verdict
 def draw_best_heads(rows: Sequence[BestHead], title: str, *, verdicts: bool = True) -> Figure:
     """Draw accuracy with interval, baseline and lexical table of every row.
 
-    With `verdicts` the dots of specialised heads are filled and all others hollow; without, all are filled.
+    With `verdicts` the dots of heads with a grade are filled and all others hollow; without, all are filled.
     """
     names = [f"{shortened(row.label)} · {shortened(row.variant)}  {row.name}" for row in rows]
     left, width, height = 0.2 + 0.064 * max(map(len, names)), 4.2, 0.21 * len(rows)
@@ -122,12 +122,12 @@ def draw_best_heads(rows: Sequence[BestHead], title: str, *, verdicts: bool = Tr
 
 def _series(rows: Sequence[BestHead], *, verdicts: bool) -> dict[str, tuple[str, str, list[float], dict[str, Any]]]:
     """Return what a figure of best heads shows: label -> marker, colour, a value a row, options of the marker."""
-    filled = [row.accuracy if row.specialised or not verdicts else np.nan for row in rows]
-    hollow = [np.nan if row.specialised or not verdicts else row.accuracy for row in rows]
+    filled = [row.accuracy if row.grade or not verdicts else np.nan for row in rows]
+    hollow = [np.nan if row.grade or not verdicts else row.accuracy for row in rows]
     dot = {"ms": 5, "zorder": 4}
     return {
-        "specialised head, 95 % interval" if verdicts else "chosen head, 95 % interval": ("o", HEAD_BLUE, filled, dot),
-        "not specialised": ("o", HEAD_BLUE, hollow, dot | {"mfc": "white", "mew": 1.2}),
+        "head with a grade, 95 % interval" if verdicts else "chosen head, 95 % interval": ("o", HEAD_BLUE, filled, dot),
+        "without a grade": ("o", HEAD_BLUE, hollow, dot | {"mfc": "white", "mew": 1.2}),
         "strongest baseline": ("|", BASELINE_ORANGE, [row.baseline_accuracy for row in rows], {"ms": 9, "mew": 2}),
         "lexical table": ("D", MUTED, [row.lexical_accuracy for row in rows], {"ms": 4.2, "mew": 1, "mfc": "none"}),
     }

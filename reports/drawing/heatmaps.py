@@ -10,6 +10,7 @@ import pandas as pd
 
 from reports.formats import tenths
 from reports.scores.best_heads import BestHead
+from reports.tables.grades import GRADES
 
 
 def heat_map_data(scores: pd.DataFrame, probe: str, best: tuple[BestHead, ...]) -> dict[str, Any]:
@@ -28,6 +29,7 @@ def heat_map_data(scores: pd.DataFrame, probe: str, best: tuple[BestHead, ...]) 
         "layers": layers,
         "heads": heads,
         "first": top[0] if top else None,
+        "grades": GRADES,
         "maps": [_map(groups[pair], pair, layers, heads) for pair in pairs],
     }
 
@@ -47,7 +49,7 @@ def _map(rows: pd.DataFrame, pair: tuple[str, str], layers: int, heads: int) -> 
         "selected": int(selected[0][0] * heads + selected[0][1]) if len(selected) else None,
         "n": _shared(_laid(rows["n"], cell, np.zeros(size, int))),
         "clusters": _shared(_laid(rows["clusters"], cell, np.zeros(size, int))),
-        **{verdict: sorted(cell[rows[verdict].to_numpy(bool)].tolist()) for verdict in _VERDICTS},
+        "grade": _laid(rows["grade"], cell, np.zeros(size, int)),
         **{column: [*map(tenths, _laid(rows[column], cell, np.full(size, np.nan)))] for column in _COLUMNS},
     }
 
@@ -60,11 +62,10 @@ def _laid(values: pd.Series, cell: npt.NDArray[np.int64], empty: npt.NDArray[Any
 
 
 _COLUMNS = ("accuracy", "ci_low", "ci_high", "mass", "share")
-_VERDICTS = ("specialised", "beyond_lexical", "beyond_rules")
 _READ = (
     *("label", "variant", "layer", "head", "selected", "baseline", "baseline_accuracy", "lexical_accuracy"),
     *("rule", "rule_accuracy"),
-    *("n", "clusters", *_VERDICTS, *_COLUMNS),
+    *("n", "clusters", "grade", *_COLUMNS),
 )
 
 

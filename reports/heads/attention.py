@@ -90,7 +90,7 @@ def _weights(rows: pd.DataFrame, words: int, run: RunFolder) -> dict[str, Any]:
 def _roles(run: RunFolder, relations: Sequence[Relation]) -> dict[str, int]:
     """Return the main role of each head that has one, as an index into `relations`."""
     surest = CardSource(run).surest
-    rows = surest[surest["specialised"]]
+    rows = surest[surest["graded"]]
     places = {relation: place for place, relation in enumerate(relations)}
     found = zip(rows["name"], rows[_RELATION].itertuples(index=False, name=None), strict=True)
     return {name: places[relation] for name, relation in found if relation in places}

@@ -82,7 +82,7 @@ class HeadCards:
     cards: tuple[HeadCard, ...]
     "Without examples, which the page draws."
     profiles: tuple[tuple[str, str], ...]
-    "Name and roles of every specialised head."
+    "Name and roles of every head with a grade."
 
     @property
     def data(self) -> list[dict[str, Any]]:
@@ -106,9 +106,9 @@ def _card(source: CardSource, name: str, makers: Sequence[Part], scores: pd.Data
 
 
 def profiles(source: CardSource) -> tuple[tuple[str, str], ...]:
-    """Return every specialised head with its surest labels in one line, layer by layer."""
+    """Return every head with a grade, and its surest labels in one line, layer by layer."""
     found = source.rows
-    found = found[found["specialised"]]
+    found = found[found["graded"]]
     lines = []
     for (_, _, name), rows in found.groupby(["layer", "head", "name"], sort=True):
         first = rows.head(NEAREST).to_dict("records")

@@ -17,6 +17,7 @@ from reports.drawing.arcs import diagram
 from reports.formats import MISSING, decimal, interval, names, percent, signed, signed_interval
 from reports.heads.role_marks import RoleName
 from reports.scores.best_heads import CLASSIFIER, page_scores
+from reports.tables.grades import grade_name
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
@@ -28,13 +29,13 @@ NEAREST: Final = 3
 "Nearest heads that a card tells, and labels of a head that one line tells."
 
 ROLE_COLUMNS: Final = (
-    *("label", "variant", "accuracy, %", "interval", "strongest rival, %", "margin", "interval", "verdict"),
+    *("label", "variant", "accuracy, %", "interval", "strongest rival, %", "margin", "interval", "grade"),
 )
 "What a card tells of a role."
 
 ROLE_READ: Final = (
     *("probe", "label", "variant", "accuracy", "ci_low", "ci_high", "baseline", "baseline_accuracy"),
-    *("margin", "margin_low", "margin_high", "specialised", "beyond_lexical", "beyond_rules", "selected"),
+    *("margin", "margin_low", "margin_high", "grade", "selected"),
 )
 "The columns of the scores that tell a role."
 
@@ -60,8 +61,8 @@ class CardSource:
         """The rows of the report split that a page shows and that have a margin, but for trained classifiers."""
         rows = page_scores(self.run.scores)[0]
         rows = rows[(rows["split"] == "report") & (rows["probe"] != CLASSIFIER) & rows["margin"].notna()]
-        keys, up = ["specialised", "margin_low", "label"], [False, False, True]
-        return rows.sort_values(keys, ascending=up, kind="stable")
+        rows = rows.assign(graded=rows["grade"] > 0)
+        return rows.sort_values(["graded", "margin_low", "label"], ascending=[False, False, True], kind="stable")
 
     @cached_property
     def by_head(self) -> Mapping[str, pd.DataFrame]:
@@ -70,12 +71,12 @@ class CardSource:
 
     @cached_property
     def surest(self) -> pd.DataFrame:
-        """The row of every head with its surest margin, of those in which it is specialised if there are any."""
+        """The row of every head with its surest margin, of those in which it has a grade if there are any."""
         return self.rows.drop_duplicates("name")
 
     @cached_property
     def main_roles(self) -> Mapping[str, str]:
-        """The label in which each head is most surely above its rivals, of heads that are specialised in any."""
+        """The label in which each head is most surely above its rivals, of heads that have a grade in any."""
         return {name: label for name, (_, label) in main_roles(self.rows).items()}
 
     def of_head(self, table: str, name: str) -> list[dict[Any, Any]]:
@@ -87,7 +88,7 @@ class CardSource:
 def main_roles(rows: pd.DataFrame) -> dict[str, RoleName]:
     """Return the main role of each head that has one, by name, from rows in the order of `CardSource.rows`."""
     surest = rows.drop_duplicates("name")
-    first = surest[surest["specialised"]]
+    first = surest[surest["graded"]]
     return dict(zip(first["name"], zip(first["probe"], first["label"], strict=True), strict=True))
 
 
@@ -96,14 +97,14 @@ Part = Callable[[CardSource, str], CardPart | None]
 
 
 def roles(source: CardSource, name: str) -> CardPart | None:
-    """In which labels the head is specialised or chosen, the surest margins first."""
+    """In which labels the head has a grade or is chosen, the surest margins first."""
     rows = source.by_head.get(name)
     if rows is None:
         return None
-    noted = rows[rows["specialised"] | rows["selected"]]
-    kinds = rows[["specialised", "selected"]].sum()
+    noted = rows[rows["graded"] | rows["selected"]]
+    kinds = rows[["graded", "selected"]].sum()
     said = [
-        f"Specialised in {kinds['specialised']} of {len(rows)} label–variant pairs that it was tested in; "
+        f"A grade in {kinds['graded']} of {len(rows)} label–variant pairs that it was tested in; "
         f"the best head of the selection split in {kinds['selected']}."
     ]
     if noted.empty:
@@ -115,18 +116,14 @@ def roles(source: CardSource, name: str) -> CardPart | None:
     return CardPart("Roles", tuple(said), ROLE_COLUMNS, tuple(_role(row) for row in shown))
 
 
-_ALSO: Final = {"beyond_lexical": "beyond the table", "beyond_rules": "beyond the rules", "selected": "chosen"}
-
-
 def _role(row: Mapping[object, object]) -> tuple[str, ...]:
     numbers = {key: float(str(value)) for key, value in row.items() if isinstance(value, float)}
-    verdict = "specialised" if row["specialised"] else "not specialised"
     return (
         *(f"{row['probe']}: {row['label']}", str(row["variant"])),
         *(percent(numbers["accuracy"]), interval(numbers["ci_low"], numbers["ci_high"])),
         f"{percent(numbers['baseline_accuracy'])} ({row['baseline']})",
         *(signed(numbers["margin"]), signed_interval(numbers["margin_low"], numbers["margin_high"])),
-        verdict + "".join(f", {said}" for flag, said in _ALSO.items() if row[flag]),
+        grade_name(int(str(row["grade"]))) + (", chosen" if row["selected"] else ""),
     )
 
 

@@ -15,6 +15,7 @@ from reports.heads.explained import ExplainedHeads
 from reports.heads.role_marks import RoleName, role_marks
 from reports.progress import Step, silent
 from reports.run.folder import RunFolder
+from reports.tables.grades import grade_name
 
 ANY: Final = "any probe"
 "Stands for all probes together."
@@ -22,7 +23,7 @@ ANY: Final = "any probe"
 
 @dataclass(frozen=True)
 class HeadRole:
-    """A label that some head is most surely specialised in."""
+    """A label that some head has a grade in, the one with its surest margin."""
 
     probe: str
     label: str
@@ -111,5 +112,5 @@ def _said(name: str, row: Mapping[Any, Any] | None) -> str:
         f"{margin} over {row['baseline']}",
         f"n {count(int(row['n']))}",
     )
-    role = f"specialised in {about}" if row["specialised"] else f"no role; nearest to one in {about}"
+    role = f"{grade_name(row['grade'])} in {about}" if row["grade"] else f"no role; nearest to one in {about}"
     return " · ".join([f"Head {name}: {role}", *numbers])

@@ -92,11 +92,11 @@ function everyHead(root) {
   const asked = () => location.hash.replace("#head-", "");
   addEventListener("hashchange", () => { if (cards.has(asked())) open(asked()); });
 
-  const specialised = ([, parts]) => parts.length ? parts[0].rows.filter((cells) => cells.at(-1).startsWith("specialised")).length : 0;
+  const graded = ([, parts]) => parts.length ? parts[0].rows.filter((cells) => cells.at(-1).startsWith("grade")).length : 0;
   /* What listens stands further down and is ready once the page is. */
   addEventListener("DOMContentLoaded", () => {
     if (cards.has(asked())) open(asked());
-    else choose([...cards].reduce((best, one) => specialised(one) > specialised(best) ? one : best)[0]);
+    else choose([...cards].reduce((best, one) => graded(one) > graded(best) ? one : best)[0]);
   });
 }
 document.querySelectorAll("[data-heads]").forEach(everyHead);

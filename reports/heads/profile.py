@@ -24,7 +24,7 @@ class HeadLine:
 
     name: str
     roles: tuple[str, ...]
-    "The surest labels in which it is specialised, one a label and corpus."
+    "The surest labels in which it has a grade, one a label and corpus."
     more: int
     "How many further ones there are."
     measures: tuple[str, ...]
@@ -43,7 +43,7 @@ class Profile:
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """The heads that are specialised in nothing that was asked."""
+        """The heads without a grade in anything that was asked."""
         return tuple(line.name for line in self.lines if not line.roles)
 
 
@@ -85,9 +85,9 @@ def _corpora(run: RunFolder) -> tuple[str, str]:
 
 
 def _roles(source: CardSource) -> pd.DataFrame:
-    """Return the labels in which heads of a run are specialised, in the variant that is surest."""
+    """Return the labels in which heads of a run have a grade, in the variant that is surest."""
     rows = source.rows
-    return rows[rows["specialised"]].drop_duplicates(["name", "probe", "label"])
+    return rows[rows["graded"]].drop_duplicates(["name", "probe", "label"])
 
 
 def _line(name: str, roles: pd.DataFrame, measures: Sequence[str]) -> HeadLine:

@@ -45,7 +45,7 @@ def heat_map_figure(
 ) -> Figure:
     """Draw the accuracy of every head, layers as rows, in the variant of each label with the largest sure margin.
 
-    Chosen heads are framed and specialised ones dotted. Without `labels` they are the surest 4. With `path` it is also
+    Chosen heads are framed, heads with a grade dotted. Without `labels` they are the surest 4. With `path` it is also
     written, as PDF, PNG or SVG. Raises ValueError for a probe or label that the run did not score.
     """
     scores = page_scores(run.scores)[0]

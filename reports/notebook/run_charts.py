@@ -33,7 +33,7 @@ NUMBERS: Final[tuple[alt.Tooltip, ...]] = tuple(
         ("baseline_accuracy", "Q", "its accuracy", ".1%"),
         ("margin", "Q", "margin", "+.1%"),
         ("mass", "Q", "attention on the right words", ".3f"),
-        ("specialised", "N", "specialised", ""),
+        ("grade", "O", "grade", ""),
     )
 )
 "What a chart says of a head that one points at."
@@ -42,7 +42,7 @@ NUMBERS: Final[tuple[alt.Tooltip, ...]] = tuple(
 def head_chart(run: RunFolder, label: str, probe: str | None = None, variant: str | None = None) -> Any:
     """Return the accuracy of every head on one question as an Altair chart, layers as rows.
 
-    The chosen head is framed and specialised heads are dotted. Without `probe` or `variant` it is the question of that
+    The chosen head is framed and heads with a grade are dotted. Without `probe` or `variant` it is the question of that
     label with the largest sure margin. Raises ValueError where the run scored no such thing.
     """
     question = find_question(run, label, probe, variant)
@@ -55,10 +55,10 @@ def head_chart(run: RunFolder, label: str, probe: str | None = None, variant: st
     cells = base.mark_rect().encode(color=shade, tooltip=[*NUMBERS])
     frame = base.mark_rect(fill=None, stroke=BASELINE_ORANGE, strokeWidth=2).transform_filter("datum.selected")
     ink = alt.condition("datum.accuracy > 0.55", alt.value("white"), alt.value(INK))
-    dots = base.mark_circle(size=14, opacity=1).encode(color=ink).transform_filter("datum.specialised")
+    dots = base.mark_circle(size=14, opacity=1).encode(color=ink).transform_filter("datum.grade > 0")
     title = alt.Title(
         f"{question.label} · {question.variant}",
-        subtitle=f"{run.name}, {question.probe}: framed is the chosen head, dotted are specialised ones",
+        subtitle=f"{run.name}, {question.probe}: framed is the chosen head, dotted are heads with a grade",
     )
     return (cells + dots + frame).properties(width=alt.Step(CELL), height=alt.Step(CELL), title=title)
 
@@ -74,13 +74,13 @@ def best_chart(run: RunFolder, probe: str | None = None) -> Any:
     base = alt.Chart(best_frame(found)[[*_FIELDS]].assign(role=order)).encode(y=alt.Y("role:N", sort=order, title=None))
     axis = alt.Axis(format="%", title="accuracy on the report split")
     span = base.mark_rule(color=HEAD_BLUE, strokeWidth=2).encode(x=alt.X("ci_low:Q", axis=axis), x2="ci_high:Q")
-    fill = alt.condition("datum.specialised", alt.value(HEAD_BLUE), alt.value("white"))
+    fill = alt.condition("datum.grade > 0", alt.value(HEAD_BLUE), alt.value("white"))
     dots = base.mark_point(color=HEAD_BLUE, size=45, opacity=1).encode(
         x=alt.X("accuracy:Q", scale=alt.Scale(domain=[0, 1])), fill=fill, tooltip=[*NUMBERS]
     )
     rival = base.mark_tick(color=BASELINE_ORANGE, thickness=2.5, size=12).encode(x="baseline_accuracy:Q")
     table = base.mark_point(shape="diamond", color=MUTED, size=35).encode(x="lexical_accuracy:Q")
-    told = "dot: best head with 95 % interval, filled where specialised; bar: strongest rival; diamond: lexical table"
+    told = "dot: best head with 95 % interval, filled with a grade; bar: strongest rival; diamond: lexical table"
     which = f"best heads{'' if probe is None else f' of {probe}'}"
     many = f"the {len(found)} surest of {len(every)} labels and variants" if len(found) < len(every) else ""
     title = alt.Title(f"{run.name}: {which}", subtitle=[told, many] if many else told)
@@ -89,7 +89,7 @@ def best_chart(run: RunFolder, probe: str | None = None) -> Any:
 
 _FIELDS: Final = (
     *("name", "n", "accuracy", "ci_low", "ci_high", "baseline", "baseline_accuracy", "lexical_accuracy", "margin"),
-    *("mass", "specialised"),
+    *("mass", "grade"),
 )
 
 

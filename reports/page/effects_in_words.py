@@ -91,13 +91,13 @@ def _linked(link: Linked | None) -> Iterator[str]:
 
 
 def _important(gating: Gating | None, specialised: frozenset[str], heads: int) -> Iterator[str]:
-    """Yield how many of the heads with the largest gradient importance are specialised in anything."""
+    """Yield how many of the heads with the largest gradient importance are specialised in a role of language."""
     for one in gating.importance if gating is not None else ():
         top = [name for name, *_ in one.heads]
         known = sum(name in specialised for name in top)
         yield (
             f"By gradient importance for the {one.behaviour}, {known} of the {len(top)} most important heads are "
-            f"specialised in something; of all heads {len(specialised)} of {heads} are."
+            f"specialised in a role of language; of all heads {len(specialised)} of {heads} are."
         )
 
 

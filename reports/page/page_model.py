@@ -21,7 +21,7 @@ from reports.page.summary import Opening, opening
 from reports.progress import Step, each, silent
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import CLASSIFIER, BestHead, best_heads, page_scores, probes
-from reports.scores.best_shown import best_shown, trained_shown
+from reports.scores.best_shown import best_shown, more_shown, trained_shown
 from reports.scores.controls import RIVALS, Rival, rivals
 from reports.scores.glossary import MAPS_SAID
 from reports.scores.rankings import Rankings, rankings
@@ -50,9 +50,15 @@ class ProbePart:
         """Whether the rows are trained classifiers."""
         return self.name == CLASSIFIER
 
-    def shown(self, verdicts: Verdicts) -> TextTable:
-        """Return the table of the best heads."""
-        return trained_shown(self.name, self.best) if self.trained else best_shown(self.name, self.best, verdicts)
+    @property
+    def shown(self) -> TextTable:
+        """The table of the best heads."""
+        return trained_shown(self.name, self.best) if self.trained else best_shown(self.name, self.best)
+
+    @property
+    def more(self) -> TextTable | None:
+        """The other numbers of the best heads, for text; None where one table has all."""
+        return None if self.trained else more_shown(self.name, self.best)
 
     @property
     def first_maps(self) -> tuple[dict[str, Any], ...]:
@@ -118,11 +124,11 @@ class Contents:
         names = ", ".join(rival.name for rival in self.controls)
         if not names:
             return (
-                "This run had no controls: specialised means above the baselines only. A model without knowledge might "
-                "do as well. Controls are asked for in the config’s table [controls]."
+                "This run had no controls: grade 1 means above the baselines only. A model without knowledge might do "
+                "as well. Controls are asked for in the config’s table [controls]."
             )
         return (
-            f"A specialised head is above all of these. Controls of this run: {names}. A control is told by its head "
+            f"A head with a grade is above all of these. Controls of this run: {names}. A control is told by its head "
             "that is best on both splits together, which favours it."
         )
 
@@ -148,7 +154,7 @@ def gather(folder: Path, step: Step = silent) -> Contents:
     scores, left_out = _shown_scores(run)
     best, config, told = _best(scores), _config(run), tuple(sections(run, step))
     against = rivals(scores, run.record, config)
-    verdicts = Verdicts.of(scores, run.record, config, controlled=any(rival.is_control for rival in against))
+    verdicts = Verdicts.of(scores, config, controlled=any(rival.is_control for rival in against))
     layers, heads, maps = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1, str(scores["maps"].iloc[0])
     summary = summarise(best, run.record, verdicts, layers, heads)
     found = {one.name: one.found for one in told}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from statistics import median
 from typing import Any
 
@@ -52,7 +51,7 @@ def opening(
         found=(*_found(summary, verdicts, heads), *_explained(found)),
         leaders=tuple(_leader(row, found) for row in summary.leaders),
         sure=tuple(_sure(rows, record, verdicts)),
-        matters=tuple(mattering(found, frozenset(chain.from_iterable(one.heads for one in verdicts.finds)), heads)),
+        matters=tuple(mattering(found, verdicts.specialised, heads)),
     )
 
 
@@ -63,45 +62,30 @@ def _explained(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _found(summary: Summary, verdicts: Verdicts, heads: int) -> Iterator[str]:
-    """Yield how many heads are specialised, and in how many labels; or that none is, and how near they come."""
+    """Yield heads by grade and questions by verdict; where no head is specialised, how near the nearest comes."""
     if not verdicts.finds:
-        yield "Nothing on this page has a baseline to be held against, so no head can be called specialised here."
+        yield "Nothing on this page has a baseline to be compared with, so no head has a grade here."
         return
-    specialised = frozenset(chain.from_iterable(one.heads for one in verdicts.finds))
-    labels, tested = sum(one.found_labels for one in verdicts.finds), sum(one.labels for one in verdicts.finds)
-    rivals = "the best simple guess" + " and the controls, models or texts without the knowledge" * verdicts.controlled
-    means = f"at least {points(verdicts.rule.margin)} percentage points more often right than {rivals}, and surely so"
-    if not specialised:
-        yield f"No head is specialised in any of the {tested} labels that were tested: not one is {means}."
-        yield from (_short_of(row, verdicts) for row in summary.leaders[:1])
-        return
-    are = "head is" if len(specialised) == 1 else "heads are"
-    where = ", ".join(f"{len(one.heads)} in {one.probe}" for one in verdicts.finds)
-    yield (
-        f"{len(specialised)} of {heads} {are} specialised ({where}), in {labels} of {tested} labels that were tested: "
-        f"{means}."
-    )
-    yield from _beyond(verdicts)
-
-
-def _beyond(verdicts: Verdicts) -> Iterator[str]:
-    """Yield how often a specialised head knows more than words and distances."""
-    beyond = sum(len({head[1:] for head in one.beyond}) for one in verdicts.finds)
-    tables = sum(one.with_table for one in verdicts.finds)
-    if tables:
+    yield from verdicts.counted(heads)
+    if verdicts.specialised:
+        rule = verdicts.rule
         yield (
-            "A table that has counted, in annotated text, which words and which distances are right is a hard rival: "
-            f"of {tables} questions with a specialised head, {beyond} have one that surely beats it. The other heads "
-            "need know no more than words and distances."
+            f"A grade is tested: the head leads every rival of the grade by more than {points(rule.margin)} points "
+            f"(adjusted p below {rule.alpha:g}). Accuracy, mass and precision are measured only."
         )
+    else:
+        yield from (_short_of(row, verdicts) for row in summary.leaders[:1] if not row.grade)
 
 
 def _short_of(row: BestHead, verdicts: Verdicts) -> str:
-    """Say why the head with the largest margin is not called specialised."""
-    rule, p = verdicts.rule, p_value(row.p_adjusted)
-    reasons = [f"its corrected p is {p}, not below {rule.alpha:g}"] * (not row.p_adjusted < rule.alpha)
-    reasons += [f"its lead is below {points(rule.margin)} points"] * (not row.margin >= rule.margin)
-    return f"Nearest comes head {row.name}, which is not counted because {' and '.join(reasons)}." if reasons else ""
+    """Say why the head with the largest margin has no grade."""
+    lead, alpha = points(verdicts.rule.margin), verdicts.rule.alpha
+    if row.p_adjusted != row.p_adjusted:
+        return ""
+    return (
+        f"Nearest comes head {row.name}: that it leads by more than {lead} points is not shown (adjusted p "
+        f"{p_value(row.p_adjusted)}, not below {alpha:g})."
+    )
 
 
 def _leader(row: BestHead, found: Mapping[str, Any]) -> Leader:
@@ -127,39 +111,29 @@ def _sure(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts) -> It
         alpha = verdicts.rule.alpha
         yield (
             "Tested together",
-            f"All heads and all {count(len(tested))} questions (a label, read as one variant says): of the questions "
-            f"in which a head has a corrected p below {alpha:g}, on average at most {points(alpha)} % have one by "
-            "chance.",
+            "p is corrected for all heads of a question (a label in one direction) and for all questions of a probe, "
+            "which may depend on each other (Benjamini and Yekutieli 2001). Of a probe's questions with a graded head, "
+            f"on average at most {points(alpha)} % have a false one.",
         )
-    stable = [row.stability for row in tested if row.specialised]
+    stable = [row.stability for row in tested if row.grade]
     if stable:
         yield (
             "Chosen again",
             f"From redrawn documents the same head would be chosen in {percent(median(stable))} % of cases (median "
             f"over questions; lowest {percent(min(stable))} %). Where that is low, another head does it about as well.",
         )
-    yield from _little(rows, tested, verdicts)
+    yield from _little(rows, verdicts)
 
 
-def _little(rows: Sequence[BestHead], tested: Sequence[BestHead], verdicts: Verdicts) -> Iterator[Reason]:
-    """Yield what is weak: too few words, too few documents, no controls."""
-    design = verdicts.design
-    small = sum(design.marks(row.n, row.clusters) for row in tested) if design else 0
-    if design and small:
-        documents = f" in {count(design.documents)} documents" if design.documents else ""
-        yield (
-            "Too little text",
-            f"In {count(small)} of {count(len(tested))} questions a missing verdict says little: a head that is really "
-            f"{points(design.margin)} points ahead takes {count(design.items)} words{documents} to be found in "
-            f"{points(design.power)} % of runs.",
-        )
+def _little(rows: Sequence[BestHead], verdicts: Verdicts) -> Iterator[Reason]:
+    """Yield what is weak: too few documents, no controls."""
     few = sum(row.has_few_clusters for row in rows)
     if few:
         all_of = "All" if few == sum(row.n > 0 for row in rows) else count(few)
         yield (
             "Few documents",
-            f"{all_of} questions rest on fewer than {FEW_CLUSTERS} documents (⚠). Their intervals and tests are rough, "
-            "and they are not named here.",
+            f"{all_of} questions have an effective number of documents below {FEW_CLUSTERS} (⚠). Their intervals and "
+            "tests are rough, and they are not named here.",
         )
     if not verdicts.controlled:
         yield (

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
-from reports.run.needed_items import NeededItems
 from reports.run.study_facts import CircuitsRead, DecidedPairs, HeadSetFacts, PatchingFacts, TaskExamples
 
 
@@ -144,8 +143,6 @@ class RunRecord:
     "None where no head was patched."
     heads: HeadSetFacts | None = None
     "None where heads were not compared as a set."
-    design: NeededItems | None = None
-    "None where labels with too few items are not marked."
 
     def corpus(self, split: str) -> CorpusFacts:
         """Return the corpus of a split; one without any facts where the record has none."""
@@ -159,7 +156,7 @@ class RunRecord:
 
 SOMETIMES: Final = frozenset(
     {
-        *("frequencies", "command", "behaviour", "circuits", "classifiers", "patching", "design", "heads"),
+        *("frequencies", "command", "behaviour", "circuits", "classifiers", "patching", "heads"),
         *("stress", "silhouette"),
     }
 )

@@ -9,16 +9,14 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.formats import MISSING
+from reports.tables.grades import excluded_leads, grade_name
 from reports.tables.marks import FEW_CLUSTERS as FEW_CLUSTERS
 
 CLASSIFIER: Final = "classifier"
 "The probe whose rows are trained classifiers, with a table of their own."
 
-SPECIALISED, UNSPECIALISED = "specialised", "not specialised"
-"The verdicts in words."
-
 NAMED: Final = 2
-"How many of a label's other specialised heads are named."
+"How many of a label's other heads with a grade are named."
 
 PROBE_ORDER: Final = ("position", "dependency", "agreement", "coreference")
 "Order of the probes on a page; others follow in the order of scores.parquet."
@@ -39,6 +37,7 @@ class BestHead:
     head: int
     n: int
     clusters: int
+    effective_clusters: float
     accuracy: float
     ci_low: float
     ci_high: float
@@ -47,6 +46,8 @@ class BestHead:
     mass_high: float
     coverage: float
     share: float
+    precision: float
+    lift: float
     baseline: str
     baseline_accuracy: float
     margin: float
@@ -61,17 +62,21 @@ class BestHead:
     rule_margin_high: float
     near_ties: int
     p_adjusted: float
+    p_words: float
+    p_rules: float
     stability: float
+    grade: int
     specialised: bool
-    beyond_lexical: bool
-    beyond_rules: bool
+    verdict: str
+    "On the question: yes, no, undecided; empty where nothing was tested."
+    excluded: float
     others: tuple[str, ...] = ()
-    "Names of the other heads that are specialised in the label, the most accurate first."
+    "Names of the other heads with a grade in the label, the most accurate first."
 
     @property
     def has_few_clusters(self) -> bool:
-        """Whether the intervals rest on fewer than 20 clusters."""
-        return 0 < self.clusters < FEW_CLUSTERS
+        """Whether intervals and tests rest on an effective number of documents below 20."""
+        return 0 < self.effective_clusters < FEW_CLUSTERS
 
     @property
     def beats_baseline(self) -> bool:
@@ -94,30 +99,29 @@ class BestHead:
         return self.accuracy - self.rule_accuracy
 
     @property
-    def verdict(self) -> str:
-        """The verdict in words; "–" where nothing could be tested."""
-        if self.specialised:
-            return ", ".join([SPECIALISED, *(f"beyond {one}" for one in self.beyond)])
-        return MISSING if math.isnan(self.p_adjusted) else UNSPECIALISED
+    def graded(self) -> str:
+        """The grade in words; "–" where nothing could be tested."""
+        return MISSING if math.isnan(self.p_adjusted) else grade_name(self.grade)
 
     @property
-    def beyond(self) -> tuple[str, ...]:
-        """What it is beyond, where it is specialised: the lexical table, the rules of grammar."""
-        return (*(("the table",) if self.beyond_lexical else ()), *(("the rules",) if self.beyond_rules else ()))
+    def answer(self) -> str:
+        """The question's verdict, with the leads that are excluded where no head has a grade; "" if untested."""
+        bound = excluded_leads(self.excluded) if self.verdict in ("no", "undecided") else ""
+        return f"{self.verdict}: {bound}" if bound else self.verdict
 
     @property
     def rank(self) -> str:
-        """The verdict as a number to sort by; "" where nothing could be tested."""
-        return "" if self.verdict == MISSING else str(int(self.specialised) + len(self.beyond))
+        """The grade as a number to sort by; "" where nothing could be tested."""
+        return "" if self.graded == MISSING else str(self.grade)
 
     @property
     def also(self) -> str:
-        """How many other heads are specialised and the first of them: "4 more: 3-4, 5-1, +2", or "but 1 is: 3-4"."""
+        """How many other heads have a grade and the first of them: "4 more: 3-4, 5-1, +2", or "but 1 has: 3-4"."""
         count = len(self.others)
         if not count:
             return ""
         named = ", ".join([*self.others[:NAMED], *([f"+{count - NAMED}"] if count > NAMED else [])])
-        return f"{count} more: {named}" if self.specialised else f"but {count} {'is' if count == 1 else 'are'}: {named}"
+        return f"{count} more: {named}" if self.grade else f"but {count} {'has' if count == 1 else 'have'}: {named}"
 
     @property
     def order(self) -> tuple[bool, bool, float, float, str, str]:
@@ -174,8 +178,8 @@ def best_heads(scores: pd.DataFrame, probe: str) -> tuple[BestHead, ...]:
 
 
 def _others(report: pd.DataFrame) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return the specialised heads of every label and variant that are not the chosen one."""
-    found = report[report["specialised"] & ~report["selected"]]
+    """Return the heads with a grade of every label and variant that are not the chosen one."""
+    found = report[(report["grade"] > 0) & ~report["selected"]]
     ranked = found.sort_values(["accuracy", "layer", "head"], ascending=[False, True, True], kind="stable")
     names: dict[tuple[str, str], tuple[str, ...]] = {}
     for label, variant, name in zip(ranked["label"], ranked["variant"], ranked["name"], strict=True):

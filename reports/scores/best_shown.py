@@ -4,30 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from markupsafe import Markup
 
-from reports.formats import count, percent
+from reports.formats import decimal, percent
 from reports.scores.best_heads import BestHead
-from reports.scores.verdicts import Verdicts
-from reports.tables.cells import Cell, Mark, TextColumn, head_cell
-from reports.tables.marks import clusters_shown, few_clusters
+from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
+from reports.tables.marks import clusters_shown, few_documents
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import difference
 from reports.tables.sparks import ends, rivals_drawn, spark
 from reports.tables.text_table import TextTable
 
 
-def best_shown(probe: str, rows: Sequence[BestHead], verdicts: Verdicts) -> TextTable:
-    """Return the table of a probe's best heads with their verdicts."""
-    n = partial(_n, verdicts)
-    numbers = (
-        SCORES["n"].shown(write=lambda row: n(row, few_clusters(row.clusters)), only="page"),
-        SCORES["n"].shown(write=n, only="text"),
-    )
-    return TextTable.of(probe, (*NAMED, VERDICT, *numbers, *ACCURACY, *RIVALS, *MORE), rows)
+def best_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
+    """Return a probe's best heads: eight columns, and behind them on a page those that unfold."""
+    return TextTable.of(probe, (*NAMED, GRADE, *FIRST, *MORE), rows)
+
+
+def more_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
+    """Return the other numbers of a probe's best heads, which Markdown has in a table of their own."""
+    return TextTable.of(probe, (*NAMED, *NUMBERS), rows)
 
 
 def trained_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
@@ -35,31 +33,26 @@ def trained_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
     return TextTable.of(probe, TRAINED, rows)
 
 
-def _verdict(row: BestHead) -> Cell:
-    badge = Markup('<span class="muted">{}</span>').format(row.verdict)
-    if row.specialised:
-        beyond = (Markup(' <span class="badge beyond">beyond {}</span>').format(one) for one in row.beyond)
-        badge = Markup('<span class="badge">specialised</span>') + Markup("").join(beyond)
-    also = Markup(' <span class="ci">{}</span>').format(row.also) if row.also else ""
-    said = f"{row.verdict}; {row.also}" if row.also else row.verdict
-    return Cell(said, sort=row.rank, page=badge + also)
+def _grade(row: BestHead) -> Cell:
+    """Return the head's grade, the other heads with one, and the question's verdict where no head has one."""
+    badge = Markup('<span class="{}">{}</span>').format("badge" if row.grade else "muted", row.graded)
+    more = "; ".join(said for said in (row.also, "" if row.verdict == "yes" else row.answer) if said)
+    beside = Markup(' <span class="ci">{}</span>').format(more) if more else ""
+    said = f"{row.graded}; {more}" if more else row.graded
+    return Cell(said, sort=row.rank, page=badge + beside)
 
 
-def _n(verdicts: Verdicts, row: BestHead, marks: tuple[Mark, ...] = ()) -> Cell:
-    small = few_words(verdicts) if verdicts.marks(row.n, row.clusters) else ()
-    return Cell(count(row.n), sort=row.n, marks=(*small, *marks))
+def _effective(row: BestHead) -> Cell:
+    shown = decimal(row.effective_clusters, 1)
+    return Cell(shown, sort=float(row.effective_clusters), marks=few_documents(row.effective_clusters))
 
 
-def few_words(verdicts: Verdicts) -> tuple[Mark, ...]:
-    """Return the mark of a row that has fewer words than the design of the run asks for."""
-    if verdicts.design is None:
-        return ()
-    enough = f"{count(verdicts.design.items)} scored words or {count(verdicts.design.documents)} documents"
-    return (Mark("†", f"fewer than {enough}: a missing verdict says little", "small"),)
+def _accuracy(row: BestHead) -> Cell:
+    return replace(cell_of(_ACCURACY.write(row)), marks=few_documents(row.effective_clusters))
 
 
 def _spark(row: BestHead) -> Cell:
-    return _drawn(row, hollow=not row.specialised)
+    return _drawn(row, hollow=not row.grade)
 
 
 def _drawn(row: BestHead, *, hollow: bool = False) -> Cell:
@@ -84,40 +77,48 @@ _HEAD: Final = SCORES["name"].shown("Head", look="head", write=lambda row: head_
 
 NAMED: Final = (*_LABEL, _HEAD)
 
-VERDICT: Final = TextColumn("Verdict", _verdict, "verdict", tip="specialised or not, by the rule in the summary")
+_ACCURACY: Final = SCORES["accuracy"].shown_beside(look=lambda row: "strong")
 
-ACCURACY: Final = (
-    SCORES["clusters"].shown(kind="num more", only="page"),
-    clusters_shown(only="text"),
+GRADE: Final = TextColumn("Grade", _grade, "verdict", tip="Grade of the head by the rule in the summary.")
+
+FIRST: Final = (
     TextColumn(ends(0, 100), _spark, "spark", only="page", fixed=True),
-    *SCORES["accuracy"].shown_with_interval(look=lambda row: "strong"),
+    replace(_ACCURACY, write=_accuracy),
+    SCORES["baseline"].shown(kind="num", write=_baseline),
+    SCORES["margin"].shown_beside(look=_margin),
 )
-
-RIVALS: Final = (
-    SCORES["baseline"].shown(kind="num", write=_baseline, only="page"),
-    SCORES["baseline"].shown(only="text"),
-    SCORES["baseline_accuracy"].shown(unit=False, only="text"),
-    *SCORES["margin"].shown_with_interval(look=_margin),
-)
+"With label, variant, head and grade the columns that a reader sees first: eight on a page."
 
 _OVER_TABLE: Final = difference("lexical_margin", "Accuracy minus that of the lexical table.", "lexical_margin")
 
 _OVER_RULE: Final = difference("rule_margin", "Accuracy minus that of the strongest rule of grammar.", "rule_margin")
 
-MORE: Final = (
-    SCORES["p_adjusted"].shown("Adj. p", plain="adjusted p"),
-    SCORES["stability"].shown(unit=False),
-    SCORES["lexical_accuracy"].shown("Lexical table"),
-    *_OVER_TABLE.shown_with_interval("Margin over table", kind="num more"),
-    SCORES["rule"].shown("Rule", kind="num", write=_rule, only="page"),
-    SCORES["rule"].shown(only="text"),
-    SCORES["rule_accuracy"].shown(unit=False, only="text"),
-    *_OVER_RULE.shown_with_interval("Margin over rule", kind="num more"),
-    *SCORES["mass"].shown_with_interval(kind="num more"),
-    SCORES["coverage"].shown(kind="num more", unit=False),
-    SCORES["share"].shown(kind="num more", unit=False),
-    SCORES["near_ties"].shown(kind="num more"),
-)
+
+def _others(**more: Any) -> tuple[TextColumn, ...]:
+    """Return the columns that a page unfolds and Markdown has in a second table."""
+    return (
+        SCORES["n"].shown(**more),
+        SCORES["effective_clusters"].shown("Effective documents", write=_effective, **more),
+        SCORES["p_adjusted"].shown("Adj. p", plain="adjusted p", **more),
+        SCORES["p_words"].shown("Adj. p, words", **more),
+        SCORES["p_rules"].shown("Adj. p, rules", **more),
+        SCORES["stability"].shown(unit=False, **more),
+        SCORES["lexical_accuracy"].shown("Lexical table", **more),
+        _OVER_TABLE.shown_beside("Margin over table", **more),
+        SCORES["rule"].shown("Rule", write=_rule, **{"kind": "num"} | more),
+        _OVER_RULE.shown_beside("Margin over rule", **more),
+        SCORES["mass"].shown_beside(**more),
+        SCORES["coverage"].shown(unit=False, **more),
+        SCORES["share"].shown(unit=False, **more),
+        SCORES["precision"].shown(unit=False, **more),
+        SCORES["lift"].shown(**more),
+        SCORES["near_ties"].shown(**more),
+    )
+
+
+MORE: Final = _others(kind="num more", only="page")
+
+NUMBERS: Final = _others()
 
 TRAINED: Final = (
     *_LABEL,

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 COLUMNS: Final = (
     *("probe", "label", "variant", "head", "n", "accuracy, %", "interval", "its rival, %", "rival"),
-    *("margin", "interval", "p", "verdict"),
+    *("margin", "interval", "p", "grade"),
 )
 "Of the table of all probes; that of one has no column for it."
 
 NOTE: Final = (
     "Heads are chosen on the selection split and told on the report split, with 95 % intervals. The rival is the "
     "strongest baseline or control, the margin is in percentage points over it, and p is corrected for all heads and "
-    "labels of the run."
+    "labels of the probe."
 )
 
 
@@ -61,7 +61,7 @@ def _cells(row: BestHead) -> tuple[str, ...]:
         *(row.probe, row.label, row.variant, row.name or "–", count(row.n)),
         *(percent(row.accuracy), interval(row.ci_low, row.ci_high)),
         *(percent(row.baseline_accuracy), row.baseline),
-        *(signed(row.margin), signed_interval(row.margin_low, row.margin_high), p_value(row.p_adjusted), row.verdict),
+        *(signed(row.margin), signed_interval(row.margin_low, row.margin_high), p_value(row.p_adjusted), row.graded),
     )
 
 

@@ -53,7 +53,7 @@ MEANING: Final = (
         "This position label has its own definition. Accuracy is the share of words, in windows of at least 20 "
         "keys, on whose row no key gets more than 10 % of the attention (after Clark et al. 2019, section 3.2); "
         "mass is the attention outside the most attended key. It has no baseline, for uniform rows are its ceiling, "
-        "and so no margin and no verdict.",
+        "and so no margin and no grade.",
     ),
     (
         "baseline",
@@ -77,47 +77,68 @@ MEANING: Final = (
     ),
     (
         "interval",
-        "95 % bootstrap in which whole clusters are drawn again: documents, or sentences where a corpus has no "
-        "documents. Percentile intervals, their tails widened for few clusters (expanded percentile, Hesterberg 2015);"
-        " with fewer than 20 clusters (⚠) they are rough all the same. Intervals are not corrected for the number of "
+        "95 %, from a regression of the documents’ means on the logarithm of their length (sentences where a corpus "
+        "has no documents), so that long and short documents may differ. Errors leave one document out (CR3; Bell and "
+        "McCaffrey 2002; Pustejovsky and Tipton 2018); those of accuracies are computed on log odds. With an effective "
+        "number of documents below 20 (⚠) they are rough all the same. Intervals are not corrected for the number of "
         "heads and labels on the page; the adjusted p is.",
     ),
     (
+        "effective number of documents",
+        "(sum n)^2 / sum n^2 over the scored words n of each document. It equals the number of documents where all are "
+        "of one length, and is smaller the more a few long ones outweigh the others.",
+    ),
+    (
         "p",
-        "One-sided test that a head is right more often than the baselines and controls: how often would random signs "
-        "of the differences, one sign a cluster, look as good? It is the largest over all of them, for a head must beat"
-        " each. In scores.parquet; for one head in one label, so not corrected.",
+        "One-sided test that the head’s lead over a rival is no larger than the margin of [verdict], by the regression "
+        "of the intervals. It is the largest over all rivals, for a head must lead each. In scores.parquet; for one "
+        "head in one label, so not corrected.",
     ),
     (
         "adjusted p",
-        "p corrected twice: for all heads of the label (step-down maximum, Westfall and Young 1993; column p_label of "
-        "scores.parquet), and once more for all labels of the run (Benjamini and Hochberg 1995 over labels, heads held "
-        "to the selected share, Benjamini and Bogomolov 2014).",
+        "p corrected twice: for all heads of the label (Holm 1979; column p_label of scores.parquet), and once more "
+        "for all labels of the probe (Benjamini and Yekutieli 2001, for labels that depend on each other; heads held "
+        "to the selected share, Benjamini and Bogomolov 2014). There is one for each grade.",
     ),
     (
         "stability",
         _of(
             "stability",
             "A small one means that others are about as good: the label’s head is then a matter of chance, even where "
-            "the head is specialised.",
+            "the head has a grade.",
         ),
     ),
     (
+        "grade",
+        "How far a head’s lead in a label is shown on the report split: 1 beyond position and controls, 2 beyond words "
+        "(the lexical table too), 3 beyond grammar rules (the tag rule and expert rules too). Grades are tested in "
+        "this order and stop at the first failure. Every head is graded, not only the chosen one.",
+    ),
+    (
         "specialised",
-        "The verdict on a head in a label: adjusted p and margin on the report split pass the thresholds that the "
-        "summary names. The usual margin, ten points, is that of Voita et al. 2019, section 5.2. Every head is judged, "
-        "not only the chosen one.",
+        "With a grade in a role of language: in any probe but position. Position heads and sinks are counted apart.",
+    ),
+    (
+        "verdict on a question",
+        "Yes: some head has a grade. No: the upper 95 % bound of every head’s lead over the strongest baseline lies "
+        "below the margin of [verdict] (equivalence test). Undecided: neither. The bound is shown: a lead of that much "
+        "or more is excluded. A pooled label (all, or one that ends in :*) is shown, but its question is not counted.",
+    ),
+    (
+        "precision",
+        _of(
+            "precision", "Accuracy is about the words that were asked; precision is about all that the head attends to."
+        ),
+    ),
+    (
+        "lift",
+        _of("lift", "Like precision it is measured, not tested."),
     ),
     (
         "lexical table",
         "A supervised yardstick: counts of word form and offset, learned on the selection split. It is no "
-        "baseline. A head that loses to it is not thereby unspecialised, for the head got no supervision; but a "
-        "head that only matches it may know no more than words and distances.",
-    ),
-    (
-        "beyond the lexical table",
-        "Specialised, and the interval of the margin over the lexical table lies above 0: the head knows more than "
-        "word forms and distances. Where a label has no such table no head can be beyond it.",
+        "baseline. A head that loses to it can still have grade 1, for the head got no supervision; but a head that "
+        "only matches it may know no more than words and distances.",
     ),
     (
         "near ties",
@@ -219,7 +240,7 @@ BIOGRAPHIES: Final = (
         "onset",
         "The step at which half of the rise of the best head’s margin is done. The rise is the ramp over log(step + "
         "1), level, straight line, level, that fits the margins up to their peak best (least squares; both ends are "
-        "checkpoints). There is one where the ramp rises by the margin that a specialised head needs, and arrives "
+        "checkpoints). There is one where the ramp rises by the margin of [verdict], and arrives "
         "at it.",
     ),
     (
@@ -237,7 +258,7 @@ BIOGRAPHIES: Final = (
         "role",
         "A label that stands for itself, with 50 items or more; its best variant is told. A head has the role in "
         "which its margin is largest, over the strongest baseline and over itself at the first checkpoint, if that "
-        "is as large as a specialised head needs; it holds a role that it has at two checkpoints in a row.",
+        "is at least the margin of [verdict]; it holds a role that it has at two checkpoints in a row.",
     ),
     (
         "effective roles",
@@ -260,7 +281,7 @@ LIMITS: Final = (
     "A score says what a head looks at. It does not say whether the model uses what the head finds: attention is "
     "not explanation, and only an intervention can tell.",
     "A head can be right for a shallow reason. Read accuracy beside the baseline, the lexical table and the coverage.",
-    "A missing verdict is no proof of absence: with few scored words even a strong head can fail the test.",
+    "A head without a grade is no proof of absence: only the verdict no excludes leads, and only above its bound.",
     "Numbers hold for this model, these corpora and these word-level maps (attention summed over the pieces "
     "attended to, averaged over the pieces attended from, unless the configuration says otherwise).",
 )

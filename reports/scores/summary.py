@@ -7,18 +7,14 @@ from dataclasses import dataclass
 from statistics import median
 
 from reports.formats import count, p_value, percent, points, signed, signed_interval
-from reports.run.needed_items import NeededItems
 from reports.run.record import RunRecord
 from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, BestHead
-from reports.scores.verdicts import Finds, Head, RunThresholds, Verdicts
+from reports.scores.verdicts import RunThresholds, Verdicts
 
 Best = Mapping[str, Sequence[BestHead]]
 
 MOST_OF_ONE_PROBE = 2
 "Leaders that one probe may have, so that positions do not fill the list."
-
-MOST_NAMED = 3
-"Heads beyond the lexical table, or beyond the rules, that are named."
 
 
 @dataclass(frozen=True)
@@ -27,65 +23,40 @@ class Summary:
 
     sentences: tuple[str, ...]
     leaders: tuple[BestHead, ...]
-    "Up to five labels, each with its best variant, of specialised heads if there are any; rows of 20 clusters or more."
+    "Up to five labels, each with its best variant, specialised heads first, then those with a grade; rows without ⚠."
 
 
 def summarise(best: Best, record: RunRecord, verdicts: Verdicts, layers: int, heads: int) -> Summary:
     """Build the summary of a run from the verdicts and from the chosen heads of every probe."""
     untrained = [row for probe, rows in best.items() if probe != CLASSIFIER for row in rows]
     sentences = [
-        *_found(verdicts.finds, layers * heads),
-        *_beyond("the lexical table", "table", [(one.with_table, one.beyond) for one in verdicts.finds]),
-        *_beyond("the rules of grammar", "rule", [(one.with_rule, one.beyond_rules) for one in verdicts.finds]),
-        *_sure(untrained, verdicts.rule),
+        *(verdicts.counted(layers * heads) or ("No label has a baseline to be tested against, so nothing is graded.",)),
+        *_proven(untrained, verdicts.rule),
         _scope(untrained, record, layers, heads),
         *_margins(untrained),
         *_classifiers(best.get(CLASSIFIER, ())),
-        *_warnings(untrained, verdicts.design),
+        *_warnings(untrained),
     ]
     return Summary(tuple(sentences), _leaders(untrained))
 
 
-def _found(finds: Sequence[Finds], heads: int) -> list[str]:
-    """Say in how many labels and pairs, and how many heads, are specialised; by probe where there are several."""
-    if not finds:
-        return ["No label has a baseline to be tested against, so there are no verdicts."]
-    pairs, tested = sum(one.found_pairs for one in finds), sum(one.pairs for one in finds)
-    labels, known = sum(one.found_labels for one in finds), sum(one.labels for one in finds)
-    specialised = frozenset[str]().union(*(one.heads for one in finds))
-    by_pairs = ", ".join(f"{one.probe} {one.found_pairs} of {one.pairs}" for one in finds)
-    by_heads = ", ".join(f"{one.probe} {len(one.heads)}" for one in finds)
-    return [
-        f"Labels with at least one specialised head: {labels} of {known} tested, in {pairs} of their {tested} "
-        f"label–variant pairs ({by_pairs}).",
-        f"Heads that are specialised in at least one label: {len(specialised)} of {heads} ({by_heads}).",
-    ]
-
-
-def _beyond(what: str, such: str, finds: Sequence[tuple[int, Sequence[Head]]]) -> list[str]:
-    """Count and name the specialised heads that are beyond `what`; of every probe the pairs that have it, and heads."""
-    known = sum(pairs for pairs, _ in finds)
-    if not known:
+def _proven(rows: Sequence[BestHead], rule: RunThresholds) -> list[str]:
+    """Say what is tested, what is only measured, and how firmly the chosen heads were chosen."""
+    if not any(row.p_adjusted == row.p_adjusted for row in rows):
         return []
-    beyond = [head for _, heads in finds for head in heads]
-    pairs, names = sum(len({head[1:] for head in heads}) for _, heads in finds), len({head[0] for head in beyond})
-    first = [f"{name} in {label} ({variant})" for name, label, variant in beyond[:MOST_NAMED]]
-    more = [f"+{len(beyond) - MOST_NAMED}"] if len(beyond) > MOST_NAMED else []
-    who = f", by {names} head{'s' if names > 1 else ''}: {', '.join([*first, *more])}" if beyond else ""
-    return [f"Beyond {what}: {pairs} of the {known} pairs with a specialised head and such a {such}{who}."]
-
-
-def _sure(rows: Sequence[BestHead], rule: RunThresholds) -> list[str]:
-    """Say how many finds may be false, and how firmly the chosen heads were chosen."""
-    stable = [row.stability for row in rows if row.specialised]
-    if not stable:
-        return []
-    return [
-        f"How sure: of the pairs in which a head’s adjusted p is below {rule.alpha:g}, on average at most "
-        f"{points(rule.alpha)} % have one by chance (proven for labels that share no words). Where the chosen "
-        f"head is specialised, it is the best again in "
-        f"{percent(median(stable))} % of resamples of the selection split (median; lowest {percent(min(stable))} %)."
+    stable = [row.stability for row in rows if row.grade]
+    said = [
+        f"Tested: a graded head leads every rival of its grade by more than {points(rule.margin)} points (adjusted p "
+        f"below {rule.alpha:g}). Of the questions of a probe with a graded head, on average at most "
+        f"{points(rule.alpha)} % have a false one (Benjamini and Yekutieli 2001).",
+        "Measured, not tested: accuracy, mass, precision and lift.",
     ]
+    if stable:
+        said.append(
+            f"Where the chosen head has a grade, it is the best again in {percent(median(stable))} % of resamples of "
+            f"the selection split (median; lowest {percent(min(stable))} %)."
+        )
+    return said
 
 
 def _scope(rows: Sequence[BestHead], record: RunRecord, layers: int, heads: int) -> str:
@@ -127,21 +98,19 @@ def _classifiers(rows: Sequence[BestHead]) -> list[str]:
     return [f"In {above} of {len(rows)} trained classifiers the interval of the selectivity lies above 0."]
 
 
-def _warnings(rows: Sequence[BestHead], design: NeededItems | None) -> list[str]:
+def _warnings(rows: Sequence[BestHead]) -> list[str]:
     """Say how many rows rest on little, or on nothing."""
     few = sum(row.has_few_clusters for row in rows)
-    small = sum(design.marks(row.n, row.clusters) for row in rows) if design else 0
     none = sum(row.n == 0 for row in rows)
-    said = [f"Pairs that rest on fewer than {FEW_CLUSTERS} clusters, and are marked ⚠: {few}."] if few else []
-    if design and small:
-        said.append(f"Pairs that are too small for a missing verdict to say much, and marked †: {small}. {design.said}")
+    said = [f"Pairs whose effective number of documents is below {FEW_CLUSTERS}, marked ⚠: {few}."] if few else []
     return said + ([f"Pairs with nothing to score or no head to choose, shown as “–”: {none}."] if none else [])
 
 
 def _leaders(rows: Sequence[BestHead]) -> tuple[BestHead, ...]:
-    """The five relations with the largest sure margins, at most two of one probe; only specialised heads if any are."""
+    """The five relations with the largest sure margins, at most two of one probe; specialised heads, or else graded, if any."""
     trusted = [row for row in rows if row.margin > 0 and not row.has_few_clusters]
-    ranked = [row for row in trusted if row.specialised] or trusted
+    graded = [row for row in trusted if row.grade] or trusted
+    ranked = [row for row in trusted if row.specialised] or graded
     leaders: dict[tuple[str, str], BestHead] = {}
     for row in sorted(ranked, key=lambda row: row.order):
         of_probe = sum(probe == row.probe for probe, _ in leaders)
@@ -157,6 +126,6 @@ def leader_sentence(row: BestHead) -> str:
     return (
         f"head {row.name} on {row.label} ({row.variant}): {percent(row.accuracy)} % against "
         f"{percent(row.baseline_accuracy)} % ({row.baseline}), margin {signed(row.margin)} "
-        f"{signed_interval(row.margin_low, row.margin_high)}; {row.verdict} (adjusted p {told}, "
+        f"{signed_interval(row.margin_low, row.margin_high)}; {row.graded} (adjusted p {told}, "
         f"stability {percent(row.stability)} %)"
     )

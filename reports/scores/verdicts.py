@@ -1,20 +1,16 @@
-"""When a head is called specialised: the rule in words, what was found by it, and where too little was asked."""
+"""Grades and verdicts of a run: the rule in words, and what was found by it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
 from reports.formats import points
-from reports.run.needed_items import NeededItems
-from reports.run.record import RunRecord
 from reports.scores.best_heads import CLASSIFIER, probes
-
-Head = tuple[str, str, str]
-"(name, label, variant) of a head that a verdict is about."
+from reports.tables.grades import ANSWERS, GRADES, POSITION, is_pooled
 
 
 @dataclass(frozen=True)
@@ -23,8 +19,8 @@ class RunThresholds:
 
     alpha: float = 0.05
     "The adjusted p must be below this."
-    margin: float = 0.1
-    "The margin over the strongest of baselines and controls must be at least this."
+    margin: float = 0.05
+    "The lead over every rival that is tested: more than this."
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> RunThresholds:
@@ -34,42 +30,50 @@ class RunThresholds:
 
     def said(self, *, controlled: bool) -> tuple[tuple[str, str], ...]:
         """Return the rule as (term, sentences); `controlled` is whether the run had any control."""
-        rivals = "every baseline and control" if controlled else "every baseline"
-        unlearned = (
-            "This run had no controls, so here specialised means above the baselines only. A model without knowledge "
-            "might do as well."
+        return (*self._grades(controlled=controlled), *self._questions(), *_uncontrolled(controlled=controlled))
+
+    def _grades(self, *, controlled: bool) -> Iterator[tuple[str, str]]:
+        """Yield how a head comes to its grade."""
+        first = "every baseline and control" if controlled else "every baseline"
+        rivals = (first, "the lexical table too", "the rules of grammar too: the tag rule and expert rules")
+        yield (
+            "Grade",
+            f"A head has a grade in a label (in one direction) if, on the report split, its accuracy is more than "
+            f"{points(self.margin)} points above that of every rival of the grade. This lead is tested (adjusted p "
+            f"below {self.alpha:g}). Grades are tested in turn and stop at the first failure.",
         )
-        return (
-            (
-                "Specialised",
-                f"A head is specialised in a label (read as its variant says) when, on the report split, it is right "
-                f"more often than {rivals} that makes sense for the probe, surely (adjusted p below {self.alpha:g}, "
-                f"corrected for all heads and labels of the run) and by enough (at least {points(self.margin)} "
-                f"percentage points above the strongest of them).",
-            ),
-            (
-                "Beyond the lexical table",
-                "A specialised head is beyond the lexical table when the 95 % interval of its margin over that table "
-                "(of this one head and label, not corrected for others) lies above 0 as well. The table is a "
-                "supervised yardstick: it counted, in the annotated selection split, which word forms and which "
-                "distances are right.",
-            ),
-            (
-                "Beyond the rules",
-                "A specialised head is beyond the rules of grammar when the 95 % interval of its margin over the "
-                "strongest of them (of this one head and label, not corrected for others) lies above 0 as well. A rule "
-                "knows the corpus' tags and trees: the nearest word with one of at most five parts of speech, chosen "
-                "for each label on the selection split, and for agreement and coreference what an expert would look "
-                "for, such as the nearest noun that fits in number. Where a rule is as good as a head, the head may do "
-                "no more than the rule.",
-            ),
-            (
-                "Why both are told",
-                "As far as we know nobody has published heads against that yardstick, and most heads lose to it. "
-                "Losing does not make a head unspecialised, for the head had no supervision. Beating it means that "
-                "the head knows more than word forms and distances.",
-            ),
-            *((("No controls", unlearned),) if not controlled else ()),
+        for grade, (name, rival) in enumerate(zip(GRADES[1:], rivals, strict=True), 1):
+            yield f"Grade {grade}, {name}", f"Its rivals: {rival}. A label without them has no such grade."
+        yield (
+            "Correction",
+            "p is corrected for the heads of a label (Holm) and for all labels of a probe (Benjamini and Yekutieli "
+            "2001, for labels that depend on each other). Of the questions of a probe with a graded head, on average "
+            f"at most {points(self.alpha)} % have a false one.",
+        )
+        yield (
+            "Specialised",
+            "A head with a grade in a role of language. Position heads and sinks have grades too; they are counted apart.",
+        )
+
+    def _questions(self) -> Iterator[tuple[str, str]]:
+        """Yield the verdict on a question, and what no test stands behind."""
+        yield (
+            "Verdict on a question",
+            f"Yes: some head has a grade. No: the upper 95 % bound of every head's lead lies below "
+            f"{points(self.margin)} points. Undecided: neither. The bound says which leads are excluded.",
+        )
+        yield (
+            "Measured, not tested",
+            "Accuracy, mass, precision and lift. Their values need no verdict, and no verdict rests on them alone.",
+        )
+
+
+def _uncontrolled(*, controlled: bool) -> Iterator[tuple[str, str]]:
+    if not controlled:
+        yield (
+            "No controls",
+            "This run had no controls, so grade 1 means above the baselines only. A model without knowledge might do "
+            "as well.",
         )
 
 
@@ -78,23 +82,43 @@ class Finds:
     """What one probe found on the report split, over all heads and not only the chosen ones."""
 
     probe: str
-    pairs: int
-    "Label–variant pairs that were tested."
-    labels: int
-    "Labels among them."
-    found_pairs: int
-    "Pairs with at least one specialised head."
-    found_labels: int
-    with_table: int
-    "Pairs among the found ones that have a lexical table."
-    heads: frozenset[str]
-    "Heads that are specialised in anything."
-    beyond: tuple[Head, ...]
-    "Heads beyond the lexical table, the largest sure margin over it first."
-    with_rule: int = 0
-    "Pairs among the found ones that have a rule of grammar."
-    beyond_rules: tuple[Head, ...] = ()
-    "Heads beyond the rules of grammar, the largest sure margin over them first."
+    answers: Mapping[str, int]
+    "Verdict on a question -> how many questions have it; pooled labels are not counted beside their parts."
+    grades: Mapping[str, int]
+    "Head that has a grade in some label -> its highest."
+
+    @property
+    def of_language(self) -> bool:
+        """Whether the labels are roles of language."""
+        return self.probe != POSITION
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Heads by grade and questions by verdict, over probes."""
+
+    by_grade: tuple[int, ...]
+    "Heads whose highest grade in a role of language is 3, 2 and 1."
+    position: int
+    "Heads with a grade in position and in no role of language."
+    both: int
+    "Heads with a grade in position and in a role of language."
+    answers: Mapping[str, int]
+    "Verdict -> questions about roles of language."
+    tests_language: bool
+
+    @classmethod
+    def of(cls, finds: tuple[Finds, ...]) -> Counts:
+        """Count what the probes found."""
+        language, placed = [one for one in finds if one.of_language], [one for one in finds if not one.of_language]
+        highest: dict[str, int] = {}
+        for one in language:
+            for head, grade in one.grades.items():
+                highest[head] = max(grade, highest.get(head, 0))
+        position = {head for one in placed for head in one.grades}
+        by_grade = tuple(sum(grade == wanted for grade in highest.values()) for wanted in (3, 2, 1))
+        answers = {answer: sum(one.answers.get(answer, 0) for one in language) for answer in ANSWERS}
+        return cls(by_grade, len(position - set(highest)), len(position & set(highest)), answers, bool(language))
 
 
 @dataclass(frozen=True)
@@ -102,24 +126,39 @@ class Verdicts:
     """All that a page says about verdicts beside those of single rows."""
 
     rule: RunThresholds
-    design: NeededItems | None
     finds: tuple[Finds, ...]
     controlled: bool
     "Whether the run had any control."
 
     @classmethod
-    def of(cls, scores: pd.DataFrame, record: RunRecord, config: Mapping[str, Any], *, controlled: bool) -> Verdicts:
-        """Gather what scores, run.json and config.toml say about verdicts."""
-        return cls(RunThresholds.of(config), record.design, find_all(scores), controlled)
+    def of(cls, scores: pd.DataFrame, config: Mapping[str, Any], *, controlled: bool) -> Verdicts:
+        """Gather what scores and config.toml say about verdicts."""
+        return cls(RunThresholds.of(config), find_all(scores), controlled)
 
     @property
     def said(self) -> tuple[tuple[str, str], ...]:
         """The rule as (term, sentences)."""
         return self.rule.said(controlled=self.controlled)
 
-    def marks(self, n: int, clusters: int) -> bool:
-        """Whether a label with `n` scored words is marked as small."""
-        return self.design is not None and self.design.marks(n, clusters)
+    @property
+    def specialised(self) -> frozenset[str]:
+        """Heads that have a grade in a role of language."""
+        return frozenset(head for one in self.finds if one.of_language for head in one.grades)
+
+    def counted(self, heads: int) -> tuple[str, ...]:
+        """Return heads by grade and questions by verdict, in sentences; `heads` is how many the model has."""
+        counts, said = Counts.of(self.finds), []
+        if counts.tests_language:
+            grades = ", ".join(f"{n} {name}" for n, name in zip(counts.by_grade, GRADES[:0:-1], strict=True))
+            said.append(f"Heads by highest grade in a role of language: {grades}, of {heads}.")
+        if any(not one.of_language for one in self.finds):
+            both = f" ({counts.both} of those above are position heads too)" if counts.both else ""
+            said.append(f"Position heads and sinks, not counted above: {counts.position}{both}.")
+        if counts.tests_language:
+            answers = ", ".join(f"{n} {answer}" for answer, n in counts.answers.items())
+            total = sum(counts.answers.values())
+            said.append(f"Does some head have a grade? Of {total} questions about roles of language: {answers}.")
+        return tuple(said)
 
 
 def find_all(scores: pd.DataFrame) -> tuple[Finds, ...]:
@@ -129,25 +168,9 @@ def find_all(scores: pd.DataFrame) -> tuple[Finds, ...]:
 
 
 def _finds(probe: str, tested: pd.DataFrame) -> Finds:
-    found = tested[tested["specialised"]]
-    return Finds(
-        probe=probe,
-        pairs=_pairs(tested),
-        labels=tested["label"].nunique(),
-        found_pairs=_pairs(found),
-        found_labels=found["label"].nunique(),
-        with_table=_pairs(found[found["lexical_accuracy"].notna()]),
-        heads=frozenset(found["name"]),
-        beyond=_beyond(found, "beyond_lexical", "lexical_margin_low"),
-        with_rule=_pairs(found[found["rule_accuracy"].notna()]),
-        beyond_rules=_beyond(found, "beyond_rules", "rule_margin_low"),
-    )
-
-
-def _beyond(found: pd.DataFrame, flag: str, sure: str) -> tuple[Head, ...]:
-    rows = found[found[flag]].sort_values(sure, ascending=False, kind="stable")
-    return tuple(zip(rows["name"], rows["label"], rows["variant"], strict=True))
-
-
-def _pairs(rows: pd.DataFrame) -> int:
-    return len(rows[["label", "variant"]].drop_duplicates())
+    questions = tested.drop_duplicates(["label", "variant"])
+    single = ~questions["label"].map(is_pooled).to_numpy(bool)
+    counted = questions[single] if single.any() else questions  # a probe may have no label but "all"
+    graded = tested[tested["grade"] > 0].groupby("name")["grade"].max()
+    answers = counted["verdict"].value_counts().to_dict()
+    return Finds(probe, {answer: int(answers.get(answer, 0)) for answer in ANSWERS}, graded.astype(int).to_dict())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from reports.formats import count
+from reports.formats import count, decimal
 from reports.tables.cells import Cell, Mark, TextColumn
 from reports.tables.shared_columns import CLUSTERS
 
@@ -18,6 +18,14 @@ def few_clusters(clusters: int) -> tuple[Mark, ...]:
     if not 0 < clusters < FEW_CLUSTERS:
         return ()
     return (Mark("⚠", f"{clusters} clusters, fewer than {FEW_CLUSTERS}: intervals and tests are rough", "few"),)
+
+
+def few_documents(effective: float) -> tuple[Mark, ...]:
+    """Return the mark of a score whose effective number of documents is small; none where it is enough."""
+    if not 0 < effective < FEW_CLUSTERS:
+        return ()
+    said = f"effective number of documents {decimal(effective, 1)}, below {FEW_CLUSTERS}: intervals and tests are rough"
+    return (Mark("⚠", said, "few"),)
 
 
 def clusters_shown(**more: Any) -> TextColumn:

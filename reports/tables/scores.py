@@ -8,8 +8,9 @@ from typing import Final
 
 import pandas as pd
 
-from reports.formats import percent, signed
+from reports.formats import decimal, percent, plain, signed
 from reports.tables.column import outside
+from reports.tables.grades import ANSWERS, GRADES
 from reports.tables.shared_columns import (
     BASELINE,
     BASELINE_ACCURACY,
@@ -34,6 +35,7 @@ from reports.tables.shared_columns import (
     items,
     number,
     optional,
+    p_column,
     place,
     text,
     whole,
@@ -45,6 +47,14 @@ BEHAVIOUR_LEVELS: Final = (
     "condition and attractors",
 )
 "What pairs are grouped by; a row of the first is a whole corpus."
+
+
+_NAMED_GRADES: Final = ", ".join(f"{grade} {name}" for grade, name in enumerate(GRADES) if grade)
+
+
+def one_decimal(value: float) -> str:
+    """Write a number with one digit behind the point."""
+    return decimal(value, 1)
 
 
 def no_number_of_nothing(frame: pd.DataFrame, refuse: Refuse, column: str = "accuracy") -> None:
@@ -68,7 +78,14 @@ SCORES: Final = Table(
         *ONE_HEAD,
         SPLIT,
         replace(N, meaning="Number of scored words; 0 without any."),
-        CLUSTERS,
+        replace(CLUSTERS, meaning="Documents, or sentences without any."),
+        number(
+            "effective_clusters",
+            "Effective number of documents, (sum n)^2 / sum n^2 over their scored words; intervals and tests are rough "
+            "below 20.",
+            NOT_NEGATIVE,
+            write=one_decimal,
+        ),
         fraction(
             "accuracy",
             "Share of scored words whose most attended candidate is correct; higher is better, missing where n = 0.",
@@ -84,6 +101,18 @@ SCORES: Final = Table(
             write=percent,
         ),
         fraction("share", "mass / coverage: part of the attention to candidates that goes to correct ones."),
+        fraction(
+            "precision",
+            "Share of the words that the head attends to, with a tenth of a word's attention or more, that are "
+            "correct, over all words; missing on the selection split.",
+        ),
+        number(
+            "lift",
+            "Attention on pairs of the relation, divided by what their distances alone would get; 1 is no lift, "
+            "missing on the selection split.",
+            NOT_NEGATIVE,
+            write=decimal,
+        ),
         BASELINE,
         BASELINE_ACCURACY,
         difference(
@@ -103,18 +132,27 @@ SCORES: Final = Table(
             meaning="One-sided p-value that the head outperforms every baseline and control, uncorrected; missing "
             "where nothing was tested.",
         ),
-        P_LABEL,
-        P_ADJUSTED,
+        replace(P_LABEL, meaning="p of grade 1, corrected for all heads of the label (Holm)."),
+        replace(P_ADJUSTED, meaning="p of grade 1, corrected for all heads and labels of the probe; missing untested."),
+        p_column("p_words", "Adjusted p of grade 2, the lexical table among the rivals; missing without one."),
+        p_column("p_rules", "Adjusted p of grade 3, rules of grammar among the rivals; missing without one."),
         fraction("stability", "Share of resamples of the selection split in which this head is the best of all."),
         flag("selected", "Whether it is the best head of its label and direction on the selection split."),
-        flag("specialised", "Whether adjusted p and margin pass the thresholds on the report split."),
-        flag(
-            "beyond_lexical",
-            "Whether it is specialised and the 95 % interval of its margin over the lexical table lies above 0.",
+        replace(
+            whole("grade", f"Highest grade on the report split: {_NAMED_GRADES}; 0 without a grade.", write=plain),
+            bounds=(0, len(GRADES) - 1),
         ),
-        flag(
-            "beyond_rules",
-            "Whether it is specialised and the 95 % interval of its margin over the strongest rule lies above 0.",
+        flag("specialised", "Whether it has a grade in a role of language: in any probe but position."),
+        text(
+            "verdict",
+            "Of the question: yes (some head has a grade), no (every head's lead lies below the margin), undecided; "
+            "empty where nothing was tested.",
+            ("", *ANSWERS),
+        ),
+        number(
+            "excluded",
+            "Upper 95 % bound of the lead of every head of the question: a lead of this much or more is excluded.",
+            write=signed,
         ),
     ),
     _check_scores,

@@ -93,9 +93,8 @@ function heatMap(root) {
   const at = (list, i) => Array.isArray(list) ? list[i] : list;
   const name = (i) => `${Math.floor(i / heads) + 1}-${(i % heads) + 1}`;
   const describe = (i) => {
-    const verdicts = { specialised: "specialised", beyond_lexical: "beyond the table", beyond_rules: "beyond the rules" };
-    const verdict = Object.keys(verdicts).filter((key) => map[key].includes(i)).map((key) => verdicts[key]);
-    const noted = [i === map.selected ? "chosen" : "", ...verdict].filter(Boolean).join(", ");
+    const grade = map.grade[i] ? `grade ${map.grade[i]}: ${data.grades[map.grade[i]]}` : "";
+    const noted = [i === map.selected ? "chosen" : "", grade].filter(Boolean).join(", ");
     const parts = [`Head ${name(i)}${noted ? ` (${noted})` : ""}`, `accuracy ${percent(map.accuracy[i])} % [${percent(map.ci_low[i])}, ${percent(map.ci_high[i])}]`];
     if (map.accuracy[i] === null) return `${parts[0]}: nothing measured, n = ${at(map.n, i)}`;
     if (map.mass[i] !== null) parts.push(`mass ${percent(map.mass[i])} %`, `share ${percent(map.share[i])} %`);
@@ -116,11 +115,10 @@ function heatMap(root) {
   function draw() {
     const values = map[column.value], most = Math.max(1, ...values.filter((v) => v !== null)), least = Math.min(1000, ...values.filter((v) => v !== null));
     const [from, to] = stretch.checked && most > least ? [least, most] : [0, 1000];
-    const specialised = new Set(map.specialised);
     grid.focus = map.selected ?? 0;
     grid.cells.forEach((cell, i) => {
       const value = values[i], fraction = value === null ? 0 : (value - from) / (to - from);
-      fill(cell, value, fraction, describe(i), specialised.has(i) && "specialised", i === map.selected && "selected");
+      fill(cell, value, fraction, describe(i), map.grade[i] > 0 && "specialised", i === map.selected && "selected");
       cell.tabIndex = i === grid.focus ? 0 : -1;
     });
     low.textContent = `${percent(from)} %`;

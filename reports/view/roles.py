@@ -14,7 +14,7 @@ class KnownRole:
     """What a run says of one head."""
 
     main: RoleName | None
-    "In which it is most surely above its rivals; None where it is specialised in nothing."
+    "In which it is most surely above its rivals; None where it has a grade in nothing."
     said: str
     "Its surest numbers, in one sentence."
     rows: tuple[tuple[str, ...], ...]
@@ -33,7 +33,7 @@ def known_roles(run: RunFolder) -> dict[str, KnownRole]:
 
 
 def _said(row: tuple[str, ...]) -> str:
-    label, variant, accuracy, interval, rival, margin, margin_interval, verdict = row
+    label, variant, accuracy, interval, rival, margin, margin_interval, grade = row
     numbers = f"accuracy {accuracy} % {interval}".rstrip()
     above = f"margin {margin} {margin_interval}".rstrip()
-    return f"{label}, {variant}: {numbers}; strongest rival {rival}; {above}; {verdict}"
+    return f"{label}, {variant}: {numbers}; strongest rival {rival}; {above}; {grade}"

@@ -63,18 +63,16 @@ BASELINES = {
 }
 BASELINES |= {"classifier": "control task"}
 
-VERDICTS = {  # is the chosen head specialised, is it beyond the table, which others are specialised
-    ("dependency", "obj", "dependent->head"): (True, False, ("1-1", "1-2", "1-3", "1-4")),
-    ("dependency", "det", "dependent->head"): (True, True, ()),
-    ("dependency", "det", "head->dependent"): (False, False, ("2-2",)),
-    ("dependency", "vocative", "head<-dependent"): (True, False, ()),
-    ("agreement", "all", "verb->subject"): (True, True, ("2-2",)),
-    ("coreference", "pronoun", "all words"): (True, False, ()),
+VERDICTS = {  # the grade of the chosen head, and which others have grade 1
+    ("dependency", "obj", "dependent->head"): (1, ("1-1", "1-2", "1-3", "1-4")),
+    ("dependency", "det", "dependent->head"): (2, ()),
+    ("dependency", "det", "head->dependent"): (0, ("2-2",)),
+    ("dependency", "vocative", "head<-dependent"): (1, ()),
+    ("agreement", "all", "verb->subject"): (3, ("2-2",)),
+    ("coreference", "pronoun", "all words"): (1, ()),
+    ("position", "previous", "other words"): (1, ("1-1", "5-5")),
 }
-"All verdicts of the synthetic run; every other head with a baseline is tested and not specialised."
-
-BEYOND_RULES = {("dependency", "obj", "dependent->head"), ("agreement", "all", "verb->subject")}
-"Of which of them the chosen head is beyond the rules of grammar."
+"All verdicts of the synthetic run; every other head with a baseline is tested and has none."
 
 TEXTS = (
     "The keys to the old cabinet are on the kitchen table .",
@@ -145,6 +143,7 @@ def _label_rows(
             "split": split,
             "n": n,
             "clusters": min(n, 318),
+            "effective_clusters": min(n, 318) * 0.9,
             "accuracy": accuracy,
             "ci_low": np.maximum(accuracy - half, 0),
             "ci_high": np.minimum(accuracy + half, 1),
@@ -153,6 +152,8 @@ def _label_rows(
             "mass_high": accuracy * coverage * 0.8 * 1.05,
             "coverage": coverage,
             "share": accuracy * (np.nan if trained else 0.8),
+            "precision": accuracy * 0.4 if split == "report" else np.nan,
+            "lift": 1 + accuracy if split == "report" else np.nan,
             "baseline": "random weights" if label == "det" else "" if label == "broad" else BASELINES[probe],
             "baseline_accuracy": baseline,
             "margin": accuracy - baseline,
@@ -174,22 +175,26 @@ def _label_rows(
 
 def _verdicts(about: tuple[str, str, str], best: np.ndarray, split: str, *, tested: bool) -> dict[str, Any]:
     """Return the columns of tests and verdicts; `best` marks the chosen head, and other heads are named."""
-    chosen, beyond, others = VERDICTS.get(about, (False, False, ())) if split == "report" else (False, False, ())
+    chosen, others = VERDICTS.get(about, (0, ())) if split == "report" else (0, ())
     names = np.array([f"{cell // HEADS + 1}-{cell % HEADS + 1}" for cell in range(LAYERS * HEADS)])
-    specialised = best & chosen | np.isin(names, others)
-    p_adjusted = np.where(specialised, 0.0123 if about[1] == "vocative" else 0.0004, 0.8)
-    if not tested or split == "select":
-        p_adjusted = np.full(len(best), np.nan)
+    grade = np.maximum(best * chosen, np.isin(names, others))
+    nothing, tested = np.full(len(best), np.nan), tested and split == "report"
+    p_adjusted = np.where(grade, 0.0123 if about[1] == "vocative" else 0.0004, 0.8) if tested else nothing
+    excluded = 0.05 if about[1] == "case" else 0.2
+    verdict = "yes" if grade.any() else "no" if excluded < 0.125 else "undecided"
     return {
         "p": p_adjusted / 4,
         "p_label": p_adjusted / 2,
         "p_adjusted": p_adjusted,
+        "p_words": np.where(grade >= 2, p_adjusted, 0.9) if tested and about[0] == "dependency" else nothing,
+        "p_rules": np.where(grade >= 3, p_adjusted, 0.9) if tested and about[0] == "dependency" else nothing,
         "stability": np.where(best, 0.6 if about[1] == "pronoun" else 0.925, 0.001)
         if about[0] != "classifier"
         else np.nan,
-        "specialised": specialised,
-        "beyond_lexical": best & beyond,
-        "beyond_rules": best & (about in BEYOND_RULES and split == "report"),
+        "grade": grade,
+        "specialised": (grade > 0) & (about[0] != "position"),
+        "verdict": verdict if tested else "",
+        "excluded": excluded if tested else np.nan,
     }
 
 
@@ -291,7 +296,6 @@ def run_record() -> dict[str, Any]:
             "control: random weights": 12.34,
             "control: words": 4.5,
         },
-        "design": {"margin": 0.2, "power": 0.8, "items": 140, "documents": 15, "source": "sandbox of planted heads"},
         "notes": ["agreement is read from UD features"],
         "later": {"key": 1},
     }
@@ -404,7 +408,7 @@ def opened(browser: Any) -> Iterator[Any]:
 
 
 ROLE = ("dependency", "obj", "dependent->head")
-"The relation in which five heads of the synthetic run are specialised."
+"The relation in which five heads of the synthetic run have a grade."
 
 ODD_WORDS = ("<script>alert(1)</script>", '"a\'b"', "שלום", "🦉", "<b>&amp;")
 "Words that break pages unless they are text everywhere."

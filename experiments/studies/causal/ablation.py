@@ -52,7 +52,7 @@ class AblationSection(StudySection):
     random heads; where nothing is said those that match a behaviour (`probes.causal.attention_effect.ROLES`)."""
     top: int = Field(default=0, ge=0)
     """Heads of a label: that many with the largest margins on the selection split, in any variant; 0 for those with
-    the verdict that they are specialised, or the one with the largest margin where there is none."""
+    that they have a grade, or the one with the largest margin where there is none."""
     draws: int = Field(default=20, ge=0)
     "Sets of random heads that the heads of a label are held against; 0 for no such contrast."
     downstream: int = Field(default=0, ge=0)
@@ -177,7 +177,7 @@ def choose_heads(scores: pd.DataFrame, label: str, top: int) -> tuple[Heads, str
     """
     probe, _, name = label.partition(": ")
     rows = scores[(scores["probe"] == probe) & (scores["label"] == name if name else True)]
-    found, by = rows[(rows["split"] == "report") & rows["specialised"]], SPECIALISED
+    found, by = rows[(rows["split"] == "report") & (rows["grade"] > 0)], SPECIALISED
     if top or found.empty:
         best = rows[(rows["split"] == "select") & rows["margin"].notna()]
         best = best.sort_values(["margin", "layer", "head"], ascending=[False, True, True])

@@ -193,7 +193,7 @@ class GatePath:
     path: pd.DataFrame
     "As gate_paths.parquet."
     roles: Mapping[str, str]
-    "Head -> the labels that it is specialised in."
+    "Head -> the labels that it has a grade in."
 
     @property
     def weights(self) -> bool:
@@ -239,7 +239,7 @@ class GatePath:
         """Heads that survive the highest price that any does: name, gate, roles."""
         rows = self.survivors(self.dearest).head(2 * MOST) if self.dearest is not None else self.gates[:0]
         told = [
-            (str(name), decimal(gate), self.roles.get(str(name), "specialised in no label of this run"))
+            (str(name), decimal(gate), self.roles.get(str(name), "no grade in a label of this run"))
             for name, gate in zip(rows["name"], rows["gate"], strict=True)
         ]
         return TextTable.of(f"{self.behaviour}: roles of survivors", SURVIVORS, told)

@@ -65,8 +65,8 @@ def _parts(tables: Mapping[str, pd.DataFrame], name: str) -> Iterator[tuple[str,
 
 
 def _roles(scores: pd.DataFrame) -> dict[str, str]:
-    """Return for each head that is specialised in labels the first of these, the largest margin first."""
-    rows = scores[scores["specialised"] & (scores["split"] == "report")]
+    """Return for each head that has a grade in labels the first of these, the largest margin first."""
+    rows = scores[(scores["grade"] > 0) & (scores["split"] == "report")]
     rows = rows.sort_values("margin", ascending=False, kind="stable")
     found: dict[str, list[str]] = {}
     for name, probe, label in zip(rows["name"], rows["probe"], rows["label"], strict=True):

@@ -43,7 +43,7 @@ SHOWN: Final = 12
 "Heads that a table has of a role at the most: those that look first, then those that matter, then the costliest."
 
 LINK: Final[Sequence[tuple[str, str]]] = (
-    ("Looks", "The head is specialised in a label of the role's probe, in this variant: surely and by enough."),
+    ("Looks", "The head has a grade in a label of the role's probe, in this variant."),
     (
         "Matters",
         "Without the head (switched off in the first way that [ablation] names) the behaviour is surely worse: p of a "

@@ -70,7 +70,7 @@ LINK: Final = Table(
         number("cost", "What the behaviour loses without the head, in its unit.", None, "cost", cost),
         *ends("cost", "the cost", cost),
         replace(P_ADJUSTED, meaning="p of the cost, corrected for all heads; missing where nothing was tested."),
-        flag("looks", "Whether attention says so: the head is specialised in the label and direction."),
+        flag("looks", "Whether attention says so: the head has a grade in the label and direction."),
         flag("matters", "Whether ablation says so: its cost is significantly above 0."),
         text("verdict", "Verdict of attention and ablation together.", VERDICTS),
     ),

@@ -28,14 +28,14 @@ NAN = float("nan")
 
 
 def row(label: str, change: str, one: float, other: float, **values: Any) -> dict[str, Any]:
-    told = {"head": "1-1", "accuracy": one, "low": one - 0.02, "high": one + 0.02, "margin": 0.2, "specialised": True}
+    told = {"head": "1-1", "accuracy": one, "low": one - 0.02, "high": one + 0.02, "margin": 0.2, "graded": True}
     about = {"one": "before", "other": "after", "probe": "dependency", "label": label, "variant": "dependent->head"}
     about |= {"n": 1500, **{f"one_{name}": value for name, value in told.items()}}
     told |= {"head": "2-2", "accuracy": other, "low": other - 0.02, "high": other + 0.02}
     gap = other - one
     about |= {f"other_{name}": value for name, value in told.items()} | {"difference": gap}
     about |= {"difference_low": gap - 0.03, "difference_high": gap + 0.03, "p": 0.01, "p_adjusted": 0.02, "sure": True}
-    about |= {"paired": True, "partner": "1-1", "partner_accuracy": 0.1, "partner_specialised": False}
+    about |= {"paired": True, "partner": "1-1", "partner_accuracy": 0.1, "partner_graded": False}
     about |= {"partner_difference": -0.5, "partner_low": -0.6, "partner_high": -0.4, "partner_p_adjusted": 0.001}
     return about | {"change": change, "role": True} | values
 
@@ -97,7 +97,7 @@ def test_roles_that_changed_stand_first_the_largest_before_the_others(pair: RunP
 def test_nothing_to_tell_is_said(pair: RunPair) -> None:
     empty = RunPair("a", "b", pair.rows.iloc[5:], pair.heads, pair.shapes, "", ())
     assert empty.sentences[:2] == (
-        "Neither a nor b has a role: no chosen head is specialised in a label.",
+        "Neither a nor b has a role: no chosen head has a grade in a label.",
         "No difference could be tested.",
     )
 

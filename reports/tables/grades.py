@@ -1,0 +1,43 @@
+"""The grades of a head in a label, the verdicts on a question, and how both are written."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from reports.formats import points
+
+GRADES: Final = ("none", "beyond position and controls", "beyond words", "beyond grammar rules")
+"Grade of a head in a label -> its name; each grade has passed those before it."
+
+ANSWERS: Final = ("yes", "no", "undecided")
+"Verdicts on a question: some head has a grade, every head's lead lies below the margin, or neither is shown."
+
+POSITION: Final = "position"
+"The probe whose labels are no roles of language: previous and next word, and special tokens as sinks."
+
+
+def grade_name(grade: int) -> str:
+    """Return a grade in words.
+
+    >>> grade_name(2), grade_name(0)
+    ('grade 2: beyond words', 'no grade')
+    """
+    return f"grade {grade}: {GRADES[grade]}" if grade else "no grade"
+
+
+def excluded_leads(excluded: float) -> str:
+    """Return which leads are excluded (upper 95 % bound of every head's lead, a fraction); "" where nothing was tested.
+
+    >>> excluded_leads(0.073)
+    'a lead of 7.3 points or more is excluded'
+    """
+    if math.isnan(excluded):
+        return ""
+    tenth = math.ceil(1000 * excluded - 1e-9) / 1000
+    return f"a lead of {points(tenth)} points or more is excluded" if tenth > 0 else "any lead is excluded"
+
+
+def is_pooled(label: str) -> bool:
+    """Return whether a label repeats words of other labels, so that its question is shown but not counted."""
+    return label == "all" or label.endswith(":*")
