@@ -89,7 +89,7 @@ CLAIM = Claim(
     about=(
         "The encoders of “Several heads or one”, at their first checkpoint, which has fresh weights, and at their "
         "last. A pair of a head and a label counts where the head is specialised in it as in every run of headscope: "
-        "significantly and by the margin above all baselines and controls, on the report split.",
+        "it leads all baselines and controls by more than the margin (tested), on the report split.",
     ),
     limits=(
         "Fresh weights of the same architecture are among the controls of both: a role that comes with the "

@@ -178,11 +178,11 @@ CLAIM = Claim(
         "The loss is that on held-out sentences.",
         "Agreement: the verb is masked, and the model has to prefer its right form, in sentences with a noun of the "
         "other number between subject and verb. A head counts as specialised in a label as in every run of headscope: "
-        "significantly and by the margin above all baselines and controls, on the report split.",
+        "it leads all baselines and controls by more than the margin (tested), on the report split.",
     ),
     limits=(
         "A small encoder, a generated language and a short training: a larger model of real text may differ.",
-        "More heads are more chances to be called specialised; the correction for all heads of a run counters that.",
+        "More heads are more chances to be called specialised; the correction for all heads of a probe counters that.",
         "Labels that were never asked for cannot be found: a head may have a role that no probe knows.",
     ),
     section=HeadCountSection,

@@ -112,5 +112,5 @@ def _said(name: str, row: Mapping[Any, Any] | None) -> str:
         f"{margin} over {row['baseline']}",
         f"n {count(int(row['n']))}",
     )
-    role = f"{grade_name(row['grade'])} in {about}" if row["grade"] else f"no role; nearest to one in {about}"
+    role = f"{grade_name(int(row['grade']))} in {about}" if row["grade"] else f"no role; nearest to one in {about}"
     return " · ".join([f"Head {name}: {role}", *numbers])

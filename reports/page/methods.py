@@ -164,17 +164,18 @@ def _repeated(config: Mapping[str, Any]) -> Iterator[str]:
 
 def _intervals(config: Mapping[str, Any]) -> Iterator[str]:
     scoring = config.get("scoring", {})
+    if "replicates" not in scoring:
+        return
     yield (
         "95 % intervals come from a regression of the documents' means on the logarithm of their length, weighted "
         "by length (sentences, where a corpus has no documents): errors leave one document out (CR3), with Student's t "
         "and Satterthwaite's degrees of freedom (Bell and McCaffrey 2002; Pustejovsky and Tipton 2018). Those of "
-        f"accuracies are computed on log odds. Below an effective number of {FEW_CLUSTERS} documents they are marked as rough."
+        f"accuracies are computed on log odds. Below {FEW_CLUSTERS} effective documents they are rough (⚠)."
     )
-    if "replicates" in scoring:
-        yield (
-            f"Stability comes from {count(scoring['replicates'])} bootstrap resamples of whole documents. Seed "
-            f"{config.get('seed', 0)}."
-        )
+    yield (
+        f"Stability comes from {count(scoring['replicates'])} bootstrap resamples of whole documents. Seed "
+        f"{config.get('seed', 0)}."
+    )
 
 
 def _tests(verdicts: Verdicts) -> Iterator[str]:

@@ -107,7 +107,7 @@ def _warnings(rows: Sequence[BestHead]) -> list[str]:
 
 
 def _leaders(rows: Sequence[BestHead]) -> tuple[BestHead, ...]:
-    """The five relations with the largest sure margins, at most two of one probe; specialised heads, or else graded, if any."""
+    """The five relations with the surest margins, two of one probe at most; of specialised or graded heads if any."""
     trusted = [row for row in rows if row.margin > 0 and not row.has_few_clusters]
     graded = [row for row in trusted if row.grade] or trusted
     ranked = [row for row in trusted if row.specialised] or graded

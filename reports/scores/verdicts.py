@@ -52,7 +52,7 @@ class RunThresholds:
         )
         yield (
             "Specialised",
-            "A head with a grade in a role of language. Position heads and sinks have grades too; they are counted apart.",
+            "A head with a grade in a role of language. Position heads and sinks are counted apart.",
         )
 
     def _questions(self) -> Iterator[tuple[str, str]]:

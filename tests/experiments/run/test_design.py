@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from experiments.run import design
-from experiments.run.design import DesignError, Needed, demands, needed_for, smallest_n
+from experiments.run.design import DesignError, Needed, demands, needed_for
 from probes import Corpus, get_probe
 from probes.grammar import generate
 
@@ -57,14 +57,11 @@ def test_what_the_study_did_not_reach_is_refused(margin: float, power: float, me
     assert str(refused.value).startswith(message)
 
 
-def test_where_the_smallest_size_has_more_power_the_items_are_an_upper_bound(record: Path) -> None:
+def test_where_the_smallest_size_has_more_power_the_items_are_an_upper_bound() -> None:
     bound = [row | {"at_most": row["margin"] == 0.3} for row in NEEDED]
     assert needed_for(bound, 0.3, 0.8).at_most
     assert needed_for(bound, 0.2, 0.8).at_most
     assert not needed_for(bound, 0.15, 0.8).at_most
-    record.write_text(json.dumps({"needed": bound, "started": "2026-01-02"}), encoding="utf-8")
-    design.published_record.cache_clear()
-    assert smallest_n() is None
 
 
 def test_no_power_at_all_is_said() -> None:
@@ -127,24 +124,6 @@ def test_a_margin_that_cannot_be_answered_is_a_mistake_of_one_line(record: Path,
     said = headscope("design", "grammar")
     assert said.code == 2
     assert "make it with 'headscope sandbox --out" in said.err
-
-
-def test_a_run_is_told_which_labels_are_small(record: Path) -> None:
-    """Between 0.15 and 0.3, a margin of 0.2 lies at log(4/3) / log(2) = 0.415 of the way from 800 to 100."""
-    small = smallest_n()
-    assert small is not None
-    assert small.items == math.ceil(800 * (100 / 800) ** (math.log(4 / 3) / math.log(2)))
-    assert (small.margin, small.power, small.documents) == (0.2, 0.8, 45)
-    assert small.source == "headscope sandbox, 2026-01-02, commit 01234567"
-    record.unlink()
-    design.published_record.cache_clear()
-    assert smallest_n() is None
-
-
-@pytest.mark.slow
-def test_run_json_holds_it_where_the_rule_is_that_of_the_study(record: Path, scored: Callable[..., Any]) -> None:
-    assert scored("name=designed").record.design == smallest_n()
-    assert scored("name=designed", "verdict.margin=0.2").record.design is None
 
 
 def test_a_corpus_is_a_name_or_a_file_and_anything_else_is_a_mistake_of_one_line(

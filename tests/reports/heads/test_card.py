@@ -20,7 +20,7 @@ def run(written_run: Path, head_tables: dict[str, pd.DataFrame]) -> Run:
 def specialist(run: Run) -> pd.Series:
     """The row of the head that is chosen and specialised in det (dependent->head)."""
     rows = run.scores[(run.scores["label"] == "det") & (run.scores["variant"] == "dependent->head")]
-    return rows[rows["specialised"] & rows["selected"] & (rows["split"] == "report")].iloc[0]
+    return rows[(rows["grade"] > 0) & rows["selected"] & (rows["split"] == "report")].iloc[0]
 
 
 def all_cards(run: Run) -> HeadCards:
@@ -37,7 +37,7 @@ def test_the_roles_are_the_labels_in_which_the_head_is_specialised_or_chosen(run
     name = specialist["name"]
     shown = part(run.head(name), "Roles")
     report = run.scores[(run.scores["name"] == name) & (run.scores["split"] == "report")]
-    noted = report[(report["specialised"] | report["selected"]) & report["margin_low"].notna()]
+    noted = report[((report["grade"] > 0) | report["selected"]) & report["margin_low"].notna()]
     noted = noted[noted["probe"] != "classifier"]
     assert {(row[0], row[1]) for row in shown} == {
         (f"{row.probe}: {row.label}", row.variant) for row in noted.itertuples()
@@ -49,12 +49,12 @@ def test_the_roles_are_the_labels_in_which_the_head_is_specialised_or_chosen(run
         signed(specialist["margin"]),
         signed_interval(specialist["margin_low"], specialist["margin_high"]),
     )
-    assert det[7] == "specialised, beyond the table, chosen"
-    assert shown.index(det) < sum("not specialised" not in row[7] for row in shown)
+    assert det[7] == "grade 2: beyond words, chosen"
+    assert shown.index(det) < sum("no grade" not in row[7] for row in shown)
 
 
 def test_a_head_that_is_best_at_nothing_is_told_its_surest_margin(run: Run):
-    noted = run.scores[run.scores["specialised"] | run.scores["selected"]]["name"]
+    noted = run.scores[(run.scores["grade"] > 0) | run.scores["selected"]]["name"]
     name = next(name for name in run.scores["name"] if name not in set(noted))
     card = run.head(name)
     (shown,) = part(card, "Roles")
@@ -123,7 +123,7 @@ def test_a_page_has_a_card_a_head_in_order_without_examples(run: Run):
 
 def test_profiles_name_every_specialised_head_once_with_its_surest_label_first(run: Run, specialist: pd.Series):
     told = dict(all_cards(run).profiles)
-    assert set(told) == set(run.scores[run.scores["specialised"]]["name"])
+    assert set(told) == set(run.scores[run.scores["grade"] > 0]["name"])
     assert f"det (dependent->head) {signed(specialist['margin'])}" in told[specialist["name"]]
 
 

@@ -25,7 +25,7 @@ def grid(run: Run) -> HeadGrid:
 
 
 def test_every_specialised_head_has_its_surest_label_as_role(run: Run, grid: HeadGrid):
-    rows = run.scores[run.scores["specialised"] & (run.scores["probe"] != CLASSIFIER)]
+    rows = run.scores[(run.scores["grade"] > 0) & (run.scores["probe"] != CLASSIFIER)]
     surest = rows.sort_values("margin_low", ascending=False).drop_duplicates("name")
     told = {name: (role.probe, role.label) for role in grid.views[0].roles for name in role.heads}
     assert told == {row.name_: (row.probe, row.label) for row in surest.rename(columns={"name": "name_"}).itertuples()}
@@ -39,7 +39,7 @@ def test_every_specialised_head_has_its_surest_label_as_role(run: Run, grid: Hea
 def test_letters_differ_and_colours_are_those_of_the_most_frequent_roles(run: Run):
     rows = run.scores[(run.scores["split"] == "report") & (run.scores["probe"] != CLASSIFIER)]
     chosen = rows.index[rows["selected"] & rows["margin_low"].notna()]
-    many = run.scores.assign(specialised=run.scores.index.isin(chosen))
+    many = run.scores.assign(grade=run.scores.index.isin(chosen).astype(int))
     grid = head_grid(replace(run, scores=many))
     assert grid is not None
     assert len(grid.views[0].roles) > COLOURS
@@ -52,7 +52,7 @@ def test_each_probe_has_a_view_of_its_own_with_the_roles_in_it(run: Run, grid: H
     assert grid.views[0].probe == ANY
     assert {view.probe for view in grid.views[1:]} == {"position", "dependency", "agreement", "coreference"}
     agreement = next(view for view in grid.views if view.probe == "agreement")
-    rows = run.scores[run.scores["specialised"] & (run.scores["probe"] == "agreement")]
+    rows = run.scores[(run.scores["grade"] > 0) & (run.scores["probe"] == "agreement")]
     assert {name for role in agreement.roles for name in role.heads} == set(rows["name"])
     assert "(agreement, " in agreement.said["1-1"]
     alone = head_grid(replace(run, scores=run.scores[run.scores["probe"] == "agreement"]))
@@ -61,10 +61,10 @@ def test_each_probe_has_a_view_of_its_own_with_the_roles_in_it(run: Run, grid: H
 
 
 def test_a_head_says_role_accuracy_interval_margin_and_n(run: Run, grid: HeadGrid):
-    rows = run.scores[(run.scores["name"] == "1-1") & run.scores["specialised"]]
+    rows = run.scores[(run.scores["name"] == "1-1") & (run.scores["grade"] > 0)]
     row = rows.iloc[0]
     said = grid.views[0].said["1-1"]
-    assert said.startswith("Head 1-1: specialised in obj (dependency, dependent->head) · ")
+    assert said.startswith("Head 1-1: grade 1: beyond position and controls in obj (dependency, dependent->head) · ")
     for number in (f"{percent(row['accuracy'])} % [", f"{signed(row['margin'])} points [", "over offset", "n 1,211"):
         assert number in said
     assert grid.views[0].said["6-12"].startswith("Head 6-12: ")

@@ -26,7 +26,7 @@ def test_every_head_has_a_line_with_the_labels_in_which_it_is_specialised(run: R
     scores = run.scores[(run.scores["split"] == "report") & (run.scores["probe"] != "classifier")]
     assert [line.name for line in profile.lines] == list(run.scores.sort_values(["layer", "head"])["name"].unique())
     for line in profile.lines:
-        rows = scores[(scores["name"] == line.name) & scores["specialised"]]
+        rows = scores[(scores["name"] == line.name) & (scores["grade"] > 0)]
         assert len(line.roles) + line.more == rows.groupby(["probe", "label"]).ngroups
         assert {role.partition(" (")[0] for role in line.roles} <= set(rows["label"])
     assert any(line.roles for line in profile.lines)
@@ -70,4 +70,4 @@ def test_the_page_has_a_row_a_head_and_escapes_what_comes_from_data(run: Run) ->
     assert len([row for row in rows if row.split(" ")[1].replace("-", "").isdigit()]) == heads
     assert "a|b" not in page
     assert "a\\|b" in page
-    assert f"of {heads} heads are specialised" in page
+    assert f"of {heads} heads have a grade" in page

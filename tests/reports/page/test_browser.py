@@ -57,12 +57,12 @@ def test_the_heat_map_follows_its_selects_and_the_arrow_keys(opened: Any, report
 @pytest.mark.slow
 def test_verdicts_sort_with_the_strongest_first_and_adjusted_p_with_the_smallest(opened: Any, report: Path):
     page = opened(report / "index.html")
-    page.locator("#table-2 thead button", has_text="Verdict").click()
+    page.locator("#table-2 thead button", has_text="Grade").click()
     shown = [" ".join(text.split()) for text in column(page, "#table-2", 4)]
     assert sorted([shown[0].partition(" 4 more")[0], shown[1].partition(" 4 more")[0]]) == [
-        *("specialised beyond the rules", "specialised beyond the table"),
+        *("grade 1: beyond position and controls", "grade 2: beyond words"),
     ]
-    assert [text.split()[0] for text in shown] == ["specialised"] * 3 + ["not"] * 39 + ["–"] * 3
+    assert [text.split()[0] for text in shown] == ["grade"] * 3 + ["no"] * 39 + ["–"] * 3
     page.locator("#table-2 thead button", has_text="Adj. p").click()
     assert column(page, "#table-2", 11)[:4] == ["< 0.001", "< 0.001", "0.012", "0.800"]
 
@@ -76,7 +76,7 @@ def test_columns_beyond_the_first_need_are_folded_until_asked_for(opened: Any, r
     page.locator("[data-more]").nth(1).focus()
     page.keyboard.press("Space")
     assert (mass.is_visible(), margin.is_visible(), other.is_visible()) == (True, True, False)
-    assert page.locator("#table-2 tbody tr").first.locator("td.more").count() == 7
+    assert page.locator("#table-2 tbody tr").first.locator("td.more").count() == 16
 
 
 @pytest.mark.slow
@@ -87,10 +87,10 @@ def test_specialised_heads_are_dotted_and_said_in_the_heat_map(opened: Any, repo
     heat.locator("[data-role=variant]").select_option("dependent->head")
     assert heat.locator("td.specialised").count() == 5
     labels = [cell.get_attribute("aria-label") for cell in heat.locator("td").all()]
-    assert labels[0].startswith("Head 1-1 (specialised) · accuracy")
-    assert sum("(chosen, specialised, beyond the rules) ·" in label for label in labels) == 1
+    assert labels[0].startswith("Head 1-1 (grade 1: beyond position and controls) · accuracy")
+    assert sum("(chosen, grade 1: beyond position and controls) ·" in label for label in labels) == 1
     heat.locator("[data-role=label]").select_option("det")
-    assert "(chosen, specialised, beyond the table) · accuracy" in heat.locator(".readout").inner_text()
+    assert "(chosen, grade 2: beyond words) · accuracy" in heat.locator(".readout").inner_text()
     assert heat.locator("td.specialised").count() == 1
 
 

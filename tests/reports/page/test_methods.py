@@ -44,7 +44,7 @@ RIVALS = (
 def told(config: dict[str, Any], record: RunRecord = KNOWN, **more: Any) -> dict[str, str]:
     about = {"record": record, "studies": {}}
     run: Any = SimpleNamespace(**about | {"behaviour": None, "biographies": None} | more)
-    verdicts = Verdicts(RunThresholds(0.01, 0.125), None, (), controlled=True)
+    verdicts = Verdicts(RunThresholds(0.01, 0.125), (), controlled=True)
     return dict(methods(run, config, [row(), row(label="det")], RIVALS, verdicts))
 
 
@@ -63,14 +63,13 @@ def test_every_setting_of_a_run_is_in_its_methods() -> None:
     assert "Fresh weights were drawn 4 times. Of 9 models with shuffled weights the 2" in said["Controls"]
     assert "777 bootstrap resamples" in said["Intervals"]
     assert said["Intervals"].endswith("Seed 5.")
-    assert "4,321 random signs" in said["Tests and verdicts"]
-    assert "corrected p is below 0.01 and it is at least 12.5 percentage points" in said["Tests and verdicts"]
+    assert "leads a rival by more than 12.5 points" in said["Tests and verdicts"]
+    assert "a grade where this p is below 0.01 on the report split: 1 beyond position" in said["Tests and verdicts"]
 
 
 def test_what_was_not_done_or_is_not_known_is_not_told() -> None:
     said = told({}, RunRecord())
     assert set(said) == {"Questions and scores", "Baselines", "Controls", "Tests and verdicts"}
-    assert "sign-flip" not in said["Tests and verdicts"]
     assert "logistic" not in said["Questions and scores"]
 
 

@@ -104,40 +104,41 @@ def test_markdown_tables_hold_the_numbers(markdown: str, scores: pd.DataFrame):
         for line in markdown.splitlines()
         if line[:1] == "|"
     ]
-    rows = {(row[0], row[1], row[2]): row for row in cells if len(row) == 26}
+    first, more = ({(row[0], row[1], row[2]): row for row in cells if len(row) == width} for width in (7, 19))
     for row in best_heads(scores, "agreement"):
-        shown = rows[row.label, row.variant, row.name]
-        assert shown[4] == ("† " if row.n < 140 else "") + f"{row.n:,}"
-        assert shown[5] == ("⚠ " if row.clusters < 20 else "") + str(row.clusters)
-        assert [shown[6], shown[9], shown[10]] == [
-            percent(row.accuracy),
-            percent(row.baseline_accuracy),
-            signed(row.margin),
+        shown = first[row.label, row.variant, row.name]
+        sign = "⚠ " if row.effective_clusters < 20 else ""
+        assert shown[4:] == [
+            f"{sign}{percent(row.accuracy)} {interval(row.ci_low, row.ci_high)}",
+            f"{percent(row.baseline_accuracy)} {row.baseline}",
+            f"{signed(row.margin)} {signed_interval(row.margin_low, row.margin_high)}",
         ]
-        assert shown[12:14] == ["< 0.001" if row.specialised else "0.800", "92.5"]
-        assert shown[14:17] == [
-            percent(row.lexical_accuracy),
-            signed(row.accuracy - row.lexical_accuracy),
-            signed_interval(row.lexical_margin_low, row.lexical_margin_high),
-        ]
-        assert shown[17:21] == [
-            row.rule or "–",
-            percent(row.rule_accuracy),
-            signed(row.accuracy - row.rule_accuracy),
-            signed_interval(row.rule_margin_low, row.rule_margin_high),
-        ]
-        assert shown[21:] == [
-            percent(row.mass),
-            interval(row.mass_low, row.mass_high),
+        shown = more[row.label, row.variant, row.name]
+        assert shown[3:5] == [f"{row.n:,}", f"{sign}{row.effective_clusters:.1f}"]
+        assert shown[5:10] == ["< 0.001" if row.grade else "0.800", "–", "–", "92.5", percent(row.lexical_accuracy)]
+        assert shown[10] == (
+            f"{signed(row.lexical_margin)} {signed_interval(row.lexical_margin_low, row.lexical_margin_high)}"
+        )
+        assert shown[11] == f"{percent(row.rule_accuracy)} {row.rule}"
+        assert shown[13:] == [
+            f"{percent(row.mass)} {interval(row.mass_low, row.mass_high)}",
             percent(row.coverage),
             percent(row.share),
+            percent(row.precision),
+            f"{row.lift:.2f}",
             str(row.near_ties),
         ]
-    chosen = next(row for row in best_heads(scores, "agreement") if row.specialised)
-    assert (
-        rows[chosen.label, chosen.variant, chosen.name][3]
-        == "specialised, beyond the table, beyond the rules; 1 more: 2-2"
-    )
+    chosen = next(row for row in best_heads(scores, "agreement") if row.grade)
+    told = first[chosen.label, chosen.variant, chosen.name][3]
+    assert told == "grade 3: beyond grammar rules; 1 more: 2-2"
+
+
+def test_a_page_opens_with_eight_columns_and_unfolds_the_others(html: str) -> None:
+    head = re.findall(r'id="table-2">.*?<thead>(.*?)</thead>', html, re.DOTALL)[0]
+    classes = re.findall(r'<th scope="col" class="([^"]*)"', head)
+    folded = [name for name in classes if "more" in name.split()]
+    assert len(classes) - len(folded) == 8
+    assert len(folded) == 16
 
 
 def test_every_figure_of_the_markdown_exists_as_png_and_pdf(report: Path, markdown: str):
@@ -167,11 +168,11 @@ def test_few_clusters_dropped_counts_meaning_and_provenance_are_on_the_page(read
         "⚠",
         "longer than the model's 512 pieces",
         "attention is not explanation",
-        "not thereby unspecialised",
+        "can still have grade 1",
         "Clark et al. 2019, section 3.2",
-        "and so no margin and no verdict",
-        "step-down maximum, Westfall and Young 1993",
-        "expanded percentile, Hesterberg 2015",
+        "and so no margin and no grade",
+        "Benjamini and Yekutieli 2001",
+        "Pustejovsky and Tipton 2018",
         "the gold follows the words",
         "Share of resamples of the selection split",
         "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
@@ -191,14 +192,12 @@ def plain(read: Reader) -> str:
 
 def test_the_rule_is_on_both_pages_with_the_thresholds_of_the_run(read: Reader, markdown: str):
     for text in (plain(read), markdown):
-        assert "adjusted p below 0.01, corrected for all heads and labels of the run" in text
-        assert "at least 12.5 percentage points above the strongest of them" in text
-        assert "Losing does not make a head unspecialised" in text
+        assert "This lead is tested (adjusted p below 0.01)" in text
+        assert "more than 12.5 points above that of every rival of the grade" in text
         assert "No controls" not in text
-        assert text.index("Labels with at least one specialised head: 5 of 28") < text.index(
-            "adjusted p below 0.01, corr"
-        )
-        assert text.index("adjusted p below 0.01, corrected") < text.index("Best heads", 400)
+        first = text.index("Heads by highest grade in a role of language: ")
+        assert first < text.index("Position heads and sinks, not counted above: ") < text.index("This lead is tested")
+        assert text.index("This lead is tested") < text.index("Best heads", 400)
 
 
 def test_verdicts_are_in_the_cells_of_the_table(html: str, scores: pd.DataFrame):
@@ -206,21 +205,16 @@ def test_verdicts_are_in_the_cells_of_the_table(html: str, scores: pd.DataFrame)
     untrained = [row for probe in probes(scores) if probe != "classifier" for row in best_heads(scores, probe)]
     assert len(cells) == len(untrained) == 69
     ranks = [rank for rank, _ in cells]
-    assert [ranks.count(rank) for rank in ("3", "2", "1")] == [1, 2, 2]
+    assert [ranks.count(rank) for rank in ("3", "2", "1")] == [1, 1, 4]
     assert ranks.count("") == 4
-    assert sum("beyond the table" in text for _, text in cells) == 2
-    assert sum("beyond the rules" in text for _, text in cells) == 2
-    assert sum("but 1 is: 2-2" in text for _, text in cells) == 1
-    assert html.count('class="dot hollow"') == 1 + 61
+    assert sum("grade 2: beyond words" in text for _, text in cells) == 1
+    assert sum("no: a lead of 5 points or more is excluded" in text for _, text in cells) == 3
+    assert sum("but 1 has: 2-2" in text for _, text in cells) == 1
+    assert html.count('class="dot hollow"') == 1 + 60
 
 
-def test_small_labels_are_marked_and_the_mark_is_explained(html: str, read: Reader, markdown: str):
-    assert html.count("fewer than 140 scored words or 15 documents: a missing verdict says little") == 12
-    assert html.count("fewer than 20: intervals and tests are rough") == 5
-    assert markdown.count("| † ") == 12
-    for text in (plain(read), markdown):
-        assert "marked †: 12. To be called specialised in 80 % of runs, a head that is really 20 percentage" in text
-        assert "takes 140 scored words in 15 documents (sandbox of planted heads)" in text
+def test_few_effective_documents_are_marked(html: str):
+    assert html.count("effective number of documents 8.1, below 20: intervals and tests are rough") == 6
 
 
 def test_controls_are_told_with_their_cost_and_their_switch(html: str, read: Reader, markdown: str):
@@ -286,17 +280,16 @@ def test_a_run_without_rows_or_with_a_bare_record_is_handled(run_folder: Path, s
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("without_figures")
-def test_a_run_without_controls_design_or_thresholds_says_so(run_folder: Path, scores: pd.DataFrame):
+def test_a_run_without_controls_or_thresholds_says_so(run_folder: Path, scores: pd.DataFrame):
     (run_folder / "run.json").write_text("{}")
     (run_folder / "config.toml").write_text('[model]\nname = "minilm"\n')
     write_scores(scores[scores["label"] != "det"], run_folder)
     page = write_report(run_folder)
     for text in (page.read_text(encoding="utf-8"), (page.parent / "report.md").read_text(encoding="utf-8")):
         assert "adjusted p below 0.05" in text
-        assert "at least 10 percentage points above the strongest of them" in text
-        assert "This run had no controls, so here specialised means above the baselines only." in text
-        assert "This run had no controls: specialised means above the baselines only." in text
-        assert "†" not in text
+        assert "more than 5 points above that of every rival of the grade" in text
+        assert "This run had no controls, so grade 1 means above the baselines only." in text
+        assert "This run had no controls: grade 1 means above the baselines only." in text
 
 
 @pytest.mark.slow

@@ -12,7 +12,6 @@ import pytest
 from reports.formats import escaped
 from reports.page.effects_in_words import UNMEASURED, lost_without, mattering
 from reports.page.summary import Opening, opening
-from reports.run.needed_items import NeededItems
 from reports.run.record import CorpusFacts, RunRecord
 from reports.scores.best_heads import BestHead
 from reports.scores.plain_names import guess, task
@@ -32,7 +31,7 @@ RECORD = RunRecord(
     }
 )
 BARE = RunRecord()
-FOUND = Finds("dependency", 4, 3, 1, 1, 1, frozenset({"3-1", "1-1"}), (("1-1", "obj", "dependent->head"),))
+FOUND = Finds("dependency", {"yes": 1, "no": 1, "undecided": 2}, {"3-1": 1, "1-1": 2})
 
 
 def row(**more: Any) -> BestHead:
@@ -45,9 +44,16 @@ def row(**more: Any) -> BestHead:
         "layer": 2,
         "head": 0,
     }
-    values |= {"n": 672, "clusters": 60, "accuracy": 0.725, "baseline": "offset", "baseline_accuracy": 0.354}
+    values |= {
+        "n": 672,
+        "clusters": 60,
+        "effective_clusters": 48.5,
+        "accuracy": 0.725,
+        "baseline": "offset",
+        "baseline_accuracy": 0.354,
+    }
     values |= {"margin": 0.371, "margin_low": 0.321, "margin_high": 0.42, "p_adjusted": 0.0002, "stability": 0.96}
-    values |= {"specialised": True, "beyond_lexical": False, "others": (), "near_ties": 0}
+    values |= {"specialised": True, "grade": 1, "verdict": "yes", "others": (), "near_ties": 0}
     return BestHead(**(values | more))
 
 
@@ -57,7 +63,7 @@ def told(rows: list[BestHead], verdicts: Verdicts, found: dict[str, Any] | None 
 
 
 def test_what_roles_explain_follows_where_the_run_measured_it() -> None:
-    verdicts = Verdicts(RunThresholds(), None, (FOUND,), controlled=True)
+    verdicts = Verdicts(RunThresholds(), (FOUND,), controlled=True)
     sentence = "The median head's roles explain 12.3 % of its attention between words."
     with_it = told([row()], verdicts, {"heads": SimpleNamespace(explained=sentence)}).found
     assert with_it == (*told([row()], verdicts).found, sentence)
@@ -65,13 +71,14 @@ def test_what_roles_explain_follows_where_the_run_measured_it() -> None:
 
 
 def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval() -> None:
-    said = told([row()], Verdicts(RunThresholds(), None, (FOUND,), controlled=True))
-    assert said.found[0] == (
-        "2 of 72 heads are specialised (2 in dependency), in 1 of 3 labels that were tested: at least 10 percentage "
-        "points more often right than the best simple guess and the controls, models or texts without the knowledge, "
-        "and surely so."
+    said = told([row()], Verdicts(RunThresholds(), (FOUND,), controlled=True))
+    assert said.found == (
+        "Heads by highest grade in a role of language: 0 beyond grammar rules, 1 beyond words, 1 beyond position and "
+        "controls, of 72.",
+        "Does some head have a grade? Of 4 questions about roles of language: 1 yes, 1 no, 2 undecided.",
+        "A grade is tested: the head leads every rival of the grade by more than 5 points (adjusted p below 0.05). "
+        "Accuracy, mass and precision are measured only.",
     )
-    assert "of 1 questions with a specialised head, 1 have one that surely beats it" in said.found[1]
     (leader,) = said.leaders
     assert (leader.name, leader.does) == ("3-1", "looks from an object to its verb")
     assert leader.numbers == (
@@ -83,15 +90,12 @@ def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval()
 
 
 def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None:
-    nothing = Verdicts(
-        RunThresholds(0.05, 0.2), None, (dataclasses.replace(FOUND, heads=frozenset()),), controlled=True
-    )
-    missed = {"specialised": False, "p_adjusted": 0.31, "margin": 0.15}
+    nothing = Verdicts(RunThresholds(0.05, 0.2), (dataclasses.replace(FOUND, grades={}),), controlled=True)
+    missed = {"specialised": False, "grade": 0, "p_adjusted": 0.31, "margin": 0.15}
     said = told([row(**missed)], nothing)
-    assert said.found[0].startswith("No head is specialised in any of the 3 labels that were tested: not one is at")
-    assert said.found[1] == (
-        "Nearest comes head 3-1, which is not counted because its corrected p is 0.310, not below 0.05 and its lead "
-        "is below 20 points."
+    assert "0 beyond grammar rules, 0 beyond words, 0 beyond position and controls, of 72" in said.found[0]
+    assert said.found[2] == (
+        "Nearest comes head 3-1: that it leads by more than 20 points is not shown (adjusted p 0.310, not below 0.05)."
     )
     assert "Chosen again" not in dict(said.sure)
     assert told([row(**missed)], dataclasses.replace(nothing, finds=())).found[0].startswith("Nothing on this page has")
@@ -99,28 +103,24 @@ def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None
 
 def test_how_sure_it_is_names_splits_correction_and_stability() -> None:
     rows = [row(), row(label="det", stability=0.5)]
-    said = dict(told(rows, Verdicts(RunThresholds(0.01), None, (FOUND,), controlled=True)).sure)
+    said = dict(told(rows, Verdicts(RunThresholds(0.01), (FOUND,), controlled=True)).sure)
     assert list(said) == ["Told on other text", "Tested together", "Chosen again"]
     assert said["Told on other text"].startswith(
         "Heads were chosen on one (1,000 sentences) and are told on two (500 sentences), 64 documents."
     )
-    assert "all 2 questions" in said["Tested together"]
-    assert "corrected p below 0.01, on average at most 1 % have one by chance" in said["Tested together"]
+    assert "for all questions of a probe" in said["Tested together"]
+    assert "on average at most 1 % have a false one" in said["Tested together"]
     assert "chosen in 73.0 % of cases (median over questions; lowest 50.0 %)" in said["Chosen again"]
 
 
-def test_little_text_few_documents_and_missing_controls_are_said() -> None:
-    rows = [row(), row(label="det", n=100), row(label="amod", clusters=19)]
-    weak = Verdicts(RunThresholds(), NeededItems(0.2, 0.8, 216, 45), (FOUND,), controlled=False)
+def test_few_documents_and_missing_controls_are_said() -> None:
+    rows = [row(), row(label="det", n=100), row(label="amod", effective_clusters=19.9)]
+    weak = Verdicts(RunThresholds(), (FOUND,), controlled=False)
     said = dict(told(rows, weak).sure)
-    assert said["Too little text"] == (
-        "In 2 of 3 questions a missing verdict says little: a head that is really 20 points ahead takes 216 words in "
-        "45 documents to be found in 80 % of runs."
-    )
-    assert said["Few documents"].startswith("1 questions rest on fewer than 20 documents")
+    assert said["Few documents"].startswith("1 questions have an effective number of documents below 20")
     assert said["No controls"].startswith("A model that knows nothing")
-    few = told([row(clusters=5)], weak)
-    assert dict(few.sure)["Few documents"].startswith("All questions rest on fewer than 20 documents")
+    few = told([row(effective_clusters=5.0)], weak)
+    assert dict(few.sure)["Few documents"].startswith("All questions have an effective number of documents below 20")
     assert few.leaders == ()
 
 
@@ -148,7 +148,7 @@ def test_what_is_lost_without_a_head_is_told_beside_it() -> None:
         "Switched off alone, it moves the loss by 0.300 [0.200, 0.400] cosine, surely more than the median head does."
     )
     assert lost_without("6-6", {"ablation": ablation(costs())}) == lost_without("3-1", {}) == ""
-    said = told([row()], Verdicts(RunThresholds(), None, (FOUND,), controlled=True), {"ablation": ablation(costs())})
+    said = told([row()], Verdicts(RunThresholds(), (FOUND,), controlled=True), {"ablation": ablation(costs())})
     assert said.leaders[0].without.startswith("Switched off alone, it surely costs")
 
 
@@ -189,12 +189,12 @@ def test_importance_and_patching_are_told_where_they_were_measured() -> None:
         with_direct=False,
     )
     said = list(mattering({"gating": gating, "patching": patched}, frozenset({"3-1"}), 72))
-    assert "1 of the 2 most important heads are specialised in something; of all heads 1 of 72 are." in said[0]
+    assert "1 of the 2 most important heads are specialised in a role of language; of all heads 1 of 72 are." in said[0]
     assert "1 of 2 heads, each alone, surely bring some of the right verb form back" in said[1]
 
 
 def test_names_from_a_corpus_stay_text_on_the_first_screen() -> None:
-    hostile, verdicts = "<script>alert(1)</script>|*", Verdicts(RunThresholds(), None, (FOUND,), controlled=True)
+    hostile, verdicts = "<script>alert(1)</script>|*", Verdicts(RunThresholds(), (FOUND,), controlled=True)
     rows = [row(label=hostile, baseline=hostile)]
     page = SimpleNamespace(opening=told(rows, verdicts), summary=summarise({"dependency": rows}, BARE, verdicts, 6, 12))
     page.verdicts = verdicts

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pandas as pd
 
@@ -35,9 +36,10 @@ def test_labels_that_only_the_selection_split_has_are_listed(scores: pd.DataFram
 
 def test_rows_are_ordered_by_the_sure_margin_with_few_clusters_last(scores: pd.DataFrame):
     best = best_heads(scores, "dependency")
-    trusted = [row.margin_low for row in best if row.clusters >= 20]
+    trusted = [row.margin_low for row in best if row.effective_clusters >= 20]
     assert trusted == sorted(trusted, reverse=True)
-    assert [row.clusters >= 20 for row in best] == sorted((row.clusters >= 20 for row in best), reverse=True)
+    enough = [row.effective_clusters >= 20 for row in best]
+    assert enough == sorted(enough, reverse=True)
     assert {row.label for row in best if row.has_few_clusters} == {"vocative"}
 
 
@@ -78,11 +80,11 @@ def test_heads_that_were_not_scored_are_gaps_in_a_heat_map(scores: pd.DataFrame)
     assert one["accuracy"][-2] is None or one["accuracy"][-2] >= 0
     assert len(one["accuracy"]) == 72
     assert one["accuracy"][71] is None
-    assert 71 not in one["specialised"]
+    assert one["grade"][71] == 0
     assert one["n"][71] == 0
 
 
-def test_other_specialised_heads_are_named_the_most_accurate_first(scores: pd.DataFrame):
+def test_other_heads_with_a_grade_are_named_the_most_accurate_first(scores: pd.DataFrame):
     best = {(row.label, row.variant): row for row in best_heads(scores, "dependency")}
     obj = best["obj", "dependent->head"]
     of_label = scores[(scores["label"] == "obj") & (scores["variant"] == "dependent->head")]
@@ -90,41 +92,52 @@ def test_other_specialised_heads_are_named_the_most_accurate_first(scores: pd.Da
     assert sorted(obj.others) == ["1-1", "1-2", "1-3", "1-4"]
     assert [report.accuracy[name] for name in obj.others] == sorted(report.accuracy[list(obj.others)], reverse=True)
     assert obj.also == f"4 more: {obj.others[0]}, {obj.others[1]}, +2"
-    assert best["det", "head->dependent"].also == "but 1 is: 2-2"
+    assert best["det", "head->dependent"].also == "but 1 has: 2-2"
     assert best["det", "dependent->head"].also == ""
 
 
-def test_verdicts_in_words(scores: pd.DataFrame):
-    verdicts = {
-        (row.probe, row.label, row.variant): row.verdict
-        for probe in probes(scores)
-        for row in best_heads(scores, probe)
-    }
-    assert verdicts["dependency", "obj", "dependent->head"] == "specialised, beyond the rules"
-    assert verdicts["dependency", "det", "dependent->head"] == "specialised, beyond the table"
-    assert verdicts["agreement", "all", "verb->subject"] == "specialised, beyond the table, beyond the rules"
-    assert verdicts["dependency", "det", "head->dependent"] == "not specialised"
-    assert verdicts["position", "broad", "all tokens"] == "–"
-    assert verdicts["classifier", "obj", "dependency/dependent->head"] == "–"
-    assert verdicts["dependency", "orphan", "dependent->head"] == "–"
+def test_grades_and_verdicts_in_words(scores: pd.DataFrame):
+    rows = {(row.probe, row.label, row.variant): row for probe in probes(scores) for row in best_heads(scores, probe)}
+    graded = {question: row.graded for question, row in rows.items()}
+    assert graded["dependency", "obj", "dependent->head"] == "grade 1: beyond position and controls"
+    assert graded["dependency", "det", "dependent->head"] == "grade 2: beyond words"
+    assert graded["agreement", "all", "verb->subject"] == "grade 3: beyond grammar rules"
+    assert graded["position", "previous", "other words"] == "grade 1: beyond position and controls"
+    assert graded["dependency", "det", "head->dependent"] == "no grade"
+    for untested in (("position", "broad", "all tokens"), ("dependency", "orphan", "dependent->head")):
+        assert (graded[untested], rows[untested].answer) == ("–", "")
+    answers = {question: row.answer for question, row in rows.items()}
+    assert answers["dependency", "det", "head->dependent"] == "yes"
+    assert answers["dependency", "case", "dependent->head"] == "no: a lead of 5 points or more is excluded"
+    assert answers["dependency", "cop", "dependent->head"] == "undecided: a lead of 20 points or more is excluded"
 
 
-def test_a_label_without_a_chosen_head_still_names_its_specialised_heads(scores: pd.DataFrame):
+def test_the_warning_follows_the_effective_number_of_documents(scores: pd.DataFrame):
+    row = best_heads(scores, "dependency")[0]
+    sizes = (19.9, 20.0, 0.0)
+    assert [replace(row, clusters=400, effective_clusters=size).has_few_clusters for size in sizes] == [
+        True,
+        False,
+        False,
+    ]
+
+
+def test_a_label_without_a_chosen_head_still_names_its_heads_with_a_grade(scores: pd.DataFrame):
     frame = scores[(scores["label"] != "obj") | (scores["split"] == "report")].copy()
     frame.loc[frame["label"] == "obj", "selected"] = False
     found = next(
         row for row in best_heads(frame, "dependency") if (row.label, row.variant) == ("obj", "dependent->head")
     )
-    assert (found.name, found.verdict, found.rank) == ("", "–", "")
+    assert (found.name, found.graded, found.rank) == ("", "–", "")
     assert len(found.others) == 5
-    assert found.also.startswith("but 5 are: ")
+    assert found.also.startswith("but 5 have: ")
 
 
-def test_heat_maps_list_the_specialised_heads(scores: pd.DataFrame):
-    best = best_heads(scores, "dependency")
-    maps = {(one["label"], one["variant"]): one for one in heat_map_data(scores, "dependency", best)["maps"]}
+def test_heat_maps_have_the_grade_of_every_head(scores: pd.DataFrame):
+    data = heat_map_data(scores, "dependency", best_heads(scores, "dependency"))
+    maps = {(one["label"], one["variant"]): one for one in data["maps"]}
     obj, det = maps["obj", "dependent->head"], maps["det", "dependent->head"]
-    assert set(obj["specialised"]) == {0, 1, 2, 3, obj["selected"]}
-    assert obj["beyond_lexical"] == []
-    assert det["specialised"] == det["beyond_lexical"] == [det["selected"]]
-    assert maps["det", "head->dependent"]["specialised"] == [13]
+    assert data["grades"][2] == "beyond words"
+    assert {place for place, grade in enumerate(obj["grade"]) if grade} == {0, 1, 2, 3, obj["selected"]}
+    assert {place: grade for place, grade in enumerate(det["grade"]) if grade} == {det["selected"]: 2}
+    assert maps["det", "head->dependent"]["grade"][13] == 1

@@ -62,7 +62,7 @@ def test_a_chart_of_a_label_has_a_cell_a_head_with_its_numbers(run: Run):
     report = report[report["split"] == "report"].set_index("name")
     assert len(rows) == run.layers * run.heads
     assert {row["name"]: row["accuracy"] for row in rows} == pytest.approx(report["accuracy"].to_dict())
-    assert [row["name"] for row in rows if row["specialised"]] == report.index[report["specialised"]].tolist()
+    assert [row["name"] for row in rows if row["grade"]] == report.index[report["grade"] > 0].tolist()
     assert "head->dependent" in spec["title"]["text"]
 
 

@@ -1,36 +1,77 @@
 import pandas as pd
 
-from reports.scores.verdicts import RunThresholds, find_all
+from reports.scores.verdicts import Counts, Finds, RunThresholds, Verdicts, find_all
 
 
 def test_the_rule_is_told_with_the_thresholds_of_the_run():
     rule = RunThresholds.of({"verdict": {"alpha": 0.01, "margin": 0.125}})
     said = dict(rule.said(controlled=True))
-    assert "adjusted p below 0.01" in said["Specialised"]
-    assert "at least 12.5 percentage points above the strongest" in said["Specialised"]
-    assert "than every baseline and control that makes sense" in said["Specialised"]
+    assert "more than 12.5 points above that of every rival" in said["Grade"]
+    assert "adjusted p below 0.01" in said["Grade"]
+    assert "every baseline and control" in said["Grade 1, beyond position and controls"]
+    assert "lexical table" in said["Grade 2, beyond words"]
+    assert "tag rule and expert rules" in said["Grade 3, beyond grammar rules"]
+    assert "Benjamini and Yekutieli 2001" in said["Correction"]
+    assert "lies below 12.5 points" in said["Verdict on a question"]
     assert "No controls" not in said
 
 
 def test_the_rule_has_the_usual_thresholds_where_a_config_names_none():
-    assert RunThresholds.of({}) == RunThresholds(0.05, 0.1)
-    assert RunThresholds.of({"verdict": {"alpha": 0.1}}) == RunThresholds(0.1, 0.1)
-    assert "at least 10 percentage points" in dict(RunThresholds().said(controlled=True))["Specialised"]
+    assert RunThresholds.of({}) == RunThresholds(0.05, 0.05)
+    assert RunThresholds.of({"verdict": {"alpha": 0.1}}) == RunThresholds(0.1, 0.05)
 
 
 def test_a_run_without_controls_says_that_it_knows_less():
     said = dict(RunThresholds().said(controlled=False))
-    assert "control" not in said["Specialised"]
-    assert "specialised means above the baselines only" in said["No controls"]
+    assert "control" not in said["Grade 1, beyond position and controls"].replace("beyond position and controls", "")
+    assert "grade 1 means above the baselines only" in said["No controls"]
 
 
 def test_finds_are_counted_over_all_heads_of_the_report_split(scores: pd.DataFrame):
     finds = {one.probe: one for one in find_all(scores)}
     assert list(finds) == ["position", "dependency", "agreement", "coreference"]
     dependency = finds["dependency"]
-    assert (dependency.pairs, dependency.labels, dependency.found_pairs, dependency.found_labels) == (42, 14, 4, 3)
-    assert dependency.with_table == 4
-    assert {"1-1", "1-2", "1-3", "1-4", "2-2"} < dependency.heads
-    assert [head[1:] for head in dependency.beyond] == [("det", "dependent->head")]
-    assert (finds["position"].pairs, finds["position"].found_pairs) == (5, 0)
-    assert finds["coreference"].with_table == 0
+    assert dependency.answers == {"yes": 4, "no": 3, "undecided": 32}, "13 labels in 3 directions, without all"
+    assert {"1-1", "1-2", "1-3", "1-4", "2-2"} < dependency.grades.keys()
+    det = scores[(scores["label"] == "det") & (scores["grade"] == 2)]["name"].iloc[0]
+    assert dependency.grades[det] == 2
+    assert {"1-1", "5-5"} < finds["position"].grades.keys()
+
+
+def question(label: str, verdict: str, grade: int = 0, probe: str = "dependency") -> dict[str, object]:
+    about = {"probe": probe, "label": label, "variant": "v", "split": "report", "p_adjusted": 0.01, "name": "1-1"}
+    return about | {"verdict": verdict, "grade": grade}
+
+
+def test_a_question_of_pooled_labels_is_not_counted_beside_its_parts():
+    rows = [
+        question("all", "yes", 2),
+        question("nsubj:*", "yes", 1),
+        question("nsubj", "yes", 1),
+        question("obj", "no"),
+    ]
+    (found,) = find_all(pd.DataFrame(rows))
+    assert found.answers == {"yes": 1, "no": 1, "undecided": 0}
+    assert found.grades == {"1-1": 2}, "a grade counts in whichever label it is"
+    (alone,) = find_all(pd.DataFrame([question("all", "undecided")]))
+    assert alone.answers["undecided"] == 1, "a probe with no other label"
+
+
+def test_heads_are_counted_once_by_their_highest_grade_and_position_heads_apart():
+    finds = (
+        Finds("position", {"yes": 2, "no": 1, "undecided": 0}, {"1-1": 1, "2-2": 1, "3-3": 1}),
+        Finds("dependency", {"yes": 3, "no": 1, "undecided": 4}, {"1-1": 1, "4-4": 3, "5-5": 2}),
+        Finds("agreement", {"yes": 1, "no": 0, "undecided": 2}, {"1-1": 2, "6-6": 1}),
+    )
+    counts = Counts.of(finds)
+    assert (counts.by_grade, counts.position, counts.both) == ((1, 2, 1), 2, 1)
+    verdicts = Verdicts(RunThresholds(), finds, controlled=True)
+    assert verdicts.specialised == {"1-1", "4-4", "5-5", "6-6"}
+    assert verdicts.counted(72) == (
+        "Heads by highest grade in a role of language: 1 beyond grammar rules, 2 beyond words, 1 beyond position and "
+        "controls, of 72.",
+        "Position heads and sinks, not counted above: 2 (1 of those above are position heads too).",
+        "Does some head have a grade? Of 11 questions about roles of language: 4 yes, 1 no, 6 undecided.",
+    )
+    only_position = Verdicts(RunThresholds(), finds[:1], controlled=True).counted(72)
+    assert only_position == ("Position heads and sinks, not counted above: 3.",)

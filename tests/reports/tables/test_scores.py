@@ -9,10 +9,11 @@ from pandas.testing import assert_frame_equal
 from reports import SCORE_COLUMNS, read_examples, read_scores, validate, write_examples, write_scores
 
 ISSUE_COLUMNS = (
-    "model step corpus maps probe label variant layer head name split n clusters accuracy ci_low ci_high mass mass_low "
-    "mass_high coverage share baseline baseline_accuracy margin margin_low margin_high lexical_accuracy "
-    "lexical_margin_low lexical_margin_high rule rule_accuracy rule_margin_low rule_margin_high near_ties p p_label "
-    "p_adjusted stability selected specialised beyond_lexical beyond_rules"
+    "model step corpus maps probe label variant layer head name split n clusters effective_clusters accuracy ci_low "
+    "ci_high mass mass_low mass_high coverage share precision lift baseline baseline_accuracy margin margin_low "
+    "margin_high lexical_accuracy lexical_margin_low lexical_margin_high rule rule_accuracy rule_margin_low "
+    "rule_margin_high near_ties p p_label p_adjusted p_words p_rules stability selected grade specialised verdict "
+    "excluded"
 )
 
 
@@ -47,11 +48,19 @@ def test_missing_columns_are_named(scores: pd.DataFrame):
 
 
 def test_a_folder_from_before_the_verdicts_is_told_to_be_run_again(scores: pd.DataFrame, tmp_path: Path):
-    old = scores.drop(columns=["p", "p_label", "p_adjusted", "stability", "specialised", "beyond_lexical"])
+    old = scores.drop(columns=["p", "p_label", "p_adjusted", "stability", "specialised"])
     old.to_parquet(tmp_path / "scores.parquet", index=False)
     with pytest.raises(ValueError, match=r"p, p_label, .* missing; .*older headscope.*run again$") as raised:
         read_scores(tmp_path / "scores.parquet")
     assert "\n" not in str(raised.value)
+
+
+def test_a_folder_from_before_the_grades_is_told_to_be_run_again(scores: pd.DataFrame, tmp_path: Path):
+    new = ["effective_clusters", "p_words", "p_rules", "grade", "verdict", "excluded", "precision", "lift"]
+    old = scores.drop(columns=new).assign(beyond_lexical=False, beyond_rules=False)
+    old.to_parquet(tmp_path / "scores.parquet", index=False)
+    with pytest.raises(ValueError, match=r"column\(s\) effective_clusters, .*grade.* missing; .*run again$"):
+        read_scores(tmp_path / "scores.parquet")
 
 
 @pytest.mark.parametrize(
@@ -60,6 +69,8 @@ def test_a_folder_from_before_the_verdicts_is_told_to_be_run_again(scores: pd.Da
         ("accuracy", 74.0, r"`accuracy` lies outside \[0, 1\] \(fractions, not percent\), in 1 row"),
         ("split", "test", "`split` is not one of select, report"),
         ("name", "0-0", "`name` is not layer"),
+        ("grade", 4, r"`grade` lies outside \[0, 3\]"),
+        ("verdict", "perhaps", "`verdict` is not one of , yes, no, undecided"),
         ("n", 0, "n = 0 but `accuracy` is a number"),
         ("baseline", None, "column 'baseline' has 1 missing value"),
     ],

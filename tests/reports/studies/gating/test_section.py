@@ -137,8 +137,8 @@ def test_survivors_are_named_with_their_roles(found: Gating, run: Run) -> None:
     assert path.dearest == 0.1
     ((name, gate, roles),) = path.last
     assert (name, gate) == ("2-1", "0.75")
-    own = run.scores[(run.scores.name == name) & run.scores.specialised & (run.scores.split == "report")]
-    assert roles.startswith("specialised in no label") == own.empty
+    own = run.scores[(run.scores.name == name) & (run.scores.grade > 0) & (run.scores.split == "report")]
+    assert roles.startswith("no grade in a label") == own.empty
     assert [left.split()[0] for _, _, left, *_ in path.told] == ["2", "1", "0"]
     assert path.told.texts[2][-1] == "–"
 

@@ -162,7 +162,7 @@ def test_the_plane_holds_every_head_with_what_the_run_says_of_it(folder: Path):
         best = rows.loc[row["head"]]
         assert row["surest"] == f"{best['label']} ({best['variant']})"
         assert (row["accuracy"], row["margin"]) == (percent(best["accuracy"]), signed(best["margin"]))
-        assert row["role"] == (best["label"] if best["specialised"] else "–")
+        assert row["role"] == (best["label"] if best["grade"] else "–")
     assert len(overlaps) == 3
     shares = pd.DataFrame(overlaps[0].spec["data"]["values"])
     assert shares.groupby("weights")["share"].sum().to_dict() == pytest.approx(
