@@ -173,4 +173,8 @@ def _finds(probe: str, tested: pd.DataFrame) -> Finds:
     counted = questions[single] if single.any() else questions  # a probe may have no label but "all"
     graded = tested[tested["grade"] > 0].groupby("name")["grade"].max()
     answers = counted["verdict"].value_counts().to_dict()
-    return Finds(probe, {answer: int(answers.get(answer, 0)) for answer in ANSWERS}, graded.astype(int).to_dict())
+    return Finds(
+        probe,
+        {answer: int(answers.get(answer, 0)) for answer in ANSWERS},
+        {str(name): int(grade) for name, grade in graded.items()},
+    )

@@ -61,7 +61,7 @@ def test_a_head_that_is_best_at_nothing_is_told_its_surest_margin(run: Run):
     rows = run.scores[(run.scores["name"] == name) & (run.scores["split"] == "report")]
     assert shown[5] == signed(rows.loc[rows["margin_low"].idxmax(), "margin"])
     assert "Its surest margin:" in str(card)
-    assert "Specialised in 0 of" in str(card)
+    assert "A grade in 0 of" in str(card)
 
 
 def test_nearest_heads_are_read_from_both_ends_of_a_pair(run: Run):

@@ -119,6 +119,6 @@ def test_both_pages_hold_the_methods_and_how_to_run_again(report: Path) -> None:
     for name in ("index.html", "report.md"):
         text = (report / name).read_text(encoding="utf-8").replace("\u00a0", " ")
         assert "Methods in words" in text
-        assert "is at least 12.5 percentage points above the strongest rival" in text
+        assert "leads a rival by more than 12.5 points" in text
         assert "This run does not know the command that started it." in text
         assert "headscope run config.toml" in text

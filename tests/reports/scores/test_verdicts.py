@@ -35,7 +35,7 @@ def test_finds_are_counted_over_all_heads_of_the_report_split(scores: pd.DataFra
     assert {"1-1", "1-2", "1-3", "1-4", "2-2"} < dependency.grades.keys()
     det = scores[(scores["label"] == "det") & (scores["grade"] == 2)]["name"].iloc[0]
     assert dependency.grades[det] == 2
-    assert {"1-1", "5-5"} < finds["position"].grades.keys()
+    assert {"5-5", "6-6"} < finds["position"].grades.keys()
 
 
 def question(label: str, verdict: str, grade: int = 0, probe: str = "dependency") -> dict[str, object]:
