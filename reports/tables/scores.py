@@ -15,7 +15,6 @@ from reports.tables.shared_columns import (
     BASELINE,
     BASELINE_ACCURACY,
     CLUSTERS,
-    CORRELATIONS,
     FRACTIONS,
     NEAR_TIES,
     NOT_NEGATIVE,
@@ -118,14 +117,14 @@ SCORES: Final = Table(
         difference(
             "margin", "Accuracy minus that of the strongest baseline or control; missing without one.", "margin"
         ),
-        *ends("margin", "the margin", signed, CORRELATIONS),
+        *ends("margin", "the margin", signed),
         fraction(
             "lexical_accuracy", "Accuracy of the lexical table (word form x offset, supervised); missing without one."
         ),
-        *ends("lexical_margin", "accuracy minus that of the lexical table", signed, CORRELATIONS),
+        *ends("lexical_margin", "accuracy minus that of the lexical table", signed),
         text("rule", "Strongest rule of grammar, such as the nearest word of a tag set; empty without one."),
         fraction("rule_accuracy", "Accuracy of that rule, which knows tags and trees; missing without one."),
-        *ends("rule_margin", "accuracy minus that of the rule", signed, CORRELATIONS),
+        *ends("rule_margin", "accuracy minus that of the rule", signed),
         replace(NEAR_TIES, meaning="Scored words whose two most attended candidates differ by less than 0.00001."),
         replace(
             P,

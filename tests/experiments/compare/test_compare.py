@@ -33,7 +33,7 @@ from reports.tables.scores import EXAMPLE_COLUMNS
 from tests.experiments.findings.planted import planted_run, scored
 
 Heads = Mapping[str, float]
-"Head -> accuracy, the chosen one first; heads of 0.5 or more are specialised."
+"Head -> accuracy, the chosen one first; heads of 0.5 or more have a grade."
 
 NAMES = ("1-1", "1-2", "2-1", "2-2")
 BACK = "head->dependent"
@@ -69,7 +69,7 @@ def rows_of(
                 "layer": layer,
                 "head": head,
                 "selected": name == next(iter(heads)),
-                "graded": accuracy >= 0.5,
+                "grade": (accuracy >= 0.5).astype(int),
             }
             about |= {"variant": variant} if variant else {}
             rows.append(scored("dependency", label, margin=accuracy - 0.4, accuracy=accuracy, **about, **values))

@@ -71,7 +71,7 @@ def test_a_claim_that_says_something_else_has_no_number():
 def test_specialised_heads_are_held_against_others_only_where_there_are_any():
     finding = all_findings()["voita-specialised-survive"]
     holds = PLANTED[finding.id][0]["grammar-effects"]
-    every = [scored("position", "next", head=head, specialised=True) for head in range(10)]
+    every = [scored("position", "next", head=head, grade=1) for head in range(10)]
     one = finding.measure({"grammar-effects": planted_run(every, gates=holds.studies["gates"].to_dict("records"))})
     assert one["survive"] == Missing("10 of 10 heads are specialised: none to compare with")
     found = finding.measure({"grammar-effects": holds})["survive"]

@@ -15,7 +15,7 @@ def _paths(lost: float):
 
 def _gates(special: float, others: float):
     """Ten heads; the first five find the next word, and each is open where its gate is above 0."""
-    scores = [scored("position", "next", head=head, specialised=head < 5) for head in range(10)]
+    scores = [scored("position", "next", head=head, grade=int(head < 5)) for head in range(10)]
     gates = [
         {"behaviour": LOSS, "price": price, "name": f"1-{head + 1}", "gate": special if head < 5 else others}
         for head in range(10)
@@ -25,7 +25,7 @@ def _gates(special: float, others: float):
 
 
 def _functions(lost: float):
-    scores = [scored("dependency", label, specialised=True) for label in ("nsubj", "obj", "amod")]
+    scores = [scored("dependency", label, grade=1) for label in ("nsubj", "obj", "amod")]
     rows = [
         {"behaviour": LOSS, "probe": one["probe"], "label": one["label"], "variant": one["variant"], "heads": 10}
         | {"removed": 6, "stays": False, "best_accuracy": 0.8, "after_accuracy": 0.8 - lost}

@@ -35,7 +35,7 @@ def scores() -> pd.DataFrame:
                     {
                         **{"probe": "agreement", "label": label, "variant": variant, "split": "report"},
                         **{"layer": layer, "head": head, "name": f"{layer + 1}-{head + 1}", "n": 40},
-                        **{"accuracy": 0.1 * number, "mass": 0.5, "margin": 0.0, "specialised": found},
+                        **{"accuracy": 0.1 * number, "mass": 0.5, "margin": 0.0, "grade": found},
                         "p_adjusted": np.nan if number == 4 else 0.2,
                     }
                 )

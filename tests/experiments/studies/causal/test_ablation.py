@@ -153,7 +153,7 @@ def test_a_run_that_names_no_behaviour_switches_nothing_off(scored: Callable[...
 
 
 def scores(rows: list[tuple[str, str, int, int, str, float, bool]]) -> pd.DataFrame:
-    columns = ["label", "variant", "layer", "head", "split", "margin", "specialised"]
+    columns = ["label", "variant", "layer", "head", "split", "margin", "grade"]
     return pd.DataFrame(rows, columns=columns).assign(probe="agreement")
 
 
@@ -174,7 +174,7 @@ SCORES = scores(
 def test_heads_are_chosen_by_verdict_or_by_their_largest_margin_in_any_variant() -> None:
     assert choose_heads(SCORES, "agreement: all", 0) == (((0, 0), (1, 1)), "specialised")
     assert choose_heads(SCORES, "agreement: all", 2) == (((0, 1), (2, 0)), "largest margin")
-    none = SCORES.assign(specialised=False)
+    none = SCORES.assign(grade=0)
     assert choose_heads(none, "agreement: all", 0) == (((2, 0),), "largest margin")
     assert choose_heads(SCORES, "position: all", 0)[0] == ()
 
