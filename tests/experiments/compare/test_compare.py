@@ -69,7 +69,7 @@ def rows_of(
                 "layer": layer,
                 "head": head,
                 "selected": name == next(iter(heads)),
-                "grade": (accuracy >= 0.5).astype(int),
+                "grade": int(accuracy >= 0.5),
             }
             about |= {"variant": variant} if variant else {}
             rows.append(scored("dependency", label, margin=accuracy - 0.4, accuracy=accuracy, **about, **values))
