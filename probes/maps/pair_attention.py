@@ -100,8 +100,8 @@ class PairAttention:
         self._reserve(look.width - 1)
         reach = len(self.n) // 2
         near = slice(reach - look.width + 1, reach + look.width)
-        self._on[rows] += look.on.reshape(len(rows), -1)
-        self._hits[rows] += look.hits.reshape(len(rows), -1)
+        self._on[rows] += look.on.reshape(-1, self.strong.size)
+        self._hits[rows] += look.hits.reshape(-1, self.strong.size)
         self._pairs[rows, near] += look.pairs_by_offset()
         self.strong += look.strong.reshape(-1)
         self.by_offset[near] += look.by_offset.reshape(2 * look.width - 1, -1)
