@@ -14,7 +14,7 @@ from mha import load_model
 from probes import get_probe
 from probes.evidence.results import add_verdicts
 from probes.evidence.statistics import VerdictRule
-from probes.maps.pair_attention import PairAttention
+from probes.maps.relation_attention import RelationAttention
 from probes.scoring.score import Settings, score_corpus
 from reports import Run
 from reports.studies.explained.tables import HEADS
@@ -62,7 +62,7 @@ def test_roles_explain_attention_on_their_pairs_of_heads_and_of_random_weights(g
 def test_what_stands_beside_it_is_the_first_control_on_the_report_split(base: Path, graded: Run) -> None:
     config = load_config(base)
     probes, model = [get_probe(name) for name in config.probes.names], load_model(config.model.name, "random", 0)
-    random = PairAttention(model.layers, model.heads, probes)
+    random = RelationAttention(model.layers, model.heads, probes)
     score_corpus(model, open_corpora(config)[1].sentences(), probes, {}, Settings(), observers=[random])
     roles = [[role[:3] for role in ROLES.get(name, [])] for name in ("1-1", "1-2", "2-1", "2-2")]
     np.testing.assert_allclose(graded.studies["heads"]["explained_random"], random.explained(roles), rtol=1e-6)

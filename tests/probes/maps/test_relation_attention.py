@@ -15,7 +15,7 @@ from mha.hooks import record
 from probes import get_probe
 from probes.corpora.corpus import Corpus, MemoryTexts, Texts
 from probes.evidence.planted import NOWHERE, piece_pattern
-from probes.maps.pair_attention import STRONG, GoldPairs, PairAttention, add_pair_attention
+from probes.maps.relation_attention import STRONG, GoldPairs, RelationAttention, add_relation_attention
 from probes.records import Document, Sentence, frozen_ints
 from probes.registry import Probe
 from probes.scoring.score import Settings, score_corpus
@@ -40,8 +40,8 @@ def texts(random_documents: Callable[..., list[Document]]) -> Texts:
     return Corpus.of(random_documents(12, longest=8)).windows(14)
 
 
-def observed(model: Model, texts: Texts, probes: Sequence[Probe], **more: object) -> PairAttention:
-    found = PairAttention(model.layers, model.heads, probes)
+def observed(model: Model, texts: Texts, probes: Sequence[Probe], **more: object) -> RelationAttention:
+    found = RelationAttention(model.layers, model.heads, probes)
     settings = more.pop("settings", Settings())
     score_corpus(model, texts, probes, {}, settings, observers=[found], **more)  # type: ignore[arg-type]
     return found
@@ -310,7 +310,7 @@ def test_the_report_split_alone_gets_the_numbers_of_its_questions(model: Model, 
         for head in range(HEADS)
     ]
     scores = pd.DataFrame(rows).assign(precision=np.nan, lift=np.nan)
-    filled = add_pair_attention(scores, found)
+    filled = add_relation_attention(scores, found)
     assert scores["precision"].isna().all(), "what is given stays as it is"
     known = (filled["probe"] == "dependency") & (filled["split"] == "report")
     for column, values in zip(("precision", "lift"), found.measures()[questions[0]], strict=True):
