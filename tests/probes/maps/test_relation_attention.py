@@ -169,6 +169,13 @@ def test_batches_and_threads_change_no_number(model: Model, texts: Texts) -> Non
     np.testing.assert_allclose(small.between_share, large.between_share, rtol=1e-6)
 
 
+def test_maps_stay_as_they_are_for_who_sees_them_next(model: Model, texts: Texts) -> None:
+    first, second = (RelationAttention(model.layers, model.heads, PROBES) for _ in range(2))
+    score_corpus(model, texts, PROBES, {}, Settings(), observers=[first, second])
+    assert (first.by_offset[len(first.n) // 2] > 0).all(), "words attend to themselves"
+    np.testing.assert_array_equal(first.by_offset, second.by_offset)
+
+
 def even(documents: Sequence[Document], batch: Batch) -> list[Attend]:
     """Every token gives all tokens the same, in all heads."""
     tokens = batch.to_words.sum(2)
