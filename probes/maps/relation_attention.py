@@ -144,7 +144,8 @@ class RelationAttention:
 
         The precision, in [0, 1], is the share of pairs of the relation among all words and their strongest other word
         that gets at least STRONG; NaN where no word has such a one. The lift is attention on the pairs of the relation,
-        divided by what the head's mean attention at their offsets comes to: 1 where it follows from distance alone, as for the previous word.
+        divided by what the head's mean attention at their offsets comes to: 1 where it follows from distance alone, as
+        for the previous word.
         """
         at_offset = np.divide(
             self.by_offset, self.n[:, None], out=np.zeros_like(self.by_offset), where=self.n[:, None] > 0
