@@ -17,7 +17,7 @@ from probes import Probe
 from probes.corpora.corpus import Texts
 from probes.evidence.question import Effort
 from probes.evidence.results import SPLITS, Split, pooled_sums, score_table
-from probes.maps.pair_attention import PairAttention, add_pair_attention
+from probes.maps.relation_attention import RelationAttention, add_relation_attention
 from probes.registry import CONTROL_ARCS, NEEDS, RANDOM, SHUFFLED
 from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.observers import Observer
@@ -65,11 +65,11 @@ class Part:
             split: [one for study in self.studies for one in study.observers(self.scope, split, texts)]
             for split, texts in zip(SPLITS, self.texts, strict=True)
         }
-        observers[SPLITS[1]] += self._pair_attention()
+        observers[SPLITS[1]] += self._relation_attention()
         splits = self._splits(journal, progress, observers)
         for control in model_controls(config, self.model, shuffles):
             if probes := control.probes(self.probes):
-                observers[control.name] = self._pair_attention() if control.name == RANDOM else []
+                observers[control.name] = self._relation_attention() if control.name == RANDOM else []
                 with journal.stage(f"control: {control.name}"):
                     self._add_control(control, probes, splits, progress, observers[control.name])
         with journal.stage("statistics"):
@@ -82,18 +82,18 @@ class Part:
         with journal.stage("trained probes"):
             return Scored(self, scores, splits, (self._trained(progress),), observers)
 
-    def _pair_attention(self) -> list[Observer]:
+    def _relation_attention(self) -> list[Observer]:
         """Return what measures precision and lift, which are those of attention; nothing where other maps are read."""
         weights = self.config.scoring.maps == "weights"
-        return [PairAttention(self.model.layers, self.model.heads, self.probes)] if weights else []
+        return [RelationAttention(self.model.layers, self.model.heads, self.probes)] if weights else []
 
     def _table(self, splits: Sequence[Split], observers: Sequence[Observer]) -> pd.DataFrame:
         """Return the scores of all heads; `observers` have seen the report split."""
         shape, scoring = (self.model.layers, self.model.heads), self.config.scoring
         effort = Effort(scoring.replicates, scoring.flips, self.config.seed)
         scores = score_table(*splits, shape=shape, effort=effort, margin=self.config.verdict.margin)
-        for pairs in (one for one in observers if isinstance(one, PairAttention)):
-            scores = add_pair_attention(scores, pairs)
+        for pairs in (one for one in observers if isinstance(one, RelationAttention)):
+            scores = add_relation_attention(scores, pairs)
         return scores
 
     def chosen_shuffles(self, journal: Journal) -> list[int]:

@@ -25,7 +25,7 @@ SPLITS = ("select", "report")
 KEY = ("probe", "label", "variant", "layer", "head", "name", "split")
 NUMBERS = ("accuracy", "ci_low", "ci_high", "mass", "mass_low", "mass_high", "coverage", "share")
 WHOLE_ATTENTION = ("precision", "lift")
-"What is measured over all words, by `probes.maps.pair_attention`."
+"What is measured over all words, by `probes.maps.relation_attention`."
 MARGINS = ("baseline_accuracy", "margin", "margin_low", "margin_high")
 TABLE = ("lexical_accuracy", "lexical_margin_low", "lexical_margin_high")
 RULE = ("rule_accuracy", "rule_margin_low", "rule_margin_high")

@@ -12,7 +12,7 @@ from experiments.studies.scope import Scored
 from experiments.studies.study import Read, Result, Study
 from experiments.studies.surroundings import Surroundings
 from probes.evidence.results import SPLITS, named_heads
-from probes.maps.pair_attention import PairAttention
+from probes.maps.relation_attention import RelationAttention
 from probes.records import IntArray
 from probes.registry import POSITION, RANDOM
 from probes.scoring.tally import Question
@@ -43,8 +43,8 @@ class ExplainedStudy(Study[None]):
         roles: list[list[Question]] = [[] for _ in range(model.layers * model.heads)]
         for place, question in zip(head, zip(rows["probe"], rows["variant"], rows["label"], strict=True), strict=True):
             roles[place].append(question)
-        (own,) = scored.observed(PairAttention, SPLITS[1])
-        random = scored.observed(PairAttention, RANDOM)
+        (own,) = scored.observed(RelationAttention, SPLITS[1])
+        random = scored.observed(RelationAttention, RANDOM)
         columns = {
             "scope": part.scope,
             "roles": [sum(map(_stands_alone, questions)) for questions in roles],

@@ -65,10 +65,11 @@ class GoldPairs:
         _, example, signature = np.unique(sums, return_index=True, return_inverse=True)
         last = np.append(first[1:], len(question))
         signatures = (frozenset(questions[one] for one in question[first[i] : last[i]]) for i in example)
-        return cls(*np.unravel_index(pair, shape[:-1]), signature, tuple(signatures))
+        text, query, key = np.unravel_index(pair, shape[:-1])
+        return cls(text, query, key, signature, tuple(signatures))
 
 
-class PairAttention:
+class RelationAttention:
     """Sums the attention between words of all heads, while heads are scored (an Observer)."""
 
     def __init__(self, layers: int, heads: int, probes: Sequence[Probe]) -> None:
@@ -88,20 +89,20 @@ class PairAttention:
         self._pairs = np.zeros((0, 1))
         "[signature, offset] Number of pairs."
 
-    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items]) -> PairLook:
+    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items]) -> RelationLook:
         """Return what sums the attention of a batch."""
-        return PairLook(asked, batch, self.shape)
+        return RelationLook(asked, batch, self.shape)
 
     def add(self, look: Look) -> None:
         """Take in a batch."""
-        assert isinstance(look, PairLook)
+        assert isinstance(look, RelationLook)
         self.asked |= look.asked
         rows = [self._rows.setdefault(one, len(self._rows)) for one in look.pairs.signatures]
         self._reserve(look.width - 1)
         reach = len(self.n) // 2
         near = slice(reach - look.width + 1, reach + look.width)
-        self._on[rows] += look.on.reshape(len(rows), -1)
-        self._hits[rows] += look.hits.reshape(len(rows), -1)
+        self._on[rows] += look.on.reshape(-1, self.strong.size)
+        self._hits[rows] += look.hits.reshape(-1, self.strong.size)
         self._pairs[rows, near] += look.pairs_by_offset()
         self.strong += look.strong.reshape(-1)
         self.by_offset[near] += look.by_offset.reshape(2 * look.width - 1, -1)
@@ -143,7 +144,8 @@ class PairAttention:
 
         The precision, in [0, 1], is the share of pairs of the relation among all words and their strongest other word
         that gets at least STRONG; NaN where no word has such a one. The lift is attention on the pairs of the relation,
-        divided by what the head's mean attention at their offsets comes to: 1 where it follows from distance alone.
+        divided by what the head's mean attention at their offsets comes to: 1 where it follows from distance alone, as
+        for the previous word.
         """
         at_offset = np.divide(
             self.by_offset, self.n[:, None], out=np.zeros_like(self.by_offset), where=self.n[:, None] > 0
@@ -171,8 +173,8 @@ class PairAttention:
         return _ratio(on, self.between)
 
 
-class PairLook:
-    """What one batch contributes to `PairAttention`."""
+class RelationLook:
+    """What one batch contributes to `RelationAttention`."""
 
     def __init__(self, asked: Sequence[Items], batch: Batch, shape: tuple[int, int]) -> None:
         """Lay out the pairs of the questions `asked`; `shape` is (layers, heads)."""
@@ -227,16 +229,16 @@ def _sums(values: Tensor, place: Tensor, places: int) -> Numbers:
 
 def _ratio(part: Numbers, whole: Numbers) -> Numbers:
     """Return part / whole, NaN where there is no whole."""
-    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
+    ratio: Numbers = np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
+    return ratio
 
 
-def add_pair_attention(scores: pd.DataFrame, found: PairAttention) -> pd.DataFrame:
+def add_relation_attention(scores: pd.DataFrame, found: RelationAttention) -> pd.DataFrame:
     """Return scores (`probes.evidence.results.score_table`) with the precision and the lift of the report split."""
-    scores, measures = scores.copy(), found.measures()
-    columns = [scores.columns.get_loc(name) for name in WHOLE_ATTENTION]
-    report = np.flatnonzero(scores["split"] == SPLITS[1])
-    of_question = scores.iloc[report].groupby(["probe", "variant", "label"], sort=False).indices
-    for question, places in of_question.items():
-        if question in measures:
-            scores.iloc[report[places], columns] = np.stack(measures[question], 1)
-    return scores
+    columns = scores[[*WHOLE_ATTENTION]].to_numpy(np.float64, copy=True)
+    places = scores.groupby(["probe", "variant", "label", "split"], sort=False).indices
+    for question, numbers in found.measures().items():
+        rows = places.get((*question, SPLITS[1]))
+        if rows is not None:
+            columns[rows] = np.stack(numbers, 1)
+    return scores.assign(**dict(zip(WHOLE_ATTENTION, columns.T, strict=True)))
