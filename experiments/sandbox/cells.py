@@ -16,15 +16,13 @@ from probes.evidence.question import Effort
 from probes.evidence.simulation import GRADES, Pool, SimulatedQuestion, Truth, simulated_runs
 from probes.evidence.statistics import MARGIN, VerdictRule
 from probes.scoring.tally import Question
+from reports.sandbox.record import ANY, RIGHT_NO, WRONG_NO
 
 ALPHA = 0.05
 "The nominal level of all rates of false positives."
 
 NULL = 1e-9
 "A true lead that is above or below the margin by no more than this is at the margin."
-
-WRONG_NO, RIGHT_NO = "no, where a head has the lead", "no, where no head has the lead"
-"Verdicts of questions: wrong and right."
 
 MARGIN_COVERAGE = "margin"
 "The quantity whose intervals are looked at."
@@ -182,7 +180,7 @@ def _count_finds(
         family = [question for question in tested if question[0] == probe]
         found = sum(bool(finds[question].any()) for question in family)
         shares.append(sum(false[question] for question in family) / max(found, 1))
-    counts.add((f"any false find in a run, grade {grade}",), any(false.values()))
+    counts.add((f"{ANY}, grade {grade}",), any(false.values()))
     counts.add((f"labels with a false find, of labels with a find, grade {grade}",), float(np.mean(shares)))
 
 

@@ -16,6 +16,12 @@ from reports.sandbox.tables import check_sandbox
 
 Record = Mapping[str, Any]
 
+ANY = "any false find in a run"
+"The rate of false finds after all corrections; its grade stands behind it."
+
+WRONG_NO, RIGHT_NO = "no, where a head has the lead", "no, where no head has the lead"
+"Rates of the verdict no: wrong and right."
+
 QUANTITIES = ("accuracy", "mass", "margin")
 "What has a 95 % interval."
 
