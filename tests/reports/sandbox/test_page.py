@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from reports.sandbox.page import write_sandbox_page
 from reports.sandbox.claims import allowed
 from reports.sandbox.loss import losses
+from reports.sandbox.page import write_sandbox_page
 from reports.sandbox.record import Rate, coverage_rows, power_rows
 from reports.sandbox.shortcut import comparisons
 from tests.reports.sandboxes import ANY, FAMILY, HIGHER, HOSTILE, SINGLE, WRONG_NO, rate, small_record
