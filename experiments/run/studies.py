@@ -21,6 +21,7 @@ from experiments.studies.maps.confusion import ConfusionStudy
 from experiments.studies.maps.counts import HitCounts
 from experiments.studies.maps.drift import DriftStudy
 from experiments.studies.maps.ensembles import Ensembles
+from experiments.studies.maps.explained import ExplainedStudy
 from experiments.studies.maps.headset import HeadSetStudy
 from experiments.studies.maps.relatedness import RelatednessStudy
 from experiments.studies.maps.shapes import ShapeStudy
@@ -50,6 +51,7 @@ STUDIES: Final[tuple[type[Study[Any]], ...]] = (
     LinkStudy,
     AnswerStudy,
     DriftStudy,
+    ExplainedStudy,
     HitCounts,
 )
 "In the order of the tables of a config."

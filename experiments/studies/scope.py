@@ -17,7 +17,8 @@ from probes import Probe
 from probes.corpora.corpus import Texts
 from probes.evidence.question import Effort
 from probes.evidence.results import SPLITS, Split, pooled_sums, score_table
-from probes.registry import CONTROL_ARCS, NEEDS, SHUFFLED
+from probes.maps.pair_attention import PairAttention, add_pair_attention
+from probes.registry import CONTROL_ARCS, NEEDS, RANDOM, SHUFFLED
 from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.observers import Observer
 from probes.scoring.score import Settings, learn_baselines, score_corpus
@@ -60,19 +61,19 @@ class Part:
         `shuffles` are the seeds of the shuffled weights that are controls.
         """
         config = self.config
-        observers = {
+        observers: dict[str, list[Observer]] = {
             split: [one for study in self.studies for one in study.observers(self.scope, split, texts)]
             for split, texts in zip(SPLITS, self.texts, strict=True)
         }
+        observers[SPLITS[1]] += self._pair_attention()
         splits = self._splits(journal, progress, observers)
         for control in model_controls(config, self.model, shuffles):
             if probes := control.probes(self.probes):
+                observers[control.name] = self._pair_attention() if control.name == RANDOM else []
                 with journal.stage(f"control: {control.name}"):
-                    self._add_control(control, probes, splits, progress)
+                    self._add_control(control, probes, splits, progress, observers[control.name])
         with journal.stage("statistics"):
-            shape, scoring = (self.model.layers, self.model.heads), config.scoring
-            effort = Effort(scoring.replicates, scoring.flips, config.seed)
-            scores = score_table(*splits, shape=shape, effort=effort, margin=config.verdict.margin)
+            scores = self._table(splits, observers[SPLITS[1]])
         for probe in self.probes:
             if probe.name not in set(scores.probe):
                 journal.note(f"{probe.name}: the corpora have no question for it, it needs {NEEDS[probe.needs]}")
@@ -80,6 +81,20 @@ class Part:
             return Scored(self, scores, splits, (), observers)
         with journal.stage("trained probes"):
             return Scored(self, scores, splits, (self._trained(progress),), observers)
+
+    def _pair_attention(self) -> list[Observer]:
+        """Return what measures precision and lift, which are those of attention; nothing where other maps are read."""
+        weights = self.config.scoring.maps == "weights"
+        return [PairAttention(self.model.layers, self.model.heads, self.probes)] if weights else []
+
+    def _table(self, splits: Sequence[Split], observers: Sequence[Observer]) -> pd.DataFrame:
+        """Return the scores of all heads; `observers` have seen the report split."""
+        shape, scoring = (self.model.layers, self.model.heads), self.config.scoring
+        effort = Effort(scoring.replicates, scoring.flips, self.config.seed)
+        scores = score_table(*splits, shape=shape, effort=effort, margin=self.config.verdict.margin)
+        for pairs in (one for one in observers if isinstance(one, PairAttention)):
+            scores = add_pair_attention(scores, pairs)
+        return scores
 
     def chosen_shuffles(self, journal: Journal) -> list[int]:
         """Return the seeds of the strongest shuffles, by the probes of this part; its time is told as the control's."""
@@ -129,13 +144,22 @@ class Part:
         return counter(progress, f"{what} ({self.scope}s)", of)
 
     def _add_control(
-        self, control: ModelControl, probes: Sequence[Probe], splits: Sequence[Split], progress: Progress
+        self,
+        control: ModelControl,
+        probes: Sequence[Probe],
+        splits: Sequence[Split],
+        progress: Progress,
+        beside: Sequence[Observer],
     ) -> None:
+        """Let a control read both splits; `beside` see its maps of the report split."""
         model, heads = control.load(), []
-        for split, texts in zip(SPLITS, self.texts, strict=True):
+        for split, texts, observers in zip(SPLITS, self.texts, ((), beside), strict=True):
             step = self._counter(progress, f"{split}, {control.name}", len(texts))
             outcome = score_corpus(
-                model, texts, probes, {}, self.settings, step, places=control.places, hits_alone=True
+                *(model, texts, probes, {}, self.settings, step),
+                places=control.places,
+                hits_alone=True,
+                observers=observers,
             )
             step(len(texts) - outcome.texts)
             heads.append(of_model(outcome.heads, probes))
@@ -170,7 +194,7 @@ class Scored:
     trained: Sequence[pd.DataFrame]
     "The scores of trained probes, where the config wants them."
     observers: Mapping[str, Sequence[Observer]]
-    "Split -> what has seen its maps, of all studies."
+    "Split, or name of a control -> what has seen its maps: of all studies; of a control's only the report split."
 
     @property
     def frames(self) -> list[pd.DataFrame]:
@@ -178,5 +202,5 @@ class Scored:
         return [self.scores, *self.trained]
 
     def observed(self, kind: type[Looker], split: str) -> list[Looker]:
-        """Return the observers of a kind that have seen the maps of a split."""
-        return [one for one in self.observers[split] if isinstance(one, kind)]
+        """Return the observers of a kind that have seen the maps of a split, or of a control; none where it was not."""
+        return [one for one in self.observers.get(split, ()) if isinstance(one, kind)]

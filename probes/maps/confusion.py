@@ -40,11 +40,11 @@ class Confusion:
         self.tally = Tally(layers * (heads + 1) + 1, measures=1)
         "Bits [layer * (head, then their mean)], and the bits of chance."
 
-    def look(self, documents: Sequence[Document], batch: Batch) -> _Look:
+    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items] = ()) -> _Look:
         """Lay out the items of a batch."""
-        asked = [self.probe.targets(document) for document in documents]
+        targets = [self.probe.targets(document) for document in documents]
         groups, nouns = (
-            gather(self.probe.name, name, [targets[name] for targets in asked]) for name in (GROUPS, NOUNS)
+            gather(self.probe.name, name, [of_text[name] for of_text in targets]) for name in (GROUPS, NOUNS)
         )
         blocks = np.array([self.blocks[document.id] for document in documents], np.int64)
         return _Look.of(groups, nouns, blocks, self.shape)

@@ -14,6 +14,7 @@ from probes.scoring.aligned import name_of
 from probes.scoring.observers import Look
 from probes.scoring.scorer import TINY
 from probes.scoring.tally import Numbers
+from probes.targets import Items
 
 Text = tuple[str, str]
 "Ids of the document and of the first sentence."
@@ -38,11 +39,11 @@ class Distances:
         "Rows that were compared."
         self._sums: Numbers | None = None
 
-    def look(self, documents: Sequence[Document], batch: Batch) -> DistanceLook:
+    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items] = ()) -> DistanceLook:
         """Return what compares the heads on one batch."""
         whole = ((batch.from_words.sum(2) > 0.5).sum(1) == batch.words).tolist()
-        asked = [self.chosen is None or text_key(text) in self.chosen for text in documents]
-        return DistanceLook(batch.words.numpy(), np.flatnonzero(np.logical_and(asked, whole)))
+        wanted = [self.chosen is None or text_key(text) in self.chosen for text in documents]
+        return DistanceLook(batch.words.numpy(), np.flatnonzero(np.logical_and(wanted, whole)))
 
     def add(self, look: Look) -> None:
         """Add the distances of one batch."""

@@ -16,6 +16,7 @@ from probes.evidence.statistics import Bootstrap
 from probes.records import Document, IntArray
 from probes.scoring.observers import Look
 from probes.scoring.tally import Numbers, cluster_blocks
+from probes.targets import Items
 
 CONTENT = ("NOUN", "VERB", "ADJ", "ADV")
 "Parts of speech of content words; where a text has none, every rated word counts as one."
@@ -42,7 +43,7 @@ class Relatedness:
         self.ratings, self.shape = ratings, (layers, heads)
         self._looks: list[_Look] = []
 
-    def look(self, documents: Sequence[Document], batch: Batch) -> _Look:
+    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items] = ()) -> _Look:
         """Find the pairs of a batch."""
         found = [
             (text, document.id, *one)

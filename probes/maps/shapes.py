@@ -24,6 +24,7 @@ from probes.maps.classes import CLASSES, ClassRule, EvenParts, MapParts, classif
 from probes.records import Document, IntArray
 from probes.scoring.observers import Look
 from probes.scoring.tally import BLOCKS, Numbers, cluster_blocks
+from probes.targets import Items
 
 SMOOTHING = 1e-4
 "Even attention takes the place of this part of a row before its entropy is told (Clark et al. 2019, their code)."
@@ -67,7 +68,7 @@ class Shapes:
         self.near_ties = np.zeros(model.layers * model.heads, np.int64)
         "[layer * head] Texts in which the class of the map hangs on rounding."
 
-    def look(self, documents: Sequence[Document], batch: Batch) -> ShapesLook:
+    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items] = ()) -> ShapesLook:
         """Return what measures the maps of a batch."""
         blocks = np.array([self.block_of[document.id] for document in documents], np.int64)
         return ShapesLook(_Lens(Layout(batch, documents, self.signs), self.rule), blocks, self.layers, self.heads)

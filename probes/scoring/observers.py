@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 
 from mha.batches import Batch
 from probes.records import Document
+from probes.targets import Items
 
 
 @runtime_checkable
@@ -32,35 +32,11 @@ class Observer(Protocol):
     Batches are looked at side by side on threads, so that each has a look of its own.
     """
 
-    def look(self, documents: Sequence[Document], batch: Batch) -> Look:
-        """Return what looks at the maps of a batch of these texts; it may be called on several threads at a time."""
+    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items]) -> Look:
+        """Return what looks at the maps of a batch of these texts; it may be called on several threads at a time.
+
+        `asked` are the questions about the batch, as they are scored.
+        """
 
     def add(self, look: Look) -> None:
         """Take in a batch that has been looked at; called in the order of the batches, by one thread."""
-
-
-@dataclass(frozen=True)
-class Together:
-    """Several observers as one."""
-
-    observers: Sequence[Observer]
-
-    def look(self, documents: Sequence[Document], batch: Batch) -> _Looks:
-        """Return the looks of all, as one."""
-        return _Looks([observer.look(documents, batch) for observer in self.observers])
-
-    def add(self, look: Look) -> None:
-        """Let each take in its own look."""
-        assert isinstance(look, _Looks)
-        for observer, one in zip(self.observers, look.looks, strict=True):
-            observer.add(one)
-
-
-@dataclass(frozen=True)
-class _Looks:
-    looks: Sequence[Look]
-
-    def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:
-        """Show each a layer."""
-        for look in self.looks:
-            look.see(layer, maps, pattern)

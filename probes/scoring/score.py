@@ -149,7 +149,7 @@ class _Work:
         groups = ask(self.probes, documents, cut, scored.dropped, self.places)
         if groups or self.observers:
             batch = collate(cut, reduce=self.settings.reduce, padding=self.model.padding)
-            scored.looks = [observer.look(documents, batch) for observer in self.observers]
+            scored.looks = [observer.look(documents, batch, groups) for observer in self.observers]
             with _changed(self.model, self.changes(documents, batch)):
                 self._read(batch, groups, documents, scored)
         return scored

@@ -11,6 +11,7 @@ import pandas as pd
 from reports.formats import count, interval, percent, signed, signed_interval
 from reports.heads.card import HeadCards, head_cards
 from reports.heads.card_parts import CardSource, main_roles
+from reports.heads.explained import ExplainedHeads
 from reports.heads.role_marks import RoleName, role_marks
 from reports.progress import Step, silent
 from reports.run.folder import RunFolder
@@ -53,6 +54,8 @@ class HeadGrid:
     views: tuple[Roles, ...]
     "Of every probe, then of each by itself where there are several."
     cards: HeadCards
+    explained: str
+    "What the roles of the median head explain, in a sentence; empty where that was not measured."
 
     @property
     def rows(self) -> list[list[str]]:
@@ -75,14 +78,18 @@ def head_grid(run: RunFolder, step: Step = silent) -> HeadGrid | None:
         return None
     source, names = CardSource(run), [card.name for card in cards.cards]
     probes = source.rows["probe"].unique()
-    alone = [_view(probe, source.rows[source.rows["probe"] == probe], names) for probe in probes if len(probes) > 1]
-    return HeadGrid(run.layers, run.heads, (_view(ANY, source.rows, names), *alone), cards)
+    explained = ExplainedHeads.of(run)
+    more = {name: f" · {said}" for name, said in explained.of_heads.items()}
+    alone = [_view(probe, source.rows[source.rows["probe"] == probe], names, {}) for probe in probes if len(probes) > 1]
+    views = (_view(ANY, source.rows, names, more), *alone)
+    return HeadGrid(run.layers, run.heads, views, cards, explained.median)
 
 
-def _view(probe: str, rows: pd.DataFrame, names: Sequence[str]) -> Roles:
-    """Return the roles that heads have in `rows`, each head's surest row first."""
+def _view(probe: str, rows: pd.DataFrame, names: Sequence[str], more: Mapping[str, str]) -> Roles:
+    """Return the roles that heads have in `rows`, each head's surest row first, and what there is `more` to say."""
     told = {str(row["name"]): row for row in rows.drop_duplicates("name").to_dict("records")}
-    return Roles(probe, _roles(main_roles(rows)), {name: _said(name, told.get(name)) for name in names})
+    said = {name: _said(name, told.get(name)) + more.get(name, "") for name in names}
+    return Roles(probe, _roles(main_roles(rows)), said)
 
 
 def _roles(main: Mapping[str, RoleName]) -> tuple[HeadRole, ...]:

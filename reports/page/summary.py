@@ -49,11 +49,17 @@ def opening(
     """Return the first screen of a run with so many heads; `found` is what its sections tell, by their names."""
     rows = [row for probe, of in best.items() if probe != CLASSIFIER for row in of]
     return Opening(
-        found=tuple(_found(summary, verdicts, heads)),
+        found=(*_found(summary, verdicts, heads), *_explained(found)),
         leaders=tuple(_leader(row, found) for row in summary.leaders),
         sure=tuple(_sure(rows, record, verdicts)),
         matters=tuple(mattering(found, frozenset(chain.from_iterable(one.heads for one in verdicts.finds)), heads)),
     )
+
+
+def _explained(found: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how much of the median head's attention its roles explain, where the run measured it."""
+    if "heads" in found and found["heads"].explained:
+        yield found["heads"].explained
 
 
 def _found(summary: Summary, verdicts: Verdicts, heads: int) -> Iterator[str]:

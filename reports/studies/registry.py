@@ -21,6 +21,7 @@ NAMES: Final = (
     "link",
     "answers",
     "drift",
+    "explained",
     "counts",
 )
 "The folders of `reports.studies`, in the order of the page; each has STUDY in its study.py."

@@ -49,7 +49,7 @@ class Keeper:
     def __init__(self) -> None:
         self.seen: list[tuple[Tensor, Tensor]] = []
 
-    def look(self, documents: object, batch: object) -> "Keeper":
+    def look(self, documents: object, batch: object, asked: object) -> "Keeper":
         return self
 
     def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:

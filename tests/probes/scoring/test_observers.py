@@ -42,7 +42,7 @@ class Watcher:
     adding: set[int] = field(default_factory=set)
     "Threads that called `add`."
 
-    def look(self, documents: Sequence[Document], batch: Batch) -> Watched:
+    def look(self, documents: Sequence[Document], batch: Batch, asked: object) -> Watched:
         return Watched(documents, batch)
 
     def add(self, look: Watched) -> None:

@@ -1,0 +1,58 @@
+"""What the roles of heads explain of their attention between words, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import pandas as pd
+
+from reports.formats import percent
+from reports.heads.card_parts import CardPart, CardSource
+from reports.run.folder import RunFolder
+
+
+def explained(source: CardSource, name: str) -> CardPart | None:
+    """How much of a head's attention between words its roles explain, scope by scope."""
+    rows = source.of_head("heads", name)
+    said = tuple(_said(row, f"In {row['scope']}s: " if len(rows) > 1 else "") for row in rows)
+    return CardPart("What its roles explain", said) if said else None
+
+
+def _said(row: Mapping[Any, Any], begin: str) -> str:
+    share, random = float(row["explained"]), float(row["explained_random"])
+    beside = f" ({percent(random)} % with randomly initialised weights)" if random == random else ""
+    return (
+        f"{begin}Attention between words is {percent(row['between'])} % of all its attention; its roles explain "
+        f"{percent(share)} % of it{beside}."
+    )
+
+
+@dataclass(frozen=True)
+class ExplainedHeads:
+    """What the roles of all heads explain in the first scope of a run."""
+
+    rows: pd.DataFrame
+    "Of the table `heads`; none where the run has none."
+
+    @classmethod
+    def of(cls, run: RunFolder) -> Self:
+        """Read the table of a run."""
+        table = run.studies.get("heads")
+        return cls(pd.DataFrame() if table is None else table[table["scope"] == table["scope"].iloc[0]])
+
+    @property
+    def of_heads(self) -> Mapping[str, str]:
+        """What the roles of each head explain in a few words, by its name."""
+        shares = [] if self.rows.empty else zip(self.rows["name"], self.rows["explained"], strict=True)
+        return {str(name): f"roles explain {percent(share)} % of its attention between words" for name, share in shares}
+
+    @property
+    def median(self) -> str:
+        """What the roles of the median head explain, in a sentence; "" where that is not known."""
+        if self.rows.empty or self.rows["explained"].isna().all():
+            return ""
+        own, random = (float(self.rows[name].median()) for name in ("explained", "explained_random"))
+        beside = f", {percent(random)} % with randomly initialised weights" if random == random else ""
+        return f"The median head's roles explain {percent(own)} % of its attention between words{beside}."
