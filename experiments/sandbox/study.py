@@ -23,6 +23,7 @@ from experiments.sandbox.cells import (
     simulate_all,
 )
 from experiments.sandbox.checks import null_run, planted_by_weights, whole_run, with_roles
+from experiments.sandbox.former import FLIPS
 from experiments.sandbox.nulls import nulls
 from experiments.sandbox.population import ROLES, Sandbox
 from probes.evidence.planted import Knows
@@ -61,11 +62,8 @@ FULL = Scale(1000, 1000, (10, 25, 50, 100, 200, 400), (25, 100, 400), 5, 50, 20,
 QUICK = Scale(10, 100, (25, 100), (50,), 1, 1, 1, 10)
 "One percent of the runs."
 
-EFFORT = Effort(replicates=1000, flips=1999)
-"Less than a real run draws: it asks more labels than the sandbox does."
-
-NULL_EFFORT = Effort(replicates=100)
-"Where false positives are measured: tests and margin intervals draw nothing."
+EFFORT = Effort(replicates=100, flips=FLIPS)
+"Less than a real run draws: resamples say how stable the best head is, which the study does not ask."
 
 CHECKED_MARGIN, CHECKED_DOCUMENTS = 0.15, 100
 "The cell in which whole runs are held beside simulated ones."
@@ -139,7 +137,7 @@ class SandboxStudy:
             for grade, margin in dict.fromkeys(place[1:] for place in self.box.layout.planted)
             for size in self.scale.documents
         }
-        found = self._simulate(cells, EFFORT, (count_power, count_false, count_former), 0, progress)
+        found = self._simulate(cells, (count_power, count_false, count_former), 0, progress)
         return [
             _power_row(cells[where], role, where[1], counts)
             for where, counts in found.items()
@@ -165,7 +163,7 @@ class SandboxStudy:
             for name, pool in populations
             for size in self.scale.null_documents
         }
-        found = self._simulate(cells, NULL_EFFORT, (count_false, count_equivalence, count_coverage), 1, progress)
+        found = self._simulate(cells, (count_false, count_equivalence, count_coverage), 1, progress)
         return [
             {
                 "null": name,
@@ -197,7 +195,7 @@ class SandboxStudy:
         )
         cell = self._cell(1, CHECKED_MARGIN, CHECKED_DOCUMENTS)
         cells = {"simulated": replace(cell, pool=cell.pool.only([*ROLES.values()]))}  # whole runs ask no more
-        counts = self._simulate(cells, EFFORT, (count_power,), 2, lambda done, of: None)["simulated"]
+        counts = self._simulate(cells, (count_power,), 2, lambda done, of: None)["simulated"]
         return [self._whole_row(role, frames, counts) for role in cell.planted]
 
     def _whole_row(self, role: str, frames: Sequence[pd.DataFrame], counts: RunCounts) -> dict[str, Any]:
@@ -235,10 +233,10 @@ class SandboxStudy:
         return self._side_by_side(null_run, tasks, progress)
 
     def _simulate(
-        self, cells: Mapping[Any, SandboxCell], effort: Effort, counts: Sequence[Count], part: int, progress: Report
+        self, cells: Mapping[Any, SandboxCell], counts: Sequence[Count], part: int, progress: Report
     ) -> dict[Any, RunCounts]:
         seed, runs = (self.seed, part), self.scale.runs
-        return simulate_all(cells, runs, effort, self.rule, seed, counts, workers=self.workers, progress=progress)
+        return simulate_all(cells, runs, EFFORT, self.rule, seed, counts, workers=self.workers, progress=progress)
 
     def _side_by_side(self, work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], progress: Report) -> list[Any]:
         from joblib import Parallel, delayed
