@@ -196,7 +196,7 @@ def real_run(pool: Pool, select: range, report: range, effort: Effort, rule: Ver
         chosen = control_sums(*(renumbered(pooled, part) for part in (select, report)))
         for split, sums in zip(splits, chosen, strict=True):
             split.baselines[name] = sums
-    return add_verdicts(score_table(*splits, shape=SHAPE, effort=effort), rule)
+    return add_verdicts(score_table(*splits, shape=SHAPE, effort=effort, margin=rule.margin), rule)
 
 
 def assert_same(judged: dict[Question, SimulatedQuestion], scores: pd.DataFrame) -> None:
@@ -237,17 +237,19 @@ def assert_same(judged: dict[Question, SimulatedQuestion], scores: pd.DataFrame)
         assert set(rows.baseline) == {found.baseline}
 
 
-@pytest.mark.parametrize("documents", [8, 30])
+@pytest.mark.parametrize(("documents", "margin", "verdict"), [(8, 0.05, "yes"), (30, 0.05, "yes"), (30, 0.6, "no")])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_run_in_which_every_document_is_drawn_once_is_judged_as_a_real_run(documents: int, seed: int) -> None:
+def test_a_run_in_which_every_document_is_drawn_once_is_judged_as_a_real_run(
+    documents: int, margin: float, verdict: str, seed: int
+) -> None:
     """Of the same pool, with three grades; C has the first alone."""
-    pool, rule = random_pool(2 * documents, seed), VerdictRule()
+    pool, rule = random_pool(2 * documents, seed), VerdictRule(margin=margin)
     select, report = range(documents), range(documents, 2 * documents)
     judged = judge(pool, np.array(select), np.array(report), EFFORT, rule)
     scores = real_run(pool, select, report, EFFORT, rule)
     assert_same(judged, scores)
     assert {*scores.grade} >= {0, 1}
-    assert {"no", "yes"} <= {*scores.verdict}
+    assert verdict in {*scores.verdict}
     assert scores.p_rules.notna().any()
 
 
@@ -295,11 +297,13 @@ def test_labels_of_a_probe_are_a_family_and_other_probes_cost_nothing() -> None:
 
 def test_the_rule_is_that_of_the_run() -> None:
     pool, documents = random_pool(30), np.arange(30)
-    strict, lax = (judge(pool, documents, documents, EFFORT, VerdictRule(margin=margin)) for margin in (0.3, 0.0))
-    assert strict[B].grade.tolist() == [1] + [0] * 5
+    lax, strict, strictest = (
+        judge(pool, documents, documents, EFFORT, VerdictRule(margin=margin)) for margin in (0.0, 0.2, 0.4)
+    )
     assert lax[A].grade[2] >= 1
+    assert strict[B].grade.tolist() == [1] + [0] * 5
     assert not strict[A].grade.any()
-    assert (strict[A].verdict, lax[A].verdict) == ("no", "yes")
+    assert (lax[A].verdict, strictest[A].verdict) == ("yes", "no")
 
 
 # --- runs
