@@ -39,7 +39,7 @@ MARGINS = (0.05, 0.08, 0.1, 0.15, 0.2, 0.3)
 SPREAD = 0.2
 "How far the strength of a planted head in one document may lie from its strength over all."
 
-STRONGEST = 0.9
+STRONGEST = 0.95
 "Planted heads know no more, so that there is room for documents to differ."
 
 FAITHFUL = (1.0, 0.9, 0.75)
@@ -48,7 +48,7 @@ FAITHFUL = (1.0, 0.9, 0.75)
 BYSTANDERS = 24
 "Heads of random weights in the planted model."
 
-LAYERS, WIDTH, POSITIONS = 6, 17, 130
+LAYERS, WIDTH, POSITIONS = 5, 17, 130
 
 QUESTIONS: tuple[Question, ...] = (
     *ROLES.values(),
