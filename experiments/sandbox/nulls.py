@@ -24,12 +24,14 @@ def nulls(box: Sandbox, pool: Pool, drawings: int) -> Iterator[tuple[str, Pool]]
     first = {role: layout.planted[role, 1, MARGIN] for role in ROLES}
     planted = [*layout.bystanders, *(head for (_, grade, _), head in layout.planted.items() if grade == 1)]
     yield "random weights", pool.columns(layout.bystanders)
-    yield "random right answers", box.random_pool(drawings).columns(planted).only([*ROLES.values()])
+    random = box.random_pool(drawings).only([*ROLES.values()])
+    yield "random right answers", random.columns(planted)
     decoys = pool.columns([*layout.bystanders, *layout.decoys])
     yield "offset decoys", decoys.only([(*dependency, label) for label in DECOYED])
-    one = pool.columns([*layout.bystanders, *first.values()]).only([*ROLES.values()])
     places = {ROLES[role]: len(layout.bystanders) + place for place, role in enumerate(first)}
-    yield "one head at the margin", one.level(1, MARGIN, places)
+    alone = [*layout.bystanders, *first.values()]
+    yield "one head at the margin", pool.only([*ROLES.values()]).columns(alone).level(1, MARGIN, places)
+    yield "one head at the margin, random right answers", random.columns(alone).level(1, MARGIN, places)
     for grade in GRADES:
         yield from _at_the_margin(pool.columns(planted).only([*ROLES.values()]), grade, box.seed)
 

@@ -41,6 +41,8 @@ NULLS = {
     "grammar, and the offset is one of the baselines.",
     "one head at the margin": "Of every question one head, a planted one, is moved so that its true lead is exactly "
     "the margin that is tested; the heads of random weights beside it stay. The hardest case for the verdict no.",
+    "one head at the margin, random right answers": "The same where right answers are random, so that baselines and "
+    "controls are nearly alike: which of them is the strongest is told by chance.",
     **{f"grade {grade}, all heads at the margin": meaning for grade, meaning in _BORDER.items()},
     **{
         f"grade {grade}, all heads at the margin, unequal lengths": "The same, with documents joined to others: the "
