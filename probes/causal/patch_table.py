@@ -64,7 +64,7 @@ def patch_table(items: Sequence[PatchItem], effects: Effects, effort: Effort) ->
                 }
             )
         )
-    adjusted = adjust([frame["p_label"].to_numpy() for frame in frames])
+    adjusted = adjust([frame["p_label"].to_numpy() for frame in frames], dependent=False)
     frames = [frame.assign(p_adjusted=one) for frame, one in zip(frames, adjusted, strict=True)]
     return pd.concat(frames, ignore_index=True)[list(COLUMNS)]
 

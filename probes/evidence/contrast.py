@@ -34,8 +34,7 @@ class Difference:
 def paired_difference(groups: Sequence[int], n: Numbers, one: Numbers, other: Numbers, draws: Draws) -> Difference:
     """Return the difference where both runs answered the same items: `n`, hits of `one` and of `other` are [group].
 
-    Interval and test are those of a head's margin over a baseline (`probes.evidence.question`): groups are resampled
-    for both at once, and p is twice that of the sign flips in the direction that was seen.
+    Groups are resampled for both at once, and p is twice that of the sign flips in the direction that was seen.
     """
     resamples = draws.bootstrap.of(groups, n)
     means = resamples.means(np.stack([one, other], 1))

@@ -168,7 +168,7 @@ def _adjusted(scores: pd.DataFrame, tested: IntArray, corrected: Numbers) -> Num
         rows = tested[of_probe]
         labels = scores.iloc[rows].groupby(["variant", "label", "split"], sort=True).indices.values()
         families = [rows[places] for places in labels]
-        for places, p in zip(families, adjust([corrected[places] for places in families]), strict=True):
+        for places, p in zip(families, adjust([corrected[places] for places in families], dependent=True), strict=True):
             adjusted[places] = p
     return adjusted
 

@@ -187,15 +187,15 @@ def _share(statistic: Singles, least: Singles, one: int) -> Numbers:
     return share
 
 
-def adjust(families: Sequence[Numbers]) -> list[Numbers]:
-    """Return the p-values of heads, corrected within their label, corrected once more for all labels of a probe.
+def adjust(families: Sequence[Numbers], *, dependent: bool) -> list[Numbers]:
+    """Return the p-values of heads, corrected within their label, corrected once more for all labels of a family.
 
-    Labels are selected by Benjamini and Yekutieli (2001, Annals of Statistics 29:4, theorem 1.3) on their smallest p;
-    within the selected share of labels, heads are held to the same share of the level (Benjamini and Bogomolov 2014):
-    at level a, on average a share of at most a of the labels with a find has a false one. That holds however labels
-    depend on each other, and they do: they share documents and heads, "nsubj" and "nsubj:*" share items. The price is
-    a factor of 1 + 1/2 + ... + 1/labels over Benjamini and Hochberg (1995). NaN, what could not be tested, stays NaN
-    and does not count.
+    Labels are selected by their smallest p; within the selected share of labels, heads are held to the same share of
+    the level (Benjamini and Bogomolov 2014): at level a, on average a share of at most a of the labels with a find has
+    a false one. For `dependent` labels the selection is that of Benjamini and Yekutieli (2001, Annals of Statistics
+    29:4, theorem 1.3), which holds however they depend on each other: the labels of a probe share documents and heads,
+    "nsubj" and "nsubj:*" share items. Its price is a factor of 1 + 1/2 + ... + 1/labels over Benjamini and Hochberg
+    (1995), which is proven for independent labels. NaN, what could not be tested, stays NaN and does not count.
     """
     least = np.array([np.nanmin(family) if np.isfinite(family).any() else np.nan for family in families])
     tested = np.sort(least[np.isfinite(least)])
@@ -204,8 +204,8 @@ def adjust(families: Sequence[Numbers]) -> list[Numbers]:
     from scipy import stats
 
     labels = np.arange(1, len(tested) + 1)
-    selected = stats.false_discovery_control(tested, method="by")
-    price = len(tested) * (1 / labels).sum() / labels
+    selected = stats.false_discovery_control(tested, method="by" if dependent else "bh")
+    price = len(tested) * ((1 / labels).sum() if dependent else 1) / labels
     return [np.minimum(np.maximum(np.asarray(family)[:, None] * price, selected).min(1), 1) for family in families]
 
 

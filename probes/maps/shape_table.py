@@ -75,7 +75,7 @@ def add_adjusted(shapes: pd.DataFrame) -> pd.DataFrame:
     groups = shapes[tested].groupby(["scope", "measure", "split"], sort=True).indices
     rows = [np.flatnonzero(tested)[places] for places in groups.values()]
     p_label, p_adjusted = shapes["p_label"].to_numpy(), np.full(len(shapes), np.nan)
-    for place, adjusted in zip(rows, adjust([p_label[place] for place in rows]), strict=True):
+    for place, adjusted in zip(rows, adjust([p_label[place] for place in rows], dependent=False), strict=True):
         p_adjusted[place] = adjusted
     shapes["p_adjusted"] = p_adjusted
     return shapes

@@ -241,10 +241,13 @@ def test_all_signs_are_all_and_each_once() -> None:
     assert sorted(all_signs(3).tolist()) == sorted([list(signs) for signs in product([-1.0, 1.0], repeat=3)])
 
 
-def test_with_one_head_a_label_correction_is_benjamini_and_yekutieli_as_statsmodels_has_it() -> None:
+@pytest.mark.parametrize(("dependent", "method"), [(True, "fdr_by"), (False, "fdr_bh")])
+def test_with_one_head_a_label_correction_is_that_of_statsmodels(dependent: bool, method: str) -> None:
     p = np.random.default_rng(0).random(40) ** 3
-    theirs = multipletests(p, method="fdr_by")[1]
-    np.testing.assert_allclose(np.concatenate(adjust([np.array([one]) for one in p])), theirs, rtol=1e-12)
+    theirs = multipletests(p, method=method)[1]
+    np.testing.assert_allclose(
+        np.concatenate(adjust([np.array([one]) for one in p], dependent=dependent)), theirs, rtol=1e-12
+    )
 
 
 def test_heads_are_held_to_the_share_of_labels_that_are_selected() -> None:
@@ -255,7 +258,7 @@ def test_heads_are_held_to_the_share_of_labels_that_are_selected() -> None:
     all three one of 1.
     """
     families = [np.array([0.018, 0.006]), np.array([0.012, 0.7]), np.array([0.6, 0.95])]
-    first, second, third = adjust(families)
+    first, second, third = adjust(families, dependent=True)
     assert first == pytest.approx([0.0495, 0.033])
     assert second == pytest.approx([0.033, 1])
     assert third == pytest.approx([1, 1])
@@ -264,7 +267,7 @@ def test_heads_are_held_to_the_share_of_labels_that_are_selected() -> None:
 def test_at_any_level_the_procedure_of_benjamini_and_bogomolov_rejects_the_same() -> None:
     random = np.random.default_rng(5)
     families = [random.random(6) ** random.integers(1, 5) for _ in range(15)]
-    adjusted = adjust(families)
+    adjusted = adjust(families, dependent=True)
     for level in (0.01, 0.05, 0.2, 0.5):
         selected = multipletests([family.min() for family in families], level, method="fdr_by")[0]
         share = level * selected.sum() / len(families) / (1 / np.arange(1, 16)).sum()
@@ -274,11 +277,11 @@ def test_at_any_level_the_procedure_of_benjamini_and_bogomolov_rejects_the_same(
 
 def test_what_was_not_tested_does_not_count() -> None:
     nothing = np.array([np.nan, np.nan])
-    one, missing, other = adjust([np.array([0.01]), nothing, np.array([0.5])])
+    one, missing, other = adjust([np.array([0.01]), nothing, np.array([0.5])], dependent=True)
     assert one == pytest.approx([0.03])
     assert other == pytest.approx([0.75])
     assert bool(np.isnan(missing).all())
-    assert bool(np.isnan(adjust([nothing])[0]).all())
+    assert bool(np.isnan(adjust([nothing], dependent=True)[0]).all())
 
 
 def test_a_grade_stops_at_the_first_failure() -> None:
