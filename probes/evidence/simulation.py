@@ -217,7 +217,7 @@ def _adjusted(found: Mapping[Question, Evidence]) -> list[Numbers]:
         family = [question for question in questions if question[0] == probe]
         for grade in GRADES:
             families = [found[question].p_label[grade - 1] for question in family]
-            for question, p in zip(family, adjust(families), strict=True):
+            for question, p in zip(family, adjust(families, dependent=True), strict=True):
                 adjusted[question][grade - 1] = p
     return list(adjusted.values())
 
