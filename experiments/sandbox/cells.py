@@ -16,7 +16,7 @@ from probes.evidence.question import Effort
 from probes.evidence.simulation import GRADES, Pool, SimulatedQuestion, Truth, simulated_runs
 from probes.evidence.statistics import MARGIN, VerdictRule
 from probes.scoring.tally import Question
-from reports.sandbox.record import ANY, RIGHT_NO, WRONG_NO
+from reports.sandbox.record import ANY, FDR, LABEL, RIGHT_NO, WRONG_NO
 
 ALPHA = 0.05
 "The nominal level of all rates of false positives."
@@ -160,7 +160,7 @@ def count_false(
             if (null := nulls[question][grade - 1]).any()
         ]
         if labels:
-            counts.add((f"family-wise within a label, grade {grade}",), float(np.mean(labels)))
+            counts.add((f"{LABEL}, grade {grade}",), float(np.mean(labels)))
         _count_finds(tested, nulls, grade, counts)
     singles = [one.evidence.p[nulls[question][0]] < ALPHA for question, one in judged.items()]
     if any(map(len, singles)):
@@ -181,7 +181,7 @@ def _count_finds(
         found = sum(bool(finds[question].any()) for question in family)
         shares.append(sum(false[question] for question in family) / max(found, 1))
     counts.add((f"{ANY}, grade {grade}",), any(false.values()))
-    counts.add((f"labels with a false find, of labels with a find, grade {grade}",), float(np.mean(shares)))
+    counts.add((f"{FDR}, grade {grade}",), float(np.mean(shares)))
 
 
 def count_equivalence(

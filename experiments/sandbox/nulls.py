@@ -31,19 +31,19 @@ def nulls(box: Sandbox, pool: Pool, drawings: int) -> Iterator[tuple[str, Pool]]
     places = {ROLES[role]: len(layout.bystanders) + place for place, role in enumerate(first)}
     alone = [*layout.bystanders, *first.values()]
     yield "one head at the margin", pool.only([*ROLES.values()]).columns(alone).level(1, MARGIN, places)
-    yield "one head at the margin, random right answers", random.columns(alone).level(1, MARGIN, places)
+    yield "one head, random right answers", random.columns(alone).level(1, MARGIN, places)
     for grade in GRADES:
         yield from _at_the_margin(pool.columns(planted).only([*ROLES.values()]), grade, box.seed)
 
 
 def _at_the_margin(pool: Pool, grade: int, seed: int) -> Iterator[tuple[str, Pool]]:
     """Yield populations in which all heads are at the border of one grade, of the questions that have the rivals."""
-    name = f"grade {grade}, all heads at the margin"
+    name = f"grade {grade}"
     tested = [question for question in pool.heads if np.isfinite(pool.truth(question).leads[grade - 1, 0])]
     level = pool.only(tested).level(grade, MARGIN)
-    yield name, level
+    yield f"{name}, all at the margin", level
     unequal = level.unequal(LENGTHS, seed)
     yield f"{name}, unequal lengths", unequal
     yield f"{name}, better in short documents", replace(unequal, slope=SLOPE)
     if grade == 1:
-        yield f"{name}, better in documents that are short for the population", unequal.tilted(SLOPE)
+        yield f"{name}, tilt of the population", unequal.tilted(SLOPE)

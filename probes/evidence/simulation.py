@@ -223,7 +223,7 @@ def _adjusted(found: Mapping[Question, Evidence]) -> list[Numbers]:
 
 
 def _judged(evidence: Evidence, split: Split, p_adjusted: Numbers, rule: VerdictRule) -> SimulatedQuestion:
-    grade = rule.grades(p_adjusted)
+    grade = rule.grades([*p_adjusted])
     verdict = "yes" if grade.any() else "no" if evidence.excluded < rule.margin else "undecided"
     tested = np.isfinite(evidence.p).any()
     return SimulatedQuestion(evidence, split, p_adjusted, grade, verdict if tested else "")

@@ -13,7 +13,7 @@ import altair as alt
 from reports.drawing.charts import Chart, SeriesStyle, curves, layered, over
 from reports.formats import count, percent, points, signed
 from reports.sandbox.claims import COVERAGE_GOAL, GRADES, allowed
-from reports.sandbox.record import Coverage, FalseFinds, Power, Rate, rate_names, sizes
+from reports.sandbox.record import Coverage, FalseFinds, Power, Rate, drawn_rates, sizes
 
 NOMINAL = 0.95
 "The share of intervals that should hold the true value."
@@ -97,7 +97,7 @@ def _power_said(row: Power) -> str:
 
 def false_charts(nulls: Sequence[FalseFinds], level: float) -> list[Chart]:
     """Return one panel a null hypothesis: every rate at every size beside the nominal level and the goal."""
-    highs = [rate.high for row in nulls for rate in row.rates.values() if rate.known]
+    highs = [rate.high for row in nulls for name in drawn_rates([row]) if (rate := row.rates[name]).known]
     right = max(2 * level, math.ceil(20 * max(highs, default=0)) / 20)
     return [
         _false_chart(name, [row for row in nulls if row.where == name], level, right)
@@ -107,7 +107,7 @@ def false_charts(nulls: Sequence[FalseFinds], level: float) -> list[Chart]:
 
 def _false_chart(name: str, rows: Sequence[FalseFinds], level: float, right: float) -> Chart:
     """Return a line of text a rate, below it a row a size, and a free line; places are lines, from 0 at the top."""
-    shown, names, step = sizes(rows), rate_names(rows), len(rows) + 2
+    shown, names, step = sizes(rows), drawn_rates(rows), len(rows) + 2
     lines = step * len(names) - 1
     place = alt.Y("place:Q", title=None).scale(domain=[lines - 0.5, -0.5], nice=False, zero=False)
     labels = {step * part + 1 + at: count(row.documents) for part in range(len(names)) for at, row in enumerate(rows)}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reports.formats import count, percent, signed
 from reports.sandbox.loss import loss_sentences
-from reports.sandbox.record import ANY, WRONG_NO, Coverage, FalseFinds, Power, Rate, Record
+from reports.sandbox.record import ANY, FDR, LABEL, WRONG_NO, Coverage, FalseFinds, Power, Rate, Record, kind
 from reports.sandbox.shortcut import ShortcutCheck
 
 GRADES = {1: "beyond position and controls", 2: "beyond words", 3: "beyond grammar rules"}
@@ -18,8 +19,8 @@ COVERAGE_GOAL = (0.93, 0.97)
 
 PROMISED = {
     "per head, uncorrected": "one head, uncorrected",
-    "family-wise within a label": "a label, family-wise",
-    "labels with a false find, of labels with a find": "labels with a false find, of labels with a find",
+    LABEL: "a label, family-wise",
+    FDR: "labels with a false find, of labels with a find",
 }
 "Rates, whatever the grade, that are promised to stay at the nominal level also beside real finds."
 
@@ -39,12 +40,7 @@ ROUGH = 500
 
 def allowed(level: float, runs: int) -> float:
     """Return the highest rate that does not speak against the level: with a Monte-Carlo error of so many runs."""
-    return level + 1.96 * float(level * (1 - level) / max(runs, 1)) ** 0.5
-
-
-def kind(name: str) -> str:
-    """Return the name of a rate without its grade."""
-    return name.partition(", grade ")[0]
+    return level + 1.96 * math.sqrt(level * (1 - level) / max(runs, 1))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from reports.formats import count, signed
 from reports.progress import Step, each, silent
 from reports.sandbox.charts import NOMINAL, margin_places, panel_name, words_by_size
 from reports.sandbox.claims import COVERAGE_GOAL, allowed
-from reports.sandbox.record import Coverage, FalseFinds, Power, Rate, rate_names, sizes
+from reports.sandbox.record import Coverage, FalseFinds, Power, Rate, drawn_rates, sizes
 
 WIDTH, HEIGHT = 2.5, 1.75
 "Of a panel, in inches."
@@ -100,8 +100,10 @@ def _margin_look(found: bool, place: int, of: int) -> tuple[str, str]:
 
 
 def _false_figure(nulls: Sequence[FalseFinds], level: float) -> Figure:
-    names, shown = rate_names(nulls), sizes(nulls)
-    right = 100 * max(2 * level, *(rate.high for row in nulls for rate in row.rates.values() if rate.known))
+    names, shown = drawn_rates(nulls), sizes(nulls)
+    right = 100 * max(
+        2 * level, *(rate.high for row in nulls for name in names if (rate := row.rates.get(name, Rate())).known)
+    )
     step = 0.7 / max(len(shown), 1)
 
     def draw(axes: Axes, null: str) -> None:

@@ -23,7 +23,6 @@ from reports.sandbox.claims import (
     Promise,
     allowed,
     claims,
-    kind,
     lead,
     needed_text,
 )
@@ -35,6 +34,7 @@ from reports.sandbox.record import (
     Power,
     Record,
     coverage_rows,
+    kind,
     mixed_rows,
     not_a_record,
     null_rows,

@@ -19,6 +19,9 @@ Record = Mapping[str, Any]
 ANY = "any false find in a run"
 "The rate of false finds after all corrections; its grade stands behind it."
 
+LABEL, FDR = "family-wise within a label", "labels with a false find, of labels with a find"
+"The same after the correction for heads alone, and the false discovery rate."
+
 WRONG_NO, RIGHT_NO = "no, where a head has the lead", "no, where no head has the lead"
 "Rates of the verdict no: wrong and right."
 
@@ -227,3 +230,13 @@ def sizes(rows: Iterable[Power | FalseFinds]) -> list[int]:
 def rate_names(rows: Iterable[FalseFinds]) -> list[str]:
     """Return the names of the rates that occur."""
     return list(dict.fromkeys(name for row in rows for name in row.rates))
+
+
+def kind(name: str) -> str:
+    """Return the name of a rate without its grade."""
+    return name.partition(", grade ")[0]
+
+
+def drawn_rates(rows: Iterable[FalseFinds]) -> list[str]:
+    """Return the names of the rates that charts have; the others are in tables alone."""
+    return [name for name in rate_names(rows) if kind(name) not in (LABEL, FDR, RIGHT_NO)]

@@ -38,7 +38,7 @@ CLAIMS: Final = (
 POWER: Final = tables.POWER.text_columns(
     tables.POWER["role"].shown(kind="row"),
     "grade",
-    tables.POWER["true_margin"].shown(unit=False),
+    tables.POWER["true_margin"].shown("True lead", unit=False),
     *("documents", "items", "runs"),
     tables.POWER["graded"].shown("Found", unit=False, write=lambda row: rate_cell(row.graded)),
     tables.POWER["former"].shown("Former rule", unit=False, write=lambda row: rate_cell(row.former)),

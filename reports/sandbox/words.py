@@ -41,23 +41,23 @@ NULLS = {
     "grammar, and the offset is one of the baselines.",
     "one head at the margin": "Of every question one head, a planted one, is moved so that its true lead is exactly "
     "the margin that is tested; the heads of random weights beside it stay. The hardest case for the verdict no.",
-    "one head at the margin, random right answers": "The same where right answers are random, so that baselines and "
+    "one head, random right answers": "The same where right answers are random, so that baselines and "
     "controls are nearly alike: which of them is the strongest is told by chance.",
-    **{f"grade {grade}, all heads at the margin": meaning for grade, meaning in _BORDER.items()},
+    **{f"grade {grade}, all at the margin": meaning for grade, meaning in _BORDER.items()},
     **{
-        f"grade {grade}, all heads at the margin, unequal lengths": "The same, with documents joined to others: the "
+        f"grade {grade}, unequal lengths": "The same, with documents joined to others: the "
         "logarithm of how many are joined is normal with standard deviation 1."
         for grade in _BORDER
     },
     **{
-        f"grade {grade}, all heads at the margin, better in short documents": "The same, with heads that get 10 points "
+        f"grade {grade}, better in short documents": "The same, with heads that get 10 points "
         "more for each halving of a document’s length, and so much less in long ones that their accuracies stay: over "
         "the documents of a run, whatever their lengths. The lead at the corpus’ own lengths is at the margin."
         for grade in _BORDER
     },
-    "grade 1, all heads at the margin, better in documents that are short for the population": "The same, but over the "
-    "population: a run that draws more short documents has leads above the margin at its own lengths. A question that "
-    "the test does not answer, for it is about a corpus of these lengths.",
+    "grade 1, tilt of the population": "The same, with accuracies that stay over the population alone: a run that "
+    "draws more short documents has leads above the margin at its own lengths. A question that the test does not "
+    "answer, for it is about a corpus of these lengths.",
 }
 "Null hypothesis -> what it is. One that is not here is shown without."
 

@@ -21,7 +21,7 @@ from mha.planted.heads import BY_WEIGHTS
 from probes import Corpus
 from probes.evidence.planted import Follows, Knows
 from probes.evidence.simulation import Pool
-from reports.sandbox.claims import kind
+from reports.sandbox.record import kind
 from reports.sandbox.words import NULLS, RATES
 
 TINY = Scale(
@@ -181,13 +181,12 @@ def test_the_record_has_every_part_of_the_study(record: dict[str, Any]) -> None:
     assert all((row["grade"] == 1) == np.isfinite(row["former"]["rate"]) for row in record["power"])
     assert len(record["power"]) == len(power)
     assert {row["runs"] for row in record["power"]} == {3}
-    border = ("", ", unequal lengths", ", better in short documents")
+    border = ("all at the margin", "unequal lengths", "better in short documents")
     nulls = [
         *("random weights", "random right answers", "offset decoys"),
-        *("one head at the margin", "one head at the margin, random right answers"),
-        *(f"grade 1, all heads at the margin{kind}" for kind in border),
-        "grade 1, all heads at the margin, better in documents that are short for the population",
-        *(f"grade {grade}, all heads at the margin{kind}" for grade in (2, 3) for kind in border),
+        *("one head at the margin", "one head, random right answers"),
+        *(f"grade 1, {place}" for place in (*border, "tilt of the population")),
+        *(f"grade {grade}, {place}" for grade in (2, 3) for place in border),
     ]
     assert [(row["null"], row["documents"], row["runs"]) for row in record["false"]] == [(name, 6, 3) for name in nulls]
     assert {*NULLS} == {*nulls}, "the page says what each of them is"

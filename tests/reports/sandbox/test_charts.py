@@ -223,10 +223,10 @@ def test_a_browser_draws_every_chart_in_the_colours_of_the_page(opened: Any, tmp
     assert walker.locator(".mark-area.role-mark path").count() == 2
     assert [one.locator(".mark-symbol.role-mark path").count() for one in (walker, random, accuracy)] == [
         4,
-        6,
+        4,
         8 + 2 + 2,
     ]
-    assert random.locator(".role-axis-label text").all_text_contents().count("25") == 6
+    assert random.locator(".role-axis-label text").all_text_contents().count("25") == 4
     assert (
         page.get_by_role("img", name="walker, beyond words. Share of runs in which the head for “walker” has").count()
         == 1
