@@ -150,7 +150,7 @@ class SandboxStudy:
         return {role: planted[role, grade, margin] for role in ROLES if (role, grade, margin) in planted}
 
     def _cell(self, grade: int, margin: float, size: int) -> SandboxCell:
-        """Return the runs of one margin; those of higher grades ask no labels beside the roles, which takes less time."""
+        """Return the runs of one margin; higher grades ask the roles alone, which takes less time."""
         heads = self._planted(grade, margin)
         kept = [*self.box.layout.bystanders, *heads.values()]
         planted = {role: (ROLES[role], kept.index(head)) for role, head in heads.items()}
