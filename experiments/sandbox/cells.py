@@ -8,18 +8,26 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import stats
 
+from experiments.sandbox.former import former_finds
 from probes.evidence.question import Effort
-from probes.evidence.simulation import Pool, SimulatedQuestion, Truth, simulated_runs
-from probes.evidence.statistics import VerdictRule
+from probes.evidence.simulation import GRADES, Pool, SimulatedQuestion, Truth, simulated_runs
+from probes.evidence.statistics import MARGIN, VerdictRule
 from probes.scoring.tally import Question
+from reports.sandbox.record import ANY, FDR, LABEL, RIGHT_NO, WRONG_NO
 
 ALPHA = 0.05
 "The nominal level of all rates of false positives."
 
 NULL = 1e-9
-"A head whose true margin is no more than this knows nothing beyond the strongest baseline or control."
+"A true lead that is above or below the margin by no more than this is at the margin."
+
+MARGIN_COVERAGE = "margin"
+"The quantity whose intervals are looked at."
+
+Flags = npt.NDArray[np.bool_]
 
 CHUNK = 50
 "Runs a task, when cells are worked on side by side."
@@ -61,6 +69,8 @@ class SandboxCell:
     documents: int
     planted: Mapping[str, tuple[Question, int]]
     "Role -> its question, and the column of the head that is planted for it."
+    grade: int = 1
+    "The grade whose lead was planted."
 
 
 Count = Callable[[SandboxCell, Mapping[Question, Truth], Mapping[Question, SimulatedQuestion], RunCounts], None]
@@ -108,11 +118,10 @@ def simulate_all(
 def count_power(
     cell: SandboxCell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: RunCounts
 ) -> None:
-    """Count how often planted heads are called specialised, and how often intervals hold the true values."""
+    """Count how often planted heads have the grade of the cell, and how often intervals hold the true values."""
     for role, (question, head) in cell.planted.items():
         one, truth = judged.get(question), truths[question]
-        counts.add(("specialised", role), one is not None and one.specialised[head])
-        counts.add(("significant", role), one is not None and one.p_adjusted[head] < ALPHA)
+        counts.add(("graded", role), one is not None and one.grade[head] >= cell.grade)
         counts.add(("items", role), 0 if one is None else one.evidence.n)
         if one is None:
             continue
@@ -127,26 +136,75 @@ def count_power(
                 counts.add((name, role), interval[0, head] <= true[head] <= interval[1, head])
 
 
+def count_former(
+    cell: SandboxCell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: RunCounts
+) -> None:
+    """Count how often the former rule called planted heads of the first grade specialised."""
+    if cell.grade > 1:
+        return
+    found = former_finds(judged, cell.documents)
+    for role, (question, head) in cell.planted.items():
+        counts.add(("former", role), question in found and found[question][head])
+
+
 def count_false(
     cell: SandboxCell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: RunCounts
 ) -> None:
-    """Count what is claimed of heads that know nothing beyond the strongest baseline or control."""
-    singles, labels, false_labels, found_labels, false_heads, found_heads, specialised = [], [], 0, 0, 0, 0, 0
-    for question, one in judged.items():
-        null = truths[question].margin <= NULL
-        found = one.p_adjusted < ALPHA
-        if null.any():
-            singles.append(one.evidence.p[null] < ALPHA)
-            labels.append(bool((one.evidence.p_label[null] < ALPHA).any()))
-        false_labels += bool(found[null].any())
-        found_labels += bool(found.any())
-        false_heads += int(found[null].sum())
-        found_heads += int(found.sum())
-        specialised += int(one.specialised[null].sum())
-    if singles:
+    """Count what is claimed of heads whose true lead is no more than the margin that is tested, for every grade."""
+    nulls = {question: truths[question].leads <= MARGIN + NULL for question in judged}
+    for grade in GRADES:
+        tested = {question: one for question, one in judged.items() if np.isfinite(one.p_adjusted[grade - 1]).any()}
+        labels = [
+            bool((one.evidence.p_label[grade - 1][null] < ALPHA).any())
+            for question, one in tested.items()
+            if (null := nulls[question][grade - 1]).any()
+        ]
+        if labels:
+            counts.add((f"{LABEL}, grade {grade}",), float(np.mean(labels)))
+        _count_finds(tested, nulls, grade, counts)
+    singles = [one.evidence.p[nulls[question][0]] < ALPHA for question, one in judged.items()]
+    if any(map(len, singles)):
         counts.add(("per head, uncorrected",), np.concatenate(singles).mean())
-        counts.add(("family-wise within a label",), float(np.mean(labels)))
-    counts.add(("any false find in a run",), false_labels > 0)
-    counts.add(("labels with a false find, of labels with a find",), false_labels / max(found_labels, 1))
-    counts.add(("false heads, of heads found",), false_heads / max(found_heads, 1))
-    counts.add(("any head falsely called specialised in a run",), specialised > 0)
+
+
+def _count_finds(
+    tested: Mapping[Question, SimulatedQuestion], nulls: Mapping[Question, Flags], grade: int, counts: RunCounts
+) -> None:
+    """Count false finds after all corrections, where a run tests the grade at all."""
+    if not tested:
+        return
+    finds = {question: one.grade >= grade for question, one in tested.items()}
+    false = {question: bool((found & nulls[question][grade - 1]).any()) for question, found in finds.items()}
+    shares = []
+    for probe in dict.fromkeys(question[0] for question in tested):
+        family = [question for question in tested if question[0] == probe]
+        found = sum(bool(finds[question].any()) for question in family)
+        shares.append(sum(false[question] for question in family) / max(found, 1))
+    counts.add((f"{ANY}, grade {grade}",), any(false.values()))
+    counts.add((f"{FDR}, grade {grade}",), float(np.mean(shares)))
+
+
+def count_equivalence(
+    cell: SandboxCell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: RunCounts
+) -> None:
+    """Count how often questions are answered by no: wrongly where some head's true lead reaches the margin."""
+    answers: dict[bool, list[bool]] = {True: [], False: []}
+    for question, one in judged.items():
+        if one.verdict:
+            answers[bool((truths[question].margin >= MARGIN - NULL).any())].append(one.verdict == "no")
+    for wrong, name in ((True, WRONG_NO), (False, RIGHT_NO)):
+        if answers[wrong]:
+            counts.add((name,), float(np.mean(answers[wrong])))
+
+
+def count_coverage(
+    cell: SandboxCell, truths: Mapping[Question, Truth], judged: Mapping[Question, SimulatedQuestion], counts: RunCounts
+) -> None:
+    """Count which share of all heads has a margin interval that holds the true value."""
+    held = []
+    for question, one in judged.items():
+        (low, high), true = one.evidence.margin_interval, truths[question].margin
+        if np.isfinite(low).any():
+            held.append(((low <= true) & (true <= high)).mean())
+    if held:
+        counts.add((MARGIN_COVERAGE,), float(np.mean(held)))

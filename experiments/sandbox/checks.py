@@ -31,14 +31,16 @@ def whole_run(
 ) -> pd.DataFrame:
     """Return the scores of a run with nothing taken from the large pass: new texts, learned baselines, controls."""
     corpora = [Corpus.generated(documents, seed + split) for split in range(2)]
-    frames = [_scores(box, planted, corpora, [get_probe(probe)], effort) for probe, _, _ in ROLES.values()]
+    frames = [_scores(box, planted, corpora, [get_probe(probe)], effort, rule) for probe, _, _ in ROLES.values()]
     return add_verdicts(pd.concat(frames, ignore_index=True), rule)
 
 
-def _scores(box: Sandbox, planted: Planted, corpora: list[Corpus], probes: list[Probe], effort: Effort) -> pd.DataFrame:
+def _scores(
+    box: Sandbox, planted: Planted, corpora: list[Corpus], probes: list[Probe], effort: Effort, rule: VerdictRule
+) -> pd.DataFrame:
     texts = [one.sentences() if probes[0].scope == "sentence" else one.windows(100) for one in corpora]
     arcs = ControlArcs(effort.seed) if any(CONTROL_ARCS in probe.controls for probe in probes) else None
-    names = sorted({name for probe in probes for name in probe.baselines})
+    names = sorted({name for probe in probes for name in (*probe.baselines, *probe.rules)})
     baselines = learn_baselines(texts[0], probes, names, arcs=arcs)
     changes = partial(planted_changes, planted)
     outcomes = [
@@ -51,7 +53,7 @@ def _scores(box: Sandbox, planted: Planted, corpora: list[Corpus], probes: list[
         add_control(CONTROL_ARCS, splits, beside)
     others = [score_corpus(box.other, part, probes, {}, Settings(workers=1)).heads for part in texts]
     add_control(RANDOM, splits, [of_model(tally, probes) for tally in others])
-    scores = score_table(*splits, shape=(LAYERS, WIDTH), effort=effort)
+    scores = score_table(*splits, shape=(LAYERS, WIDTH), effort=effort, margin=rule.margin)
     asked = {question[1:] for question in ROLES.values()}
     return scores[[pair in asked for pair in zip(scores.variant, scores.label, strict=True)]]
 
@@ -78,14 +80,14 @@ def planted_by_weights(documents: int, seed: int) -> list[dict[str, Any]]:
             "planted": f"{layer + 1}-{head + 1}",
             "chosen": str(told.name[place]),
             "accuracy": float(told.accuracy[place]),
-            "specialised": bool(told.specialised[place]),
+            "graded": bool(told.grade[place] > 0),
         }
         for (layer, head), place in places.items()
     ]
 
 
 def null_run(source: str, seed: int, documents: int) -> dict[str, Any]:
-    """Return what a run declares on MiniLM's architecture with fresh or shuffled weights, all controls on."""
+    """Return which heads have a grade on MiniLM's architecture with fresh or shuffled weights, all controls on."""
     parts = {"name": "grammar", "documents": documents}
     config = RunConfig.model_validate(
         {
@@ -99,19 +101,18 @@ def null_run(source: str, seed: int, documents: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         scores = read_scores(run(config, Path(folder)) / "scores.parquet")
     told = scores[(scores.split == "report") & scores.p_adjusted.notna()]
-    declared = told[told.specialised]
+    declared = told[told.grade > 0]
     return {
         "source": source,
         "seed": seed,
         "labels": int(told.groupby(["probe", "variant", "label"]).ngroups),
-        "significant": int((told.p_adjusted < VerdictRule().alpha).sum()),
-        "specialised": len(declared),
+        "graded": len(declared),
         "declared": [f"{row.name} {row.probe} {row.variant} {row.label}" for row in declared.itertuples(index=False)],
     }
 
 
 def with_roles(box: Sandbox, margin: float) -> Planted:
-    """Return the heads of a sandbox in which only those of one margin are planted."""
-    keep = {number for (_, at), number in box.layout.planted.items() if at == margin}
+    """Return the heads of a sandbox in which only those of one margin are planted, that of the first grade."""
+    keep = {number for (_, grade, at), number in box.layout.planted.items() if (grade, at) == (1, margin)}
     kept = {number: role for number, role in box.layout.roles.items() if number in keep}
     return replace(box.layout, roles=kept).by_head

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 POWERS = (0.8, 0.95)
-"Shares of runs in which a head is to be called specialised."
+"Shares of runs in which a head is to have the first grade."
 
 
 def needed_items(power: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -17,9 +17,9 @@ def needed_items(power: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
     Between the sizes that were simulated, power is interpolated over the logarithm of the items. A role that has more
     power than wanted at the smallest size already says nothing, unless all do (`at_most`). `items` is None where the
-    largest size of some role has less power.
+    largest size of some role has less power. Curves of the first grade count alone.
     """
-    rows = []
+    rows, power = [], [row for row in power if row["grade"] == 1]
     for margin in sorted({row["margin"] for row in power}):
         for wanted in POWERS:
             by_role = {
@@ -65,7 +65,7 @@ def _whole(items: float) -> int:
 
 def _crossing(curve: Sequence[Mapping[str, Any]], wanted: float) -> Crossing | None:
     """Return where a curve of power first reaches `wanted`; None where it never does."""
-    points = sorted((float(row["items"]), float(row["documents"]), float(row["specialised"]["rate"])) for row in curve)
+    points = sorted((float(row["items"]), float(row["documents"]), float(row["graded"]["rate"])) for row in curve)
     for number, (items, documents, rate) in enumerate(points):
         if rate >= wanted:
             if number == 0:

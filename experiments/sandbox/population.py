@@ -16,7 +16,7 @@ from mha.planted.heads import word_model
 from probes import Corpus, Probe, get_probe
 from probes.evidence.planted import Follows, Head, Knows, Planted, RandomGold, planted_changes
 from probes.evidence.results import pooled_sums
-from probes.evidence.simulation import Pool, stacked
+from probes.evidence.simulation import GRADES, Pool, stacked
 from probes.registry import CONTROL_ARCS, RANDOM
 from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.score import Settings, learn_baselines, score_corpus
@@ -33,13 +33,13 @@ ROLES: dict[str, Question] = {
 DECOYED = ("det", "amod", "nsubj", "obj", "case", "aux")
 "Relations (dependent->head) whose best offset is followed by decoys."
 
-MARGINS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3)
-"Margins over the strongest baseline or control at which heads are planted, where accuracy allows."
+MARGINS = (0.05, 0.08, 0.1, 0.15, 0.2, 0.3)
+"Leads over the strongest of all rivals up to a grade at which heads are planted, where accuracy allows."
 
 SPREAD = 0.2
 "How far the strength of a planted head in one document may lie from its strength over all."
 
-STRONGEST = 0.9
+STRONGEST = 0.95
 "Planted heads know no more, so that there is room for documents to differ."
 
 FAITHFUL = (1.0, 0.9, 0.75)
@@ -48,7 +48,7 @@ FAITHFUL = (1.0, 0.9, 0.75)
 BYSTANDERS = 24
 "Heads of random weights in the planted model."
 
-LAYERS, WIDTH, POSITIONS = 4, 17, 130
+LAYERS, WIDTH, POSITIONS = 5, 17, 130
 
 QUESTIONS: tuple[Question, ...] = (
     *ROLES.values(),
@@ -56,12 +56,16 @@ QUESTIONS: tuple[Question, ...] = (
 )
 
 
+Place = tuple[str, int, float]
+"Role, grade, and lead over the strongest of all rivals up to that grade."
+
+
 @dataclass(frozen=True)
 class RoleLayout:
     """Which head of the sandbox model does what; numbers are flat indices."""
 
-    planted: dict[tuple[str, float], int]
-    "(role, margin) -> head."
+    planted: dict[Place, int]
+    "Place -> head."
     decoys: tuple[int, ...]
     roles: dict[int, Knows | Follows]
 
@@ -132,7 +136,7 @@ class Sandbox:
         """Return the counts of probes of one scope."""
         texts = self.corpus.sentences() if probes[0].scope == "sentence" else self.corpus.windows(100)
         arcs = ControlArcs(self.seed) if any(CONTROL_ARCS in probe.controls for probe in probes) else None
-        names = sorted({name for probe in probes for name in probe.baselines})
+        names = sorted({name for probe in probes for name in (*probe.baselines, *probe.rules)})
         baselines = learn_baselines(texts, probes, names, arcs=arcs)
         changes = partial(planted_changes, self.layout.by_head)
         outcome = score_corpus(self.model, texts, probes, baselines, Settings(), arcs=arcs, changes=changes)
@@ -144,12 +148,12 @@ class Sandbox:
 
 
 def _layout(blank: Sandbox) -> RoleLayout:
-    """Return heads for all roles and margins, and decoys after them."""
-    planted: dict[tuple[str, float], int] = {}
+    """Return heads for all roles, grades and margins, and decoys after them."""
+    planted: dict[Place, int] = {}
     roles: dict[int, Knows | Follows] = {}
-    for (name, margin), strength in _strengths(blank).items():
-        planted[name, margin] = number = BYSTANDERS + len(roles)
-        roles[number] = Knows(ROLES[name], strength, number, SPREAD)
+    for place, strength in _strengths(blank).items():
+        planted[place] = number = BYSTANDERS + len(roles)
+        roles[number] = Knows(ROLES[place[0]], strength, number, SPREAD)
     first = BYSTANDERS + len(roles)
     followed = [(offset, share) for offset in sorted(set(blank.offsets().values())) for share in FAITHFUL]
     decoys = range(first, first + len(followed))
@@ -158,10 +162,10 @@ def _layout(blank: Sandbox) -> RoleLayout:
     return RoleLayout(planted, tuple(decoys), roles)
 
 
-def _strengths(blank: Sandbox) -> dict[tuple[str, float], float]:
-    """Return the strength at which a head of each role has each margin.
+def _strengths(blank: Sandbox) -> dict[Place, float]:
+    """Return the strength at which a head of each role has each margin at each grade.
 
-    Margins that would take more than STRONGEST are left out.
+    Grades without a rival, and margins that would take more than STRONGEST, are left out.
 
     A head that knows nothing and one that knows all tell what it takes: accuracy grows in proportion to strength, and
     so does what the head itself achieves on control arcs, which it has to beat as well.
@@ -175,14 +179,13 @@ def _strengths(blank: Sandbox) -> dict[tuple[str, float], float]:
         n, both = pool.heads[question].n.sum(), [ends[name, 0.0], ends[name, 1.0]]
         accuracy = np.interp(strengths, [0, 1], pool.heads[question].hits[:, both].sum(0) / n)
         others = pool.columns(range(BYSTANDERS)).truth(question)
-        beaten = np.full(len(strengths), float(others.accuracy[0] - others.margin[0]))
-        if question in pool.arcs:
-            on_arcs = pool.arcs[question].hits[:, both].sum(0) / n
-            beaten = np.maximum(beaten, np.interp(strengths, [0, 1], on_arcs))
-        for margin in MARGINS:
+        on_arcs = pool.arcs[question].hits[:, both].sum(0) / n if question in pool.arcs else [0, 0]
+        for grade, margin in product(GRADES, MARGINS):
+            strongest = float(others.accuracy[0] - others.leads[grade - 1, 0])
+            beaten = np.maximum(strongest, np.interp(strengths, [0, 1], on_arcs))
             enough = np.flatnonzero(accuracy - beaten >= margin)
             if len(enough) and strengths[enough[0]] <= STRONGEST:
-                found[name, margin] = round(float(strengths[enough[0]]), 4)
+                found[name, grade, margin] = round(float(strengths[enough[0]]), 4)
     return found
 
 

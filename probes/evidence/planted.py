@@ -85,16 +85,16 @@ class RandomGold:
     variants: tuple[str, ...]
     scope: str
     baselines: tuple[str, ...]
+    rules: tuple[str, ...]
     controls: tuple[str, ...]
     needs: str
     source: str = "a null hypothesis"
-    rules: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, probe: Probe, variant: str, draw: int) -> Probe:
         """Draw right answers for one variant of a probe."""
         name = f"{probe.name}, random {draw}"
-        kinds = (probe.baselines, probe.controls, probe.needs)
+        kinds = (probe.baselines, probe.rules, probe.controls, probe.needs)
         return cast(Probe, cls(probe, draw, name, (variant,), probe.scope, *kinds))
 
     def targets(self, document: Document) -> dict[str, Targets]:

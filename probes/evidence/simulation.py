@@ -6,17 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from probes.evidence.question import Draws, Effort, Evidence, weigh
-from probes.evidence.results import control_sums
+from probes.evidence.question import Draws, Effort, Evidence
+from probes.evidence.results import Split, control_sums
 from probes.evidence.statistics import VerdictRule, adjust
 from probes.records import IntArray
 from probes.registry import CONTROL_ARCS
 from probes.scoring.baselines import LEXICAL
+from probes.scoring.expert_rules import RULES
 from probes.scoring.tally import Numbers, Pooled, Question, Sums
 
-Flags = npt.NDArray[np.bool_]
+GRADES = (1, 2, 3)
+"Beyond position and controls, beyond words, beyond grammar rules."
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,13 @@ class Pool:
     documents: int
     heads: Pooled
     baselines: Mapping[str, Pooled]
-    "One scored column each; the lexical table among them."
+    "One scored column each; the lexical table and the rules of grammar among them."
     arcs: Pooled
     "The same heads on control arcs."
     controls: Mapping[str, Pooled]
     "Heads of other models. Of these, as of control arcs, a run takes the head that is best on its two splits together."
+    slope: float = 0.0
+    "How many more hits an item heads have for each halving of a document's length, centred on the lengths of a run."
 
     def columns(self, heads: Sequence[int]) -> Pool:
         """Return the pool of a model that has only these heads."""
@@ -50,55 +53,74 @@ class Pool:
         baselines, controls = (
             {name: kept(pooled) for name, pooled in parts.items()} for parts in (self.baselines, self.controls)
         )
-        return Pool(self.documents, kept(self.heads), baselines, kept(self.arcs), controls)
+        return replace(self, heads=kept(self.heads), baselines=baselines, arcs=kept(self.arcs), controls=controls)
 
-    def chosen(self, question: Question) -> dict[str, Sums]:
-        """Return what has several heads of which the best is a control of the question."""
-        several = {CONTROL_ARCS: self.arcs, **self.controls}
-        return {name: pooled[question] for name, pooled in several.items() if question in pooled}
+    @property
+    def several(self) -> dict[str, Pooled]:
+        """What has several heads of which the best is a control."""
+        return {CONTROL_ARCS: self.arcs, **self.controls}
 
     def truth(self, question: Question) -> Truth:
         """Return what an endless run would find."""
         sums = self.heads[question]
-        single = {name: pooled[question] for name, pooled in self.baselines.items() if question in pooled}
-        single.pop(LEXICAL, None)
-        n = sums.n.sum()
-        beaten = [float((one.hits.sum(0) / n).max()) for one in (*single.values(), *self.chosen(question).values())]
+        n, best = sums.n.sum(), np.full(len(GRADES), np.nan)
+        for name, pooled in {**self.baselines, **self.several}.items():
+            if question in pooled:
+                grade = rival_grade(name)
+                best[grade - 1] = np.fmax(best[grade - 1], (pooled[question].hits.sum(0) / n).max())
         accuracy = sums.hits.sum(0) / n
-        return Truth(accuracy, sums.mass.sum(0) / n, accuracy - max(beaten))
+        strongest = np.maximum.accumulate(best)  # NaN from the first grade on that has no rival
+        return Truth(accuracy, sums.mass.sum(0) / n, accuracy - strongest[:, None])
 
-    def level(self) -> Pool:
-        """Return the pool in which every head has exactly the accuracy of the strongest baseline or control.
+    def level(self, grade: int, lead: float, only: Mapping[Question, int] | None = None) -> Pool:
+        """Return the pool in which every head is ahead of all rivals up to a grade by exactly `lead`, or by more.
 
-        The hits of all its documents are moved by as much an item, so that how they vary stays as it is: the border of
-        the null hypothesis.
+        The strongest of them is led by that much. The hits of all documents are moved by as much an item, so that how
+        they vary stays as it is. With `only` one head of each of these questions is moved, and the others stay.
         """
         moved = {}
         for question, sums in self.heads.items():
-            moved[question] = replace(sums, hits=sums.hits - sums.n[:, None] * self.truth(question).margin)
+            off = self.truth(question).leads[grade - 1] - lead
+            if only is not None:
+                off = np.where(np.arange(len(off)) == only.get(question, -1), off, 0)
+            moved[question] = replace(sums, hits=sums.hits - sums.n[:, None] * off)
         return replace(self, heads=moved)
 
-    def unequal(self, spread: float, slope: float, seed: int) -> Pool:
+    def unequal(self, spread: float, seed: int) -> Pool:
         """Return the pool whose documents are joined to longer ones of very unequal length.
 
-        The logarithm of how many are joined is normal with standard deviation `spread` (rounded up). Heads get `slope`
-        more hits an item for each halving of the length of a document, and as much less in long ones that their
-        accuracies stay: what the sign-flip test does not allow for.
+        The logarithm of how many are joined is normal with standard deviation `spread` (rounded up).
         """
         random = np.random.default_rng(seed)
         sizes = np.ceil(np.exp(random.normal(0, spread, self.documents))).astype(np.int64)
         group = np.repeat(np.arange(len(sizes)), sizes)[: self.documents]
-        heads, arcs = _joined(self.heads, group), _joined(self.arcs, group)
-        tilted = {}
-        for question, sums in heads.items():
-            shorter = -np.log2(sums.n)
-            extra = slope * sums.n * (shorter - (shorter * sums.n).sum() / sums.n.sum())
-            tilted[question] = replace(sums, hits=sums.hits + extra[:, None])
         baselines, controls = (
             {name: _joined(pooled, group) for name, pooled in parts.items()}
             for parts in (self.baselines, self.controls)
         )
-        return Pool(int(group.max()) + 1, tilted, baselines, arcs, controls)
+        heads, arcs = _joined(self.heads, group), _joined(self.arcs, group)
+        return replace(
+            self, documents=int(group.max()) + 1, heads=heads, baselines=baselines, arcs=arcs, controls=controls
+        )
+
+    def tilted(self, slope: float) -> Pool:
+        """Return the pool whose heads are better in documents that are short for it, and all in all as good as before.
+
+        A run that draws other lengths finds other accuracies, on average those of the pool.
+        """
+        return replace(self, heads={question: _tilted(sums, slope) for question, sums in self.heads.items()})
+
+
+def rival_grade(name: str) -> int:
+    """Return the grade that a head must lead this baseline, control, table or rule for."""
+    return 2 if name == LEXICAL else 3 if name in RULES else 1
+
+
+def _tilted(sums: Sums, slope: float) -> Sums:
+    """Return sums with `slope` more hits an item for each halving of the length, and as much less in long documents."""
+    shorter = -np.log2(sums.n)
+    extra = slope * sums.n * (shorter - (shorter * sums.n).sum() / sums.n.sum())
+    return replace(sums, hits=sums.hits + extra[:, None])
 
 
 def _joined(pooled: Pooled, group: IntArray) -> Pooled:
@@ -120,16 +142,29 @@ class Truth:
 
     accuracy: Numbers
     mass: Numbers
-    margin: Numbers
+    leads: Numbers
+    "[grade, head] Over the strongest of all rivals up to each grade; NaN from the first grade on that has none."
+
+    @property
+    def margin(self) -> Numbers:
+        """The lead over the strongest baseline or control."""
+        margin: Numbers = self.leads[0]
+        return margin
 
 
 @dataclass(frozen=True)
 class SimulatedQuestion:
-    """One question of one simulated run, [head] each."""
+    """One question of one simulated run."""
 
     evidence: Evidence
+    split: Split
+    "What the evidence is of: the sums of the report split."
     p_adjusted: Numbers
-    specialised: Flags
+    "[grade, head] Corrected for heads and labels."
+    grade: IntArray
+    "[head]"
+    verdict: str
+    "yes, no, undecided, or empty where nothing was tested."
 
 
 def simulated_runs(
@@ -149,29 +184,49 @@ def simulated_runs(
 def judge(
     pool: Pool, select: IntArray, report: IntArray, effort: Effort, rule: VerdictRule
 ) -> dict[Question, SimulatedQuestion]:
-    """Return what a run finds whose splits are these documents of the pool."""
-    draws = Draws.of(range(len(report)), effort, 1)
+    """Return what a run finds whose splits are these documents of the pool; labels of a probe are one family."""
+    split, draws = _report_split(pool, select, report), Draws.of(range(len(report)), effort, 1, test=False)
     found: dict[Question, Evidence] = {}
-    for question in pool.heads:
-        told = drawn(pool.heads[question], report)
-        if told is None:
-            continue
-        beaten = {
-            name: _known(drawn(pooled[question], report))
-            for name, pooled in pool.baselines.items()
-            if question in pooled
-        }
-        table = beaten.pop(LEXICAL, None)
-        for name, sums in pool.chosen(question).items():
-            if (seen := drawn(sums, select)) is not None:
-                pair = {question: seen}, {question: _known(drawn(sums, report))}
-                beaten[name] = control_sums(*pair)[1][question]
-        found[question] = weigh(told, beaten, table, draws, test=True)
-    adjusted = adjust([evidence.p_label for evidence in found.values()])
+    for question in split.heads:
+        selected = bool(np.isin(select, pool.heads[question].clusters).any())
+        evidence = split.weigh(question, draws, test=selected, margin=rule.margin)
+        assert evidence is not None
+        found[question] = evidence
     return {
-        question: SimulatedQuestion(evidence, p, rule.specialised(p, evidence.margin))
-        for (question, evidence), p in zip(found.items(), adjusted, strict=True)
+        question: _judged(evidence, split, p_adjusted, rule)
+        for (question, evidence), p_adjusted in zip(found.items(), _adjusted(found), strict=True)
     }
+
+
+def _report_split(pool: Pool, select: IntArray, report: IntArray) -> Split:
+    """Return the sums of the report split, with those heads of controls that are best on both splits together."""
+    heads = {question: _tilted(sums, pool.slope) for question, sums in _all_drawn(pool.heads, report).items()}
+    single = {name: _all_drawn(pooled, report) for name, pooled in pool.baselines.items()}
+    chosen = {
+        name: dict(control_sums(_all_drawn(pooled, select), _all_drawn(pooled, report))[1])
+        for name, pooled in pool.several.items()
+    }
+    return Split(heads, {**single, **chosen})
+
+
+def _adjusted(found: Mapping[Question, Evidence]) -> list[Numbers]:
+    """Return [grade, head] of each question: p corrected for the heads of a label, then for the labels of its probe."""
+    questions = list(found)
+    adjusted = {question: np.empty_like(found[question].p_label) for question in questions}
+    for probe in dict.fromkeys(probe for probe, _, _ in questions):
+        family = [question for question in questions if question[0] == probe]
+        for grade in GRADES:
+            families = [found[question].p_label[grade - 1] for question in family]
+            for question, p in zip(family, adjust(families, dependent=True), strict=True):
+                adjusted[question][grade - 1] = p
+    return list(adjusted.values())
+
+
+def _judged(evidence: Evidence, split: Split, p_adjusted: Numbers, rule: VerdictRule) -> SimulatedQuestion:
+    grade = rule.grades([*p_adjusted])
+    verdict = "yes" if grade.any() else "no" if evidence.excluded < rule.margin else "undecided"
+    tested = np.isfinite(evidence.p).any()
+    return SimulatedQuestion(evidence, split, p_adjusted, grade, verdict if tested else "")
 
 
 def stacked(pools: Sequence[Pool]) -> Pool:
@@ -211,9 +266,10 @@ def drawn(sums: Sums, documents: IntArray) -> Sums | None:
     return replace(_take(sums, rows=place[there]), clusters=tuple(there.tolist()))
 
 
-def _known(sums: Sums | None) -> Sums:
-    assert sums is not None  # a baseline answers every item that heads are asked
-    return sums
+def _all_drawn(pooled: Pooled, documents: IntArray) -> Pooled:
+    """Return the sums of drawn documents for every question that has an item there."""
+    parts = ((question, drawn(sums, documents)) for question, sums in pooled.items())
+    return {question: sums for question, sums in parts if sums is not None}
 
 
 def _take(sums: Sums, rows: IntArray | None = None, columns: IntArray | None = None) -> Sums:

@@ -12,8 +12,8 @@ import altair as alt
 
 from reports.drawing.charts import Chart, SeriesStyle, curves, layered, over
 from reports.formats import count, percent, points, signed
-from reports.sandbox.claims import COVERAGE_GOAL, SLACK
-from reports.sandbox.record import Coverage, FalseFinds, Power, Rate, rate_names, sizes
+from reports.sandbox.claims import COVERAGE_GOAL, GRADES, allowed
+from reports.sandbox.record import Coverage, FalseFinds, Power, Rate, drawn_rates, sizes
 
 NOMINAL = 0.95
 "The share of intervals that should hold the true value."
@@ -47,13 +47,18 @@ def margin_looks(margins: Sequence[float], threshold: float) -> dict[float, Seri
 
 
 def power_charts(power: Sequence[Power], threshold: float) -> list[Chart]:
-    """Return one panel a role: the share of runs that call its head specialised, by size."""
+    """Return one panel a grade and role: the share of runs in which its head has the grade, by size."""
     looks = margin_looks(sorted({row.margin for row in power}), threshold)
-    known = [row for row in power if row.specialised.known]
+    known = [row for row in power if row.graded.known]
     return [
-        _power_chart(role, [row for row in known if row.role == role], looks)
-        for role in dict.fromkeys(row.role for row in known)
+        _power_chart(role, grade, [row for row in known if (row.role, row.grade) == (role, grade)], looks)
+        for role, grade in dict.fromkeys((row.role, row.grade) for row in known)
     ]
+
+
+def panel_name(role: str, grade: int) -> str:
+    """Return the title of the curves of a role and grade."""
+    return f"{role}, {GRADES.get(grade, f'grade {grade}')}"
 
 
 def words_by_size(rows: Sequence[Power]) -> dict[int, str]:
@@ -62,24 +67,24 @@ def words_by_size(rows: Sequence[Power]) -> dict[int, str]:
     return {size: count(round(sum(several) / len(several))) for size, several in items.items()}
 
 
-def _power_chart(role: str, rows: Sequence[Power], looks: Mapping[float, SeriesStyle]) -> Chart:
+def _power_chart(role: str, grade: int, rows: Sequence[Power], looks: Mapping[float, SeriesStyle]) -> Chart:
     names = _margin_names(rows)
     words = words_by_size(rows)
     y = alt.Y("value:Q", title="runs, %").scale(domain=[0, 100], nice=False).axis(values=[0, 25, 50, 75, 100])
     drawn = curves(
-        [_point(row.documents, row.specialised, names[row.margin], _power_said(row)) for row in rows],
+        [_point(row.documents, row.graded, names[row.margin], _power_said(row)) for row in rows],
         {names[margin]: look for margin, look in looks.items() if margin in names},
         *(_by_size(list(words), "documents, scored words", words), y),
     )
     said = (
-        f"Share of runs that call the head for “{role}” specialised, by documents; a line a true margin, in points. "
+        f"Share of runs in which the head for “{role}” has grade {grade}, by documents; a line a true lead, in points. "
         "The table below has all numbers."
     )
-    return Chart(role, said, drawn.properties(height=180))
+    return Chart(panel_name(role, grade), said, drawn.properties(height=180))
 
 
 def _margin_names(rows: Sequence[Power]) -> dict[float, str]:
-    """Return margin -> true margin in points, with the margin that was wanted where two would be named alike."""
+    """Return margin -> true lead in points, with the lead that was wanted where two would be named alike."""
     names = {row.margin: signed(row.true_margin) for row in reversed(rows)}
     alike = Counter(names.values())
     return {margin: name if alike[name] == 1 else f"{name} (wanted {points(margin)})" for margin, name in names.items()}
@@ -87,12 +92,12 @@ def _margin_names(rows: Sequence[Power]) -> dict[float, str]:
 
 def _power_said(row: Power) -> str:
     size = f"{count(row.documents)} documents"
-    return f"true margin {signed(row.true_margin)}, {size}: specialised in {row.specialised} % of runs"
+    return f"true lead {signed(row.true_margin)}, {size}: grade {row.grade} in {row.graded} % of runs"
 
 
 def false_charts(nulls: Sequence[FalseFinds], level: float) -> list[Chart]:
     """Return one panel a null hypothesis: every rate at every size beside the nominal level and the goal."""
-    highs = [rate.high for row in nulls for rate in row.rates.values() if rate.known]
+    highs = [rate.high for row in nulls for name in drawn_rates([row]) if (rate := row.rates[name]).known]
     right = max(2 * level, math.ceil(20 * max(highs, default=0)) / 20)
     return [
         _false_chart(name, [row for row in nulls if row.where == name], level, right)
@@ -102,7 +107,7 @@ def false_charts(nulls: Sequence[FalseFinds], level: float) -> list[Chart]:
 
 def _false_chart(name: str, rows: Sequence[FalseFinds], level: float, right: float) -> Chart:
     """Return a line of text a rate, below it a row a size, and a free line; places are lines, from 0 at the top."""
-    shown, names, step = sizes(rows), rate_names(rows), len(rows) + 2
+    shown, names, step = sizes(rows), drawn_rates(rows), len(rows) + 2
     lines = step * len(names) - 1
     place = alt.Y("place:Q", title=None).scale(domain=[lines - 0.5, -0.5], nice=False, zero=False)
     labels = {step * part + 1 + at: count(row.documents) for part in range(len(names)) for at, row in enumerate(rows)}
@@ -119,7 +124,7 @@ def _false_chart(name: str, rows: Sequence[FalseFinds], level: float, right: flo
     headings = over([{"place": step * part, "rate": key} for part, key in enumerate(names)])
     headings = headings.encode(place, alt.Text("rate:N"), x=alt.value(-38))
     drawn = layered(
-        *_marks(level, at),
+        *_marks(level, min(row.runs for row in rows), at),
         headings.mark_text(align="left", dy=-2, stroke="var(--bg)", strokeWidth=4, strokeJoin="round"),
         headings.mark_text(align="left", dy=-2),
         dots.mark_rule(strokeWidth=2).encode(low, alt.X2("high:Q"), place, size),
@@ -140,9 +145,9 @@ def _rates(key: str, rows: Sequence[FalseFinds], first: int) -> Iterator[dict[st
             yield _percents(rate) | {"place": place, "documents": count(row.documents), "said": said}
 
 
-def _marks(level: float, at: alt.X) -> Iterator[alt.Chart]:
-    """Yield the lines of the nominal level and, dashed, of the goal."""
-    goal = level + SLACK
+def _marks(level: float, runs: int, at: alt.X) -> Iterator[alt.Chart]:
+    """Yield the lines of the nominal level and, dashed, of what is allowed for so many runs."""
+    goal = allowed(level, runs)
     nominal = over([{"at": 100 * level, "said": f"nominal level: {percent(level)} %"}])
     yield nominal.mark_rule(color="var(--muted)", strokeWidth=1.2).encode(at, tooltip="said:N")
     wanted = over([{"at": 100 * goal, "said": f"goal: at most {percent(goal)} %"}])
@@ -185,7 +190,7 @@ def _cells(row: Coverage) -> Iterator[dict[str, Any]]:
     """Yield the roles and margins of one size."""
     size = f"{count(row.documents)} documents"
     for cell, rate in row.cells:
-        said = f"{cell.role}, true margin {signed(cell.true_margin)}, {size}: {rate} %"
+        said = f"{cell.role}, grade {cell.grade}, true lead {signed(cell.true_margin)}, {size}: {rate} %"
         yield {"documents": row.documents, "value": 100 * rate.value, "series": SINGLE, "said": said}
 
 

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reports.formats import count, percent, signed
-from reports.sandbox.record import Coverage, FalseFinds, Power, Rate, Record
+from reports.sandbox.loss import loss_sentences
+from reports.sandbox.record import ANY, FDR, LABEL, WRONG_NO, Coverage, FalseFinds, Power, Rate, Record, kind
 from reports.sandbox.shortcut import ShortcutCheck
-from reports.scores.best_heads import FEW_CLUSTERS
+
+GRADES = {1: "beyond position and controls", 2: "beyond words", 3: "beyond grammar rules"}
+"What a head of each grade surely is."
 
 COVERAGE_GOAL = (0.93, 0.97)
 "Within which the share of 95 % intervals that hold the true value should lie."
 
-SLACK = 0.01
-"By how much a measured rate of false positives may be above the nominal level."
-
 PROMISED = {
     "per head, uncorrected": "one head, uncorrected",
-    "family-wise within a label": "a label, family-wise",
-    "labels with a false find, of labels with a find": "labels with a false find, of labels with a find",
-    "any head falsely called specialised in a run": "a run with a head falsely called specialised",
+    LABEL: "a label, family-wise",
+    FDR: "labels with a false find, of labels with a find",
 }
-"The rates that are promised to stay at the nominal level; others are told, but nobody promised them."
+"Rates, whatever the grade, that are promised to stay at the nominal level also beside real finds."
 
-STRESS = ("level, unequal, better in short documents",)
-"What the sign-flip test does not allow for: told, but not promised."
+PROMISED_ALONE = {ANY: "a run", WRONG_NO: "a question"}
+"Rates that are promised to stay there under a null hypothesis."
 
 BESIDE = "beside real finds"
-DECOYS = "offset decoys"
-SPECIALISED = "any head falsely called specialised in a run"
 MOST_DECLARED = 0.15
 "Of runs on models without knowledge: three of twenty."
 
@@ -38,6 +36,11 @@ SOURCES = ("random", "shuffled")
 
 ROUGH = 500
 "Runs a cell below which rates are rough."
+
+
+def allowed(level: float, runs: int) -> float:
+    """Return the highest rate that does not speak against the level: with a Monte-Carlo error of so many runs."""
+    return level + 1.96 * math.sqrt(level * (1 - level) / max(runs, 1))
 
 
 @dataclass(frozen=True)
@@ -65,19 +68,25 @@ def claims(
     coverage: Sequence[Coverage],
     compared: Sequence[ShortcutCheck],
 ) -> list[Promise]:
-    """Return the claims that the record says something about."""
+    """Return the claims that the record says something about; every row of the record is in them."""
     level = float(record.get("rule", {}).get("alpha", 0.05))
+    made: list[Promise | None] = [
+        *(_rate_claim(f"false finds, grade {grade}", nulls, [f"{ANY}, grade {grade}"], level) for grade in GRADES),
+        _rate_claim("wrong “no”", nulls, [WRONG_NO], level),
+        _rate_claim("other false positives where no head has the lead", nulls, [*PROMISED], level),
+        _rate_claim(f"false positives {BESIDE}", mixed, [*PROMISED], level),
+    ]
     return [
-        *_false_claims([row for row in nulls if row.where not in STRESS], mixed, level),
-        *_decoy_claim([row for row in nulls if row.where == DECOYS], level),
+        *(claim for claim in made if claim is not None),
         *_coverage_claims(coverage),
+        *_null_coverage_claim(nulls),
         *_null_run_claim(record),
         *_weight_claim(record),
         *_shortcut_claim(compared),
     ]
 
 
-def lead(made: Sequence[Promise], power: Sequence[Power], nulls: Sequence[FalseFinds], record: Record) -> list[str]:
+def lead(made: Sequence[Promise], power: Sequence[Power], record: Record) -> list[str]:
     """Return the first paragraph, in sentences: what is kept, what is missed, and what power there is."""
     runs = min((row.runs for row in power), default=0)
     said = [f"Only {runs} runs a cell: every rate here is rough, and this page is a look, not evidence."]
@@ -87,21 +96,7 @@ def lead(made: Sequence[Promise], power: Sequence[Power], nulls: Sequence[FalseF
         verdict += "." if not missed else f"; missed: {', '.join(claim.name for claim in missed)}."
     rough = said if power and runs < ROUGH else []
     briefs = [claim.said for claim in made]
-    return [*rough, *([verdict] if made else []), *briefs, *weakness(nulls), *power_sentences(record)]
-
-
-def weakness(nulls: Sequence[FalseFinds]) -> list[str]:
-    """Say what happens where the assumption of the test does not hold."""
-    rates = [row.rates["per head, uncorrected"] for row in nulls if row.where in STRESS]
-    rates = [rate for rate in rates if rate.known]
-    if not rates:
-        return []
-    worst = max(rates, key=lambda rate: rate.value)
-    return [
-        "A known weakness: where heads do better in short documents than in long ones and documents are of very "
-        f"unequal length, a head that is level with its baseline has p below the level in up to {worst} % of runs "
-        "(uncorrected)."
-    ]
+    return [*rough, *([verdict] if made else []), *briefs, *power_sentences(record), *loss_sentences(power)]
 
 
 def power_sentences(record: Record) -> list[str]:
@@ -112,8 +107,8 @@ def power_sentences(record: Record) -> list[str]:
     for wanted in sorted({float(row["power"]) for row in rows})[:1]:
         parts = [f"{needed_text(row)} at {percent(row['margin'])}" for row in rows if row["power"] == wanted]
         said.append(
-            f"To be called specialised in {percent(wanted)} % of runs, a head with the hardest of the roles takes this "
-            f"many scored words, by the margin it was planted at, in points: {'; '.join(parts)}."
+            f"To have grade 1 in {percent(wanted)} % of runs, a head with the hardest of the roles takes this many "
+            f"scored words, by the lead it was planted with, in points: {'; '.join(parts)}."
         )
     return said
 
@@ -125,49 +120,54 @@ def needed_text(row: Record) -> str:
     return f"{'at most ' if row.get('at_most') else ''}{count(int(row['items']))}"
 
 
-def _false_claims(nulls: Sequence[FalseFinds], mixed: Sequence[FalseFinds], level: float) -> list[Promise]:
-    """Judge the largest promised rate, where nothing can be found and beside planted heads."""
-    made = []
-    for where, rows in (("where there is nothing to find", nulls), (BESIDE, mixed)):
-        rates = [(rate, key, row) for row in rows for key, rate in row.rates.items() if key in PROMISED and rate.known]
-        if not rates:
-            continue
-        worst, key, row = max(rates, key=lambda found: found[0].value)
-        goal = level + SLACK
-        above = sum(rate.value > goal for rate, _, _ in rates)
-        measured = (
-            f"Of {len(rates)} rates with a nominal level of {percent(level)} %, {above} are above {percent(goal)} %; "
-            f"the largest is {worst} % ({PROMISED[key]}; {row.where}, {row.documents} documents){_chance(worst, goal)}."
-        )
-        brief = (
-            f"False positives {where} have rates of at most {percent(worst.value)} %, at a nominal {percent(level)} %"
-        )
-        made.append(Promise(f"false positives {where}", f"at most {percent(goal)} %", brief, measured, not above))
-    return made
-
-
-def _chance(rate: Rate, goal: float) -> str:
-    """Say where a goal is missed by no more than chance can do."""
-    return ", whose interval does not rule out that the goal is kept" if rate.low <= goal < rate.value else ""
-
-
-def _decoy_claim(rows: Sequence[FalseFinds], level: float) -> list[Promise]:
-    rates = [(row.rates[SPECIALISED], row) for row in rows if SPECIALISED in row.rates]
+def _rate_claim(name: str, rows: Sequence[FalseFinds], wanted: Sequence[str], level: float) -> Promise | None:
+    """Judge every rate of these names or kinds: none may be above the level by more than a Monte-Carlo error."""
+    rates = [
+        (rate, key, row)
+        for row in rows
+        for key, rate in row.rates.items()
+        if rate.known and (key in wanted or kind(key) in wanted)
+    ]
     if not rates:
-        return []
-    parts = [f"{round(rate.value * row.runs)} of {count(row.runs)} at {row.documents} documents" for rate, row in rates]
-    measured = f"Runs that called a decoy specialised: {', '.join(parts)}."
-    kept = all(rate.value <= level + SLACK for rate, _ in rates)
-    wrong, runs = sum(round(rate.value * row.runs) for rate, row in rates), sum(row.runs for _, row in rates)
-    brief = f"A decoy that only follows an offset was called specialised in {count(wrong)} of {count(runs)} runs"
-    goal = f"called specialised in at most {percent(level + SLACK)} % of runs"
-    return [Promise("decoys rejected", goal, brief, measured, kept)]
+        return None
+    above = [found for found in rates if found[0].value > allowed(level, found[2].runs)]
+    worst, key, row = max(rates, key=lambda found: found[0].value)
+    goal = f"at most {percent(level)} % and a Monte-Carlo error in every row"
+    measured = (
+        f"Of {len(rates)} rates with a nominal level of {percent(level)} %, {len(above)} are above it by more than a "
+        f"Monte-Carlo error; the largest is {worst} % ({key}; {_where(row)})."
+    )
+    if above:
+        names = dict.fromkeys(f"{where.where}" for _, _, where in above)
+        measured += f" Above it: {'; '.join(names)}."
+    brief = f"The rates of {name} are at most {percent(worst.value)} %, at a nominal {percent(level)} %"
+    return Promise(name, goal, brief, measured, not above)
+
+
+def _where(row: FalseFinds) -> str:
+    return f"{row.where}, {row.documents} documents"
+
+
+def _null_coverage_claim(nulls: Sequence[FalseFinds]) -> Iterator[Promise]:
+    """Judge the coverage of margins under every null hypothesis, at every size."""
+    rows = [row for row in nulls if row.coverage.known]
+    if not rows:
+        return
+    (low, high), values = COVERAGE_GOAL, [row.coverage.value for row in rows]
+    outside = [row for row in rows if not low <= row.coverage.value <= high]
+    goal = f"{percent(low)} to {percent(high)} % in every row"
+    brief = (
+        f"Under null hypotheses margin intervals hold in {percent(min(values))} to {percent(max(values))} % of cases"
+    )
+    measured = f"Outside the goal: {len(outside)} of {len(rows)} rows."
+    if outside:
+        told = (f"{_where(row)} {row.coverage} %" for row in outside)
+        measured = f"{measured[:-1]}: {'; '.join(told)}."
+    yield Promise("coverage of margins under null hypotheses", goal, brief, measured, not outside)
 
 
 def _coverage_claims(coverage: Sequence[Coverage]) -> list[Promise]:
-    """Judge the coverage over all cells of a size, and that of every cell, but for sizes that a run marks itself."""
-    small = sorted({row.documents for row in coverage if row.documents < FEW_CLUSTERS})
-    coverage = [row for row in coverage if row.documents >= FEW_CLUSTERS]
+    """Judge the coverage over all cells of a size, and that of every cell."""
     if not coverage:
         return []
     low, high = COVERAGE_GOAL
@@ -182,14 +182,9 @@ def _coverage_claims(coverage: Sequence[Coverage]) -> list[Promise]:
         f"Of all roles and margins together, the intervals of a size hold the true value in {percent(min(pooled))} to "
         f"{percent(max(pooled))} % of cases; outside the goal: {outside} of {len(pooled)}."
     )
-    if small:
-        mean += (
-            f" Runs with {', '.join(map(str, small))} documents are told below but not judged: with fewer than "
-            f"{FEW_CLUSTERS} a run marks its intervals as not to be trusted."
-        )
     each = (
         f"Surely outside the goal, with their whole Monte-Carlo interval: {len(surely)} of {len(cells)}; the lowest is "
-        f"{rate} % ({quantity} of “{worst.role}”, true margin {signed(worst.true_margin)}, "
+        f"{rate} % ({quantity} of “{worst.role}”, true lead {signed(worst.true_margin)}, "
         f"{worst.documents} documents)."
     )
     briefs = (
@@ -206,14 +201,12 @@ def _null_run_claim(record: Record) -> list[Promise]:
     runs = record.get("null_runs", ())
     if not runs:
         return []
-    declared = sum(bool(run["specialised"]) for run in runs)
+    declared = sum(bool(run["graded"]) for run in runs)
     rate = Rate.counted(declared / len(runs), len(runs))
-    kinds = {source: [bool(run["specialised"]) for run in runs if run["source"] == source] for source in SOURCES}
+    kinds = {source: [bool(run["graded"]) for run in runs if run["source"] == source] for source in SOURCES}
     kept = all(sum(found) <= MOST_DECLARED * len(found) for found in kinds.values())
-    measured = (
-        f"{declared} of {len(runs)} whole runs on fresh or shuffled weights called any head specialised: {rate} %."
-    )
-    brief = f"On models without knowledge {declared} of {len(runs)} whole runs declared a specialised head"
+    measured = f"{declared} of {len(runs)} whole runs on random or permuted weights gave any head a grade: {rate} %."
+    brief = f"On models without knowledge {declared} of {len(runs)} whole runs gave a head a grade"
     goal = "at most 3 of 20 runs of either kind"
     return [Promise("nothing found in models without knowledge", goal, brief, measured, kept)]
 
@@ -222,8 +215,10 @@ def _weight_claim(record: Record) -> list[Promise]:
     rows = record.get("weights", ())
     if not rows:
         return []
-    found = sum(row["planted"] == row["chosen"] and bool(row["specialised"]) for row in rows)
-    measured = f"{found} of {len(rows)} heads that were built by weights were chosen for their place and specialised."
+    found = sum(row["planted"] == row["chosen"] and bool(row["graded"]) for row in rows)
+    measured = (
+        f"{found} of {len(rows)} heads that were built by weights were selected for their place and have a grade."
+    )
     brief = f"Of {len(rows)} heads planted by weights {found} are found"
     return [Promise("heads planted by weights found", "every one", brief, measured, found == len(rows))]
 

@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 from reports.drawing.figures import BASELINE_ORANGE, HEAD_BLUE, INK, LINE, MUTED, RAMP, _axes, _bare, _save, _styled
 from reports.formats import count, signed
 from reports.progress import Step, each, silent
-from reports.sandbox.charts import NOMINAL, margin_places, words_by_size
-from reports.sandbox.claims import COVERAGE_GOAL, SLACK
-from reports.sandbox.record import Coverage, FalseFinds, Power, Rate, rate_names, sizes
+from reports.sandbox.charts import NOMINAL, margin_places, panel_name, words_by_size
+from reports.sandbox.claims import COVERAGE_GOAL, allowed
+from reports.sandbox.record import Coverage, FalseFinds, Power, Rate, drawn_rates, sizes
 
 WIDTH, HEIGHT = 2.5, 1.75
 "Of a panel, in inches."
@@ -72,24 +72,24 @@ def _panels(
 def _power_figure(power: Sequence[Power], threshold: float) -> Figure:
     places = margin_places(sorted({row.margin for row in power}), threshold)
 
-    def draw(axes: Axes, role: str) -> None:
-        rows = [row for row in power if row.role == role]
+    def draw(axes: Axes, panel: str) -> None:
+        rows = [row for row in power if panel_name(row.role, row.grade) == panel]
         for margin in places:
             line = [row for row in rows if row.margin == margin]
             if not line:
                 continue
-            points = [(row.documents, row.specialised) for row in line]
+            points = [(row.documents, row.graded) for row in line]
             _curve(axes, points, *_margin_look(*places[margin]), signed(line[0].true_margin))
         labels = [f"{count(size)}\n{words}" for size, words in words_by_size(rows).items()]
         _size_axis(axes, sizes(rows), labels, "documents, scored words")
         axes.set(ylim=(-2, 102), yticks=[0, 25, 50, 75, 100], ylabel="runs, %")
         axes.grid(axis="y", color=LINE, lw=0.5)
         axes.legend(
-            loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=7, title="true margin",
+            loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=7, title="true lead",
             title_fontsize=7, reverse=True, handlelength=1.6,
         )  # fmt: skip
 
-    return _panels(list(dict.fromkeys(row.role for row in power)), draw, gap=1.2)
+    return _panels(list(dict.fromkeys(panel_name(row.role, row.grade) for row in power)), draw, gap=1.2)
 
 
 def _margin_look(found: bool, place: int, of: int) -> tuple[str, str]:
@@ -100,8 +100,10 @@ def _margin_look(found: bool, place: int, of: int) -> tuple[str, str]:
 
 
 def _false_figure(nulls: Sequence[FalseFinds], level: float) -> Figure:
-    names, shown = rate_names(nulls), sizes(nulls)
-    right = 100 * max(2 * level, *(rate.high for row in nulls for rate in row.rates.values() if rate.known))
+    names, shown = drawn_rates(nulls), sizes(nulls)
+    right = 100 * max(
+        2 * level, *(rate.high for row in nulls for name in names if (rate := row.rates.get(name, Rate())).known)
+    )
     step = 0.7 / max(len(shown), 1)
 
     def draw(axes: Axes, null: str) -> None:
@@ -115,7 +117,7 @@ def _false_figure(nulls: Sequence[FalseFinds], level: float) -> Figure:
             label = f"{count(row.documents)} documents"
             axes.plot(value, y, "o", ms=3.2, color=colour, label=label, clip_on=False)
         axes.axvline(100 * level, color=MUTED, lw=0.8)
-        axes.axvline(100 * (level + SLACK), color=BASELINE_ORANGE, lw=0.8, ls="--")
+        axes.axvline(100 * allowed(level, min(row.runs for row in nulls)), color=BASELINE_ORANGE, lw=0.8, ls="--")
         left = axes.get_subplotspec() is None and axes.get_position().x0 < 0.5
         axes.set_yticks(range(len(names)), names if left else [""] * len(names), fontsize=7)
         axes.set(xlim=(0, right), ylim=(len(names) - 0.5, -0.5), xlabel="rate, %")

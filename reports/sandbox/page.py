@@ -14,14 +14,27 @@ from reports.drawing.charts import Chart, vega
 from reports.formats import count, day, duration, percent
 from reports.progress import Step, silent
 from reports.sandbox.charts import coverage_charts, false_charts, power_charts
-from reports.sandbox.claims import BESIDE, COVERAGE_GOAL, PROMISED, ROUGH, SLACK, Promise, claims, lead, needed_text
+from reports.sandbox.claims import (
+    BESIDE,
+    COVERAGE_GOAL,
+    PROMISED,
+    PROMISED_ALONE,
+    ROUGH,
+    Promise,
+    allowed,
+    claims,
+    lead,
+    needed_text,
+)
 from reports.sandbox.figures import save_figures
+from reports.sandbox.loss import Loss, losses
 from reports.sandbox.record import (
     Coverage,
     FalseFinds,
     Power,
     Record,
     coverage_rows,
+    kind,
     mixed_rows,
     not_a_record,
     null_rows,
@@ -35,7 +48,13 @@ from reports.sandbox.tables import SANDBOX_TABLES
 from reports.sandbox.words import ABOUT, DIFFERENT, NULLS, RATES, conservative
 from reports.templates.environment import asset, assets, environment
 
-WORDS: Mapping[str, Any] = {"about": ABOUT, "different": DIFFERENT, "rates": RATES, "promised": PROMISED}
+WORDS: Mapping[str, Any] = {
+    "about": ABOUT,
+    "different": DIFFERENT,
+    "rates": RATES,
+    "promised": {**PROMISED, **PROMISED_ALONE},
+    "kind": kind,
+}
 FIGURES = {"power": "Power", "false-positives": "Rates of false positives", "coverage": "Coverage of intervals"}
 
 
@@ -66,12 +85,22 @@ class SandboxPage:
     @property
     def lead(self) -> list[str]:
         """The first paragraph, in sentences."""
-        return lead(self.claims, self.power, self.nulls, self.record)
+        return lead(self.claims, self.power, self.record)
 
     @property
     def mixed_said(self) -> str:
         """What is said of false finds beside planted heads."""
         return " ".join(claim.measured for claim in self.claims if claim.name.endswith(BESIDE))
+
+    @property
+    def losses(self) -> list[Loss]:
+        """Power beside that of the former rule."""
+        return losses(self.power)
+
+    @property
+    def goal(self) -> float:
+        """The highest rate of false positives that is allowed, for the fewest runs of a row."""
+        return allowed(self.level, min((row.runs for row in self.nulls), default=0))
 
     @property
     def version(self) -> str:
@@ -106,14 +135,14 @@ class SandboxPage:
 
     @property
     def null_runs(self) -> list[tuple[str, int, int, int, list[str]]]:
-        """Source of the weights, runs, runs that declared something, heads declared, and which."""
+        """Source of the weights, runs, runs with a graded head, graded heads, and which."""
         runs = self.record.get("null_runs", ())
         told = []
         for source in dict.fromkeys(run["source"] for run in runs):
             own = [run for run in runs if run["source"] == source]
             declared = [f"{name} (seed {run['seed']})" for run in own for name in run.get("declared", ())]
-            heads = sum(run["specialised"] for run in own)
-            told.append((source, len(own), sum(bool(run["specialised"]) for run in own), heads, declared))
+            heads = sum(run["graded"] for run in own)
+            told.append((source, len(own), sum(bool(run["graded"]) for run in own), heads, declared))
         return told
 
     @property
@@ -198,7 +227,7 @@ def _rendered(template: str, page: SandboxPage, figures: Sequence[str] = ()) -> 
     return made.get_template(template).render(
         page=page, charts=charts, style=assets(("page", "charts", "sandbox"), ".css"), rate_names=rate_names,
         version=page.version,
-        script=asset("charts.js") if drawn else "", vega=vega() if drawn else "", goal=page.level + SLACK,
+        script=asset("charts.js") if drawn else "", vega=vega() if drawn else "", goal=page.goal,
         coverage_goal=COVERAGE_GOAL, figures={name: FIGURES[name] for name in figures}, percents=percent, shown=shown,
         columns=SANDBOX_TABLES, needed_words=needed_words, false_finds=false_finds, **WORDS,
     )  # fmt: skip

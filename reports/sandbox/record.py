@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,15 @@ from reports.formats import interval, percent
 from reports.sandbox.tables import check_sandbox
 
 Record = Mapping[str, Any]
+
+ANY = "any false find in a run"
+"The rate of false finds after all corrections; its grade stands behind it."
+
+LABEL, FDR = "family-wise within a label", "labels with a false find, of labels with a find"
+"The same after the correction for heads alone, and the false discovery rate."
+
+WRONG_NO, RIGHT_NO = "no, where a head has the lead", "no, where no head has the lead"
+"Rates of the verdict no: wrong and right."
 
 QUANTITIES = ("accuracy", "mass", "margin")
 "What has a 95 % interval."
@@ -62,17 +71,20 @@ class Rate:
 
 @dataclass(frozen=True)
 class Power:
-    """How often the planted head of one role and margin is found at one size."""
+    """How often the planted head of one role, grade and margin is found at one size."""
 
     role: str
+    grade: int
     margin: float
-    "The margin that was wanted."
+    "The lead over all rivals up to the grade that was wanted."
     true_margin: float
     documents: int
     items: float
     runs: int
-    specialised: Rate
-    significant: Rate
+    graded: Rate
+    "How often it has the grade."
+    former: Rate
+    "How often the former rule called it specialised."
     coverage: Mapping[str, Rate]
     "Quantity -> how often its interval holds the true value."
 
@@ -88,6 +100,8 @@ class FalseFinds:
     heads: int | None
     labels: int | None
     rates: Mapping[str, Rate]
+    coverage: Rate = Rate()
+    "How often the intervals of margins hold the true values of all heads."
 
 
 @dataclass(frozen=True)
@@ -140,42 +154,46 @@ def not_a_record(path: Path, error: Exception) -> ValueError:
 
 
 def power_rows(record: Record) -> list[Power]:
-    """Return the cells of the power curves: by role, then margin, then size."""
+    """Return the cells of the power curves: by grade, role, margin and size."""
     rows = [
         Power(
             role=str(row["role"]),
+            grade=int(row["grade"]),
             margin=float(row["margin"]),
             true_margin=float(row["true_margin"]),
             documents=int(row["documents"]),
             items=float(row["items"]),
             runs=int(row["runs"]),
-            specialised=Rate.of(row.get("specialised")),
-            significant=Rate.of(row.get("significant")),
+            graded=Rate.of(row.get("graded")),
+            former=Rate.of(row.get("former")),
             coverage={name: Rate.of(entry) for name, entry in row.get("coverage", {}).items()},
         )
         for row in record.get("power", ())
     ]
     roles = list(dict.fromkeys(row.role for row in rows))
-    return sorted(rows, key=lambda row: (roles.index(row.role), row.margin, row.documents))
+    return sorted(rows, key=lambda row: (row.grade, roles.index(row.role), row.margin, row.documents))
 
 
 def null_rows(record: Record) -> list[FalseFinds]:
     """Return what is found where there is nothing to find, in the order of the record."""
     return [
-        _false_finds(str(row["null"]), row, row.get("heads"), row.get("labels"), row["rates"])
+        replace(
+            _false_finds(str(row["null"]), row, row.get("heads"), row.get("labels"), row["rates"]),
+            coverage=Rate.of(row.get("coverage", {}).get("margin")),
+        )
         for row in record.get("false", ())
     ]
 
 
 def mixed_rows(record: Record) -> list[FalseFinds]:
     """Return what is falsely found beside planted heads; all roles of a run share these counts."""
-    cells: dict[tuple[float, int], Mapping[str, Any]] = {}
+    cells: dict[tuple[int, float, int], Mapping[str, Any]] = {}
     for row in record.get("power", ()):
         if row.get("false"):
-            cells.setdefault((float(row["margin"]), int(row["documents"])), row)
+            cells.setdefault((int(row["grade"]), float(row["margin"]), int(row["documents"])), row)
     return [
-        _false_finds(f"margin {percent(margin)}", row, None, None, row["false"])
-        for (margin, _), row in sorted(cells.items())
+        _false_finds(f"grade {grade}, margin {percent(margin)}", row, None, None, row["false"])
+        for (grade, margin, _), row in sorted(cells.items())
     ]
 
 
@@ -198,7 +216,7 @@ def coverage_rows(power: Sequence[Power]) -> list[Coverage]:
 
 
 def _pooled(quantity: str, documents: int, cells: Sequence[Power]) -> Coverage:
-    runs = sum({row.margin: row.runs for row in cells}.values())  # the roles of a margin share its runs
+    runs = sum({(row.grade, row.margin): row.runs for row in cells}.values())  # roles share the runs of a margin
     held = [(row, row.coverage[quantity]) for row in cells]
     mean = sum(rate.value for _, rate in held) / len(held)
     return Coverage(quantity, documents, runs, Rate.counted(mean, runs), tuple(held))
@@ -212,3 +230,13 @@ def sizes(rows: Iterable[Power | FalseFinds]) -> list[int]:
 def rate_names(rows: Iterable[FalseFinds]) -> list[str]:
     """Return the names of the rates that occur."""
     return list(dict.fromkeys(name for row in rows for name in row.rates))
+
+
+def kind(name: str) -> str:
+    """Return the name of a rate without its grade."""
+    return name.partition(", grade ")[0]
+
+
+def drawn_rates(rows: Iterable[FalseFinds]) -> list[str]:
+    """Return the names of the rates that charts have; the others are in tables alone."""
+    return [name for name in rate_names(rows) if kind(name) not in (LABEL, FDR, RIGHT_NO)]

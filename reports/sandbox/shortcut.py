@@ -23,7 +23,7 @@ class ShortcutCheck:
     runs: int
     "Whole runs."
     simulated_runs: int
-    specialised: Rate
+    graded: Rate
     simulated: Rate
     p_share: float
     "Fisher's exact test of both shares."
@@ -53,7 +53,7 @@ def comparisons(record: Record) -> list[ShortcutCheck]:
 def _comparison(row: Mapping[str, Any], simulated_runs: int, population: int) -> ShortcutCheck:
     whole, simulated, runs = row["accuracy"], row["simulated"]["accuracy"], int(row["runs"])
     sd, simulated_sd = (_sample_sd(one["sd"], n) for one, n in ((whole, runs), (simulated, simulated_runs)))
-    share, simulated_share = Rate.of(row["specialised"]), Rate.of(row["simulated"]["specialised"])
+    share, simulated_share = Rate.of(row["graded"]), Rate.of(row["simulated"]["graded"])
     error = _error(simulated_sd, runs, simulated_runs, int(row["documents"]), population)
     difference, p_mean = _difference(whole["mean"] - simulated["mean"], error, simulated_runs)
     return ShortcutCheck(
@@ -62,7 +62,7 @@ def _comparison(row: Mapping[str, Any], simulated_runs: int, population: int) ->
         documents=int(row["documents"]),
         runs=runs,
         simulated_runs=simulated_runs,
-        specialised=share,
+        graded=share,
         simulated=simulated_share,
         p_share=_p_of_shares(share, runs, simulated_share, simulated_runs),
         mean=float(whole["mean"]),

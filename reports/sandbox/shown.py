@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def rate_cell(rate: Rate | None) -> Cell:
     """Return a rate in percent, its interval beside it."""
-    return Cell(MISSING) if rate is None else Cell(percent(rate.value), interval(rate.low, rate.high))
+    return Cell(MISSING) if rate is None or not rate.known else Cell(percent(rate.value), interval(rate.low, rate.high))
 
 
 def _kept(claim: Promise) -> Cell:
@@ -37,10 +37,20 @@ CLAIMS: Final = (
 
 POWER: Final = tables.POWER.text_columns(
     tables.POWER["role"].shown(kind="row"),
-    tables.POWER["true_margin"].shown(unit=False),
+    "grade",
+    tables.POWER["true_margin"].shown("True lead", unit=False),
     *("documents", "items", "runs"),
-    tables.POWER["specialised"].shown(unit=False, write=lambda row: rate_cell(row.specialised)),
-    tables.POWER["significant"].shown(unit=False, write=lambda row: rate_cell(row.significant)),
+    tables.POWER["graded"].shown("Found", unit=False, write=lambda row: rate_cell(row.graded)),
+    tables.POWER["former"].shown("Former rule", unit=False, write=lambda row: rate_cell(row.former)),
+)
+
+LOSSES: Final = (
+    TextColumn("Planted lead", lambda row: percent(row.margin), "row num"),
+    tables.POWER["documents"].shown(),
+    TextColumn("Roles", lambda row: count(row.roles)),
+    TextColumn("Found", lambda row: percent(row.graded)),
+    TextColumn("Former rule", lambda row: percent(row.former)),
+    TextColumn("Difference", lambda row: signed(row.gained)),
 )
 
 
@@ -67,8 +77,13 @@ def false_finds(rows: Sequence[FalseFinds], title: str, first: str = "") -> Text
         *([TextColumn(first, lambda row: row.where, "row")] if first else []),
         *tables.FALSE.text_columns("documents", "runs"),
         *rates,
+        *([TextColumn("margins held", lambda row: rate_cell(row.coverage))] if _covered(rows) else []),
     )
     return TextTable.of(title, columns, rows)
+
+
+def _covered(rows: Sequence[FalseFinds]) -> bool:
+    return any(row.coverage.known for row in rows)
 
 
 def _rate(name: str, row: FalseFinds) -> Cell:
@@ -82,7 +97,12 @@ COVERAGE: Final = (
     tables.POWER["runs"].shown(),
     TextColumn("All cells", lambda row: rate_cell(row.pooled)),
     TextColumn("Lowest cell", lambda row: rate_cell(row.lowest[1])),
-    TextColumn("which", lambda row: f"{row.lowest[0].role}, {signed(row.lowest[0].true_margin)}", "text", "muted"),
+    TextColumn(
+        "which",
+        lambda row: f"{row.lowest[0].role}, grade {row.lowest[0].grade}, {signed(row.lowest[0].true_margin)}",
+        "text",
+        "muted",
+    ),
     TextColumn("Highest cell", lambda row: rate_cell(row.highest[1])),
 )
 
@@ -98,7 +118,7 @@ COMPARED: Final = (
     tables.WHOLE["documents"].shown(),
     tables.WHOLE["runs"].shown("Runs: whole", plain="whole runs"),
     TextColumn("simulated", lambda row: count(row.simulated_runs)),
-    tables.WHOLE["specialised"].shown("Specialised: whole", write=lambda row: rate_cell(row.specialised)),
+    tables.WHOLE["graded"].shown("With a grade: whole", write=lambda row: rate_cell(row.graded)),
     TextColumn("simulated", lambda row: rate_cell(row.simulated)),
     TextColumn("p", lambda row: decimal(row.p_share)),
     TextColumn("Mean accuracy: whole", lambda row: percent(row.mean)),
@@ -115,20 +135,21 @@ WEIGHTS: Final = tables.WEIGHTS.text_columns(
     tables.WEIGHTS["planted"].shown(look="head"),
     tables.WEIGHTS["chosen"].shown(look="head"),
     tables.WEIGHTS["accuracy"].shown(unit=False),
-    "specialised",
+    tables.WEIGHTS["graded"].shown("With a grade"),
 )
 
 NULL_RUNS: Final = (
     TextColumn("Weights", lambda row: row[0], "row"),
     TextColumn("Runs", lambda row: count(row[1])),
-    TextColumn("Runs that declared a head", lambda row: count(row[2])),
-    TextColumn("Heads declared", lambda row: count(row[3])),
+    TextColumn("Runs with a graded head", lambda row: count(row[2])),
+    TextColumn("Graded heads", lambda row: count(row[3])),
     TextColumn("Which", lambda row: "; ".join(row[4]) or "none", "text", "wrapping"),
 )
 
 TABLES: Final[Mapping[str, tuple[str, Sequence[TextColumn]]]] = {
     "claims": ("Claims", CLAIMS),
     "power": ("Power", POWER),
+    "losses": ("Power beside the former rule", LOSSES),
     "coverage": ("Coverage", COVERAGE),
     "compared": ("Whole and simulated runs", COMPARED),
     "weights": ("Heads planted by weights", WEIGHTS),

@@ -25,11 +25,14 @@ from reports.tables.shared_columns import (
 from reports.tables.table import Table
 
 _ROLE: Final = text("role", "What the planted head does, such as attend to the previous word.")
-_MARGIN: Final = difference("margin", "Margin over the strongest baseline or control that was to be planted.")
+_GRADE: Final = place(
+    "grade", "Grade whose rivals the head leads: 1 baselines and controls, 2 the table too, 3 rules too.", 1
+)
+_MARGIN: Final = difference("margin", "Lead over the strongest of all rivals up to the grade that was to be planted.")
 _DOCUMENTS: Final = whole("documents", "Documents of either split.")
 _RUNS: Final = whole("runs", "Number of runs that the rates are of.")
 _ACCURACY: Final = fraction("true_accuracy", "Accuracy of the planted head on all documents of the large pass.")
-_TRUE: Final = difference("true_margin", "Margin that the planted head has on all documents of the large pass.")
+_TRUE: Final = difference("true_margin", "Lead that the planted head has on all documents of the large pass.")
 _QUANTITY: Final = text("quantity", "What has the interval.", ("accuracy", "mass", "margin"))
 _RATE: Final = text("rate", "What is counted, such as a find in a run; as the page names it.")
 _ITEMS: Final = Column(
@@ -40,7 +43,7 @@ _ITEMS: Final = Column(
     NOT_NEGATIVE,
     title="scored words",
 )
-_WHERE: Final = text("null", "Null hypothesis under which nothing is to be found, such as random weights.")
+_WHERE: Final = text("null", "Null hypothesis, under which no head has a grade by right, such as random weights.")
 
 
 def _rate(name: str, meaning: str) -> tuple[Column, ...]:
@@ -57,13 +60,14 @@ def _mean(name: str, of: str) -> tuple[Column, ...]:
 
 
 _FOUND: Final = _rate("found", "Share of runs, or of what is found in them, that is false")
+_HELD: Final = _rate("held", "Share of runs whose interval holds the true value")
 
 
 PLANTED: Final = Table(
     "One row for each head that is planted in the large pass.",
-    ("role", "margin"),
+    ("role", "grade", "margin"),
     (
-        _ROLE,
+        *(_ROLE, _GRADE),
         items("question", "Probe, direction and label that the head answers."),
         _MARGIN,
         number("strength", "Share of words at which the head knows the answer.", FRACTIONS, write=percent),
@@ -74,30 +78,30 @@ PLANTED: Final = Table(
 )
 
 POWER: Final = Table(
-    "One row for each role, margin and size: how often the planted head is found in simulated runs.",
-    ("role", "margin", "documents"),
+    "One row for each role, grade, margin and size: how often the planted head is found in simulated runs.",
+    ("role", "grade", "margin", "documents"),
     (
-        *(_MARGIN, _ROLE, _ACCURACY, _TRUE, _DOCUMENTS),
+        *(_ROLE, _GRADE, _MARGIN, _ACCURACY, _TRUE, _DOCUMENTS),
         replace(
             number("items", "Mean number of scored words of a run.", NOT_NEGATIVE, write=moment), title="scored words"
         ),
         _RUNS,
-        *_rate("specialised", "Share of runs that call the planted head specialised"),
-        *_rate("significant", "Share of runs in which its corrected p is below the level"),
+        *_rate("graded", "Share of runs in which the planted head has the grade"),
+        *_rate("former", "Share of the same runs in which the former rule called it specialised, for the first grade"),
         *_mean("estimate", "simulated"),
     ),
 )
 
 COVERAGE: Final = Table(
-    "One row for each role, margin, size and quantity: how often its 95 % interval holds the true value.",
-    ("role", "margin", "documents", "quantity"),
-    (_ROLE, _MARGIN, _DOCUMENTS, _QUANTITY, *_rate("held", "Share of runs whose interval holds the true value")),
+    "One row for each role, grade, margin, size and quantity: how often its 95 % interval holds the true value.",
+    ("role", "grade", "margin", "documents", "quantity"),
+    (_ROLE, _GRADE, _MARGIN, _DOCUMENTS, _QUANTITY, *_HELD),
 )
 
 BESIDE: Final = Table(
-    "One row for each role, margin, size and rate: what is falsely found beside planted heads.",
-    ("role", "margin", "documents", "rate"),
-    (_ROLE, _MARGIN, _DOCUMENTS, _RATE, *_FOUND),
+    "One row for each role, grade, margin, size and rate: what is falsely found beside planted heads.",
+    ("role", "grade", "margin", "documents", "rate"),
+    (_ROLE, _GRADE, _MARGIN, _DOCUMENTS, _RATE, *_FOUND),
 )
 
 FALSE: Final = Table(
@@ -116,6 +120,12 @@ RATES: Final = Table(
     (_WHERE, _DOCUMENTS, _RATE, *_FOUND),
 )
 
+HELD: Final = Table(
+    "One row for each null hypothesis and size: how often the intervals of margins hold the true values of all heads.",
+    ("null", "documents", "quantity"),
+    (_WHERE, _DOCUMENTS, _QUANTITY, *_HELD),
+)
+
 WEIGHTS: Final = Table(
     "One row for each head that is planted by weights.",
     ("place",),
@@ -124,7 +134,7 @@ WEIGHTS: Final = Table(
         replace(text("planted", "Head that was built for it, as layer-head counted from 1."), title="built"),
         text("chosen", "Head that a run chooses for it, as layer-head counted from 1."),
         fraction("accuracy", "Accuracy of the chosen head on the report split."),
-        flag("specialised", "Whether the run calls the chosen head specialised."),
+        flag("graded", "Whether the chosen head has a grade."),
     ),
 )
 
@@ -134,9 +144,9 @@ WHOLE: Final = Table(
     (
         *(_ROLE, _MARGIN, _DOCUMENTS),
         replace(_RUNS, meaning="Number of whole runs."),
-        *_rate("specialised", "Share of whole runs that call the head specialised"),
+        *_rate("graded", "Share of whole runs in which the head has a grade"),
         *_mean("accuracy", "whole"),
-        *_rate("simulated_specialised", "Share of simulated runs that call the head specialised"),
+        *_rate("simulated_graded", "Share of simulated runs in which the head has a grade"),
         *_mean("simulated_accuracy", "simulated"),
     ),
 )
@@ -148,8 +158,7 @@ NULL_RUNS: Final = Table(
         text("source", "Where the weights are from: fresh ones, or those of the model shuffled."),
         place("seed", "Seed of weights and texts."),
         whole("labels", "Number of labels with a test."),
-        whole("significant", "Number of heads and labels whose corrected p is below the level."),
-        whole("specialised", "Number of heads that the run calls specialised in a label."),
+        whole("graded", "Number of heads that have a grade in a label."),
         items("declared", "These heads, each with probe, direction and label."),
     ),
 )
@@ -159,7 +168,7 @@ NEEDED: Final = Table(
     ("margin", "power"),
     (
         _MARGIN,
-        fraction("power", "Share of runs in which the head is to be called specialised."),
+        fraction("power", "Share of runs in which the head is to have the first grade."),
         _ITEMS,
         replace(_ROLE, meaning="Role that takes most."),
         flag("at_most", "Whether the smallest size does already, so that fewer words may do."),
@@ -173,6 +182,7 @@ SANDBOX_TABLES: Final[Mapping[str, Table]] = {
     "sandbox.power.false": BESIDE,
     "sandbox.false": FALSE,
     "sandbox.false.rates": RATES,
+    "sandbox.false.coverage": HELD,
     "sandbox.weights": WEIGHTS,
     "sandbox.whole": WHOLE,
     "sandbox.null_runs": NULL_RUNS,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reports.formats import percent
-from reports.sandbox.record import FalseFinds, Rate
+from reports.sandbox.record import ANY, RIGHT_NO, WRONG_NO, FalseFinds, Rate
 
 ABOUT = (
     "The sandbox asks of the toolkit’s statistics what cannot be asked on a real model: are they right? Heads of known "
     "roles are planted in a model of random weights. In a share of cases such a head attends to the right word, and to "
     "a random other word in the rest; the share differs between documents, and over all of them it decides by how many "
-    "points the head is above the strongest baseline or control, its true margin.",
+    "points the head is above the strongest of its rivals, its true lead: baselines and controls for the first grade, "
+    "the lexical table too for the second, rules of grammar too for the third.",
     "The model reads a large corpus of the embedded grammar once. A simulated run draws documents of that pass, with "
     "replacement, for a selection and a report split, and judges their counts with the very statistics that judge real "
     "runs. So a run costs little, thousands can be done, and what is true of every head is known exactly: it is what "
@@ -20,41 +21,64 @@ ABOUT = (
     "controls. Heads are also built by weights, and models without any knowledge are put through complete runs.",
 )
 
+_BORDER = {
+    1: "Heads moved so that their true lead over the strongest baseline or control is exactly the margin that is "
+    "tested: the border of the null hypothesis, where a rate far below the nominal level would mean a needlessly "
+    "conservative test.",
+    2: "The same with the lead over the strongest of baselines, controls and the lexical table, of the questions that "
+    "have a table: where the table is stronger, heads have the first grade by right and only the second is at its "
+    "border.",
+    3: "The same with the lead over the strongest of all rivals, rules of grammar among them, of the questions that "
+    "have rules.",
+}
+
 NULLS = {
     "random weights": "Heads of a model of random weights against all baselines and controls: among them the best "
-    "head of another random model, so that most heads are well below what they would have to beat.",
+    "head of another random model, so that most heads are well below what they would have to lead.",
     "random right answers": "Labels are permuted: the right answer of every item is drawn anew among its candidates, "
     "so that there is nothing to know, whatever a head attends to.",
     "offset decoys": "Heads that follow the label’s best offset, always or with noise: they know a distance and no "
     "grammar, and the offset is one of the baselines.",
-    "level with the strongest baseline": "Heads moved so that their true accuracy equals that of the strongest "
-    "baseline exactly: the border of the null hypothesis, where a rate far below the nominal level would mean a "
-    "needlessly conservative test.",
-    "level, documents of unequal length": "The same, with documents joined to others: the logarithm of how many are "
-    "joined is normal with standard deviation 1.",
-    "level, unequal, better in short documents": "The same, with heads that get 10 points more for each halving of a "
-    "document’s length, and so much less in long ones that their accuracies stay level. Differences are then skewed, "
-    "which the sign-flip test does not allow for: a known weakness, told here but not promised.",
+    "one head at the margin": "Of every question one head, a planted one, is moved so that its true lead is exactly "
+    "the margin that is tested; the heads of random weights beside it stay. The hardest case for the verdict no.",
+    "one head, random right answers": "The same where right answers are random, so that baselines and "
+    "controls are nearly alike: which of them is the strongest is told by chance.",
+    **{f"grade {grade}, all at the margin": meaning for grade, meaning in _BORDER.items()},
+    **{
+        f"grade {grade}, unequal lengths": "The same, with documents joined to others: the "
+        "logarithm of how many are joined is normal with standard deviation 1."
+        for grade in _BORDER
+    },
+    **{
+        f"grade {grade}, better in short documents": "The same, with heads that get 10 points "
+        "more for each halving of a document’s length, and so much less in long ones that their accuracies stay: over "
+        "the documents of a run, whatever their lengths. The lead at the corpus’ own lengths is at the margin."
+        for grade in _BORDER
+    },
+    "grade 1, tilt of the population": "The same, with accuracies that stay over the population alone: a run that "
+    "draws more short documents has leads above the margin at its own lengths. A question that the test does not "
+    "answer, for it is about a corpus of these lengths.",
 }
 "Null hypothesis -> what it is. One that is not here is shown without."
 
 RATES = {
-    "per head, uncorrected": "share of null heads whose own p is below the level",
+    "per head, uncorrected": "share of null heads whose own p is below the level, for the first grade",
     "family-wise within a label": "share of labels in which any null head is found, corrected for the heads of the "
     "label only",
-    "any false find in a run": "share of runs in which any null head is found after all corrections",
-    "labels with a false find, of labels with a find": "false discovery rate over labels, after all corrections",
-    "false heads, of heads found": "mean share of null heads among the heads found, after all corrections",
-    "any head falsely called specialised in a run": "share of runs in which the whole rule is wrong of any head: it is "
-    "found, and by the margin of the rule",
+    ANY: "share of runs in which any null head has the grade, after all corrections",
+    "labels with a false find, of labels with a find": "false discovery rate over the labels of a probe, after all "
+    "corrections",
+    WRONG_NO: "share of questions that are answered by no although some head’s true lead reaches the margin",
+    RIGHT_NO: "share of questions that are answered by no, of those in which no head’s true lead reaches the margin: "
+    "the power of that answer",
 }
-"Rate -> what is counted. One that is not here is shown without."
+"Rate, whatever its grade -> what is counted. One that is not here is shown without."
 
 DIFFERENT = (
-    "Runs of the sandbox draw fewer resamples and random signs than a real run does; the numbers are above.",
-    "Offsets and the lexical table are learned once, on the whole population; a real run learns them on its selection "
-    "split. Whole runs, which are held beside the simulated ones, learn them as real runs do.",
-    "Shuffled weights and shuffled words are not among the sandbox’s controls, for its models have random weights "
+    "Runs of the sandbox draw fewer resamples than a real run does; the numbers are above.",
+    "Offsets, the lexical table and the tag rule are learned once, on the whole population; a real run learns them on "
+    "its selection split. Whole runs, which are held beside the simulated ones, learn them as real runs do.",
+    "Permuted weights and shuffled word order are not among the sandbox’s controls, for its models have random weights "
     "anyway; the complete runs on models without knowledge have all controls.",
     "Texts are those of the embedded grammar. Where real documents differ more from each other, the same "
     "number of scored words says less than here.",
@@ -65,7 +89,7 @@ DIFFERENT = (
 def conservative(rows: Sequence[FalseFinds], level: float) -> str:
     """Say how much of the nominal level a test uses up under one null hypothesis, over all sizes."""
     parts = []
-    for key, name in (("per head, uncorrected", "a single head"), ("family-wise within a label", "a whole label")):
+    for key, name in (("per head, uncorrected", "a single head"), (f"{ANY}, grade 1", "a whole run")):
         rates = [row.rates[key] for row in rows if row.rates.get(key, Rate()).known]
         if rates:
             low, high = (percent(end(rate.value for rate in rates)) for end in (min, max))

@@ -6,8 +6,18 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from experiments.sandbox.cells import RunCounts, SandboxCell, count_false, count_power, simulate_all
+from experiments.sandbox.cells import (
+    RunCounts,
+    SandboxCell,
+    count_coverage,
+    count_equivalence,
+    count_false,
+    count_former,
+    count_power,
+    simulate_all,
+)
 from probes.evidence.question import Effort, Evidence
+from probes.evidence.results import Split
 from probes.evidence.simulation import Pool, SimulatedQuestion, Truth
 from probes.evidence.statistics import VerdictRule
 from probes.scoring.tally import Question, Sums
@@ -15,6 +25,7 @@ from probes.scoring.tally import Question, Sums
 A: Question = ("dependency", "v", "a")
 B: Question = ("dependency", "v", "b")
 C: Question = ("dependency", "v", "c")
+D: Question = ("position", "v", "d")
 
 
 def counted(*values: float) -> dict[str, float]:
@@ -52,12 +63,15 @@ def test_counts_of_parts_add_up() -> None:
     assert one.rate(("key",)) == counted(1, 0)
 
 
-def judged(p: list[float], p_label: list[float], p_adjusted: list[float], specialised: list[bool]) -> SimulatedQuestion:
+def judged(p: list[float], p_label: list[list[float]], grade: list[int], verdict: str = "yes") -> SimulatedQuestion:
     """One question of a run in which all heads have the interval from 0.4 to 0.6, of accuracy, mass and margin."""
     heads, interval = np.full(len(p), 0.5), np.repeat([[0.4], [0.6]], len(p), axis=1)
+    corrected = np.full((3, len(p)), np.nan)
+    corrected[: len(p_label)] = p_label
     evidence = Evidence(
         n=30,
         clusters=5,
+        effective_clusters=5.0,
         accuracy=heads,
         accuracy_interval=interval,
         mass=heads,
@@ -74,73 +88,103 @@ def judged(p: list[float], p_label: list[float], p_adjusted: list[float], specia
         rule="",
         rule_accuracy=np.nan,
         rule_interval=interval,
+        excluded=0.1,
         p=np.array(p),
-        p_label=np.array(p_label),
+        p_label=corrected,
     )
-    return SimulatedQuestion(evidence, np.array(p_adjusted), np.array(specialised))
+    return SimulatedQuestion(evidence, Split({}, {}), corrected, np.array(grade), verdict)
 
 
-def truth(margin: list[float], accuracy: list[float] | None = None) -> Truth:
-    values = np.array(accuracy or [0.5] * len(margin))
-    return Truth(values, values, np.array(margin))
+def truth(*leads: list[float], accuracy: list[float] | None = None) -> Truth:
+    """True leads for as many grades as there are lists."""
+    values, rows = np.array(accuracy or [0.5] * len(leads[0])), np.full((3, len(leads[0])), np.nan)
+    rows[: len(leads)] = leads
+    return Truth(values, values, rows)
 
 
 CELL = SandboxCell(Pool(0, {}, {}, {}, {}), 5, {})
 
 
-def test_false_finds_are_those_of_heads_without_a_true_margin() -> None:
-    """Question A: of its three null heads two are called by themselves, one after correction, and is specialised.
+def test_false_finds_are_those_of_heads_whose_true_lead_is_no_more_than_the_margin() -> None:
+    """A: of three null heads the first has a grade, by the border exactly; D of another probe has none.
 
-    B: its true head is found, its two null heads are not. C has no null head.
+    B: its true head has the second grade by right, its two null heads have none. C has no null head of the first grade,
+    and all of the second.
     """
     run = {
-        A: judged([0.01, 0.04, 0.5, 0.01], [0.02, 0.06, 0.5, 0.02], [0.03, 0.1, 0.5, 0.03], [True, False, False, True]),
-        B: judged([0.06, 0.5, 0.001, 0.7], [0.2, 0.5, 0.001, 0.7], [0.3, 0.5, 0.01, 0.7], [False, False, False, False]),
-        C: judged([0.01] * 4, [0.01] * 4, [0.04] * 4, [True] * 4),
+        A: judged([0.01, 0.04, 0.5, 0.01], [[0.02, 0.06, 0.5, 0.02]], [1, 0, 0, 1]),
+        B: judged([0.06, 0.5, 0.001, 0.7], [[0.2, 0.5, 0.001, 0.7], [0.9, 0.9, 0.01, 0.9]], [0, 0, 2, 0]),
+        C: judged([0.01] * 4, [[0.01] * 4, [0.04, 0.2, 0.2, 0.2]], [2, 1, 1, 1]),
+        D: judged([0.5] * 4, [[0.5] * 4], [0] * 4),
     }
-    truths = {A: truth([0, -0.1, -0.3, 0.2]), B: truth([-0.2, 0, 0.1, 0.3]), C: truth([0.1] * 4)}
+    truths = {
+        A: truth([0.05, -0.1, -0.3, 0.2]),
+        B: truth([-0.2, 0.05, 0.1, 0.3], [-0.2, 0, 0.1, 0.06]),
+        C: truth([0.1] * 4, [0.05] * 4),
+        D: truth([0] * 4),
+    }
     counts = RunCounts()
     count_false(CELL, truths, run, counts)
     assert counts.values == {
-        ("per head, uncorrected",): [2 / 5],
-        ("family-wise within a label",): [1 / 2],
-        ("any false find in a run",): [1],
-        ("labels with a false find, of labels with a find",): [1 / 3],
-        ("false heads, of heads found",): [1 / 7],
-        ("any head falsely called specialised in a run",): [1],
+        ("family-wise within a label, grade 1",): [1 / 3],
+        ("any false find in a run, grade 1",): [1],
+        ("labels with a false find, of labels with a find, grade 1",): [(1 / 3 + 0) / 2],
+        ("family-wise within a label, grade 2",): [1 / 2],
+        ("any false find in a run, grade 2",): [1],
+        ("labels with a false find, of labels with a find, grade 2",): [1 / 2],
+        ("per head, uncorrected",): [2 / 9],
     }
 
 
 def test_a_run_without_finds_has_no_false_ones() -> None:
     counts = RunCounts()
-    count_false(CELL, {A: truth([0, 0.2])}, {A: judged([0.5] * 2, [0.5] * 2, [0.5] * 2, [False] * 2)}, counts)
+    count_false(CELL, {A: truth([0, 0.2])}, {A: judged([0.5] * 2, [[0.5] * 2], [0] * 2)}, counts)
     assert {value for values in counts.values.values() for value in values} == {0}
+
+
+def test_no_is_wrong_where_some_head_has_the_lead_the_border_included() -> None:
+    run = {
+        A: judged([0.5], [[0.5]], [0], "no"),
+        B: judged([0.5], [[0.5]], [0], "undecided"),
+        C: judged([0.5], [[0.5]], [0], "no"),
+        D: judged([0.5], [[0.5]], [0], ""),
+    }
+    truths = {A: truth([0.05]), B: truth([0.3]), C: truth([0.049]), D: truth([0.3])}
+    counts = RunCounts()
+    count_equivalence(CELL, truths, run, counts)
+    assert counts.values == {("no, where a head has the lead",): [1 / 2], ("no, where no head has the lead",): [1]}
+
+
+def test_coverage_is_the_share_of_heads_whose_margin_interval_holds() -> None:
+    counts = RunCounts()
+    run = {A: judged([0.5] * 4, [[0.5] * 4], [0] * 4), B: judged([0.5], [[0.5]], [0])}
+    count_coverage(CELL, {A: truth([0.39, 0.4, 0.6, 0.61]), B: truth([0.5])}, run, counts)
+    assert counts.values == {("margin",): [0.75]}
 
 
 def test_power_and_coverage_are_those_of_planted_heads() -> None:
     """Their intervals go from 0.4 to 0.6; a true accuracy of 1 cannot be missed and does not count, a margin does."""
-    run = {A: judged([0.01] * 2, [0.01] * 2, [0.06, 0.04], [False, True])}
-    truths = {A: truth([-0.1, 0.5], [0.7, 1.0]), B: truth([0.1, 0.1])}
-    cell = SandboxCell(CELL.pool, 5, {"one": (A, 0), "two": (A, 1), "not asked": (B, 0)})
-    counts = RunCounts()
-    count_power(cell, truths, run, counts)
+    run = {A: judged([0.01] * 2, [[0.01] * 2], [0, 2])}
+    truths = {A: truth([-0.1, 0.5], accuracy=[0.7, 1.0]), B: truth([0.1, 0.1])}
+    planted = {"one": (A, 0), "two": (A, 1), "not asked": (B, 0)}
+    counts, higher = RunCounts(), RunCounts()
+    count_power(SandboxCell(CELL.pool, 5, planted), truths, run, counts)
     assert counts.values == {
-        ("specialised", "one"): [0],
-        ("significant", "one"): [0],
+        ("graded", "one"): [0],
         ("items", "one"): [30],
         ("estimate", "one"): [0.5],
         ("accuracy", "one"): [0],
         ("mass", "one"): [0],
         ("margin", "one"): [0],
-        ("specialised", "two"): [1],
-        ("significant", "two"): [1],
+        ("graded", "two"): [1],
         ("items", "two"): [30],
         ("estimate", "two"): [0.5],
         ("margin", "two"): [1],
-        ("specialised", "not asked"): [0],
-        ("significant", "not asked"): [0],
+        ("graded", "not asked"): [0],
         ("items", "not asked"): [0],
     }
+    count_power(SandboxCell(CELL.pool, 5, planted, grade=3), truths, run, higher)
+    assert higher.values["graded", "two"] == [0], "the second grade is not the third"
 
 
 def test_cells_are_simulated_in_parts_of_which_none_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +199,9 @@ def test_cells_are_simulated_in_parts_of_which_none_is_lost(monkeypatch: pytest.
     def simulated(chunk: int) -> dict[Any, RunCounts]:
         monkeypatch.setattr("experiments.sandbox.cells.CHUNK", chunk)
         progress = lambda done, of: seen.append((done, of))  # noqa: E731
-        return simulate_all(cells, 5, Effort(20, 19), VerdictRule(), (0,), (count_power,), workers=1, progress=progress)
+        return simulate_all(
+            cells, 5, Effort(20, 19), VerdictRule(), (0,), (count_power, count_former), workers=1, progress=progress
+        )
 
     parts, whole = simulated(2), simulated(5)
     assert seen == [(number, 6) for number in range(1, 7)] + [(1, 2), (2, 2)]

@@ -8,8 +8,8 @@ from experiments.sandbox.needed import needed_items
 
 def curve(role: str, *points: tuple[float, float], margin: float = 0.2) -> list[dict[str, Any]]:
     """Rows of a power curve, (items, share of runs) each; ten items a document."""
-    common = {"role": role, "margin": margin}
-    return [{**common, "items": n, "documents": n / 10, "specialised": {"rate": rate}} for n, rate in points]
+    common = {"role": role, "grade": 1, "margin": margin}
+    return [{**common, "items": n, "documents": n / 10, "graded": {"rate": rate}} for n, rate in points]
 
 
 def needed(rows: list[dict[str, Any]], power: float = 0.8) -> dict[str, Any]:
@@ -88,3 +88,8 @@ def test_the_role_that_needs_most_documents_is_told_though_another_has_more_item
     sparse = [row | {"documents": row["items"]} for row in curve("object", (100, 0.6), (200, 1.0))]
     found = needed(curve("subject", (100, 0.6), (500, 1.0)) + sparse)
     assert (found["role"], found["items"], found["documents"]) == ("object", 142, 142)
+
+
+def test_curves_of_higher_grades_do_not_count() -> None:
+    higher = [row | {"grade": 2} for row in curve("subject", (1000, 0.6), (5000, 1.0))]
+    assert needed(curve("subject", (100, 0.6), (500, 1.0)) + higher)["items"] == 224

@@ -21,6 +21,8 @@ from mha.planted.heads import BY_WEIGHTS
 from probes import Corpus
 from probes.evidence.planted import Follows, Knows
 from probes.evidence.simulation import Pool
+from reports.sandbox.record import kind
+from reports.sandbox.words import NULLS, RATES
 
 TINY = Scale(
     runs=3,
@@ -50,13 +52,13 @@ def pool(box: Sandbox) -> Pool:
 @pytest.mark.slow
 def test_planted_heads_have_the_margins_that_were_wanted(box: Sandbox, pool: Pool) -> None:
     """Within four standard errors of what is drawn item by item, which for the previous word is less than 0.03."""
-    for (role, margin), head in box.layout.planted.items():
+    for (role, grade, margin), head in box.layout.planted.items():
         question = ROLES[role]
         kept = pool.columns([*box.layout.bystanders, head])
         n, true = kept.heads[question].n.sum(), kept.truth(question)
         accuracy = true.accuracy[-1]
         error = (accuracy * (1 - accuracy) / n) ** 0.5
-        assert abs(true.margin[-1] - margin) < 4 * error, (role, margin)
+        assert abs(true.leads[grade - 1, -1] - margin) < 4 * error, (role, grade, margin)
         if role == "previous word":
             assert 4 * error < 0.03
 
@@ -64,16 +66,16 @@ def test_planted_heads_have_the_margins_that_were_wanted(box: Sandbox, pool: Poo
 @pytest.mark.slow
 def test_margins_are_right_on_average(box: Sandbox, pool: Pool) -> None:
     off = [
-        pool.columns([*box.layout.bystanders, head]).truth(ROLES[role]).margin[-1] - margin
-        for (role, margin), head in box.layout.planted.items()
+        pool.columns([*box.layout.bystanders, head]).truth(ROLES[role]).leads[grade - 1, -1] - margin
+        for (role, grade, margin), head in box.layout.planted.items()
     ]
     assert abs(np.mean(off)) < 0.015
 
 
 def test_heads_of_all_kinds_have_places_of_their_own(box: Sandbox) -> None:
     layout = box.layout
-    every = {(role, margin) for role in ROLES for margin in MARGINS}
-    assert every - {*layout.planted} == {("antecedent", 0.3)}  # the same head word is right in 7 of 10 cases
+    every = {(role, 1, margin) for role in ROLES for margin in MARGINS}
+    assert every - {*layout.planted} == {("antecedent", 1, 0.3)}  # the same head word is right in 7 of 10 cases
     assert all(layout.roles[head].strength <= STRONGEST for head in layout.planted.values())
     numbers = [*layout.bystanders, *layout.planted.values(), *layout.decoys]
     assert numbers == list(range(len(numbers)))
@@ -112,6 +114,7 @@ def test_the_pool_counts_every_question_with_its_baselines_and_controls(box: San
         for other in (pool.baselines["uniform"], pool.controls["random weights"]):
             assert other[question].clusters == sums.clusters
             np.testing.assert_array_equal(other[question].n, sums.n)
+        assert np.isfinite(pool.truth(question).leads[:, 0]).all() == (question != ROLES["previous word"])
     assert ROLES["previous word"] not in pool.arcs
     assert all(ROLES[role] in pool.arcs for role in ROLES if role != "previous word")
 
@@ -124,7 +127,7 @@ def test_where_right_answers_are_random_nobody_knows_them(box: Sandbox) -> None:
     assert random.documents == 24
     assert set(random.heads) >= set(ROLES.values())
     for role in ("subject of the verb", "object's verb"):
-        head, question = box.layout.planted[role, 0.3], ROLES[role]
+        head, question = box.layout.planted[role, 1, 0.3], ROLES[role]
         assert real.truth(question).accuracy[head] > 0.5
         assert random.truth(question).accuracy[head] < 0.25
         assert random.heads[question].n.sum() == 2 * real.heads[question].n.sum()
@@ -170,24 +173,28 @@ def record(studied: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
 def test_the_record_has_every_part_of_the_study(record: dict[str, Any]) -> None:
     assert (record["seed"], record["workers"], record["scale"]["runs"]) == (3, 1, 3)
     assert record["population"]["documents"] == 8
-    planted = {(row["role"], row["margin"]) for row in record["population"]["planted"]}
-    assert planted <= {(role, margin) for role in ROLES for margin in MARGINS}
-    assert {role for role, margin in planted if margin <= CHECKED_MARGIN} == {*ROLES}
-    power = {(row["role"], row["margin"], row["documents"]) for row in record["power"]}
-    assert power == {(role, margin, size) for role, margin in planted for size in TINY.documents}
+    planted = {(row["role"], row["grade"], row["margin"]) for row in record["population"]["planted"]}
+    assert planted <= {(role, grade, margin) for role in ROLES for grade in (1, 2, 3) for margin in MARGINS}
+    assert {role for role, grade, margin in planted if (grade, margin) == (1, 0.05)} == {*ROLES}
+    power = {(row["role"], row["grade"], row["margin"], row["documents"]) for row in record["power"]}
+    assert power == {(*place, size) for place in planted for size in TINY.documents}
+    assert all((row["grade"] == 1) == np.isfinite(row["former"]["rate"]) for row in record["power"])
     assert len(record["power"]) == len(power)
     assert {row["runs"] for row in record["power"]} == {3}
-    level = ("with the strongest baseline", ", documents of unequal length", ", unequal, better in short documents")
+    border = ("all at the margin", "unequal lengths", "better in short documents")
     nulls = [
-        "random weights",
-        "random right answers",
-        "offset decoys",
-        f"level {level[0]}",
-        *(f"level{x}" for x in level[1:]),
+        *("random weights", "random right answers", "offset decoys"),
+        *("one head at the margin", "one head, random right answers"),
+        *(f"grade 1, {place}" for place in (*border, "tilt of the population")),
+        *(f"grade {grade}, {place}" for grade in (2, 3) for place in border),
     ]
     assert [(row["null"], row["documents"], row["runs"]) for row in record["false"]] == [(name, 6, 3) for name in nulls]
+    assert {*NULLS} == {*nulls}, "the page says what each of them is"
+    rates = {kind(name) for row in record["false"] for name in row["rates"]}
+    assert rates == {*RATES}
+    assert all(np.isfinite(row["coverage"]["margin"]["rate"]) for row in record["false"])
     assert [row["place"] for row in record["weights"]] == [*BY_WEIGHTS]
-    checked = [role for role in ROLES if (role, CHECKED_MARGIN) in planted]
+    checked = [role for role in ROLES if (role, 1, CHECKED_MARGIN) in planted]
     assert [(row["role"], row["documents"], row["runs"]) for row in record["whole"]] == [
         (role, 6, 1) for role in checked
     ]
@@ -200,14 +207,14 @@ def test_the_record_has_every_part_of_the_study(record: dict[str, Any]) -> None:
 @pytest.mark.slow
 def test_the_record_tells_the_heads_that_were_planted(record: dict[str, Any]) -> None:
     """Accuracy at the power cells is that of the population, and the estimates of runs lie around it."""
-    planted = {(row["role"], row["margin"]): row for row in record["population"]["planted"]}
+    planted = {(row["role"], row["grade"], row["margin"]): row for row in record["population"]["planted"]}
     for row in record["power"]:
-        one = planted[row["role"], row["margin"]]
+        one = planted[row["role"], row["grade"], row["margin"]]
         assert (row["true_accuracy"], row["true_margin"]) == (one["true_accuracy"], one["true_margin"])
         assert row["items"] == pytest.approx(one["items_a_document"] * row["documents"], rel=0.5)
         assert row["estimate"]["mean"] == pytest.approx(one["true_accuracy"], abs=0.2)
     for role in ROLES:
-        strengths = [planted[role, margin]["strength"] for margin in MARGINS if (role, margin) in planted]
+        strengths = [planted[role, 1, margin]["strength"] for margin in MARGINS if (role, 1, margin) in planted]
         assert strengths == sorted(strengths)
 
 
@@ -222,19 +229,19 @@ def test_heads_that_are_planted_by_weights_are_found() -> None:
     for row in planted_by_weights(15, seed=1):
         assert row["chosen"] == row["planted"]
         assert row["accuracy"] == 1
-        assert row["specialised"]
+        assert row["graded"]
 
 
 def test_a_run_without_knowledge_tells_what_it_declared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Two heads of one label are called, one of them with enough of a margin; the selection split is not told."""
+    """One head of two has a grade; the selection split is not looked at."""
     ran: list[Config] = []
-    row = {"probe": "p", "variant": "v", "label": "a", "name": "1-1", "split": "report", "specialised": False}
+    row = {"probe": "p", "variant": "v", "label": "a", "name": "1-1", "split": "report", "grade": 0}
     changes: list[dict[str, object]] = [
-        {"p_adjusted": 0.01, "specialised": True},
-        {"p_adjusted": 0.02},
+        {"p_adjusted": 0.01, "grade": 2},
+        {"p_adjusted": 0.2},
         {"label": "b", "p_adjusted": 0.5},
         {"label": "not tested", "p_adjusted": np.nan},
-        {"split": "select", "p_adjusted": 0.01, "specialised": True},
+        {"split": "select", "p_adjusted": 0.01, "grade": 1},
     ]
     scores = pd.DataFrame([row | change for change in changes])
 
@@ -249,8 +256,7 @@ def test_a_run_without_knowledge_tells_what_it_declared(monkeypatch: pytest.Monk
         "source": "shuffled",
         "seed": 3,
         "labels": 2,
-        "significant": 2,
-        "specialised": 1,
+        "graded": 1,
         "declared": ["1-1 p v a"],
     }
     (config,) = ran

@@ -53,6 +53,8 @@ def random_pool(documents: int, seed: int = 0) -> Pool:
             "offset": pooled({A: [0.3], B: [0.32], C: [0.25]}),
             "uniform": pooled({A: [0.1], B: [0.1], C: [0.05]}),
             LEXICAL: pooled({A: [0.45], B: [0.5]}),
+            "tag rule": pooled({A: [0.4], B: [0.6]}),
+            "nearest noun": pooled({B: [0.65]}),
         },
         pooled({A: [0.3, 0.31, 0.2, 0.1, 0.1, 0.1], B: [0.3, 0.3, 0.28, 0.3, 0.3, 0.3]}),
         {RANDOM: pooled({A: [0.3, 0.1, 0.33, 0.2], B: [0.2, 0.2, 0.2, 0.2], C: [0.1, 0.2, 0.3, 0.3]})},
@@ -84,11 +86,17 @@ def test_where_no_drawn_document_has_an_item_there_is_nothing() -> None:
 POOL = Pool(
     3,
     {A: sums_of([10, 30, 10], [[5, 1, 10], [20, 3, 30], [5, 1, 10]]), B: sums_of([20], [[2, 4, 10]], clusters=[1])},
-    {"offset": {A: sums_of([10, 30, 10], [3, 12, 5])}, LEXICAL: {A: sums_of([10, 30, 10], [9, 28, 9])}},
+    {
+        "offset": {A: sums_of([10, 30, 10], [3, 12, 5])},
+        LEXICAL: {A: sums_of([10, 30, 10], [9, 28, 9])},
+        "tag rule": {A: sums_of([10, 30, 10], [9, 20, 1]), B: sums_of([20], [20], clusters=[1])},
+        "first noun": {A: sums_of([10, 30, 10], [10, 30, 8])},
+    },
     {A: sums_of([10, 30, 10], [[0, 5, 2], [9, 10, 3], [0, 10, 0]])},
     {RANDOM: {A: sums_of([10, 30, 10], [[1, 2], [1, 2], [1, 2]]), B: sums_of([20], [[6, 1]], clusters=[1])}},
 )
-"""Of question A heads have 30, 5 and 50 of 50, the offset 20, the best head on control arcs 25, the other model 6."""
+"""Of question A heads have 30, 5 and 50 of 50, the offset 20, the best head on control arcs 25, the other model 6,
+the table 46 and the best of two rules 48. B has no table."""
 
 
 def test_the_margin_is_over_the_strongest_baseline_or_best_head_of_a_control_but_not_over_the_table() -> None:
@@ -98,6 +106,14 @@ def test_the_margin_is_over_the_strongest_baseline_or_best_head_of_a_control_but
     assert truth.margin.tolist() == pytest.approx([0.1, -0.4, 0.5])
     other = POOL.truth(B)
     assert other.margin.tolist() == pytest.approx([-0.2, -0.1, 0.2])
+
+
+def test_leads_for_a_grade_are_over_the_rivals_up_to_it_and_unknown_from_the_first_grade_on_that_has_none() -> None:
+    leads = POOL.truth(A).leads
+    np.testing.assert_allclose(leads, [[0.1, -0.4, 0.5], [-0.32, -0.82, 0.08], [-0.36, -0.86, 0.04]])
+    np.testing.assert_allclose(POOL.truth(B).leads, [[-0.2, -0.1, 0.2], [np.nan] * 3, [np.nan] * 3])
+    weak = replace(POOL, baselines=POOL.baselines | {LEXICAL: {A: sums_of([10, 30, 10], [1, 1, 1])}})
+    np.testing.assert_allclose(weak.truth(A).leads[1], leads[0], err_msg="the offset is stronger than the table")
 
 
 def test_a_model_of_some_heads_has_those_heads_on_control_arcs_too() -> None:
@@ -117,16 +133,25 @@ def test_a_run_that_asks_less_asks_it_with_the_same_controls() -> None:
     np.testing.assert_array_equal(one.truth(B).margin, POOL.truth(B).margin)
 
 
-def test_in_a_level_pool_every_head_has_the_accuracy_of_the_strongest_and_varies_as_before() -> None:
-    pool = random_pool(40)
-    level = pool.level()
+@pytest.mark.parametrize("grade", [1, 2, 3])
+def test_in_a_level_pool_every_head_has_the_lead_of_the_grade_and_varies_as_before(grade: int) -> None:
+    pool = random_pool(40).only([A, B])
+    level = pool.level(grade, 0.05)
     for question, sums in pool.heads.items():
-        np.testing.assert_allclose(level.truth(question).margin, 0, atol=1e-12)
+        leads = level.truth(question).leads
+        np.testing.assert_allclose(leads[grade - 1], 0.05, atol=1e-12)
+        assert (leads[: grade - 1] >= 0.05 - 1e-12).all()
         before, after = (part.hits / sums.n[:, None] for part in (sums, level.heads[question]))
         np.testing.assert_allclose(before - after, np.broadcast_to((before - after)[:1], before.shape), atol=1e-12)
         np.testing.assert_array_equal(level.heads[question].mass, sums.mass)
     assert level.arcs is pool.arcs
-    np.testing.assert_allclose(level.level().heads[A].hits, level.heads[A].hits, atol=1e-9)
+    np.testing.assert_allclose(level.level(grade, 0.05).heads[A].hits, level.heads[A].hits, atol=1e-9)
+
+
+def test_one_head_alone_can_be_moved_to_the_border() -> None:
+    moved = POOL.level(1, 0.05, {A: 2})
+    assert moved.truth(A).margin.tolist() == pytest.approx([0.1, -0.4, 0.05])
+    assert moved.truth(B).margin.tolist() == pytest.approx([-0.2, -0.1, 0.2])
 
 
 def test_stacked_pools_have_the_documents_of_all_one_after_the_other() -> None:
@@ -171,7 +196,7 @@ def real_run(pool: Pool, select: range, report: range, effort: Effort, rule: Ver
         chosen = control_sums(*(renumbered(pooled, part) for part in (select, report)))
         for split, sums in zip(splits, chosen, strict=True):
             split.baselines[name] = sums
-    return add_verdicts(score_table(*splits, shape=SHAPE, effort=effort), rule)
+    return add_verdicts(score_table(*splits, shape=SHAPE, effort=effort, margin=rule.margin), rule)
 
 
 def assert_same(judged: dict[Question, SimulatedQuestion], scores: pd.DataFrame) -> None:
@@ -190,15 +215,20 @@ def assert_same(judged: dict[Question, SimulatedQuestion], scores: pd.DataFrame)
             "margin": found.margin,
             "lexical_accuracy": found.lexical_accuracy,
             "p": found.p,
-            "p_label": found.p_label,
-            "p_adjusted": one.p_adjusted,
-            "specialised": one.specialised,
+            **dict(zip(("p_label", "p_words", "p_rules"), (found.p_label[0], *one.p_adjusted[1:]), strict=True)),
+            "p_adjusted": one.p_adjusted[0],
+            "rule_accuracy": found.rule_accuracy,
+            "effective_clusters": found.effective_clusters,
+            "excluded": found.excluded,
+            "grade": one.grade,
+            "verdict": one.verdict,
         }
         for prefix, interval in (
             ("ci", found.accuracy_interval),
             ("mass", found.mass_interval),
             ("margin", found.margin_interval),
             ("lexical_margin", found.lexical_interval),
+            ("rule_margin", found.rule_interval),
         ):
             pairs |= {f"{prefix}_low": interval[0], f"{prefix}_high": interval[1]}
         for column, values in pairs.items():
@@ -207,18 +237,20 @@ def assert_same(judged: dict[Question, SimulatedQuestion], scores: pd.DataFrame)
         assert set(rows.baseline) == {found.baseline}
 
 
-@pytest.mark.parametrize("documents", [8, 30])
+@pytest.mark.parametrize(("documents", "margin", "verdict"), [(8, 0.05, "yes"), (30, 0.05, "yes"), (30, 0.6, "no")])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_run_in_which_every_document_is_drawn_once_is_judged_as_a_real_run(documents: int, seed: int) -> None:
-    """With 8 documents all signs are tried, with 30 as many as were asked for."""
-    pool, rule = random_pool(2 * documents, seed), VerdictRule()
+def test_a_run_in_which_every_document_is_drawn_once_is_judged_as_a_real_run(
+    documents: int, margin: float, verdict: str, seed: int
+) -> None:
+    """Of the same pool, with three grades; C has the first alone."""
+    pool, rule = random_pool(2 * documents, seed), VerdictRule(margin=margin)
     select, report = range(documents), range(documents, 2 * documents)
     judged = judge(pool, np.array(select), np.array(report), EFFORT, rule)
     scores = real_run(pool, select, report, EFFORT, rule)
     assert_same(judged, scores)
-    assert scores.specialised.any()
-    assert not scores.specialised.all()
-    assert scores.lexical_margin_low.notna().any()
+    assert {*scores.grade} >= {0, 1}
+    assert verdict in {*scores.verdict}
+    assert scores.p_rules.notna().any()
 
 
 def test_the_head_of_a_control_is_chosen_on_both_splits_together() -> None:
@@ -244,12 +276,34 @@ def test_a_question_without_an_item_on_the_report_split_is_not_judged_and_not_co
         np.testing.assert_array_equal(judged[question].p_adjusted, fewer[question].p_adjusted)
 
 
+def test_what_the_selection_split_does_not_ask_is_not_tested() -> None:
+    pool, documents = random_pool(30), np.arange(30)
+    judged = judge(pool, documents[documents % 3 == 0], documents, EFFORT, VerdictRule())
+    assert np.isnan(judged[B].p_adjusted).all()
+    assert (judged[B].verdict, judged[B].grade.tolist()) == ("", [0] * 6)
+    assert judged[A].verdict
+
+
+def test_labels_of_a_probe_are_a_family_and_other_probes_cost_nothing() -> None:
+    pool, documents = random_pool(30), np.arange(30)
+    whole = judge(pool, documents, documents, EFFORT, VerdictRule())
+    np.testing.assert_array_equal(
+        whole[C].p_adjusted, judge(pool.only([C]), documents, documents, EFFORT, VerdictRule())[C].p_adjusted
+    )
+    alone = judge(pool.only([B]), documents, documents, EFFORT, VerdictRule())[B]
+    np.testing.assert_allclose(alone.p_adjusted, alone.evidence.p_label)
+    assert (whole[B].p_adjusted > alone.p_adjusted).any()
+
+
 def test_the_rule_is_that_of_the_run() -> None:
     pool, documents = random_pool(30), np.arange(30)
-    strict, lax = (judge(pool, documents, documents, EFFORT, VerdictRule(margin=margin)) for margin in (0.3, 0.0))
-    assert strict[B].specialised.tolist() == [True] + [False] * 5
-    assert lax[A].specialised[2]
-    assert not strict[A].specialised.any()
+    lax, strict, strictest = (
+        judge(pool, documents, documents, EFFORT, VerdictRule(margin=margin)) for margin in (0.0, 0.2, 0.4)
+    )
+    assert lax[A].grade[2] >= 1
+    assert strict[B].grade.tolist() == [1] + [0] * 5
+    assert not strict[A].grade.any()
+    assert (lax[A].verdict, strictest[A].verdict) == ("yes", "no")
 
 
 # --- runs
@@ -257,7 +311,7 @@ def test_the_rule_is_that_of_the_run() -> None:
 
 def numbers(judged: dict[Question, SimulatedQuestion]) -> list[object]:
     return [
-        (question, one.evidence.n, one.evidence.margin_interval.tolist(), one.p_adjusted.tolist())
+        (question, one.evidence.n, one.evidence.margin_interval.tolist(), str(one.p_adjusted))
         for question, one in judged.items()
     ]
 
@@ -302,18 +356,37 @@ def test_over_many_runs_estimates_are_those_of_the_population() -> None:
 
 
 def test_joined_documents_have_the_sums_of_their_parts_and_tilted_heads_their_accuracies() -> None:
-    pool = random_pool(60).level()
-    plain, tilted = pool.unequal(1.0, 0.0, seed=3), pool.unequal(1.0, 0.1, seed=3)
+    pool = random_pool(60).level(1, 0.05)
+    plain = pool.unequal(1.0, seed=3)
+    tilted = plain.tilted(0.1)
     assert plain.documents == tilted.documents < 60
     for question, sums in pool.heads.items():
         joined = plain.heads[question]
         assert joined.n.sum() == sums.n.sum()
         assert len(joined.n) < len(sums.n)
         np.testing.assert_allclose(joined.hits.sum(0), sums.hits.sum(0))
-        np.testing.assert_allclose(tilted.truth(question).margin, 0, atol=1e-12)
+        np.testing.assert_allclose(tilted.truth(question).margin, 0.05, atol=1e-12)
         rate = (tilted.heads[question].hits - joined.hits)[:, 0] / joined.n
         assert np.ptp(rate + 0.1 * np.log2(joined.n)) < 1e-9
         assert rate[joined.n.argmin()] > 0 > rate[joined.n.argmax()]
     for name, pooled in pool.baselines.items():
         for question, sums in pooled.items():
             np.testing.assert_allclose(plain.baselines[name][question].hits.sum(0), sums.hits.sum(0))
+
+
+def test_a_slope_is_centred_on_the_lengths_that_a_run_draws() -> None:
+    """Its heads are better in short documents, and over the documents drawn as good as without it."""
+    plain = random_pool(60).level(1, 0.05).unequal(1.0, seed=3)
+    select, report = (np.random.default_rng(seed).integers(plain.documents, size=20) for seed in (0, 1))
+    without, sloped, tilted = (
+        judge(pool, select, report, EFFORT, VerdictRule())
+        for pool in (plain, replace(plain, slope=0.1), plain.tilted(0.1))
+    )
+    for question, one in without.items():
+        np.testing.assert_allclose(sloped[question].evidence.accuracy, one.evidence.accuracy)
+        assert (np.abs(tilted[question].evidence.accuracy - one.evidence.accuracy) > 1e-3).all()
+        before, after = (run[question].split.heads[question] for run in (without, sloped))
+        more = (after.hits - before.hits)[:, 0] / before.n
+        assert np.ptp(more + 0.1 * np.log2(before.n)) < 1e-9
+    assert plain.columns([0]).slope == 0
+    assert replace(plain, slope=0.1).columns([0]).only([A]).unequal(1.0, seed=0).slope == 0.1

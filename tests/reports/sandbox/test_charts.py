@@ -19,9 +19,17 @@ from tests.reports.sandboxes import small_record
 UNKNOWN = Rate()
 
 
-def cell(margin: float, documents: int, found: Rate, true_margin: float | None = None, role: str = "walker") -> Power:
+def cell(
+    margin: float,
+    documents: int,
+    found: Rate,
+    true_margin: float | None = None,
+    role: str = "walker",
+    grade: int = 1,
+    words: float = 7.3,
+) -> Power:
     true = margin + 0.004 if true_margin is None else true_margin
-    return Power(role, margin, true, documents, 7.3 * documents, 1000, found, UNKNOWN, {})
+    return Power(role, grade, margin, true, documents, words * documents, 1000, found, UNKNOWN, {})
 
 
 def layers(spec: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -65,7 +73,7 @@ def test_lines_of_power_hold_every_rate_with_its_band():
     assert data(chart, "area", "documents", "low", "high") == [(20, 38, 44), (80, 45, 52)]
     assert data(chart, "area", "documents", "low", "high", place=1) == [(20, 70, 76), (80, 98, 99.4)]
     told = data(chart, "circle", "said")
-    assert told[1] == ("true margin +10.4, 80 documents: specialised in 48.7 [45.0, 52.0] % of runs",)
+    assert told[1] == ("true lead +10.4, 80 documents: grade 1 in 48.7 [45.0, 52.0] % of runs",)
     encoding = layer(chart, "line")["encoding"]
     assert encoding["color"]["scale"]["domain"] == ["+10.4", "+20.4"]
     assert encoding["strokeDash"]["scale"]["range"] == [[5, 3], [1, 0]]
@@ -74,7 +82,7 @@ def test_lines_of_power_hold_every_rate_with_its_band():
 
 
 def test_sizes_are_on_a_logarithmic_axis_with_the_mean_of_scored_words_below():
-    more = [cell(0.2, 1200, Rate(1, 0.99, 1)), Power("walker", 0.3, 0.3, 20, 148, 9, GRID[0].specialised, UNKNOWN, {})]
+    more = [cell(0.2, 1200, Rate(1, 0.99, 1)), cell(0.3, 20, GRID[0].graded, words=7.4)]
     x = layer(power_charts([*GRID, *more], 0.1)[0], "line")["encoding"]["x"]
     assert x["scale"]["type"] == "log"
     # 146, 146 and 148 words at 20 documents
@@ -93,11 +101,21 @@ def test_a_role_has_its_own_panel_and_what_was_not_measured_has_no_dot():
     other = [cell(0.2, 80, Rate(0.5, 0.4, 0.6), role="runner"), cell(0.3, 80, UNKNOWN, role="runner")]
     unknown = cell(0.2, 80, UNKNOWN, role="nobody")
     walker, runner = power_charts([*GRID, *other, unknown], 0.1)
-    assert (walker.title, runner.title) == ("walker", "runner")
+    assert [chart.title for chart in (walker, runner)] == [
+        f"{x}, beyond position and controls" for x in ("walker", "runner")
+    ]
     assert data(runner, "circle", "series", "value") == [("+20.4", 50)]
     colours = [layer(chart, "line")["encoding"]["color"]["scale"] for chart in (walker, runner)]
     assert colours[0]["range"][1] == colours[1]["range"][0], "a margin looks the same in all panels"
     assert colours[1]["domain"] == ["+20.4"]
+
+
+def test_a_grade_has_a_panel_of_its_own():
+    first, second = power_charts([*GRID, cell(0.2, 80, Rate(0.5, 0.4, 0.6), grade=2)], 0.1)
+    assert (first.title, second.title) == ("walker, beyond position and controls", "walker, beyond words")
+    assert data(second, "circle", "said") == [
+        ("true lead +20.4, 80 documents: grade 2 in 50.0 [40.0, 60.0] % of runs",)
+    ]
 
 
 def test_lines_of_margins_that_came_out_alike_are_not_one_line():
@@ -147,7 +165,7 @@ def test_rates_share_an_axis_with_the_nominal_level_and_the_goal():
         assert x["scale"]["domain"] == pytest.approx([0, 15])
         assert x["axis"]["values"] == pytest.approx([0, 5, 15])
         assert data(chart, "rule", "at", "said") == [(5, "nominal level: 5.0 %")]
-        assert data(chart, "rule", "at", "said", place=1) == [(6, "goal: at most 6.0 %")]
+        assert data(chart, "rule", "at", "said", place=1) == [(6.4, "goal: at most 6.4 %")]
         assert [("strokeDash" in layer(chart, "rule", place)["mark"]) for place in (0, 1)] == [False, True]
     (low,) = false_charts(NULLS[:1], 0.05)
     assert layer(low, "circle")["encoding"]["x"]["scale"]["domain"] == [0, 10], "twice the level at the least"
@@ -163,7 +181,7 @@ def test_coverage_has_its_cells_their_mean_and_the_goal():
     (chart,) = coverage_charts(rows)
     assert chart.title == "mass"
     assert data(chart, "circle", "documents", "value") == [(20, 93), (20, 95), (80, 96)]
-    assert data(chart, "circle", "said")[2] == ("walker, true margin +20.4, 80 documents: 96.0 [95.0, 97.0] %",)
+    assert data(chart, "circle", "said")[2] == ("walker, grade 1, true lead +20.4, 80 documents: 96.0 [95.0, 97.0] %",)
     assert data(chart, "line", "documents", "value") == [(20, 94), (80, 96)]
     assert data(chart, "area", "documents", "low", "high") == [(20, 92, 95.5), (80, 94.5, 97)]
     assert data(chart, "circle", "said", place=1)[0] == ("all cells, 20 documents: 94.0 [92.0, 95.5] %",)
@@ -193,11 +211,11 @@ def test_a_browser_draws_every_chart_in_the_colours_of_the_page(opened: Any, tmp
     (tmp_path / "sandbox.json").write_text(json.dumps(small_record()))
     page = opened(write_sandbox_page(tmp_path), width=390)
     charts = page.locator("[data-chart]")
-    assert charts.count() == 2 + 2 + 3
+    assert charts.count() == 3 + 2 + 3
     for chart in charts.all():
         chart.scroll_into_view_if_needed()
         chart.locator("svg").wait_for()
-    walker, _, random, decoys, accuracy = charts.all()[:5]
+    walker, _, _, random, decoys, accuracy = charts.all()[:6]
     assert walker.locator("tspan").all_text_contents() == ["20", "146", "80", "584"]
     assert walker.locator(".role-legend-label text").all_text_contents() == ["+10.4", "+20.4"]
     dashes = [line.get_attribute("stroke-dasharray") for line in walker.locator(".mark-line.role-mark path").all()]
@@ -205,12 +223,13 @@ def test_a_browser_draws_every_chart_in_the_colours_of_the_page(opened: Any, tmp
     assert walker.locator(".mark-area.role-mark path").count() == 2
     assert [one.locator(".mark-symbol.role-mark path").count() for one in (walker, random, accuracy)] == [
         4,
-        6,
-        6 + 2 + 2,
+        4,
+        8 + 2 + 2,
     ]
-    assert random.locator(".role-axis-label text").all_text_contents().count("25") == 6
+    assert random.locator(".role-axis-label text").all_text_contents().count("25") == 4
     assert (
-        page.get_by_role("img", name="walker. Share of runs that call the head for “walker” specialised").count() == 1
+        page.get_by_role("img", name="walker, beyond words. Share of runs in which the head for “walker” has").count()
+        == 1
     )
     decoys.locator(".mark-symbol.role-mark path").first.hover()
     page.locator("#chart-told.visible").wait_for()
