@@ -56,7 +56,7 @@ class Measure:
         """Return the mean with its interval; that of shares does not leave 0 to 100 %."""
         if self.geometric:
             return geometric_mean(found)
-        shares = self.unit == "%" and 0 <= min(found) and max(found) <= 1
+        shares = self.unit == "%" and min(found) >= 0 and max(found) <= 1
         return mean_of(found).within(0, 1) if shares else mean_of(found)
 
     def recorded(self) -> dict[str, Any]:

@@ -175,13 +175,9 @@ def _count_finds(
         return
     finds = {question: one.grade >= grade for question, one in tested.items()}
     false = {question: bool((found & nulls[question][grade - 1]).any()) for question, found in finds.items()}
-    shares = []
-    for probe in dict.fromkeys(question[0] for question in tested):
-        family = [question for question in tested if question[0] == probe]
-        found = sum(bool(finds[question].any()) for question in family)
-        shares.append(sum(false[question] for question in family) / max(found, 1))
+    found = sum(bool(heads.any()) for heads in finds.values())
     counts.add((f"{ANY}, grade {grade}",), any(false.values()))
-    counts.add((f"{FDR}, grade {grade}",), float(np.mean(shares)))
+    counts.add((f"{FDR}, grade {grade}",), sum(false.values()) / max(found, 1))
 
 
 def count_equivalence(

@@ -71,7 +71,7 @@ class Evidence:
     rule_interval: Numbers
     "Of the margin over that rule."
     excluded: float
-    "Upper bound of every head's lead over that baseline, the largest of all heads; NaN where nothing is tested."
+    "Upper bound of every head's lead over all baselines, the largest of all heads; NaN where nothing is tested."
     p: Numbers
     "[head] That the head leads some baseline or control by no more than the margin, uncorrected."
     p_label: Numbers
@@ -119,7 +119,7 @@ def weigh(
         rule=rule,
         rule_accuracy=rule_accuracy,
         rule_interval=_lead_interval(documents, heads, rules.get(rule)),
-        excluded=_excluded(documents, heads, baselines.get(strongest)) if test else np.nan,
+        excluded=_excluded(documents, heads, [*baselines.values()]) if test else np.nan,
         p=tested[0],
         p_label=np.stack([holm(p) for p in tested]),
     )
@@ -134,7 +134,8 @@ def _tested(
     margin: float | None,
 ) -> list[Numbers]:
     """Return the p of every grade, [head] each: of a lead over its own rivals and those of the grades below."""
-    found, beaten = [], heads.hits[:, :0]
+    found: list[Numbers] = []
+    beaten = heads.hits[:, :0]
     for rivals in ([*baselines.values()], [] if table is None else [table], [*rules.values()]):
         known = margin is not None and bool(rivals) and (not found or np.isfinite(found[-1]).all())
         beaten = np.concatenate([beaten, *(sums.hits for sums in rivals)], axis=1)
@@ -156,9 +157,15 @@ def _lead_interval(documents: Documents, heads: Sums, rival: Sums | None) -> Num
     return documents.interval(heads.hits - rival.hits)
 
 
-def _excluded(documents: Documents, heads: Sums, rival: Sums | None) -> float:
-    """Return the lead over `rival` that no head reaches.
+def _excluded(documents: Documents, heads: Sums, rivals: Sequence[Sums]) -> float:
+    """Return the lead over all rivals that no head reaches.
 
-    Heads are bounded one by one: that all of them stay below a margin is shown where each does (Berger 1982).
+    A head is bounded by the rival over which it leads least surely, each bound being held to its share of the level
+    (Bonferroni), for which rival is strongest is not known. Heads are bounded one by one: that all of them stay below
+    a margin is shown where each does (Berger 1982).
     """
-    return np.nan if rival is None else float(documents.upper_bound(heads.hits - rival.hits).max())
+    if not rivals:
+        return np.nan
+    level = 1 - 0.05 / len(rivals)
+    bounds = [documents.upper_bound(heads.hits - rival.hits, level) for rival in rivals]
+    return float(np.min(bounds, axis=0).max())

@@ -143,9 +143,9 @@ def _filled(value: object, rows: int) -> npt.NDArray[Any]:
 def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     """Return the scores of a whole run with adjusted p-values, grades and the verdicts of questions.
 
-    The labels of a probe, in all its variants, are one family. A head is specialised if it has a grade in a role of
-    language. The verdict of a question is yes if some head has a grade; no if every head's lead surely lies below the
-    margin (`excluded` does); else undecided.
+    All labels of a run are one family. A head is specialised if it has a grade in a role of language. The verdict of a
+    question is yes if some head has a grade; no if every head's lead surely lies below the margin (`excluded` does);
+    else undecided.
     """
     scores = scores.copy()
     tested = np.flatnonzero(scores.p_label.notna())
@@ -156,20 +156,19 @@ def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     of_question = scores.iloc[tested].groupby(["probe", "variant", "label", "split"], sort=False)
     graded = of_question.grade.transform("max") > 0
     excluded = np.where(scores.excluded.iloc[tested] < rule.margin, "no", "undecided")
-    scores["verdict"] = ""
-    scores.iloc[tested, scores.columns.get_loc("verdict")] = np.where(graded, "yes", excluded)
+    verdict = np.full(len(scores), "", dtype=object)
+    verdict[tested] = np.where(graded, "yes", excluded)
+    scores["verdict"] = verdict
     return scores
 
 
 def _adjusted(scores: pd.DataFrame, tested: IntArray, corrected: Numbers) -> Numbers:
-    """Return p-values that are corrected for the heads of their label, corrected for the labels of their probe too."""
+    """Return p-values that are corrected for the heads of their label, corrected for all labels of the run too."""
+    labels = scores.iloc[tested].groupby(["probe", "variant", "label", "split"], sort=True).indices.values()
+    families = [tested[places] for places in labels]
     adjusted = np.full(len(scores), np.nan)
-    for _, of_probe in scores.iloc[tested].groupby("probe", sort=True).indices.items():
-        rows = tested[of_probe]
-        labels = scores.iloc[rows].groupby(["variant", "label", "split"], sort=True).indices.values()
-        families = [rows[places] for places in labels]
-        for places, p in zip(families, adjust([corrected[places] for places in families], dependent=True), strict=True):
-            adjusted[places] = p
+    for places, p in zip(families, adjust([corrected[places] for places in families], dependent=True), strict=True):
+        adjusted[places] = p
     return adjusted
 
 

@@ -184,7 +184,7 @@ def simulated_runs(
 def judge(
     pool: Pool, select: IntArray, report: IntArray, effort: Effort, rule: VerdictRule
 ) -> dict[Question, SimulatedQuestion]:
-    """Return what a run finds whose splits are these documents of the pool; labels of a probe are one family."""
+    """Return what a run finds whose splits are these documents of the pool; all its labels are one family."""
     split, draws = _report_split(pool, select, report), Draws.of(range(len(report)), effort, 1, test=False)
     found: dict[Question, Evidence] = {}
     for question in split.heads:
@@ -210,16 +210,9 @@ def _report_split(pool: Pool, select: IntArray, report: IntArray) -> Split:
 
 
 def _adjusted(found: Mapping[Question, Evidence]) -> list[Numbers]:
-    """Return [grade, head] of each question: p corrected for the heads of a label, then for the labels of its probe."""
-    questions = list(found)
-    adjusted = {question: np.empty_like(found[question].p_label) for question in questions}
-    for probe in dict.fromkeys(probe for probe, _, _ in questions):
-        family = [question for question in questions if question[0] == probe]
-        for grade in GRADES:
-            families = [found[question].p_label[grade - 1] for question in family]
-            for question, p in zip(family, adjust(families, dependent=True), strict=True):
-                adjusted[question][grade - 1] = p
-    return list(adjusted.values())
+    """Return [grade, head] of each question: p corrected for the heads of a label, then for all labels of the run."""
+    by_grade = [adjust([one.p_label[grade - 1] for one in found.values()], dependent=True) for grade in GRADES]
+    return [np.stack(grades) for grades in zip(*by_grade, strict=True)]
 
 
 def _judged(evidence: Evidence, split: Split, p_adjusted: Numbers, rule: VerdictRule) -> SimulatedQuestion:

@@ -193,7 +193,7 @@ def adjust(families: Sequence[Numbers], *, dependent: bool) -> list[Numbers]:
     Labels are selected by their smallest p; within the selected share of labels, heads are held to the same share of
     the level (Benjamini and Bogomolov 2014): at level a, on average a share of at most a of the labels with a find has
     a false one. For `dependent` labels the selection is that of Benjamini and Yekutieli (2001, Annals of Statistics
-    29:4, theorem 1.3), which holds however they depend on each other: the labels of a probe share documents and heads,
+    29:4, theorem 1.3), which holds however they depend on each other: the labels of a run share documents and heads,
     "nsubj" and "nsubj:*" share items. Its price is a factor of 1 + 1/2 + ... + 1/labels over Benjamini and Hochberg
     (1995), which is proven for independent labels. NaN, what could not be tested, stays NaN and does not count.
     """
@@ -224,4 +224,5 @@ class VerdictRule:
         1 is beyond position and controls, 2 beyond words, 3 beyond grammar rules; what was not tested is not reached.
         """
         passed = np.logical_and.accumulate([p < self.alpha for p in adjusted], axis=0)
-        return passed.sum(0)
+        grades: npt.NDArray[np.int64] = passed.sum(0)
+        return grades

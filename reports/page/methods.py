@@ -183,7 +183,7 @@ def _tests(verdicts: Verdicts) -> Iterator[str]:
     yield (
         f"That a head leads a rival by more than {margin} points was tested with the same regression, one-sided; "
         "against several rivals the largest p counts (Berger 1982). p was corrected over the heads of a label (Holm "
-        "1979) and over the labels of a probe by Benjamini and Yekutieli 2001, heads being held to the selected share "
+        "1979) and over the labels of the run by Benjamini and Yekutieli 2001, heads being held to the selected share "
         f"(Benjamini and Bogomolov 2014). A head has a grade where this p is below {verdicts.rule.alpha:g} on the "
         f"report split: 1 {GRADES[1]}, 2 {GRADES[2]}, 3 {GRADES[3]}, tested in this order."
     )

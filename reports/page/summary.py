@@ -111,8 +111,8 @@ def _sure(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts) -> It
         alpha = verdicts.rule.alpha
         yield (
             "Tested together",
-            "p is corrected for all heads of a question (a label in one direction) and for all questions of a probe, "
-            "which may depend on each other (Benjamini and Yekutieli 2001). Of a probe's questions with a graded head, "
+            "p is corrected for all heads of a question (a label in one direction) and for all questions of the run, "
+            "which may depend on each other (Benjamini and Yekutieli 2001). Of the questions with a graded head, "
             f"on average at most {points(alpha)} % have a false one.",
         )
     stable = [row.stability for row in tested if row.grade]

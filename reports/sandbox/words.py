@@ -66,7 +66,7 @@ RATES = {
     "family-wise within a label": "share of labels in which any null head is found, corrected for the heads of the "
     "label only",
     ANY: "share of runs in which any null head has the grade, after all corrections",
-    "labels with a false find, of labels with a find": "false discovery rate over the labels of a probe, after all "
+    "labels with a false find, of labels with a find": "false discovery rate over the labels of a run, after all "
     "corrections",
     WRONG_NO: "share of questions that are answered by no although some head’s true lead reaches the margin",
     RIGHT_NO: "share of questions that are answered by no, of those in which no head’s true lead reaches the margin: "

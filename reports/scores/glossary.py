@@ -97,7 +97,7 @@ MEANING: Final = (
     (
         "adjusted p",
         "p corrected twice: for all heads of the label (Holm 1979; column p_label of scores.parquet), and once more "
-        "for all labels of the probe (Benjamini and Yekutieli 2001, for labels that depend on each other; heads held "
+        "for all labels of the run (Benjamini and Yekutieli 2001, for labels that depend on each other; heads held "
         "to the selected share, Benjamini and Bogomolov 2014). There is one for each grade.",
     ),
     (

@@ -46,8 +46,8 @@ class RunThresholds:
             yield f"Grade {grade}, {name}", f"Its rivals: {rival}. A label without them has no such grade."
         yield (
             "Correction",
-            "p is corrected for the heads of a label (Holm) and for all labels of a probe (Benjamini and Yekutieli "
-            "2001, for labels that depend on each other). Of the questions of a probe with a graded head, on average "
+            "p is corrected for the heads of a label (Holm) and for all labels of the run (Benjamini and Yekutieli "
+            "2001, for labels that depend on each other). Of the questions with a graded head, on average "
             f"at most {points(self.alpha)} % have a false one.",
         )
         yield (
@@ -94,7 +94,7 @@ class Finds:
 
 
 @dataclass(frozen=True)
-class Counts:
+class GradeCounts:
     """Heads by grade and questions by verdict, over probes."""
 
     by_grade: tuple[int, ...]
@@ -108,7 +108,7 @@ class Counts:
     tests_language: bool
 
     @classmethod
-    def of(cls, finds: tuple[Finds, ...]) -> Counts:
+    def of(cls, finds: tuple[Finds, ...]) -> GradeCounts:
         """Count what the probes found."""
         language, placed = [one for one in finds if one.of_language], [one for one in finds if not one.of_language]
         highest: dict[str, int] = {}
@@ -147,7 +147,7 @@ class Verdicts:
 
     def counted(self, heads: int) -> tuple[str, ...]:
         """Return heads by grade and questions by verdict, in sentences; `heads` is how many the model has."""
-        counts, said = Counts.of(self.finds), []
+        counts, said = GradeCounts.of(self.finds), []
         if counts.tests_language:
             grades = ", ".join(f"{n} {name}" for n, name in zip(counts.by_grade, GRADES[:0:-1], strict=True))
             said.append(f"Heads by highest grade in a role of language: {grades}, of {heads}.")

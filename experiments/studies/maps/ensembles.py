@@ -15,7 +15,7 @@ from experiments.studies.study import Read, Result, Study
 from experiments.studies.surroundings import Surroundings
 from probes import Probe
 from probes.corpora.corpus import MemoryTexts
-from probes.evidence.question import Draws, Effort
+from probes.evidence.leads import Documents
 from probes.maps.ensembles import Answers, choose_ensemble, ensemble_hits, gather_answers
 from probes.scoring.aligned import sample_texts
 from probes.scoring.tally import Question, Sums
@@ -86,7 +86,7 @@ class Ensembles(Study[HeadsSection]):
 
     def _seek(self, scored: Scored) -> Iterator[pd.DataFrame]:
         """Yield the rows of one relation after the other."""
-        config, model, part = self.run.config, self.run.model, scored.part
+        model, part = self.run.model, scored.part
         section, report = self.section, scored.splits[1]
         relations = choose_relations(scored.scores, part.probes, section.relations, model.heads)
         sample = MemoryTexts(sample_texts(part.texts[0], section.choice_texts, section.words))
@@ -99,12 +99,11 @@ class Ensembles(Study[HeadsSection]):
         }
         heads = {question: found[0] for question, found in sought.items()}
         told = gather_answers(model, part.texts[1], part.probes, heads, part.settings)
-        draws = Draws.of(report.clusters, Effort(config.scoring.replicates, 0, config.seed), 1, test=False)
         for relation in relations:
             if relation.question in told:
                 rival = report.baselines[relation.baseline][relation.question]
                 found = sought[relation.question]
-                yield _rows(relation, *found, told[relation.question], rival, draws, model.heads)
+                yield _rows(relation, *found, told[relation.question], rival, model.heads)
 
 
 def _rows(
@@ -113,19 +112,21 @@ def _rows(
     accuracy: Sequence[float],
     answers: Answers,
     rival: Sums,
-    draws: Draws,
     heads: int,
 ) -> pd.DataFrame:
     """Return the rows of one relation, a size each."""
     clusters, n, hits = ensemble_hits(answers)
-    assert clusters == rival.clusters, "both answer the same items, so that their resamples are paired"
-    resamples = draws.bootstrap.of(clusters, n)
-    means, told, beaten = resamples.means(hits), hits.sum(0) / n.sum(), rival.hits.sum() / n.sum()
-    paired = {"ci": means, "gain": means - means[:, :1], "margin": means - resamples.means(rival.hits)}
+    assert clusters == rival.clusters, "both answer the same items, so that they are paired"
+    documents, told, beaten = Documents.of(n), hits.sum(0) / n.sum(), rival.hits.sum() / n.sum()
+    intervals = {
+        "ci": documents.share_interval(hits),
+        "gain": documents.interval(hits - hits[:, :1]),
+        "margin": documents.interval(hits - rival.hits),
+    }
     bounds = {
         f"{name}_{end}": bound
-        for name, values in paired.items()
-        for end, bound in zip(("low", "high"), resamples.interval(values), strict=True)
+        for name, interval in intervals.items()
+        for end, bound in zip(("low", "high"), interval, strict=True)
     }
     names = [f"{head // heads + 1}-{head % heads + 1}" for head in chosen]
     probe, variant, label = relation.question

@@ -106,7 +106,7 @@ CELL = SandboxCell(Pool(0, {}, {}, {}, {}), 5, {})
 
 
 def test_false_finds_are_those_of_heads_whose_true_lead_is_no_more_than_the_margin() -> None:
-    """A: of three null heads the first has a grade, by the border exactly; D of another probe has none.
+    """A: of three null heads the first has a grade, by the border exactly; D has none.
 
     B: its true head has the second grade by right, its two null heads have none. C has no null head of the first grade,
     and all of the second.
@@ -128,7 +128,7 @@ def test_false_finds_are_those_of_heads_whose_true_lead_is_no_more_than_the_marg
     assert counts.values == {
         ("family-wise within a label, grade 1",): [1 / 3],
         ("any false find in a run, grade 1",): [1],
-        ("labels with a false find, of labels with a find, grade 1",): [(1 / 3 + 0) / 2],
+        ("labels with a false find, of labels with a find, grade 1",): [1 / 3],
         ("family-wise within a label, grade 2",): [1 / 2],
         ("any false find in a run, grade 2",): [1],
         ("labels with a false find, of labels with a find, grade 2",): [1 / 2],

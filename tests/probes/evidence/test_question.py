@@ -119,10 +119,14 @@ def test_a_grade_without_its_rival_is_not_tested_and_none_above_it() -> None:
     assert np.isnan(without_rules).all(1).tolist() == [False, False, True]
 
 
-def test_what_is_excluded_is_the_largest_bound_of_any_head() -> None:
+def test_what_is_excluded_is_the_largest_bound_of_any_head_over_the_rival_that_holds_it_most() -> None:
+    """Two rivals share the level: each bound is one of 97.5 %."""
+    documents = Documents.of(RISING.n)
     found = weigh(RISING, {"weak": WEAK, "expert": EXPERT}, None, drawn(8), test=True)
-    bounds = Documents.of(RISING.n).upper_bound(RISING.hits - EXPERT.hits)
+    bounds = documents.upper_bound(RISING.hits - EXPERT.hits, 0.975)
     assert found.excluded == bounds.max() == bounds[1]
+    alone = weigh(RISING, {"expert": EXPERT}, None, drawn(8), test=True).excluded
+    assert alone == documents.upper_bound(RISING.hits - EXPERT.hits)[1] < found.excluded
     assert np.isnan(weigh(RISING, {"weak": WEAK}, None, drawn(8), test=False).excluded)
 
 

@@ -171,31 +171,31 @@ def verdicts(rows: list[dict[str, object]], rule: VerdictRule | None = None) -> 
 
 
 def test_a_grade_is_the_highest_that_is_reached_without_a_failure_below() -> None:
-    """One label a probe, so that nothing is corrected for others."""
+    """Six labels cost 49/20 * 6 at most; p that are a tenth or less of the level pass whatever it costs here."""
     rows: list[dict[str, object]] = [
-        {"probe": "a", "label": "x", "p_label": 0.01, "p_words": 0.02, "p_rules": 0.03},
-        {"probe": "b", "label": "x", "p_label": 0.01, "p_words": 0.02, "p_rules": 0.06},
-        {"probe": "c", "label": "x", "p_label": 0.01, "p_words": 0.06, "p_rules": 0.06},
-        {"probe": "d", "label": "x", "p_label": 0.06, "p_words": 0.06, "p_rules": 0.06},
-        {"probe": "position", "label": "x", "p_label": 0.01},
+        {"probe": "a", "label": "x", "p_label": 0.001, "p_words": 0.001, "p_rules": 0.001},
+        {"probe": "b", "label": "x", "p_label": 0.001, "p_words": 0.001, "p_rules": 0.9},
+        {"probe": "c", "label": "x", "p_label": 0.001, "p_words": 0.9, "p_rules": 0.9},
+        {"probe": "d", "label": "x", "p_label": 0.9, "p_words": 0.9, "p_rules": 0.9},
+        {"probe": "position", "label": "x", "p_label": 0.001},
         {"probe": "e", "label": "x", "p_label": np.nan},
     ]
     found = verdicts(rows)
     assert found.grade.tolist() == [3, 2, 1, 0, 1, 0]
     assert found.specialised.tolist() == [True, True, True, False, False, False]
     assert found.verdict.tolist() == ["yes", "yes", "yes", "undecided", "yes", ""]
-    assert verdicts(rows, VerdictRule(alpha=0.025)).grade.tolist() == [2, 2, 1, 0, 1, 0]
+    assert verdicts(rows, VerdictRule(alpha=0.003)).grade.tolist() == [1, 1, 1, 0, 1, 0]
 
 
-def test_labels_of_a_probe_are_one_family_however_they_depend_on_each_other() -> None:
-    """Two labels cost 1 + 1/2 times Benjamini and Hochberg's 0.04 and 0.04; the other probe's label costs nothing."""
+def test_labels_of_a_run_are_one_family_however_they_depend_on_each_other() -> None:
+    """Three labels, with p 0.02, 0.02 and 0.04, cost 1 + 1/2 + 1/3 times Benjamini and Hochberg's 0.03 and 0.04."""
     rows: list[dict[str, object]] = [
         {"label": "a", "p_label": 0.02},
-        {"label": "b", "variant": "w", "p_label": 0.04},
+        {"label": "b", "variant": "w", "p_label": 0.02},
         {"probe": "q", "label": "a", "p_label": 0.04},
     ]
-    assert verdicts(rows).p_adjusted.tolist() == pytest.approx([0.06, 0.06, 0.04])
-    assert verdicts(rows).grade.tolist() == [0, 0, 1]
+    assert verdicts(rows).p_adjusted.tolist() == pytest.approx([0.055, 0.055, 0.04 * 11 / 6])
+    assert verdicts(rows[:2]).p_adjusted.tolist() == pytest.approx([0.03, 0.03])
 
 
 def test_heads_of_one_label_are_one_family_whatever_the_order_of_the_rows() -> None:

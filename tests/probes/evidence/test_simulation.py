@@ -237,7 +237,7 @@ def assert_same(judged: dict[Question, SimulatedQuestion], scores: pd.DataFrame)
         assert set(rows.baseline) == {found.baseline}
 
 
-@pytest.mark.parametrize(("documents", "margin", "verdict"), [(8, 0.05, "yes"), (30, 0.05, "yes"), (30, 0.6, "no")])
+@pytest.mark.parametrize(("documents", "margin", "verdict"), [(12, 0.05, "yes"), (30, 0.05, "yes"), (30, 0.6, "no")])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_run_in_which_every_document_is_drawn_once_is_judged_as_a_real_run(
     documents: int, margin: float, verdict: str, seed: int
@@ -284,12 +284,9 @@ def test_what_the_selection_split_does_not_ask_is_not_tested() -> None:
     assert judged[A].verdict
 
 
-def test_labels_of_a_probe_are_a_family_and_other_probes_cost_nothing() -> None:
+def test_all_labels_of_a_run_are_one_family() -> None:
     pool, documents = random_pool(30), np.arange(30)
     whole = judge(pool, documents, documents, EFFORT, VerdictRule())
-    np.testing.assert_array_equal(
-        whole[C].p_adjusted, judge(pool.only([C]), documents, documents, EFFORT, VerdictRule())[C].p_adjusted
-    )
     alone = judge(pool.only([B]), documents, documents, EFFORT, VerdictRule())[B]
     np.testing.assert_allclose(alone.p_adjusted, alone.evidence.p_label)
     assert (whole[B].p_adjusted > alone.p_adjusted).any()

@@ -1,6 +1,6 @@
 import pandas as pd
 
-from reports.scores.verdicts import Counts, Finds, RunThresholds, Verdicts, find_all
+from reports.scores.verdicts import Finds, GradeCounts, RunThresholds, Verdicts, find_all
 
 
 def test_the_rule_is_told_with_the_thresholds_of_the_run():
@@ -63,7 +63,7 @@ def test_heads_are_counted_once_by_their_highest_grade_and_position_heads_apart(
         Finds("dependency", {"yes": 3, "no": 1, "undecided": 4}, {"1-1": 1, "4-4": 3, "5-5": 2}),
         Finds("agreement", {"yes": 1, "no": 0, "undecided": 2}, {"1-1": 2, "6-6": 1}),
     )
-    counts = Counts.of(finds)
+    counts = GradeCounts.of(finds)
     assert (counts.by_grade, counts.position, counts.both) == ((1, 2, 1), 2, 1)
     verdicts = Verdicts(RunThresholds(), finds, controlled=True)
     assert verdicts.specialised == {"1-1", "4-4", "5-5", "6-6"}
