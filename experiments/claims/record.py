@@ -57,7 +57,7 @@ class Measure:
         if self.geometric:
             return geometric_mean(found)
         shares = self.unit == "%" and min(found) >= 0 and max(found) <= 1
-        return mean_of(found).within(0, 1) if shares else mean_of(found)
+        return mean_of(found).within(0.0, 1.0) if shares else mean_of(found)
 
     def recorded(self) -> dict[str, Any]:
         """Return the measure as JSON has it."""

@@ -96,12 +96,13 @@ _OVER_RULE: Final = difference("rule_margin", "Accuracy minus that of the strong
 
 def _others(**more: Any) -> tuple[TextColumn, ...]:
     """Return the columns that a page unfolds and Markdown has in a second table."""
+    rising = more | ({"kind": "num rising more"} if more else {})
     return (
         SCORES["n"].shown(**more),
         SCORES["effective_clusters"].shown("Effective documents", write=_effective, **more),
-        SCORES["p_adjusted"].shown("Adj. p", plain="adjusted p", **more),
-        SCORES["p_words"].shown("Adj. p, words", **more),
-        SCORES["p_rules"].shown("Adj. p, rules", **more),
+        SCORES["p_adjusted"].shown("Adj. p", plain="adjusted p", **rising),
+        SCORES["p_words"].shown("Adj. p, words", **rising),
+        SCORES["p_rules"].shown("Adj. p, rules", **rising),
         SCORES["stability"].shown(unit=False, **more),
         SCORES["lexical_accuracy"].shown("Lexical table", **more),
         _OVER_TABLE.shown_beside("Margin over table", **more),

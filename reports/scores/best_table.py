@@ -25,7 +25,7 @@ COLUMNS: Final = (
 NOTE: Final = (
     "Heads are chosen on the selection split and told on the report split, with 95 % intervals. The rival is the "
     "strongest baseline or control, the margin is in percentage points over it, and p is corrected for all heads and "
-    "labels of the probe."
+    "labels of the run."
 )
 
 

@@ -132,7 +132,7 @@ SCORES: Final = Table(
             "where nothing was tested.",
         ),
         replace(P_LABEL, meaning="p of grade 1, corrected for all heads of the label (Holm)."),
-        replace(P_ADJUSTED, meaning="p of grade 1, corrected for all heads and labels of the probe; missing untested."),
+        replace(P_ADJUSTED, meaning="p of grade 1, corrected for all heads and labels of the run; missing untested."),
         p_column("p_words", "Adjusted p of grade 2, the lexical table among the rivals; missing without one."),
         p_column("p_rules", "Adjusted p of grade 3, rules of grammar among the rivals; missing without one."),
         fraction("stability", "Share of resamples of the selection split in which this head is the best of all."),

@@ -59,7 +59,7 @@ def test_a_finished_run_folder_is_complete(whole: Path) -> None:
     assert files - figures == {
         *("config.toml", "run.json", "scores.parquet", "scores.csv", "examples.parquet", "log.jsonl"),
         *("report/index.html", "report/report.md", "shapes.parquet", "shapes.csv", "counts.parquet"),
-        *("attention.parquet", "gold.parquet", "sentences.parquet"),
+        *("attention.parquet", "gold.parquet", "sentences.parquet", "heads.parquet", "heads.csv"),
     }
     assert {Path(name).suffix for name in figures} == {".png", ".pdf"}
     assert list(whole.parent.iterdir()) == [whole], "nothing temporary is left beside it"
@@ -226,17 +226,18 @@ def test_window_words_cuts_documents_and_counts_what_the_borders_take(scored: Ca
 
 
 @pytest.mark.slow
-def test_replicates_change_intervals_only(scored: Callable[..., Run]) -> None:
+def test_replicates_change_stabilities_only(scored: Callable[..., Run]) -> None:
     few, many = scored(), scored("scoring.replicates=300")
-    same_scores(numbers(few, "accuracy", "mass", "margin"), numbers(many, "accuracy", "mass", "margin"))
-    assert not numbers(few, "ci_low").equals(numbers(many, "ci_low"))
+    same = ("accuracy", "ci_low", "mass", "margin", "margin_low")
+    same_scores(numbers(few, *same), numbers(many, *same))
+    assert not numbers(few, "stability").equals(numbers(many, "stability"))
 
 
 @pytest.mark.slow
-def test_the_seed_decides_intervals_and_fresh_weights_and_nothing_else(scored: Callable[..., Run]) -> None:
+def test_the_seed_decides_stabilities_and_fresh_weights_and_nothing_else(scored: Callable[..., Run]) -> None:
     zero, one = scored(), scored("seed=1")
     same_scores(numbers(zero, "accuracy", "margin"), numbers(one, "accuracy", "margin"))
-    assert not numbers(zero, "ci_low").equals(numbers(one, "ci_low"))
+    assert not numbers(zero, "stability").equals(numbers(one, "stability"))
     assert one.record.seed == 1
     fresh = [scored(POSITION, 'model.source="random"', f"seed={seed}") for seed in (0, 1)]
     assert not numbers(fresh[0], "mass").equals(numbers(fresh[1], "mass"))
