@@ -189,5 +189,5 @@ def _tests(verdicts: Verdicts) -> Iterator[str]:
     )
     yield (
         "The verdict on a question is yes where some head has a grade, no where the upper 95 % bound of every head's "
-        f"lead over the strongest baseline lies below {margin} points, and undecided otherwise."
+        f"lead over all baselines and controls lies below {margin} points, and undecided otherwise."
     )

@@ -120,9 +120,10 @@ MEANING: Final = (
     ),
     (
         "verdict on a question",
-        "Yes: some head has a grade. No: the upper 95 % bound of every head’s lead over the strongest baseline lies "
-        "below the margin of [verdict] (equivalence test). Undecided: neither. The bound is shown: a lead of that much "
-        "or more is excluded. A pooled label (all, or one that ends in :*) is shown, but its question is not counted.",
+        "Yes: some head has a grade. No: the upper 95 % bound of every head’s lead over all baselines and controls "
+        "lies below the margin of [verdict] (equivalence test). Undecided: neither. The bound is shown: a lead of that "
+        "much or more is excluded. A pooled label (all, or one that ends in :*) is shown, but its question is not "
+        "counted.",
     ),
     (
         "precision",
