@@ -198,9 +198,7 @@ def _null_run_claim(record: Record) -> list[Promise]:
     declared = sum(bool(run["graded"]) for run in runs)
     rate = Rate.counted(declared / len(runs), len(runs))
     corpora = ", ".join(dict.fromkeys(run["corpus"] for run in runs))
-    measured = (
-        f"{declared} of {len(runs)} runs on random or permuted weights ({corpora}) graded a head: {rate} %."
-    )
+    measured = f"{declared} of {len(runs)} runs on random or permuted weights ({corpora}) graded a head: {rate} %."
     brief = f"On models without knowledge {declared} of {len(runs)} whole runs gave a head a grade"
     return [Promise("nothing found in models without knowledge", "none", brief, measured, not declared)]
 
