@@ -23,6 +23,7 @@ LAYERS, HEADS, WINDOW = 2, 6, 60
 STRENGTH = 0.95
 NOT_BY_ROW = {
     "antecedent": ["pronoun<-candidate"],
+    "coreference": ["preceding mention heads by column"],
     "position": ["all tokens", "no key above a tenth"],
     "dependency": ["head<-dependent"],
 }
@@ -31,6 +32,8 @@ NOT_BY_ROW = {
 SAME_ANSWERS = {
     "all mention heads": "preceding mention heads",
     "all words": "preceding mention heads",
+    "preceding mention heads without singletons": "preceding mention heads",
+    "verb->subject among nouns": "verb->subject",
     "among nominals": "reflexive->subject",
     "noun->cue or rival": "noun->cue",
     "noun groups": "head nouns",
