@@ -1,5 +1,5 @@
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -407,18 +407,57 @@ def test_control_arcs_among_nouns_are_nouns(tree: Tree) -> None:
     assert drawn.gold[1].tolist() == [0, 0, 1]
 
 
-def counted(file: Path, variant: str) -> tuple[int, Counter[str]]:
-    """Items of a corpus, and how many each label has."""
-    probe, labels = SubjectVerbAgreement(), Counter[str]()
-    for sentence in sentences(file):
-        for label in probe.targets(sentence)[variant].label:
-            labels.update(probe.pool(label))
-    return labels["all"], labels
+EWT, GUM = "ud_english_ewt/en_ewt-ud-dev.conllu", "ud_english_gum/en_gum-ud-dev.conllu"
+COUNTS = {
+    EWT: {
+        **{"all": 1440, "attractors=0": 1401, "attractors=1": 29, "attractors>=2": 10},
+        **{"distance=1": 1172, "distance=2-3": 169, "distance=4-6": 66, "distance>=7": 33},
+        **{"subject=noun": 565, "subject=pronoun": 812, "subject=relative": 63},
+        **{"person=1": 333, "person=2": 155, "person=3": 952},
+        **{"attractor=preposition": 20, "attractor=relative clause": 5, "attractor=other": 14},
+        **{"attractor=Sing": 15, "attractor=Plur": 24},
+    },
+    GUM: {
+        **{"all": 1594, "attractors=0": 1525, "attractors=1": 48, "attractors>=2": 21},
+        **{"distance=1": 1277, "distance=2-3": 153, "distance=4-6": 92, "distance>=7": 72},
+        **{"subject=noun": 573, "subject=pronoun": 908, "subject=relative": 113},
+        **{"person=1": 346, "person=2": 117, "person=3": 1131},
+        **{"attractor=preposition": 40, "attractor=relative clause": 8, "attractor=other": 21},
+        **{"attractor=Sing": 37, "attractor=Plur": 32},
+    },
+}
+"Items of dev files by label."
 
 
-def sentences(file: Path) -> Iterator[Document]:
-    for document in read_conllu(file):
-        yield from document.split_sentences()
+@pytest.fixture(scope="module", params=[EWT, GUM])
+def sentences(request: pytest.FixtureRequest, data_folder: Path) -> tuple[str, list[Document]]:
+    """Return the name of a dev file, and its sentences."""
+    return request.param, [
+        text for document in read_conllu(data_folder / request.param) for text in document.split_sentences()
+    ]
+
+
+def counted(sentences: list[Document], variant: str) -> Counter[str]:
+    probe = SubjectVerbAgreement()
+    labels = (label for text in sentences for label in probe.targets(text)[variant].label)
+    return Counter(part for label in labels for part in probe.pool(label))
+
+
+def test_the_items_of_dev_files_are_those_counted(sentences: tuple[str, list[Document]]) -> None:
+    name, texts = sentences
+    assert counted(texts, "verb->subject") == counted(texts, "subject->verb") == COUNTS[name]
+    assert counted(texts, AMONG_NOUNS)["all"] == {EWT: 1362, GUM: 1534}[name]
+
+
+def test_about_a_quarter_of_the_verbs_show_no_number(sentences: tuple[str, list[Document]]) -> None:
+    """Those after I, we and you but for forms of be, by their words alone."""
+    name, texts = sentences
+    speakers, be = {"i", "me", "myself", "we", "you", "u"}, {"am", "are", "was", "were", "'m", "'re", "m", "re", "is"}
+    pairs = [
+        (text.words[one.subject].lower(), text.words[one.verb].lower()) for text in texts for one in agreements(text)
+    ]
+    silent = [pair for pair in pairs if pair[0] in speakers and pair[1] not in be]
+    assert len(silent) == {EWT: 343, GUM: 330}[name]
 
 
 def test_morphology_is_read_and_what_is_no_feature_is_left_out() -> None:
