@@ -1,8 +1,12 @@
+from collections import Counter
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from probes.corpora.conllu import read_conllu
+from probes.corpora.windows import windows
 from probes.records import Document, Mention, Sentence
 from probes.targets import OTHERS, Keys, Targets
 from probes.words.coreference import (
@@ -249,3 +253,34 @@ def test_the_kind_of_a_mention_follows_its_head(upos: str, kind: str) -> None:
     assert mention_kind(upos) == kind
     assert list(Coreference().pool(kind)) == [kind, "all"]
     assert list(Coreference().pool(f"{kind}; words>=21")) == [kind, "words>=21", "all"]
+
+
+@pytest.fixture(scope="module")
+def gum(data_folder: Path) -> list[Document]:
+    """Return GUM dev in windows of 100 words."""
+    documents = read_conllu(data_folder / "ud_english_gum/en_gum-ud-dev.conllu")
+    return [text for document in documents for text in windows(document, 100)]
+
+
+DISTANCES = {
+    **{"words=1-5": 751, "words=6-10": 696, "words=11-20": 579, "words>=21": 612},
+    **{"mentions=0": 663, "mentions=1-2": 928, "mentions=3-5": 511, "mentions>=6": 536},
+}
+KINDS = {
+    **{"all": 2638, "pronoun": 1550, "proper": 298, "nominal": 790},
+    **{"pronoun, 1st or 2nd person": 789, "pronoun, 3rd person": 652},
+}
+
+
+def test_the_items_of_gum_dev_are_those_counted(gum: list[Document]) -> None:
+    probe, found = Coreference(), {variant: Counter[str]() for variant in Coreference.variants}
+    listed = Counter[str]()
+    for text in gum:
+        for variant, targets in probe.targets(text).items():
+            found[variant].update(part for label in targets.label for part in probe.pool(label))
+            listed[variant] += 0 if isinstance(targets.candidates, str) else len(targets.candidates[0])
+    following = found.pop(FOLLOWING)
+    assert all(counts == KINDS | DISTANCES for counts in found.values())
+    assert [following[label] for label in ("all", "pronoun, 3rd person", CATAPHORA)] == [1245, 100, 33]
+    assert listed[PRECEDING] == listed[COLUMNS] == 40320
+    assert listed[COREFERENT] == 23214
