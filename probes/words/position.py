@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from mha.pieces import CLS, SEP
 from probes.records import Document
@@ -16,6 +17,9 @@ from probes.targets import OTHERS, TOKENS, WORDS, Targets
 
 BROAD = "no key above a tenth"
 "The variant of the broad label: right if no key of the row gets more than a tenth of the attention."
+
+AREAS = "areas of other words"
+"The variant of labels for which any word of an area is right."
 
 OFFSETS: Final = (*range(-8, -1), *range(2, 9))
 "Distances in words that are asked beside the previous and the next word."
@@ -34,10 +38,9 @@ class Position:
 
     previous, next, first and last look among the other words, same among all words, [CLS] and [SEP] among all tokens;
     broad asks whether no key gets more than a tenth (Clark et al. 2019, section 3.2; positional heads also in Voita et
-    al. 2019, section 5.1). Among the other words there are also offsets (`offset=-2` is the word before the previous
-    one, and so on to 8 words on either side) and areas, of which any word is right: `within=4` has the words no more
-    than 4 away, and of a sentence of n words the halves have n // 2 each. Of an area words are asked that have another
-    word within and one outside, so that chance is below 1.
+    al. 2019, section 5.1). Offsets go on to 8 words on either side (`offset=-2` is the word before the previous one).
+    Of an area any other word is right: `within=4` has the words no more than 4 away, and of a sentence of n words each
+    half has n // 2. Words are asked that have another word within the area and one outside, so that chance is below 1.
 
     >>> from probes.records import Document, Sentence, frozen_ints
     >>> words, relations = ("the", "old", "ship", "sank"), ("det", "amod", "nsubj", "root")
@@ -48,7 +51,7 @@ class Position:
     """
 
     name: ClassVar[str] = "position"
-    variants: ClassVar[tuple[str, ...]] = (OTHERS, WORDS, TOKENS, BROAD)
+    variants: ClassVar[tuple[str, ...]] = (OTHERS, WORDS, TOKENS, BROAD, AREAS)
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("uniform",)
     rules: ClassVar[tuple[str, ...]] = ()
@@ -72,34 +75,39 @@ def _targets(n: int) -> dict[str, Targets]:
     ends = np.concatenate([np.full(n, CLS), np.full(n, SEP)])
     broad = word if n + 2 >= BROAD_KEYS else word[:0]
     return {
-        OTHERS: _other_words(n),
+        OTHERS: _places(n),
         WORDS: Targets.pairs(word, word, ("same",) * n, candidates=WORDS),
         TOKENS: Targets.pairs(np.tile(word, 2), ends, ("[CLS]",) * n + ("[SEP]",) * n, candidates=TOKENS),
         BROAD: Targets(broad, (nothing, nothing), ("broad",) * len(broad), TOKENS, spread=True),
+        AREAS: _areas(n),
     }
 
 
-def _other_words(n: int) -> Targets:
+def _places(n: int) -> Targets:
     key = np.arange(n)
     apart = key - key[:, None]
-    others = apart != 0
-    places = {
-        "previous": apart == -1,
-        "next": apart == 1,
-        "first": (key == 0) & others,
-        "last": (key == n - 1) & others,
-    }
-    places |= {f"offset={offset:+d}": apart == offset for offset in OFFSETS}
-    areas = {f"within={reach}": np.abs(apart) <= reach for reach in WINDOWS}
+    return _asked(
+        {
+            "previous": apart == -1,
+            "next": apart == 1,
+            "first": (key == 0) & (apart != 0),
+            "last": (key == n - 1) & (apart != 0),
+            **{f"offset={offset:+d}": apart == offset for offset in OFFSETS},
+        }
+    )
+
+
+def _areas(n: int) -> Targets:
+    key = np.arange(n)
+    apart = np.abs(key - key[:, None])
+    areas = {f"within={reach}": apart <= reach for reach in WINDOWS}
     areas |= {"first half": key < n // 2, "second half": key >= n - n // 2}
-    for label, right in areas.items():
-        places[label] = right & others & (others & ~right).any(1, keepdims=True)
-    query: list[int] = []
-    gold: list[list[int]] = []
-    labels: list[str] = []
-    for label, right in places.items():
-        asked = np.flatnonzero(right.any(1))
-        query += asked.tolist()
-        gold += [np.flatnonzero(right[word]).tolist() for word in asked]
-        labels += [label] * len(asked)
-    return Targets.sets(query, gold, labels)
+    others = apart != 0
+    return _asked({name: area & others & (others & ~area).any(1, keepdims=True) for name, area in areas.items()})
+
+
+def _asked(right: Mapping[str, npt.NDArray[np.bool_]]) -> Targets:
+    """Return one item a label and word that has a right key; `right` is [query, key] of each label."""
+    return Targets.grouped(
+        (word, key, name) for name, keys in right.items() for word, key in np.argwhere(keys).tolist()
+    )

@@ -14,13 +14,19 @@ from probes.evidence.question import Effort
 from probes.evidence.results import Split, add_verdicts, pooled_sums, score_table
 from probes.evidence.statistics import VerdictRule
 from probes.grammar import generate
-from probes.registry import Probe
+from probes.registry import POSITION, Probe
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.targets import TOKENS
 from probes.words.senses import sense_items
 
 LAYERS, HEADS, WINDOW = 2, 6, 60
 STRENGTH = 0.95
+CLEAR = 1e-3
+"A head with a lower p among those of its label is found, whatever the number of labels."
+
+FEW, HIGH = 50, 0.75
+"On fewer items, or where a baseline is so often right, a head need not be clearly above it."
+
 NOT_BY_ROW = {
     "antecedent": ["pronoun<-candidate"],
     "coreference": ["preceding mention heads by column"],
@@ -34,11 +40,15 @@ SAME_ANSWERS = {
     "all words": "preceding mention heads",
     "preceding mention heads without singletons": "preceding mention heads",
     "verb->subject among nouns": "verb->subject",
+    "areas of other words": "other words",
     "among nominals": "reflexive->subject",
     "noun->cue or rival": "noun->cue",
     "noun groups": "head nouns",
 }
 "Variants with the answers of another one among other candidates, so that the head of that one is theirs as well."
+
+LABELS = {"areas of other words": "within=2"}
+"Labels that are asked about in the place of the most frequent one: that under which the answers are the same."
 
 OF_ANY_WEIGHTS = ("all tokens", "same word")
 """Variants that heads of random weights may do well: to prefer a special token to all others, or equal vectors.
@@ -128,11 +138,11 @@ def test_the_variants_that_are_left_out_are_those_that_cannot_be_told(probe: Pro
 def test_the_head_that_was_told_the_answers_is_found_and_no_other(probe: Probe, corpora: Sequence[Corpus]) -> None:
     """Each variant has a head of its own, in turn in the first and in the second layer.
 
-    Where a baseline is right so often that no head can be above it by ten points, the head is the best one all the
-    same.
+    Where no head can be clearly above the baselines the head is the best one all the same. Of places others may do the
+    like, with any weights.
     """
     variants = [variant for variant in probe.variants if variant not in NOT_BY_ROW.get(probe.name, ())]
-    labels = {variant: told_of(corpora[0], probe, variant) for variant in variants}
+    labels = {variant: LABELS.get(variant) or told_of(corpora[0], probe, variant) for variant in variants}
     told = [variant for variant in variants if SAME_ANSWERS.get(variant) not in variants]
     places = {variant: (i % LAYERS, i) for i, variant in enumerate(told)}
     knows = {place: Knows((probe.name, variant, labels[variant]), STRENGTH) for variant, place in places.items()}
@@ -143,10 +153,12 @@ def test_the_head_that_was_told_the_answers_is_found_and_no_other(probe: Probe, 
         best = rows.accuracy.idxmax()
         assert best == place, variant
         assert rows.accuracy[place] > STRENGTH - 0.06 or variant not in places, (variant, rows.accuracy[place])
-        clear = rows.margin[place] >= VerdictRule().margin
-        found = rows.index[rows.specialised].tolist()
-        assert found == ([place] if clear else []) or variant in OF_ANY_WEIGHTS, (variant, rows.margin[place])
-        assert clear or rows.baseline_accuracy[place] > 0.8, (variant, rows.baseline_accuracy[place])
+        found, clear = rows.index[rows.grade > 0].tolist(), rows.p_label[place] < CLEAR
+        alone = variant not in OF_ANY_WEIGHTS and probe.name != POSITION
+        assert place in found or not clear, (variant, rows.p_label[place])
+        assert set(found) <= {place} or not alone, (variant, found)
+        few = rows.n[place] < FEW or rows.baseline_accuracy[place] > HIGH
+        assert clear or few, (variant, rows.baseline_accuracy[place])
 
 
 @pytest.mark.slow

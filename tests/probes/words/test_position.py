@@ -7,7 +7,7 @@ from probes.scoring.baseline_texts import Shown
 from probes.scoring.baselines import Uniform
 from probes.scoring.scorer import score_rows
 from probes.targets import OTHERS, TOKENS, WORDS, Targets, gather
-from probes.words.position import BROAD, BROAD_KEYS, Position
+from probes.words.position import AREAS, BROAD, BROAD_KEYS, Position
 
 
 def text_of(words: int) -> Document:
@@ -44,28 +44,30 @@ def test_each_label_is_asked_under_one_variant_among_its_candidates() -> None:
     labels = {variant: set(targets.label) for variant, targets in found.items()}
     assert labels == {
         OTHERS: {
-            *("previous", "next", "first", "last", "first half", "second half", "within=2", "within=4", "within=8"),
+            *("previous", "next", "first", "last"),
             *(f"offset=-{words}" for words in range(2, 9)),
             *(f"offset=+{words}" for words in range(2, 9)),
         },
         WORDS: {"same"},
         TOKENS: {"[CLS]", "[SEP]"},
         BROAD: {"broad"},
+        AREAS: {"within=2", "within=4", "within=8", "first half", "second half"},
     }
     assert {variant: targets.candidates for variant, targets in found.items()} == {
         OTHERS: OTHERS,
         WORDS: WORDS,
         TOKENS: TOKENS,
         BROAD: TOKENS,
+        AREAS: OTHERS,
     }
-    assert [targets.spread for targets in found.values()] == [False, False, False, True]
+    assert [targets.spread for targets in found.values()] == [False, False, False, True, False]
     assert not any(targets.by_column for targets in found.values())
 
 
 @pytest.mark.parametrize("words", [0, 1, 2, 40])
 def test_one_item_a_gold_key_and_as_many_as_there_are_neighbours(words: int) -> None:
     found = Position().targets(text_of(words))
-    for targets in (found[WORDS], found[TOKENS]):
+    for targets in (found[OTHERS], found[WORDS], found[TOKENS]):
         assert targets.gold[1].tolist() == list(range(len(targets)))
     counts = {name: len(asked(found[OTHERS], name)) for name in ("previous", "next", "first", "last")}
     assert set(counts.values()) == {max(words - 1, 0)}
@@ -100,7 +102,7 @@ def test_a_window_has_the_words_near_by_and_is_asked_where_some_word_is_farther(
         near = [key for key in range(words) if 0 < abs(key - word) <= reach]
         if 0 < len(near) < words - 1:
             expected += [(word, key) for key in near]
-    assert asked(Position().targets(text_of(words))[OTHERS], f"within={reach}") == expected
+    assert asked(Position().targets(text_of(words))[AREAS], f"within={reach}") == expected
 
 
 @pytest.mark.parametrize(
@@ -114,15 +116,15 @@ def test_a_window_has_the_words_near_by_and_is_asked_where_some_word_is_farther(
 def test_the_halves_of_a_sentence_leave_out_the_middle_word(
     words: int, first: list[tuple[int, int]], second: list[tuple[int, int]]
 ) -> None:
-    others = Position().targets(text_of(words))[OTHERS]
-    assert asked(others, "first half") == first
-    assert asked(others, "second half") == second
+    found = Position().targets(text_of(words))[AREAS]
+    assert asked(found, "first half") == first
+    assert asked(found, "second half") == second
 
 
 @pytest.mark.parametrize("words", [3, 6, 20])
 def test_uniform_attention_is_right_about_an_area_as_often_as_chance(words: int) -> None:
     """That is the share of the other words that the area has."""
-    shown, items = Shown([text_of(words)]), gather("p", OTHERS, [Position().targets(text_of(words))[OTHERS]])
+    shown, items = Shown([text_of(words)]), gather("p", OTHERS, [Position().targets(text_of(words))[AREAS]])
     hits = score_rows(Uniform().rows(items, shown), items, shown.words)[:, 0, 0]
     share = np.bincount(items.gold[1], minlength=len(items)) / (words - 1)
     np.testing.assert_allclose(hits, share, rtol=1e-6)
