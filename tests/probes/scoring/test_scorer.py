@@ -374,3 +374,10 @@ def test_scores_of_antecedents_are_those_made_by_hand(
     items = gather("c", variant, [Coreference().targets(text)[variant] for text in sentences])
     assert list(zip(items.text.tolist(), items.query.tolist(), strict=True)) == [(3, 2), (3, 3)]
     np.testing.assert_allclose(score(MAPS, items), expected, rtol=0, atol=1e-6)
+
+
+def test_of_listed_candidates_by_column_the_one_that_attends_most_is_judged(sentences: list[Document]) -> None:
+    """The first Ada does not attend to the second, its only candidate; to herself the second Ada attends alone."""
+    variant = "preceding mention heads by column"
+    items = gather("c", variant, [Coreference().targets(text)[variant] for text in sentences])
+    np.testing.assert_allclose(score(MAPS, items), [[0, 0, 0, 0], [1, 0.1, 0.1, 0]], rtol=0, atol=1e-6)
