@@ -18,7 +18,7 @@ ANSWERS: Final = ("yes", "no", "undecided")
 POSITION: Final = "position"
 "The probe whose labels are no roles of language: previous and next word, and special tokens as sinks."
 
-SLICED: Final = r"(?<!offset)[<>=]|^pronoun, |^cataphora$| half$| distractors?$"
+SLICED: Final = r"^(?!offset)[a-z]+>?=|^pronoun, |^cataphora$| half$| distractors?$"
 "What labels have that are slices of others."
 
 
