@@ -12,7 +12,7 @@ import numpy as np
 from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
 from reports.drawing.figures import INK, LINE, MUTED, RAMP, _axes, _bare, _save, _styled, head_axes
 from reports.formats import compact
-from reports.studies.gating.parts import AT_RANDOM, BY_COST, BY_IMPORTANCE, TOLD, Curve
+from reports.studies.gating.measures import AT_RANDOM, BY_COST, BY_IMPORTANCE, TOLD, Curve
 from reports.studies.gating.section import Gating
 
 LOOKS: Final = {BY_IMPORTANCE: COLOURS[0], BY_COST: COLOURS[3], AT_RANDOM: "#808890"}
