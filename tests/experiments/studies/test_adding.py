@@ -61,10 +61,10 @@ def test_a_study_is_named_by_nine_files_and_by_three_lines_of_registries() -> No
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the source without the study: its own files, and the lines of registries that name it."""
+    """Return a copy of the source, compiled as it is, without the study: its files, and the lines of registries."""
     copy = tmp_path_factory.mktemp("tree")
     for room in ROOMS:
-        shutil.copytree(ROOT / room, copy / room, ignore=shutil.ignore_patterns("__pycache__", "published"))
+        shutil.copytree(ROOT / room, copy / room, ignore=shutil.ignore_patterns("published"))
     (copy / "reports/published").symlink_to(ROOT / "reports/published")
     for file in naming():
         if file in REGISTRIES:
