@@ -159,20 +159,25 @@ class LinkLook:
 
     def links(self) -> list[Links]:
         """Return the links of every text with a mention."""
-        text, mention = self.pairs[0][self.first], self.pairs[3][self.first]
         found = []
         for number, mentions in enumerate(self.mentions):
-            antecedent = np.full((len(mentions), self.shape[0] * self.shape[1]), -1)
-            strength = np.zeros(antecedent.shape)
-            here = text == number
-            antecedent[mention[here]] = self.antecedent[here].reshape(int(here.sum()), -1)
-            strength[mention[here]] = self.strength[here].reshape(int(here.sum()), -1)
+            antecedent, strength = self._of_heads(number)
             if self.rivals:
                 others = mentions.rivals()
                 antecedent, strength = np.hstack([antecedent, others[0]]), np.hstack([strength, others[1]])
             if len(mentions):
                 found.append(Links(self.names[number], mentions.entity, antecedent, strength))
         return found
+
+    def _of_heads(self, number: int) -> tuple[IntArray, Numbers]:
+        """Return the antecedents of the mentions of a text and their strengths, [mention, layer * head] each."""
+        shape = (len(self.mentions[number]), *self.shape)
+        antecedent, strength = np.full(shape, -1), np.zeros(shape)
+        here = self.pairs[0][self.first] == number
+        mention = self.pairs[3][self.first][here]
+        antecedent[mention], strength[mention] = self.antecedent[here], self.strength[here]
+        heads = self.shape[0] * self.shape[1]
+        return antecedent.reshape(len(antecedent), heads), strength.reshape(len(strength), heads)
 
 
 def _pairs(number: int, mentions: Mentions) -> IntArray:

@@ -29,7 +29,7 @@ CHAINS: Final = MEASURES.index("CEAF-e"), 1
 
 
 @dataclass(frozen=True)
-class Linked:
+class MethodSums:
     """What methods achieve on both splits."""
 
     least: Numbers
@@ -87,7 +87,7 @@ def learned(texts: Sequence[Links]) -> Numbers:
     return best
 
 
-def chain_table(own: Linked, random: Linked | None, shape: tuple[int, int], effort: Effort) -> pd.DataFrame:
+def chain_table(own: MethodSums, random: MethodSums | None, shape: tuple[int, int], effort: Effort) -> pd.DataFrame:
     """Return one row a split, method and score.
 
     `own` are the heads of a model of `shape` (layers, heads) and RIVALS; `random` are heads of randomly initialised

@@ -12,7 +12,7 @@ from experiments.studies.study import Read, Result, Study
 from experiments.studies.surroundings import Surroundings
 from mha import Model
 from probes.chains.links import Linker, Links
-from probes.chains.table import Linked, chain_table
+from probes.chains.table import MethodSums, chain_table
 from probes.corpora.corpus import MemoryTexts, Texts
 from probes.evidence.results import SPLITS
 from probes.scoring.aligned import sample_texts
@@ -52,7 +52,7 @@ class ChainStudy(Study[ChainsSection]):
             self.run.note(f"coreference chains: no mention in the windows of the {' and the '.join(empty)} split")
             return Result({})
         fresh = self._links(self.run.fresh(), samples, rivals=False) if section.random else None
-        linked = [None if links is None else Linked.of(*links) for links in (own, fresh)]
+        linked = [None if links is None else MethodSums.of(*links) for links in (own, fresh)]
         return Result({"chains": chain_table(*linked, (model.layers, model.heads), self.run.effort)})
 
     def _links(self, model: Model, samples: list[Texts], *, rivals: bool) -> tuple[list[Links], list[Links]]:

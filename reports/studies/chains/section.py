@@ -65,7 +65,7 @@ def chains(run: RunFolder) -> Chains | None:
         return None
     table = last_step(table)
     rows = _rows(table[(table["split"] == "report") & (table["selected"] | (table["method"] == "rival"))])
-    return Chains(_said(rows[0]["CoNLL"]), (_f1(rows), _precision_and_recall(rows)))
+    return Chains(_said(rows[0]["CoNLL"], rows[1]["CoNLL"]), (_f1(rows), _precision_and_recall(rows)))
 
 
 def _rows(told: pd.DataFrame) -> list[Row]:
@@ -76,26 +76,27 @@ def _rows(told: pd.DataFrame) -> list[Row]:
     return sorted(rows, key=lambda row: (row["CoNLL"]["method"] != "head", -row["CoNLL"]["f1"]))
 
 
-def _said(head: Mapping[str, Any]) -> str:
-    """Write what came out for the selected head."""
+def _said(head: Mapping[str, Any], rival: Mapping[str, Any]) -> str:
+    """Write what came out for the selected head and its strongest rival."""
     between = signed_interval(head["lead_low"], head["lead_high"])
+    lead = " ".join(filter(None, (signed(head["lead"]), between)))
+    sure = "significant" if head["lead_low"] > 0 else "not significant"
     return (
         f"{count(head['n'])} mentions in {count(head['chains'])} gold chains of {count(head['clusters'])} documents. "
-        f"Head {head['name']} links best on the selection split. Its chains reach a CoNLL average of "
-        f"{percent(head['f1'])}, and its lead over the strongest rival, “{head['rival']}”, is "
-        f"{' '.join(filter(None, (signed(head['lead']), between)))} points."
+        f"Head {head['name']}, the best on the selection split, reaches a CoNLL average of {percent(head['f1'])}, the "
+        f"strongest rival, “{rival['name']}”, {percent(rival['f1'])}. The lead of {lead} points is {sure}."
     )
 
 
 def _f1(rows: Sequence[Row]) -> TextTable:
-    conll = CHAINS["f1"].shown_with_interval("CoNLL", within="CoNLL")
+    conll = CHAINS["f1"].shown_with_interval("CoNLL", within="CoNLL", plain="CoNLL")
     lead = CHAINS["lead"].shown_with_interval("Lead", within="CoNLL")
-    scores = [CHAINS["f1"].shown(score, within=score, tip=_meaning(score)) for score in SCORES[:-1]]
+    scores = [CHAINS["f1"].shown(score, within=score, tip=_meaning(score), plain=score) for score in SCORES[:-1]]
     return TextTable.of("F1 in %, and the lead in points", (_who(), *scores, *conll, *lead), rows)
 
 
 def _precision_and_recall(rows: Sequence[Row]) -> TextTable:
-    both = (TextColumn(score, partial(_both, score), tip=_meaning(score)) for score in SCORES[:-1])
+    both = (TextColumn(score, partial(_both, score), tip=_meaning(score), plain=score) for score in SCORES[:-1])
     return TextTable.of("Precision / recall in %", (_who(), *both), rows)
 
 
