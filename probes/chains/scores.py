@@ -19,7 +19,7 @@ MEASURES: Final = ("MUC", "B3", "CEAF-m", "CEAF-e")
 "What has precision and recall of its own."
 
 CONLL: Final = "CoNLL"
-"The mean of the F1 of MUC, B3 and CEAF-e (Pradhan et al. 2012, section 5)."
+"The mean of the F1 of MUC, B3 and CEAF-e (Pradhan et al. 2012)."
 
 SCORES: Final = (*MEASURES, CONLL)
 

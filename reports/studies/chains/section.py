@@ -80,18 +80,19 @@ def _said(head: Mapping[str, Any], rival: Mapping[str, Any]) -> str:
     """Write what came out for the selected head and its strongest rival."""
     between = signed_interval(head["lead_low"], head["lead_high"])
     lead = " ".join(filter(None, (signed(head["lead"]), between)))
-    sure = (
-        "significant"
-        if head["lead_low"] > 0
-        else "significantly below 0"
-        if head["lead_high"] < 0
-        else "not significant"
-    )
     return (
         f"{count(head['n'])} mentions in {count(head['chains'])} gold chains of {count(head['clusters'])} documents. "
         f"Head {head['name']}, the best on the selection split, reaches a CoNLL average of {percent(head['f1'])}, the "
-        f"strongest rival, “{rival['name']}”, {percent(rival['f1'])}. The lead of {lead} points is {sure}."
+        f"strongest rival, “{rival['name']}”, {percent(rival['f1'])}. The lead of {lead} points is "
+        f"{_significance(head['lead_low'], head['lead_high'])}."
     )
+
+
+def _significance(low: float, high: float) -> str:
+    """Say where the interval of a lead lies; NaN decides nothing."""
+    if low > 0:
+        return "significant"
+    return "significantly below 0" if high < 0 else "not significant"
 
 
 def _f1(rows: Sequence[Row]) -> TextTable:
