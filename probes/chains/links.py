@@ -30,10 +30,17 @@ def mentions_before(text: Text, query: int) -> Groups:
     return [text.mentions]
 
 
+def match_or_pronoun(text: Text, query: int) -> Groups:
+    """Name the mentions before with the same head word, and of pronouns alone those that agree, as `sieve` does."""
+    groups = sieve(text, query)
+    return groups if text.document.upos[query] == "PRON" else groups[:1]
+
+
 RULES: Final[Mapping[str, Rule]] = {
     "nearest mention": mentions_before,
     "nearest mention that fits": fitting_mentions,
     "same head word or fits": sieve,
+    "same head word, pronouns fit": match_or_pronoun,
     "nearest subject": subjects,
 }
 

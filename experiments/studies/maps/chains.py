@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -52,10 +53,11 @@ class ChainStudy(Study[ChainsSection]):
             self.run.note(f"coreference chains: no mention in the windows of the {' and the '.join(empty)} split")
             return Result({})
         fresh = self._links(self.run.fresh(), samples, rivals=False) if section.random else None
-        linked = [None if links is None else MethodSums.of(*links) for links in (own, fresh)]
-        return Result({"chains": chain_table(*linked, (model.layers, model.heads), self.run.effort)})
+        random = None if fresh is None else MethodSums.of(*fresh)
+        shape = (model.layers, model.heads)
+        return Result({"chains": chain_table(MethodSums.of(*own), random, shape, self.run.effort)})
 
-    def _links(self, model: Model, samples: list[Texts], *, rivals: bool) -> tuple[list[Links], list[Links]]:
+    def _links(self, model: Model, samples: Sequence[Texts], *, rivals: bool) -> tuple[list[Links], list[Links]]:
         """Return the links of the texts of both splits; those that the model cannot read are left out, and counted."""
         found = []
         for split, texts in zip(SPLITS, samples, strict=True):

@@ -44,7 +44,7 @@ CHAIN_TERMS: Final[Sequence[tuple[str, str]]] = (
 )
 "Term -> definition, for the section on chains."
 
-Row = Mapping[str, Mapping[str, Any]]
+Row = Mapping[str, Mapping[Any, Any]]
 "A head or a rival: score -> columns of the table."
 
 
@@ -70,13 +70,13 @@ def chains(run: RunFolder) -> Chains | None:
 
 def _rows(told: pd.DataFrame) -> list[Row]:
     """Return the selected head, then its rivals, the strongest first."""
-    rows = [
+    rows: list[Row] = [
         {str(one["measure"]): one for one in found.to_dict("records")} for _, found in told.groupby("name", sort=False)
     ]
     return sorted(rows, key=lambda row: (row["CoNLL"]["method"] != "head", -row["CoNLL"]["f1"]))
 
 
-def _said(head: Mapping[str, Any], rival: Mapping[str, Any]) -> str:
+def _said(head: Mapping[Any, Any], rival: Mapping[Any, Any]) -> str:
     """Write what came out for the selected head and its strongest rival."""
     between = signed_interval(head["lead_low"], head["lead_high"])
     lead = " ".join(filter(None, (signed(head["lead"]), between)))
@@ -116,7 +116,7 @@ def _who() -> TextColumn:
     return TextColumn("Linked by", lambda row: _named(row["CoNLL"]), "row")
 
 
-def _named(one: Mapping[str, Any]) -> str:
+def _named(one: Mapping[Any, Any]) -> str:
     return f"head {one['name']}" if one["method"] == "head" else str(one["name"] or MISSING)
 
 

@@ -97,6 +97,7 @@ def test_rules_link_to_mentions_before_alone_and_prefer_as_they_do_elsewhere(mod
     found = linked(model, text_of(), attending())
     assert rival(found, "nearest mention") == [-1, 0, 1, 2, 3, 4]
     assert rival(found, "same head word or fits") == [-1, 0, 1, 2, 0, 4]
+    assert rival(found, "same head word, pronouns fit") == [-1, -1, -1, 2, 0, 4], "of nouns only the second ship"
     assert rival(found, "nearest subject") == [-1, -1, 1, 1, 1, 1]
     assert rival(found, "nearest mention that fits")[5] == 4
     assert rival(found, "one chain") == [-1, 0, 1, 2, 3, 4]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import permutations
+from random import Random
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ Chain = frozenset[int]
 Triple = tuple[float, float, float]
 
 
-def numbered(chains: Iterable[Iterable[int]]) -> list[int]:
+def numbered(chains: Iterable[Sequence[int]]) -> list[int]:
     """Return the number of the chain of each mention."""
     of = {mention: number for number, chain in enumerate(chains) for mention in chain}
     return [of[mention] for mention in sorted(of)]
@@ -27,10 +28,10 @@ def scored(gold: Sequence[int], *predicted: Sequence[int]) -> dict[str, list[Tri
     return {name: [tuple(one) for one in scores[:, place].tolist()] for place, name in enumerate(SCORES)}
 
 
-LUO = [range(5), range(5, 7), range(7, 12)]
+LUO: list[Sequence[int]] = [range(5), range(5, 7), range(7, 12)]
 "The example of Luo 2005: twelve mentions in gold chains of five, two and five."
 
-RESPONSES = {
+RESPONSES: dict[str, list[Sequence[int]]] = {
     "(a)": [range(5), range(5, 12)],
     "(b)": [[*range(5), *range(7, 12)], range(5, 7)],
     "(c)": [range(12)],
@@ -134,7 +135,7 @@ def test_all_measures_are_those_of_a_slow_evaluator_of_sets(chains: tuple[list[i
 
 @given(both_sides(), st.randoms())
 def test_names_of_chains_and_the_order_of_mentions_change_nothing(
-    chains: tuple[list[int], list[list[int]]], random: st.randoms
+    chains: tuple[list[int], list[list[int]]], random: Random
 ) -> None:
     gold, predicted = chains
     order, names = list(range(len(gold))), list(range(len(gold)))
@@ -176,5 +177,5 @@ def test_without_a_mention_all_is_zero_and_nothing_is_added() -> None:
 def test_texts_are_pooled_by_their_terms_and_not_by_their_scores() -> None:
     """Texts of two mentions rightly linked, and of four wrongly left alone: one of four links, not half of the mean."""
     parts = [([0, 0], [0, 0]), ([0, 0, 0, 0], [0, 1, 2, 3])]
-    sums = sum(chain_sums(np.array(gold), np.array([predicted]).T) for gold, predicted in parts)
+    sums = np.sum([chain_sums(np.array(gold), np.array([predicted]).T) for gold, predicted in parts], 0)
     assert chain_scores(sums)[0, 0].tolist() == pytest.approx([1, 1 / 4, 0.4])

@@ -1,6 +1,7 @@
 """Chains of heads beside their rivals: planted heads, limits that are learned, selection, intervals and leads."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -68,7 +69,7 @@ def table(own: MethodSums) -> pd.DataFrame:
     return chain_table(own, None, (1, HEADS), EFFORT)
 
 
-def row(table: pd.DataFrame, name: str, measure: str = "CoNLL", on: str = "report") -> pd.Series:
+def row(table: pd.DataFrame, name: str, measure: str = "CoNLL", on: str = "report") -> Any:
     (found,) = table[(table.name == name) & (table.measure == measure) & (table.split == on)].index
     return table.loc[found]
 
@@ -179,12 +180,12 @@ def test_the_strongest_rival_is_that_of_the_score_and_rivals_have_no_lead(table:
     for measure in SCORES:
         rivals = report[(report.method == "rival") & (report.measure == measure)].set_index("name").f1
         assert set(report[(report.method == "head") & (report.measure == measure)].rival) == {rivals.idxmax()}
-    rivals = report[report.method == "rival"]
-    assert [*rivals.name.unique()] == [*RIVALS]
-    assert rivals[["lead", "lead_low", "lead_high"]].isna().all(axis=None)
-    assert set(rivals.rival) == {""}
-    assert rivals.layer.isna().all()
-    assert report[report.measure == "CoNLL"][["precision", "recall"]].isna().all(axis=None)
+    others = report[report.method == "rival"]
+    assert [*others.name.unique()] == [*RIVALS]
+    assert others[["lead", "lead_low", "lead_high"]].isna().to_numpy().all()
+    assert set(others.rival) == {""}
+    assert others.layer.isna().all()
+    assert report[report.measure == "CoNLL"][["precision", "recall"]].isna().to_numpy().all()
 
 
 def test_of_random_weights_the_head_that_is_best_on_the_selection_split_is_a_rival(own: MethodSums) -> None:
@@ -198,7 +199,7 @@ def test_of_random_weights_the_head_that_is_best_on_the_selection_split_is_a_riv
 def test_one_document_has_no_interval() -> None:
     texts = [text for text in split(0) if text.document == "d0"]
     table = chain_table(MethodSums.of(texts, texts), None, (1, HEADS), EFFORT)
-    assert table[["low", "high", "lead_low", "lead_high"]].isna().all(axis=None)
+    assert table[["low", "high", "lead_low", "lead_high"]].isna().to_numpy().all()
     assert table.f1.notna().all()
 
 

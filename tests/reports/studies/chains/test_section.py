@@ -1,6 +1,7 @@
 """What a page says of coreference chains, from a table whose numbers are invented."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,7 +32,15 @@ def linked(split: str = "report", lead: tuple[float, float] = (-0.08, -0.02), st
             rows.append((name, layer, head, mine, measure, *both, score, "sieve" if mine else "", *leads))
     numbers = ("precision", "recall", "f1", "rival", "lead", "lead_low", "lead_high")
     frame = pd.DataFrame(rows, columns=["name", "layer", "head", "mine", "measure", *numbers])
-    known = {"model": "m", "step": step, "corpus": "sea", "split": split, "n": 7648, "chains": 5035, "clusters": 30}
+    known: dict[str, Any] = {
+        "model": "m",
+        "step": step,
+        "corpus": "sea",
+        "split": split,
+        "n": 7648,
+        "chains": 5035,
+        "clusters": 30,
+    }
     selected = frame["name"] == "3-5"
     method = np.where(frame["mine"], "head", "rival")
     ends = {"low": frame["f1"] - 0.02, "high": frame["f1"] + 0.02}
