@@ -22,7 +22,7 @@ from experiments.sandbox.cells import (
     count_power,
     simulate_all,
 )
-from experiments.sandbox.checks import null_run, planted_by_weights, whole_run, with_roles
+from experiments.sandbox.checks import null_corpora, null_run, planted_by_weights, whole_run, with_roles
 from experiments.sandbox.former import FLIPS
 from experiments.sandbox.nulls import nulls
 from experiments.sandbox.population import ROLES, Sandbox
@@ -41,7 +41,9 @@ class Scale:
     """How large the study is."""
 
     runs: int
-    "Simulated runs a cell."
+    "Simulated runs a cell, where false positives are measured."
+    power_runs: int
+    "The same, where power is measured."
     population: int
     "Documents of the large pass."
     documents: tuple[int, ...]
@@ -53,13 +55,13 @@ class Scale:
     whole_runs: int
     "Runs with nothing taken from the large pass."
     null_runs: int
-    "Runs on fresh, and as many on shuffled weights."
-    null_documents_of_runs: int
-    "Documents of either split of those."
+    "Runs on fresh, and as many on shuffled weights, of every corpus."
+    null_sentences: int
+    "Sentences of either split of those; of the grammar a tenth as many documents."
 
 
-FULL = Scale(1000, 1000, (10, 25, 50, 100, 200, 400), (25, 100, 400), 5, 50, 20, 60)
-QUICK = Scale(10, 100, (25, 100), (50,), 1, 1, 1, 10)
+FULL = Scale(1000, 500, 1000, (10, 25, 50, 100, 200, 400), (25, 100, 400), 5, 50, 20, 400)
+QUICK = Scale(10, 10, 100, (25, 100), (50,), 1, 1, 1, 100)
 "One percent of the runs."
 
 EFFORT = Effort(replicates=100, flips=FLIPS)
@@ -137,7 +139,8 @@ class SandboxStudy:
             for grade, margin in dict.fromkeys(place[1:] for place in self.box.layout.planted)
             for size in self.scale.documents
         }
-        found = self._simulate(cells, (count_power, count_false, count_former), 0, progress)
+        counts = (count_power, count_false, count_former)
+        found = self._simulate(cells, self.scale.power_runs, counts, 0, progress)
         return [
             _power_row(cells[where], role, where[1], counts)
             for where, counts in found.items()
@@ -165,7 +168,8 @@ class SandboxStudy:
             for name, pool in populations
             for size in self.scale.null_documents
         }
-        found = self._simulate(cells, (count_false, count_equivalence, count_coverage), 1, progress)
+        counts = (count_false, count_equivalence, count_coverage)
+        found = self._simulate(cells, self.scale.runs, counts, 1, progress)
         return [
             {
                 "null": name,
@@ -197,7 +201,8 @@ class SandboxStudy:
         )
         cell = self._cell(1, CHECKED_MARGIN, CHECKED_DOCUMENTS)
         cells = {"simulated": replace(cell, pool=cell.pool.only([*ROLES.values()]))}  # whole runs ask no more
-        counts = self._simulate(cells, (count_power,), 2, lambda done, of: None)["simulated"]
+        simulated = self._simulate(cells, self.scale.power_runs, (count_power,), 2, lambda done, of: None)
+        counts = simulated["simulated"]
         return [self._whole_row(role, frames, counts) for role in cell.planted]
 
     def _whole_row(self, role: str, frames: Sequence[pd.DataFrame], counts: RunCounts) -> dict[str, Any]:
@@ -226,18 +231,19 @@ class SandboxStudy:
         }
 
     def null_runs(self, progress: Report) -> list[dict[str, Any]]:
-        """Return what whole runs declare on fresh and on shuffled weights."""
+        """Return what whole runs declare on fresh and on shuffled weights, on every corpus that is there."""
         tasks = [
-            (source, seed, self.scale.null_documents_of_runs)
+            (corpus, source, seed, self.scale.null_sentences)
+            for corpus in null_corpora()
             for source in ("random", "shuffled")
             for seed in range(self.scale.null_runs)
         ]
         return self._side_by_side(null_run, tasks, progress)
 
     def _simulate(
-        self, cells: Mapping[Any, SandboxCell], counts: Sequence[Count], part: int, progress: Report
+        self, cells: Mapping[Any, SandboxCell], runs: int, counts: Sequence[Count], part: int, progress: Report
     ) -> dict[Any, RunCounts]:
-        seed, runs = (self.seed, part), self.scale.runs
+        seed = (self.seed, part)
         return simulate_all(cells, runs, EFFORT, self.rule, seed, counts, workers=self.workers, progress=progress)
 
     def _side_by_side(self, work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], progress: Report) -> list[Any]:

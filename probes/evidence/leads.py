@@ -20,7 +20,8 @@ class Documents:
     logarithm of its number of items, weighted by that number, and evaluated at the lengths of this very corpus: the
     estimate is the plain share of all items. Its error is that of leaving out one document after the other (CR3),
     with Satterthwaite's degrees of freedom where documents vary alike (Bell and McCaffrey 2002, Survey Methodology
-    28:2; Pustejovsky and Tipton 2018, Journal of Business and Economic Statistics 36:4).
+    28:2; Pustejovsky and Tipton 2018, Journal of Business and Economic Statistics 36:4). To its square comes the part
+    that is due to lengths: other documents of the same kind would have others.
     """
 
     n: Numbers
@@ -31,6 +32,8 @@ class Documents:
     "[coefficient, document] Coefficients from the means of documents."
     weight: Numbers
     "[document] Of the squared residuals in the squared error."
+    lengths: Numbers
+    "[coefficient, coefficient] Squared error of the mean row of the design."
     freedom: float
     "Effective degrees of freedom; NaN for fewer than two documents."
 
@@ -45,10 +48,12 @@ class Documents:
             leverage = (design * solve.T).sum(1)
             if leverage.max(initial=0) < ALONE:
                 break
-        with np.errstate(divide="ignore"):
-            weight = (n / n.sum()) ** 2 / (1 - leverage) ** 2
+        share = n / n.sum()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weight = share**2 / (1 - leverage) ** 2
+            away = (design - share @ design) * (share / (1 - share))[:, None]
         fewest = len(n) < 2 or leverage.max() >= ALONE
-        return cls(n, design, solve, weight, np.nan if fewest else _freedom(design, solve, weight))
+        return cls(n, design, solve, weight, away.T @ away, np.nan if fewest else _freedom(design, solve, weight))
 
     @property
     def effective(self) -> float:
@@ -57,11 +62,12 @@ class Documents:
 
     def error(self, totals: Numbers) -> Numbers:
         """Return [scored], the standard error of sum(totals) / sum(n); `totals` is [document, scored]."""
-        means = totals / self.n[:, None]
-        residuals = means - self.design @ (self.solve @ means)
         if np.isnan(self.freedom):
             return np.full(totals.shape[1], np.nan)
-        error: Numbers = np.sqrt(self.weight @ residuals**2)
+        means = totals / self.n[:, None]
+        slopes = self.solve @ means
+        residuals = means - self.design @ slopes
+        error: Numbers = np.sqrt(self.weight @ residuals**2 + (slopes * (self.lengths @ slopes)).sum(0))
         return error
 
     def interval(self, totals: Numbers, level: float = 0.95) -> Numbers:
@@ -95,13 +101,13 @@ class Documents:
 
         No p is below one in all choices of a sign for every document: fewer than five documents show nothing at 5 %.
         """
-        from scipy import stats
+        from scipy.special import stdtr
 
         error = self.error(totals)
         lead = totals.sum(0) / self.n.sum() - margin
         with np.errstate(divide="ignore", invalid="ignore"):
             far = np.where(np.abs(lead) < 1e-12, 0, lead / error)
-        p: Numbers = np.maximum(stats.t.sf(far, self.freedom), 0.5 ** len(self.n))
+        p: Numbers = np.maximum(stdtr(self.freedom, -far), 0.5 ** len(self.n))
         return p
 
 
@@ -120,9 +126,9 @@ def _freedom(design: Numbers, solve: Numbers, weight: Numbers) -> float:
 
 
 def _quantile(level: float, freedom: float) -> float:
-    from scipy import stats
+    from scipy.special import stdtrit
 
-    return float(stats.t.ppf(level, freedom))
+    return float(stdtrit(freedom, level))
 
 
 def p_of_leads(documents: Documents, heads: Numbers, rivals: Numbers, margin: float) -> Numbers:

@@ -32,8 +32,6 @@ class Pool:
     "The same heads on control arcs."
     controls: Mapping[str, Pooled]
     "Heads of other models. Of these, as of control arcs, a run takes the head that is best on its two splits together."
-    slope: float = 0.0
-    "How many more hits an item heads have for each halving of a document's length, centred on the lengths of a run."
 
     def columns(self, heads: Sequence[int]) -> Pool:
         """Return the pool of a model that has only these heads."""
@@ -104,23 +102,21 @@ class Pool:
         )
 
     def tilted(self, slope: float) -> Pool:
-        """Return the pool whose heads are better in documents that are short for it, and all in all as good as before.
+        """Return the pool whose heads have `slope` more hits an item for each halving of a document's length.
 
-        A run that draws other lengths finds other accuracies, on average those of the pool.
+        All in all they are as good as before. A run that draws other lengths finds other accuracies.
         """
-        return replace(self, heads={question: _tilted(sums, slope) for question, sums in self.heads.items()})
+        tilted = {}
+        for question, sums in self.heads.items():
+            shorter = -np.log2(sums.n)
+            extra = slope * sums.n * (shorter - (shorter * sums.n).sum() / sums.n.sum())
+            tilted[question] = replace(sums, hits=sums.hits + extra[:, None])
+        return replace(self, heads=tilted)
 
 
 def rival_grade(name: str) -> int:
     """Return the grade that a head must lead this baseline, control, table or rule for."""
     return 2 if name == LEXICAL else 3 if name in RULES else 1
-
-
-def _tilted(sums: Sums, slope: float) -> Sums:
-    """Return sums with `slope` more hits an item for each halving of the length, and as much less in long documents."""
-    shorter = -np.log2(sums.n)
-    extra = slope * sums.n * (shorter - (shorter * sums.n).sum() / sums.n.sum())
-    return replace(sums, hits=sums.hits + extra[:, None])
 
 
 def _joined(pooled: Pooled, group: IntArray) -> Pooled:
@@ -200,7 +196,7 @@ def judge(
 
 def _report_split(pool: Pool, select: IntArray, report: IntArray) -> Split:
     """Return the sums of the report split, with those heads of controls that are best on both splits together."""
-    heads = {question: _tilted(sums, pool.slope) for question, sums in _all_drawn(pool.heads, report).items()}
+    heads = _all_drawn(pool.heads, report)
     single = {name: _all_drawn(pooled, report) for name, pooled in pool.baselines.items()}
     chosen = {
         name: dict(control_sums(_all_drawn(pooled, select), _all_drawn(pooled, report))[1])

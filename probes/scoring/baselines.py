@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -91,22 +91,9 @@ class Uniform:
 
 
 class NearestMention:
-    """Attends to the head word of the nearest preceding mention (Clark et al. 2019, section 4.3)."""
+    """Attends to the head word of the nearest preceding mention (Clark et al. 2019, section 4.3).
 
-    def learn(self, items: Items, shown: Shown) -> None:
-        """Nothing to learn."""
-
-    def rows(self, items: Items, shown: Shown) -> Rows:
-        """One key a row."""
-        heads = [mention_heads(document) for document in shown.documents]
-        asked = zip(items.text.tolist(), items.query.tolist(), strict=True)
-        return one_hot([max((h for h in heads[text] if h < q), default=-1) for text, q in asked], shown.keys)
-
-
-class SameHeadWord:
-    """Attends to the nearest preceding mention with the same head word, else to the nearest preceding mention.
-
-    The head-match baseline of Clark et al. 2019, section 4.3.
+    Mentions are those among the candidates; where none precedes it is the nearest one that follows.
     """
 
     def learn(self, items: Items, shown: Shown) -> None:
@@ -114,24 +101,45 @@ class SameHeadWord:
 
     def rows(self, items: Items, shown: Shown) -> Rows:
         """One key a row."""
-        heads = [mention_heads(document) for document in shown.documents]
-        asked = zip(items.text.tolist(), items.query.tolist(), strict=True)
-        return one_hot([self._choose(heads[text], shown.forms[text], query) for text, query in asked], shown.keys)
-
-    def _choose(self, heads: Sequence[int], forms: IntArray, query: int) -> int:
-        before = [head for head in heads if head < query]
-        same = [head for head in before if forms[head] == forms[query]]
-        return (same or before or [-1])[-1]
+        asked = zip(items.query.tolist(), _mentions(items, shown), strict=True)
+        return one_hot([nearest(query, heads) if heads else -1 for query, heads in asked], shown.keys)
 
 
-class NearestCandidate:
-    """Attends to the nearest candidate, of two equally near ones to the one before."""
+class SameHeadWord:
+    """Attends to the nearest preceding mention with the same head word, else to the nearest preceding mention.
+
+    The head-match baseline of Clark et al. 2019, section 4.3. Mentions are those among the candidates; where none
+    precedes the same is looked for among those that follow.
+    """
 
     def learn(self, items: Items, shown: Shown) -> None:
         """Nothing to learn."""
 
     def rows(self, items: Items, shown: Shown) -> Rows:
         """One key a row."""
+        asked = zip(items.text.tolist(), items.query.tolist(), _mentions(items, shown), strict=True)
+        return one_hot([self._choose(heads, shown.forms[text], query) for text, query, heads in asked], shown.keys)
+
+    def _choose(self, heads: Sequence[int], forms: IntArray, query: int) -> int:
+        side = [head for head in heads if head < query] or heads
+        same = [head for head in side if forms[head] == forms[query]]
+        return nearest(query, same or side) if side else -1
+
+
+class NearestCandidate:
+    """Attends to the nearest candidate, of two equally near ones to the one before.
+
+    Where candidates are not listed but named, the nearest is the word before, a baseline of its own: nothing is
+    attended to.
+    """
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Nothing to learn."""
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """One key a row."""
+        if isinstance(items.candidates, str):
+            return one_hot(np.full(len(items), -1), shown.keys)
         item, key = candidate_words(items, shown)
         distance = key - items.query[item]
         return _leading(item, key, 2 * np.abs(distance) + (distance > 0), len(items), shown.keys)
@@ -181,6 +189,22 @@ class LexicalTable:
         rows[item, key] = (right + 0.05) / (asked + 1) * share * (1 - 1e-6 * np.abs(distance))
         weights: Rows = (rows / np.maximum(rows.sum(1, keepdims=True), 1e-30)).astype(np.float32)
         return weights
+
+
+def _mentions(items: Items, shown: Shown) -> list[list[int]]:
+    """Return for each item those of its candidates that are head words of mentions, without the query."""
+    is_head = np.zeros((len(shown.documents), shown.keys), bool)
+    for row, document in zip(is_head, shown.documents, strict=True):
+        row[mention_heads(document)] = True
+    item, key = candidate_words(items, shown)
+    chosen = is_head[items.text[item], key] & (key != items.query[item])
+    border = np.searchsorted(item[chosen], np.arange(1, len(items)))
+    return [words.tolist() for words in np.split(key[chosen], border)]
+
+
+def nearest(query: int, words: Iterable[int]) -> int:
+    """Return the word nearest before the query, else the nearest after it."""
+    return min(words, key=lambda word: (word > query, abs(word - query)))
 
 
 def _leading(item: IntArray, key: IntArray, rank: IntArray, items: int, width: int) -> Rows:

@@ -14,14 +14,11 @@ import numpy as np
 
 from probes.records import Document, basic
 from probes.scoring.baseline_texts import Rows, Shown, candidate_words, one_hot
-from probes.scoring.baselines import Baseline
+from probes.scoring.baselines import Baseline, nearest
 from probes.scoring.tag_rule import TagRule
-from probes.syntax.agreement import morphology, shows_number
+from probes.syntax.agreement import NOUNS, morphology, shows_number
 from probes.targets import Items
 from probes.words.agreement_features import Features, features, of_mention
-
-NOUNS: Final = ("NOUN", "PROPN", "PRON")
-"Parts of speech that a subject has."
 
 
 @dataclass(frozen=True)
@@ -95,11 +92,6 @@ class ExpertRule:
                     chosen[i] = min(named) if self.first else nearest(query, named)
                     break
         return one_hot(chosen, shown.keys)
-
-
-def nearest(query: int, words: Iterable[int]) -> int:
-    """Return the word nearest before the query, else the nearest after it."""
-    return min(words, key=lambda word: (word > query, abs(word - query)))
 
 
 def nouns(text: Text, query: int) -> Groups:

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 
-from probes.records import Document
+from probes.records import Document, basic
 from probes.registry import CONTROLS, register
-from probes.targets import Targets
+from probes.syntax.clause import relative_pronouns
+from probes.targets import Targets, key_sets
+
+FORTH, BACK, AMONG_NOUNS = "verb->subject", "subject->verb", "verb->subject among nouns"
+
+NOUNS: Final = ("NOUN", "PROPN", "PRON")
+"Parts of speech that a subject has."
 
 
 @dataclass(frozen=True)
@@ -20,13 +26,25 @@ class Agreement:
 
     verb: int
     subject: int
-    attractors: int
-    "Nouns of the other number between the two."
+    noun: int | None
+    "The word that the subject stands for, where it is a relative pronoun."
+    between: tuple[int, ...]
+    "Attractors: nouns of the other number between verb and subject, ascending."
+
+    @property
+    def attractors(self) -> int:
+        """Number of attractors."""
+        return len(self.between)
 
     @property
     def distance(self) -> int:
         """Distance in words, 1 for neighbours."""
         return abs(self.verb - self.subject)
+
+    @property
+    def subjects(self) -> tuple[int, ...]:
+        """The words whose number the verb shows, ascending: the subject, and the noun of a relative pronoun."""
+        return (self.subject,) if self.noun is None else tuple(sorted((self.noun, self.subject)))
 
 
 @register
@@ -36,9 +54,18 @@ class SubjectVerbAgreement:
 
     The verb is the word that shows number: present tense, or was and were; for an auxiliary or copula the subject is
     that of its head. Of several subjects (nsubj and nsubj:outer) it is the nearest before the verb, else the nearest
-    after it. Labels are attractors=0, 1 and >=2 (nouns of the other number in between; Linzen et al. 2016, section 2)
-    and bands of distance. The number is that of the subject, or of the verb where the subject shows none (you, who);
-    where neither does, no noun counts as an attractor.
+    after it. Where it is a relative pronoun ("the keys that are"), the pronoun and the noun that its clause modifies
+    are both right; in reverse the pronoun alone is asked. `among nouns` has the subject and all other nouns and
+    pronouns of the sentence as candidates, so that distance alone leads to a noun; verbs without another one are left
+    out.
+
+    Labels: attractors=0, 1 and >=2 (nouns of the other number in between; Linzen et al. 2016, section 2) and bands of
+    distance. The kind of subject: relative, pronoun or noun. Its person: after I, we and you a verb other than be has
+    one form and shows no number ("I think", "you know"; 343 of the 1,440 items of EWT dev), so that a head can be right
+    at person=1 and person=2 without regard to number. Of the attractor nearest to the verb the number, and how it
+    hangs: in a clause that modifies the subject (`attractor=relative clause`), else by a preposition, else otherwise.
+    The number is that of the subject, or of the verb where the subject shows none (you, who); where neither does, no
+    noun counts as an attractor.
 
     >>> from probes.records import Document, Sentence, frozen_ints
     >>> words, relations = ("the", "ships", "are", "old"), ("det", "nsubj", "cop", "root")
@@ -47,13 +74,13 @@ class SubjectVerbAgreement:
     >>> text = Document("d", (Sentence("s", words, heads, relations, upos, feats),))
     >>> asked = SubjectVerbAgreement().targets(text)["verb->subject"]
     >>> int(asked.query[0]), int(asked.gold[0][0]), asked.label[0]
-    (2, 1, 'attractors=0 distance=1')
+    (2, 1, 'attractors=0, distance=1, subject=noun, person=3')
     """
 
     name: ClassVar[str] = "agreement"
-    variants: ClassVar[tuple[str, ...]] = ("verb->subject", "subject->verb")
+    variants: ClassVar[tuple[str, ...]] = (FORTH, BACK, AMONG_NOUNS)
     scope: ClassVar[str] = "sentence"
-    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
+    baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "nearest candidate", "uniform")
     rules: ClassVar[tuple[str, ...]] = ("tag rule", "nearest noun", "nearest noun that fits", "first noun")
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "trees"
@@ -62,17 +89,36 @@ class SubjectVerbAgreement:
     def targets(self, document: Document) -> dict[str, Targets]:
         """Return one item a verb that shows number and has a subject in the text."""
         found = list(agreements(document))
-        verb = np.array([one.verb for one in found], np.int64)
-        subject = np.array([one.subject for one in found], np.int64)
-        label = [f"attractors{_count(one.attractors)} distance{_band(one.distance)}" for one in found]
+        verb, label = [one.verb for one in found], [_label(document, one) for one in found]
+        subjects = [one.subjects for one in found]
+        nouns = {i for i, tag in enumerate(document.upos) if tag in NOUNS}
+        among = [sorted(nouns.union(right)) for right in subjects]
+        choice = [i for i, candidates in enumerate(among) if len(candidates) > len(subjects[i])]
         return {
-            "verb->subject": Targets.pairs(verb, subject, label),
-            "subject->verb": Targets.pairs(subject, verb, label),
+            FORTH: Targets.sets(verb, subjects, label),
+            BACK: Targets.pairs(np.array([one.subject for one in found], np.int64), np.array(verb, np.int64), label),
+            AMONG_NOUNS: Targets.sets(
+                [verb[i] for i in choice],
+                [subjects[i] for i in choice],
+                [label[i] for i in choice],
+                key_sets([among[i] for i in choice]),
+            ),
         }
 
     def pool(self, label: str) -> Sequence[str]:
-        """An item counts among all, with its number of attractors, and in its band of distance."""
-        return ("all", *label.split())
+        """An item counts among all, and with each part of its label."""
+        return ("all", *label.split(", "))
+
+
+def _label(document: Document, one: Agreement) -> str:
+    parts = [f"attractors{_count(one.attractors)}", f"distance{_band(one.distance)}"]
+    parts += [f"subject={_kind(document, one)}", f"person={_person(document, one)}"]
+    if one.between:
+        nearest = min(one.between, key=lambda word: abs(word - one.verb))
+        parts.append(f"attractor={_way(document, one, nearest)}")
+        number = morphology(document.feats[nearest])["Number"]
+        parts += [f"attractor={number}"] if number in ("Sing", "Plur") else []
+    return ", ".join(parts)
 
 
 def _count(attractors: int) -> str:
@@ -83,27 +129,58 @@ def _band(distance: int) -> str:
     return "=1" if distance == 1 else "=2-3" if distance <= 3 else "=4-6" if distance <= 6 else ">=7"
 
 
+def _kind(document: Document, one: Agreement) -> str:
+    if one.noun is not None:
+        return "relative"
+    return "pronoun" if document.upos[one.subject] in ("PRON", "DET") else "noun"
+
+
+def _person(document: Document, one: Agreement) -> str:
+    """Return the person of the subject, or of its noun: of a pronoun the one that it shows, of all else the third."""
+    word = one.subject if one.noun is None else one.noun
+    return morphology(document.feats[word]).get("Person", "3") if document.upos[word] == "PRON" else "3"
+
+
+def _way(document: Document, one: Agreement, attractor: int) -> str:
+    """Return how an attractor hangs: in a clause that modifies the subject, by a preposition, or otherwise."""
+    word = attractor
+    while (above := int(document.heads[word])) >= 0:
+        if above == one.subject and basic(document.deprels[word]) == "acl":
+            return "relative clause"
+        word = above
+    hangs = document.deprels[attractor]
+    if basic(hangs) not in ("nmod", "obl") or hangs == "nmod:poss":
+        return "other"
+    return "preposition" if any(noun == attractor for _, noun in document.arcs("case")) else "other"
+
+
 def agreements(document: Document) -> Iterator[Agreement]:
     """Yield every verb of a text that shows number, with its subject."""
     heads, deprels, upos, feats = document.heads, document.deprels, document.upos, document.feats
     subjects: dict[int, list[int]] = {}
     for i, relation in enumerate(deprels):
-        if relation.partition(":")[0] == "nsubj" and heads[i] >= 0:
+        if basic(relation) == "nsubj" and heads[i] >= 0:
             subjects.setdefault(int(heads[i]), []).append(i)
+    nouns = dict(relative_pronouns(document))
     for verb, word in enumerate(document.words):
         if not shows_number(word, upos[verb], feats[verb]):
             continue
-        owner = int(heads[verb]) if deprels[verb].partition(":")[0] in ("aux", "cop") else verb
+        owner = int(heads[verb]) if basic(deprels[verb]) in ("aux", "cop") else verb
         if owner not in subjects:
             continue
         subject = min(subjects[owner], key=lambda i: (i > verb, abs(i - verb)))
-        number = morphology(feats[subject]).get("Number") or morphology(feats[verb]).get("Number")
-        between = range(min(subject, verb) + 1, max(subject, verb))
-        others = (
-            upos[i] in ("NOUN", "PROPN") and number is not None and morphology(feats[i]).get("Number", number) != number
-            for i in between
-        )
-        yield Agreement(verb, subject, sum(others))
+        yield Agreement(verb, subject, nouns.get(subject), _attractors(document, verb, subject))
+
+
+def _attractors(document: Document, verb: int, subject: int) -> tuple[int, ...]:
+    """Return the nouns between a verb and its subject whose number is another than that of the two."""
+    own, shown = (morphology(document.feats[word]).get("Number") for word in (subject, verb))
+    number = own or shown
+    if number is None:
+        return ()
+    between = range(min(subject, verb) + 1, max(subject, verb))
+    nouns = (i for i in between if document.upos[i] in ("NOUN", "PROPN"))
+    return tuple(i for i in nouns if morphology(document.feats[i]).get("Number", number) != number)
 
 
 def shows_number(word: str, upos: str, feats: str) -> bool:

@@ -68,7 +68,12 @@ class Distractors:
     variants: ClassVar[tuple[str, ...]] = (GROUPS, NOUNS)
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "nearest candidate", "first candidate", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ()
+    rules: ClassVar[tuple[str, ...]] = (
+        "nearest noun",
+        "nearest noun that fits",
+        "first noun",
+        "nearest mention that fits",
+    )
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "noun groups"
     source: ClassVar[str] = "Lin, Tan and Frank 2019, section 4"

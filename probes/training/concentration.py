@@ -22,6 +22,9 @@ FEWEST = 50
 COVERED = {"agreement": "dependency"}
 "Probe -> probe among whose roles its own are already (subjects of verbs that show number are subjects)."
 
+SLICES = ("pronoun, ", "cataphora", "words=", "mentions=", "within=", "first half", "second half")
+"How labels begin that are slices of a role (coreference by person and distance), or areas that hold places."
+
 
 @dataclass(frozen=True)
 class LifeRule:
@@ -86,14 +89,15 @@ class Profiles:
 def is_role(question: Question, n: int) -> bool:
     """Return whether a label stands for itself and has FEWEST items: "nsubj" does, "nsubj:*" and "all" pool labels.
 
-    Of agreement only "all" is a role, for its other labels are slices of it.
+    Of agreement only "all" is a role, for its other labels are slices of it; so are those of coreference that go by
+    person or distance, and areas of position have the places within them.
     """
     probe, _, label = question
     if n < FEWEST:
         return False
     if probe == "agreement":
         return label == "all"
-    return label != "all" and not label.endswith(":*")
+    return label != "all" and not label.endswith(":*") and not label.startswith(SLICES)
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from mha.pieces import CLS, SEP
-from probes.records import Document, IntArray
+from probes.records import Document
 from probes.registry import RANDOM, SHUFFLED, register
 from probes.targets import OTHERS, TOKENS, WORDS, Targets
 
 BROAD = "no key above a tenth"
 "The variant of the broad label: right if no key of the row gets more than a tenth of the attention."
+
+AREAS = "areas of other words"
+"The variant of labels for which any word of an area is right."
+
+OFFSETS: Final = (*range(-8, -1), *range(2, 9))
+"Distances in words that are asked beside the previous and the next word."
+
+WINDOWS: Final = (2, 4, 8)
+"Reaches in words, on either side, of the local windows that are asked."
 
 BROAD_KEYS = 20
 "Texts with fewer keys (words and two special tokens) are not asked whether a head is broad: a tenth is too little."
@@ -28,7 +38,9 @@ class Position:
 
     previous, next, first and last look among the other words, same among all words, [CLS] and [SEP] among all tokens;
     broad asks whether no key gets more than a tenth (Clark et al. 2019, section 3.2; positional heads also in Voita et
-    al. 2019, section 5.1).
+    al. 2019, section 5.1). Offsets go on to 8 words on either side (`offset=-2` is the word before the previous one).
+    Of an area any other word is right: `within=4` has the words no more than 4 away, and of a sentence of n words each
+    half has n // 2. Words are asked that have another word within the area and one outside, so that chance is below 1.
 
     >>> from probes.records import Document, Sentence, frozen_ints
     >>> words, relations = ("the", "old", "ship", "sank"), ("det", "amod", "nsubj", "root")
@@ -39,7 +51,7 @@ class Position:
     """
 
     name: ClassVar[str] = "position"
-    variants: ClassVar[tuple[str, ...]] = (OTHERS, WORDS, TOKENS, BROAD)
+    variants: ClassVar[tuple[str, ...]] = (OTHERS, WORDS, TOKENS, BROAD, AREAS)
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("uniform",)
     rules: ClassVar[tuple[str, ...]] = ()
@@ -59,28 +71,43 @@ class Position:
 
 @lru_cache(maxsize=4096)
 def _targets(n: int) -> dict[str, Targets]:
-    return {variant: _variant(n, variant) for variant in Position.variants}
+    word, nothing = np.arange(n), np.zeros(0, np.int64)
+    ends = np.concatenate([np.full(n, CLS), np.full(n, SEP)])
+    broad = word if n + 2 >= BROAD_KEYS else word[:0]
+    return {
+        OTHERS: _places(n),
+        WORDS: Targets.pairs(word, word, ("same",) * n, candidates=WORDS),
+        TOKENS: Targets.pairs(np.tile(word, 2), ends, ("[CLS]",) * n + ("[SEP]",) * n, candidates=TOKENS),
+        BROAD: Targets(broad, (nothing, nothing), ("broad",) * len(broad), TOKENS, spread=True),
+        AREAS: _areas(n),
+    }
 
 
-def _variant(n: int, variant: str) -> Targets:
-    word = np.arange(n)
-    asked: list[tuple[str, IntArray, IntArray]] = []
-    if variant == OTHERS:
-        asked = [
-            ("previous", word[1:], word[1:] - 1),
-            ("next", word[:-1], word[:-1] + 1),
-            ("first", word[1:], np.zeros_like(word[1:])),
-            ("last", word[:-1], np.full_like(word[:-1], n - 1)),
-        ]
-    elif variant == WORDS:
-        asked = [("same", word, word)]
-    elif variant == TOKENS:
-        asked = [("[CLS]", word, np.full_like(word, CLS)), ("[SEP]", word, np.full_like(word, SEP))]
-    elif n + 2 >= BROAD_KEYS:
-        nothing = np.zeros(0, np.int64)
-        return Targets(word, (nothing, nothing), ("broad",) * n, TOKENS, spread=True)
-    query = np.concatenate([query for _, query, _ in asked]) if asked else word[:0]
-    gold = np.concatenate([gold for _, _, gold in asked]) if asked else word[:0]
-    label = tuple(name for name, query, _ in asked for _ in query)
-    candidates = TOKENS if variant == BROAD else variant
-    return Targets(query, (gold, np.arange(len(query))), label, candidates, spread=variant == BROAD)
+def _places(n: int) -> Targets:
+    key = np.arange(n)
+    apart = key - key[:, None]
+    return _asked(
+        {
+            "previous": apart == -1,
+            "next": apart == 1,
+            "first": (key == 0) & (apart != 0),
+            "last": (key == n - 1) & (apart != 0),
+            **{f"offset={offset:+d}": apart == offset for offset in OFFSETS},
+        }
+    )
+
+
+def _areas(n: int) -> Targets:
+    key = np.arange(n)
+    apart = np.abs(key - key[:, None])
+    areas = {f"within={reach}": apart <= reach for reach in WINDOWS}
+    areas |= {"first half": key < n // 2, "second half": key >= n - n // 2}
+    others = apart != 0
+    return _asked({name: area & others & (others & ~area).any(1, keepdims=True) for name, area in areas.items()})
+
+
+def _asked(right: Mapping[str, npt.NDArray[np.bool_]]) -> Targets:
+    """Return one item a label and word that has a right key; `right` is [query, key] of each label."""
+    return Targets.grouped(
+        (word, key, name) for name, keys in right.items() for word, key in np.argwhere(keys).tolist()
+    )

@@ -89,12 +89,12 @@ def _heat_map(axes: Axes, one: dict[str, Any], layers: int, heads: int, *, numbe
 
 
 def save_best_heads(rows: Sequence[BestHead], title: str, path: Path, *, verdicts: bool = True) -> None:
-    """Write accuracy with interval, baseline and lexical table of every row to `path`.png and `path`.pdf."""
+    """Write accuracy with interval and rivals of every row to `path`.png and `path`.pdf."""
     _save(draw_best_heads(rows, title, verdicts=verdicts), path)
 
 
 def draw_best_heads(rows: Sequence[BestHead], title: str, *, verdicts: bool = True) -> Figure:
-    """Draw accuracy with interval, baseline and lexical table of every row.
+    """Draw accuracy with interval and rivals of every row.
 
     With `verdicts` the dots of heads with a grade are filled and all others hollow; without, all are filled.
     """
@@ -115,8 +115,11 @@ def draw_best_heads(rows: Sequence[BestHead], title: str, *, verdicts: bool = Tr
         axes.set_axisbelow(True)
         _bare(axes)
         figure.text(0.01, 1 - 0.1 / (height + 1.1), title, fontsize=10.5, va="top")
-        edge = ((0.02 - left) / width, 1.0)  # of the figure: four entries are wider than the axes
-        axes.legend(ncols=4, loc="lower left", bbox_to_anchor=edge, frameon=False, fontsize=7.5, handletextpad=0.3)
+        edge = ((0.02 - left) / width, 1.0)  # of the figure: its entries are wider than the axes
+        axes.legend(
+            ncols=5, loc="lower left", bbox_to_anchor=edge, frameon=False,
+            fontsize=7.5, handletextpad=0.3, columnspacing=1.2,
+        )  # fmt: skip
     return figure
 
 
@@ -126,10 +129,11 @@ def _series(rows: Sequence[BestHead], *, verdicts: bool) -> dict[str, tuple[str,
     hollow = [np.nan if row.grade or not verdicts else row.accuracy for row in rows]
     dot = {"ms": 5, "zorder": 4}
     return {
-        "head with a grade, 95 % interval" if verdicts else "chosen head, 95 % interval": ("o", HEAD_BLUE, filled, dot),
-        "without a grade": ("o", HEAD_BLUE, hollow, dot | {"mfc": "white", "mew": 1.2}),
+        "graded head, 95 % interval" if verdicts else "chosen head, 95 % interval": ("o", HEAD_BLUE, filled, dot),
+        "no grade": ("o", HEAD_BLUE, hollow, dot | {"mfc": "white", "mew": 1.2}),
         "strongest baseline": ("|", BASELINE_ORANGE, [row.baseline_accuracy for row in rows], {"ms": 9, "mew": 2}),
         "lexical table": ("D", MUTED, [row.lexical_accuracy for row in rows], {"ms": 4.2, "mew": 1, "mfc": "none"}),
+        "rule of grammar": ("^", MUTED, [row.rule_accuracy for row in rows], {"ms": 4.6, "mew": 1, "mfc": "none"}),
     }
 
 

@@ -64,7 +64,7 @@ def head_chart(run: RunFolder, label: str, probe: str | None = None, variant: st
 
 
 def best_chart(run: RunFolder, probe: str | None = None) -> Any:
-    """Return the best heads with interval, baseline and lexical table as an Altair chart, the MOST surest margins."""
+    """Return the best heads with interval and rivals as an Altair chart, the MOST surest margins."""
     scores, _ = page_scores(run.scores)
     every = [row for name in asked_probes(run, probe) for row in best_heads(scores, name) if row.n]
     found = sorted(every, key=lambda row: row.order)[:MOST]
@@ -80,16 +80,20 @@ def best_chart(run: RunFolder, probe: str | None = None) -> Any:
     )
     rival = base.mark_tick(color=BASELINE_ORANGE, thickness=2.5, size=12).encode(x="baseline_accuracy:Q")
     table = base.mark_point(shape="diamond", color=MUTED, size=35).encode(x="lexical_accuracy:Q")
-    told = "dot: best head with 95 % interval, filled with a grade; bar: strongest rival; diamond: lexical table"
+    rule = base.mark_point(shape="triangle", color=MUTED, size=35).encode(x="rule_accuracy:Q")
+    told = (
+        "dot: best head with 95 % interval, filled with a grade; bar: strongest rival; diamond: lexical table; "
+        "triangle: rule of grammar"
+    )
     which = f"best heads{'' if probe is None else f' of {probe}'}"
     many = f"the {len(found)} surest of {len(every)} labels and variants" if len(found) < len(every) else ""
     title = alt.Title(f"{run.name}: {which}", subtitle=[told, many] if many else told)
-    return (span + rival + table + dots).properties(width=380, title=title)
+    return (span + rival + table + rule + dots).properties(width=380, title=title)
 
 
 _FIELDS: Final = (
-    *("name", "n", "accuracy", "ci_low", "ci_high", "baseline", "baseline_accuracy", "lexical_accuracy", "margin"),
-    *("mass", "grade"),
+    *("name", "n", "accuracy", "ci_low", "ci_high", "baseline", "baseline_accuracy", "lexical_accuracy"),
+    *("rule_accuracy", "margin", "mass", "grade"),
 )
 
 

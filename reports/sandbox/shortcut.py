@@ -45,7 +45,7 @@ class ShortcutCheck:
 
 def comparisons(record: Record) -> list[ShortcutCheck]:
     """Return the comparison of every role."""
-    simulated_runs = int(record.get("scale", {}).get("runs", 0))
+    simulated_runs = int(record.get("scale", {}).get("power_runs", 0))
     population = int(record.get("population", {}).get("documents", 0))
     return [_comparison(row, simulated_runs, population) for row in record.get("whole", ())]
 

@@ -139,11 +139,12 @@ WEIGHTS: Final = tables.WEIGHTS.text_columns(
 )
 
 NULL_RUNS: Final = (
-    TextColumn("Weights", lambda row: row[0], "row"),
-    TextColumn("Runs", lambda row: count(row[1])),
-    TextColumn("Runs with a graded head", lambda row: count(row[2])),
-    TextColumn("Graded heads", lambda row: count(row[3])),
-    TextColumn("Which", lambda row: "; ".join(row[4]) or "none", "text", "wrapping"),
+    TextColumn("Corpus", lambda row: row[0], "row"),
+    TextColumn("Weights", lambda row: row[1], "text"),
+    TextColumn("Runs", lambda row: count(row[2])),
+    TextColumn("Runs with a graded head", lambda row: count(row[3])),
+    TextColumn("Graded heads", lambda row: count(row[4])),
+    TextColumn("Which", lambda row: "; ".join(row[5]) or "none", "text", "wrapping"),
 )
 
 TABLES: Final[Mapping[str, tuple[str, Sequence[TextColumn]]]] = {

@@ -153,8 +153,9 @@ WHOLE: Final = Table(
 
 NULL_RUNS: Final = Table(
     "One row for each whole run on a model without knowledge.",
-    ("source", "seed"),
+    ("corpus", "source", "seed"),
     (
+        text("corpus", "What was read: the grammar, EWT or GUM."),
         text("source", "Where the weights are from: fresh ones, or those of the model shuffled."),
         place("seed", "Seed of weights and texts."),
         whole("labels", "Number of labels with a test."),

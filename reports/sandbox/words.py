@@ -51,13 +51,10 @@ NULLS = {
     },
     **{
         f"grade {grade}, better in short documents": "The same, with heads that get 10 points "
-        "more for each halving of a document’s length, and so much less in long ones that their accuracies stay: over "
-        "the documents of a run, whatever their lengths. The lead at the corpus’ own lengths is at the margin."
+        "more for each halving of a document’s length, and so much less in long ones that their accuracies stay. A run "
+        "that happens to draw more short documents finds leads above the margin."
         for grade in _BORDER
     },
-    "grade 1, tilt of the population": "The same, with accuracies that stay over the population alone: a run that "
-    "draws more short documents has leads above the margin at its own lengths. A question that the test does not "
-    "answer, for it is about a corpus of these lengths.",
 }
 "Null hypothesis -> what it is. One that is not here is shown without."
 

@@ -56,7 +56,7 @@ def _spark(row: BestHead) -> Cell:
 
 
 def _drawn(row: BestHead, *, hollow: bool = False) -> Cell:
-    below = rivals_drawn(row.baseline_accuracy, row.lexical_accuracy)
+    below = rivals_drawn(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
     return Cell("", page=spark(row.accuracy, row.ci_low, row.ci_high, below=below, hollow=hollow))
 
 

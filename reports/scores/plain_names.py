@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -53,11 +54,20 @@ PLACES: Final[Mapping[str, str]] = {
     "last": "looks at the last word",
     "broad": "spreads its attention over many words",
     "rarest": "looks at the rarest word of the sentence",
+    "first half": "looks at a word in the first half of the sentence",
+    "second half": "looks at a word in the second half of the sentence",
     "two rarest": "looks at one of the two rarest words of the sentence",
 }
 "Label of a place, or of a rare word -> what the head does."
 
-MENTIONS: Final[Mapping[str, str]] = {"pronoun": "pronoun", "proper": "name", "nominal": "noun phrase"}
+MENTIONS: Final[Mapping[str, str]] = {
+    "pronoun": "pronoun",
+    "proper": "name",
+    "nominal": "noun phrase",
+    "pronoun, 1st or 2nd person": "pronoun of the first or second person",
+    "pronoun, 3rd person": "pronoun of the third person",
+    "cataphora": "pronoun that comes before its noun",
+}
 "Label of coreference -> what kind of mention it is about."
 
 TASKS: Final[Mapping[tuple[str, str], str]] = {
@@ -88,6 +98,22 @@ GUESSES: Final[Mapping[str, str]] = {
 "Baseline or control -> what it does."
 
 
+_OFFSET: Final = re.compile(r"offset=([+-])(\d+)")
+
+
+def _place(label: str) -> str:
+    """Return what a head does that is right on a label of a place.
+
+    >>> _place("offset=-2"), _place("within=4"), _place("previous")
+    ('looks at the word 2 places before', 'looks at a word at most 4 places away', 'looks at the word before')
+    """
+    if offset := _OFFSET.fullmatch(label):
+        return f"looks at the word {offset[2]} places {'before' if offset[1] == '-' else 'after'}"
+    if label.startswith("within="):
+        return f"looks at a word at most {label.removeprefix('within=')} places away"
+    return PLACES.get(label, f"looks at {label}")
+
+
 def task(probe: str, label: str, variant: str) -> str:
     """Return what a head does that is right on a label, read as a variant says, as a verb and what follows.
 
@@ -97,9 +123,9 @@ def task(probe: str, label: str, variant: str) -> str:
     ('looks from a verb to the subject (attractors=1)', 'does best on odd (every way)')
     """
     if probe in ("position", "rare"):
-        return PLACES.get(label, f"looks at {label}")
+        return _place(label)
     if probe == "coreference":
-        return f"looks from a {MENTIONS.get(label, 'mention')} to another mention of the same, among {variant}"
+        return _mention(label, variant)
     if probe == "dependency" and (found := _relation(label, variant)):
         return found
     more = "" if label == "all" else f" ({label})"
@@ -110,6 +136,21 @@ def task(probe: str, label: str, variant: str) -> str:
         return f"looks from {_a(asked)} to the {other}{more}"
     reader, column, asked = variant.partition("<-")
     return f"looks at {_a(asked)} most from the {reader}{more}" if column else f"does best on {label} ({variant})"
+
+
+def _mention(label: str, variant: str) -> str:
+    """Return what a head does that is right on a label of coreference, with bands of distance behind it.
+
+    >>> _mention("words>=21", "all other words")
+    'looks from a mention to another mention of the same, among all other words (words>=21)'
+    >>> _mention("proper", "preceding mention heads by column")
+    'looks at a name most from another mention of the same, among preceding mention heads'
+    """
+    more = "" if label in MENTIONS or label == "all" else f" ({label})"
+    among, column, _ = variant.partition(" by column")
+    mention = MENTIONS.get(label, "mention")
+    way = f"looks at a {mention} most from" if column else f"looks from a {mention} to"
+    return f"{way} another mention of the same, among {among}{more}"
 
 
 def _relation(label: str, variant: str) -> str:

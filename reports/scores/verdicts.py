@@ -10,7 +10,7 @@ import pandas as pd
 
 from reports.formats import points
 from reports.scores.best_heads import CLASSIFIER, probes
-from reports.tables.grades import ANSWERS, GRADES, POSITION, is_pooled
+from reports.tables.grades import ANSWERS, GRADES, POSITION, counted
 
 
 @dataclass(frozen=True)
@@ -169,10 +169,8 @@ def find_all(scores: pd.DataFrame) -> tuple[Finds, ...]:
 
 def _finds(probe: str, tested: pd.DataFrame) -> Finds:
     questions = tested.drop_duplicates(["label", "variant"])
-    single = ~questions["label"].map(is_pooled).to_numpy(bool)
-    counted = questions[single] if single.any() else questions  # a probe may have no label but "all"
     graded = tested[tested["grade"] > 0].groupby("name")["grade"].max()
-    answers = counted["verdict"].value_counts().to_dict()
+    answers = questions.loc[counted(questions["label"]), "verdict"].value_counts().to_dict()
     return Finds(
         probe,
         {answer: int(answers.get(answer, 0)) for answer in ANSWERS},

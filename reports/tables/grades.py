@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Final
 
+import pandas as pd
+
 from reports.formats import points
 
 GRADES: Final = ("none", "beyond position and controls", "beyond words", "beyond grammar rules")
@@ -15,6 +17,9 @@ ANSWERS: Final = ("yes", "no", "undecided")
 
 POSITION: Final = "position"
 "The probe whose labels are no roles of language: previous and next word, and special tokens as sinks."
+
+SLICED: Final = r"^(?!offset)[a-z]+>?=|^pronoun, |^cataphora$| half$| distractors?$"
+"What labels have that are slices of others."
 
 
 def grade_name(grade: int) -> str:
@@ -38,6 +43,15 @@ def excluded_leads(excluded: float) -> str:
     return f"a lead of {points(tenth)} points or more is excluded" if tenth > 0 else "any lead is excluded"
 
 
-def is_pooled(label: str) -> bool:
-    """Return whether a label repeats words of other labels, so that its question is shown but not counted."""
-    return label == "all" or label.endswith(":*")
+def counted(labels: pd.Series) -> pd.Series:
+    """Return which questions of a probe are counted, by their labels: none whose words another one has as well.
+
+    Left out are pools ("all", "nsubj:*"), and slices of other labels: by a count or a distance ("attractors=1"), by
+    person, by place. A probe that has nothing else ("agreement") is counted by "all".
+
+    >>> counted(pd.Series(["all", "nsubj", "nsubj:*"])).tolist(), counted(pd.Series(["all", "person=1"])).tolist()
+    ([False, True, False], [True, False])
+    """
+    everything = labels == "all"
+    own = ~everything & ~labels.str.endswith(":*") & ~labels.str.contains(SLICED)
+    return own if own.any() else everything if everything.any() else ~own

@@ -27,11 +27,14 @@ def spark(accuracy: float, low: float, high: float, *, below: Markup, hollow: bo
     return DRAWN.format(below + between + dot)
 
 
-def rivals_drawn(baseline: float, lexical: float) -> Markup:
-    """Return the marks of the strongest baseline and of the lexical table, of those that there are."""
-    table = Markup('<path class="lex" d="M{} 4l4 4-4 4-4-4z"/>').format(_x(lexical))
-    rival = Markup('<path class="base" d="M{} 2v12"/>').format(_x(baseline))
-    return Markup("" if math.isnan(lexical) else table) + Markup("" if math.isnan(baseline) else rival)
+def rivals_drawn(baseline: float, lexical: float, rule: float) -> Markup:
+    """Return the marks of the strongest baseline, the lexical table and the strongest rule, of those that there are."""
+    marks = (("lex", "M{} 4l4 4-4 4-4-4z", lexical), ("lex", "M{} 4l4 8h-8z", rule), ("base", "M{} 2v12", baseline))
+    return Markup("").join(
+        Markup('<path class="{}" d="{}"/>').format(name, path.format(_x(accuracy)))
+        for name, path, accuracy in marks
+        if not math.isnan(accuracy)
+    )
 
 
 CHANCE_DRAWN: Final = Markup('<path class="base" d="M54 1v14"/>')

@@ -60,14 +60,14 @@ def small_record() -> dict[str, Any]:
     cells += [power("walker", 0.2, documents, found, 0.95, grade=2) for documents, found in ((20, 0.35), (80, 0.776))]
     needed = {"margin": 0.2, "power": 0.8, "items": 1234, "role": "walker", "at_most": False}
     null = {"documents": 25, "runs": 1000, "heads": 24, "labels": 12}
-    run = {"seed": 3, "labels": 9, "graded": 0, "declared": []}
+    run = {"corpus": "grammar", "seed": 3, "labels": 9, "graded": 0, "declared": []}
     return {
         "headscope": "0.1.0",
         "started": "2026-11-21T09:02:30Z",
         "git_commit": "5d0c3e9a71b2f488",
         "wall_seconds": 150.4,
         "seed": 7,
-        "scale": {"runs": 1000, "documents": [20, 80]},
+        "scale": {"runs": 1000, "power_runs": 1000, "documents": [20, 80]},
         "effort": {"replicates": 1000, "flips": 1999, "seed": 0},
         "rule": {"alpha": 0.05, "margin": 0.1},
         "population": {"documents": 1000, "heads": 28, "planted": []},

@@ -16,6 +16,8 @@ from probes.maps.relation_attention import RelationAttention
 from probes.records import IntArray
 from probes.registry import POSITION, RANDOM
 from probes.scoring.tally import Question
+from probes.words.position import AREAS
+from reports.tables.grades import counted
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,15 @@ class ExplainedStudy(Study[None]):
         """Return one row a scope and head: its roles are the questions of that scope in which it has a grade."""
         scores = self.run.verdicts([part.scores for part in read.parts])
         graded = scores[(scores["split"] == SPLITS[1]) & (scores["grade"] > 0)]
-        rows = [self._of_part(part, graded) for part in read.parts]
+        labels = scores.drop_duplicates(["probe", "label"]).set_index(["probe", "label"], drop=False)["label"]
+        alone = labels.index[labels.groupby(level="probe").transform(counted).astype(bool)]
+        rows = [self._of_part(part, graded, alone) for part in read.parts]
         return Result({"heads": pd.concat(rows, ignore_index=True)})
 
-    def _of_part(self, scored: Scored, graded: pd.DataFrame) -> pd.DataFrame:
+    def _of_part(self, scored: Scored, graded: pd.DataFrame, alone: pd.Index) -> pd.DataFrame:
         model, part = self.run.model, scored.part
-        rows = graded[graded["probe"].isin([probe.name for probe in part.probes])]
+        rows = graded[graded["probe"].isin([probe.name for probe in part.probes]) & (graded["variant"] != AREAS)]
+        single = pd.MultiIndex.from_frame(rows[["probe", "label"]]).isin(alone)
         head = (rows["layer"] * model.heads + rows["head"]).to_numpy(np.int64)
         roles: list[list[Question]] = [[] for _ in range(model.layers * model.heads)]
         for place, question in zip(head, zip(rows["probe"], rows["variant"], rows["label"], strict=True), strict=True):
@@ -47,18 +52,13 @@ class ExplainedStudy(Study[None]):
         random = scored.observed(RelationAttention, RANDOM)
         columns = {
             "scope": part.scope,
-            "roles": [sum(map(_stands_alone, questions)) for questions in roles],
+            "roles": np.bincount(head[single], minlength=len(roles)),
             "grade": _highest(rows, head, len(roles)),
             "between": own.between_share,
             "explained": own.explained(roles),
             "explained_random": random[0].explained(roles) if random else np.nan,
         }
         return pd.DataFrame(named_heads((model.layers, model.heads)) | columns)
-
-
-def _stands_alone(question: Question) -> bool:
-    """Return whether a label is no pool of others, such as "nsubj:*", so that roles are counted once."""
-    return question[2] != "all" and not question[2].endswith(":*")
 
 
 def _highest(rows: pd.DataFrame, head: IntArray, heads: int) -> IntArray:

@@ -26,13 +26,14 @@ from reports.sandbox.words import NULLS, RATES
 
 TINY = Scale(
     runs=3,
+    power_runs=3,
     population=8,
     documents=(5, 8),
     null_documents=(6,),
     drawings=1,
     whole_runs=1,
     null_runs=0,
-    null_documents_of_runs=0,
+    null_sentences=0,
 )
 
 
@@ -185,8 +186,7 @@ def test_the_record_has_every_part_of_the_study(record: dict[str, Any]) -> None:
     nulls = [
         *("random weights", "random right answers", "offset decoys"),
         *("one head at the margin", "one head, random right answers"),
-        *(f"grade 1, {place}" for place in (*border, "tilt of the population")),
-        *(f"grade {grade}, {place}" for grade in (2, 3) for place in border),
+        *(f"grade {grade}, {place}" for grade in (1, 2, 3) for place in border),
     ]
     assert [(row["null"], row["documents"], row["runs"]) for row in record["false"]] == [(name, 6, 3) for name in nulls]
     assert {*NULLS} == {*nulls}, "the page says what each of them is"
@@ -251,8 +251,9 @@ def test_a_run_without_knowledge_tells_what_it_declared(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(checks, "run", run)
     monkeypatch.setattr(checks, "read_scores", lambda path: scores)
-    found = checks.null_run("shuffled", seed=3, documents=7)
+    found = checks.null_run("grammar", "shuffled", seed=3, sentences=70)
     assert found == {
+        "corpus": "grammar",
         "source": "shuffled",
         "seed": 3,
         "labels": 2,

@@ -12,12 +12,15 @@ N = np.array([3.0, 8, 1, 20, 11, 6, 40, 7, 9, 2])
 TOTALS = np.random.default_rng(0).random((10, 3)) * N[:, None]
 
 
-def test_the_error_is_that_of_a_weighted_regression_with_hc3_of_statsmodels() -> None:
+def test_the_error_is_that_of_a_weighted_regression_with_hc3_of_statsmodels_and_that_of_lengths() -> None:
+    """The second is the slope by what the mean log length errs by: leaving out one document after the other."""
     design = np.column_stack([np.ones(10), np.log(N)])
     at = N @ design / N.sum()
+    without = [np.average(np.log(np.delete(N, one)), weights=np.delete(N, one)) for one in range(10)]
+    lengths = np.square(np.array(without) - at[1]).sum()
     for place, found in enumerate(Documents.of(N).error(TOTALS)):
         fit = statsmodels.api.WLS(TOTALS[:, place] / N, design, weights=N).fit(cov_type="HC3")
-        assert found == pytest.approx(np.sqrt(at @ fit.cov_params() @ at))
+        assert found == pytest.approx(np.sqrt(at @ fit.cov_params() @ at + fit.params[1] ** 2 * lengths))
         assert fit.params @ at == pytest.approx(TOTALS[:, place].sum() / N.sum())
 
 
@@ -95,13 +98,17 @@ def test_holm_is_that_of_statsmodels() -> None:
 
 
 def false_finds(slope: float, runs: int = 2000) -> tuple[float, float]:
-    """Share of runs with p below 5 %, with lengths allowed for and without, where heads are better in short ones."""
+    """Share of runs with p below 5 %, with lengths allowed for and without, where heads are better in short ones.
+
+    Over all documents there are the lead is at the margin; a run's own lengths may be shorter or longer.
+    """
     random = np.random.default_rng(7)
     found = np.zeros((runs, 2))
+    all_lengths = np.ceil(4 * np.exp(random.normal(0, 1, 1_000_000)))
+    typical = (all_lengths * np.log2(all_lengths)).sum() / all_lengths.sum()
     for run in range(runs):
         n = np.ceil(4 * np.exp(random.normal(0, 1, 25)))
-        shorter = slope * -np.log2(n)
-        means = 0.05 + shorter - (shorter * n).sum() / n.sum() + random.normal(0, 0.15, 25)
+        means = 0.05 + slope * (typical - np.log2(n)) + random.normal(0, 0.15, 25)
         documents = Documents.of(n)
         plain = (n / n.sum()) @ (means - 0.05)
         error = np.sqrt(((n / n.sum()) ** 2) @ (means - (n * means).sum() / n.sum()) ** 2)
@@ -113,9 +120,8 @@ def false_finds(slope: float, runs: int = 2000) -> tuple[float, float]:
 
 
 def test_false_finds_stay_at_the_level_where_heads_are_better_in_short_documents() -> None:
-    """2,000 runs: the Monte-Carlo error is half a point. A sandwich that ignores lengths errs one way or the other."""
-    level, tilted = false_finds(0.0), false_finds(0.1)
+    """2,000 runs: the Monte-Carlo error is half a point. The plain sandwich, and lengths held fixed, find too much."""
+    level, tilted = false_finds(0.0), false_finds(0.05)
     assert level[0] <= 0.06
     assert tilted[0] <= 0.06
-    assert tilted[0] == pytest.approx(level[0], abs=0.015)
-    assert abs(tilted[1] - level[1]) > 0.015
+    assert tilted[1] > 0.12

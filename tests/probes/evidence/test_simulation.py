@@ -369,21 +369,3 @@ def test_joined_documents_have_the_sums_of_their_parts_and_tilted_heads_their_ac
     for name, pooled in pool.baselines.items():
         for question, sums in pooled.items():
             np.testing.assert_allclose(plain.baselines[name][question].hits.sum(0), sums.hits.sum(0))
-
-
-def test_a_slope_is_centred_on_the_lengths_that_a_run_draws() -> None:
-    """Its heads are better in short documents, and over the documents drawn as good as without it."""
-    plain = random_pool(60).level(1, 0.05).unequal(1.0, seed=3)
-    select, report = (np.random.default_rng(seed).integers(plain.documents, size=20) for seed in (0, 1))
-    without, sloped, tilted = (
-        judge(pool, select, report, EFFORT, VerdictRule())
-        for pool in (plain, replace(plain, slope=0.1), plain.tilted(0.1))
-    )
-    for question, one in without.items():
-        np.testing.assert_allclose(sloped[question].evidence.accuracy, one.evidence.accuracy)
-        assert (np.abs(tilted[question].evidence.accuracy - one.evidence.accuracy) > 1e-3).all()
-        before, after = (run[question].split.heads[question] for run in (without, sloped))
-        more = (after.hits - before.hits)[:, 0] / before.n
-        assert np.ptp(more + 0.1 * np.log2(before.n)) < 1e-9
-    assert plain.columns([0]).slope == 0
-    assert replace(plain, slope=0.1).columns([0]).only([A]).unequal(1.0, seed=0).slope == 0.1

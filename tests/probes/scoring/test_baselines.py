@@ -15,6 +15,7 @@ from probes.scoring.baselines import (
     LEXICAL,
     Baseline,
     LexicalTable,
+    NearestCandidate,
     NearestMention,
     Offset,
     PreviousWord,
@@ -24,7 +25,7 @@ from probes.scoring.baselines import (
 from probes.scoring.question_counts import Counts
 from probes.scoring.scorer import score_rows
 from probes.targets import WORDS, Items, Targets, gather
-from probes.words.coreference import ALL_WORDS, PRECEDING, Coreference
+from probes.words.coreference import ALL_WORDS, FOLLOWING, PRECEDING, Coreference
 
 Pair = tuple[int, list[int]]
 "A query and its gold keys."
@@ -170,9 +171,30 @@ def test_of_several_mentions_with_the_same_head_word_the_nearest_is_taken() -> N
     assert keys(SameHeadWord(), items, Shown([text])) == [[0], [2]]
 
 
-def test_before_the_first_mention_nothing_is_attended_to(story: Document) -> None:
+def test_before_the_first_mention_those_that_follow_are_attended_to(story: Document) -> None:
+    shown, items = Shown([story]), gather("coreference", FOLLOWING, [Coreference().targets(story)[FOLLOWING]])
+    assert items.query.tolist() == [0, 2]
+    assert keys(NearestMention(), items, shown) == [[2], [4]]
+    assert keys(SameHeadWord(), items, shown) == [[4], [4]]
+    assert keys(NearestMention(), ask([[(0, [1])]]), shown) == [[2]]
+
+
+def test_where_no_candidate_is_a_mention_nothing_is_attended_to(story: Document) -> None:
+    items = gather("p", "v", [Targets.sets([4], [[1]], ["a"], (np.array([1, 3]), np.zeros(2, np.int64)))])
     for baseline in (NearestMention(), SameHeadWord()):
-        assert keys(baseline, ask([[(0, [1])]]), Shown([story])) == [[]]
+        assert keys(baseline, items, Shown([story])) == [[]]
+
+
+def test_a_mention_that_is_no_candidate_is_passed_over(story: Document) -> None:
+    """Of his (5) the nearest mention is ada (4)."""
+    items = gather("p", "v", [Targets.sets([5], [[2]], ["a"], (np.array([0, 2]), np.zeros(2, np.int64)))])
+    assert keys(NearestMention(), items, Shown([story])) == [[2]]
+
+
+def test_the_nearest_candidate_is_one_that_is_listed() -> None:
+    shown, listed = Shown([text_of("a b c d")]), (np.array([0, 3]), np.zeros(2, np.int64))
+    assert keys(NearestCandidate(), gather("p", "v", [Targets.sets([1], [[3]], ["a"], listed)]), shown) == [[0]]
+    assert keys(NearestCandidate(), ask([[(1, [3])]]), shown) == [[]]
 
 
 def test_the_lexical_table_is_the_one_made_by_hand() -> None:

@@ -13,6 +13,7 @@ from probes.scoring.baseline_texts import Shown
 from probes.scoring.baselines import BASELINES
 from probes.scoring.expert_rules import RULES
 from probes.scoring.scorer import score_rows
+from probes.syntax.agreement import AMONG_NOUNS, FORTH
 from probes.targets import Targets, gather
 from probes.words.agreement_features import Features, features, of_mention
 
@@ -95,6 +96,30 @@ def test_of_listed_candidates_the_one_that_fits_is_taken() -> None:
     assert taken("nearest mention that fits", STORY, 6, (0, 3)) == [0], "nothing says that Anna is a woman"
 
 
+THAT = text(
+    ("keys", "NOUN", PLUR, 5, "nsubj"),
+    ("that", "PRON", "PronType=Rel", 3, "nsubj"),
+    ("often", "ADV", "", 3, "advmod"),
+    ("open", "VERB", IS.replace("Sing|Person=3", "Plur"), 0, "acl:relcl"),
+    ("boxes", "NOUN", PLUR, 3, "obj"),
+    ("break", "VERB", IS.replace("Sing|Person=3", "Plur"), -1, "root"),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "word"), [("nearest noun", 1), ("nearest noun that fits", 1), ("first noun", 0), ("tag rule", 0)]
+)
+@pytest.mark.parametrize("variant", [FORTH, AMONG_NOUNS])
+def test_a_relative_pronoun_and_its_noun_are_both_right(name: str, word: int, variant: str) -> None:
+    """Of the first verb, which alone teaches the tag rule."""
+    items, shown = gather("agreement", variant, [get_probe("agreement").targets(THAT)[variant]]), Shown([THAT])
+    items, rule = items.take(np.array([0])), RULES[name]()
+    rule.learn(items, shown)
+    rows = rule.rows(items, shown)
+    assert np.flatnonzero(rows[0]).tolist() == [word]
+    assert score_rows(rows, items, shown.words)[0, 0].tolist() == [1]
+
+
 def test_features_are_those_of_forms_morphology_and_titles() -> None:
     assert features("Her", "PRON", "") == Features("3", "Sing", "Fem")
     assert features("you", "PRON", "") == Features("2", "", "")
@@ -121,7 +146,7 @@ def test_person_number_and_gender_find_three_in_four_antecedents_of_pronouns(dat
     documents = read_conllu(data_folder / "ud_english_gum/en_gum-ud-dev.conllu")
     texts = [text for document in documents for text in windows(document, 100)]
     probe = get_probe("coreference")
-    items = gather("c", "v", [probe.targets(text)["preceding mention heads"] for text in texts])
+    items = gather("c", "v", [probe.targets(text)["preceding mention heads"] for text in texts]).pooled(probe.pool)
     shown = Shown(texts)
     hits = score_rows(RULES["nearest mention that fits"]().rows(items, shown), items, shown.words)[:, 0]
     pronouns = items.label == items.labels.index("pronoun")

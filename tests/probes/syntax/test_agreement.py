@@ -1,11 +1,18 @@
+from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from probes.corpora.conllu import read_conllu
 from probes.records import Document, Sentence
-from probes.syntax.agreement import SubjectVerbAgreement, agreements, morphology, shows_number
+from probes.scoring.baseline_texts import Shown
+from probes.scoring.control_arcs import ControlArcs
+from probes.syntax.agreement import AMONG_NOUNS, SubjectVerbAgreement, agreements, morphology, shows_number
+from probes.targets import Targets, gather
 
 Tree = Callable[..., Sentence]
+Asked = Callable[[Targets], list[tuple[int, list[int], str]]]
 
 SING, PLUR = "Number=Sing", "Number=Plur"
 PRESENT = "Mood=Ind|Tense=Pres|VerbForm=Fin"
@@ -14,6 +21,12 @@ PRESENT = "Mood=Ind|Tense=Pres|VerbForm=Fin"
 def found(sentence: Sentence) -> list[tuple[int, int, int]]:
     """Verb, subject and attractors of every agreement."""
     return [(one.verb, one.subject, one.attractors) for one in agreements(Document("d", (sentence,)))]
+
+
+def parts(sentence: Sentence) -> dict[int, set[str]]:
+    """The labels of every verb."""
+    targets = SubjectVerbAgreement().targets(Document("d", (sentence,)))["verb->subject"]
+    return {verb: set(label.split(", ")) for verb, label in zip(targets.query.tolist(), targets.label, strict=True)}
 
 
 @pytest.mark.parametrize(
@@ -198,7 +211,8 @@ def test_both_directions_ask_the_same_pairs(tree: Tree) -> None:
     verb, subject = asked["verb->subject"], asked["subject->verb"]
     assert verb.query.tolist() == subject.gold[0].tolist() == [3, 7]
     assert verb.gold[0].tolist() == subject.query.tolist() == [0, 4]
-    assert list(verb.label) == list(subject.label) == ["attractors=1 distance=2-3"] * 2
+    assert set(verb.label) == set(subject.label)
+    assert parts(sentence)[3] >= {"attractors=1", "distance=2-3"}
 
 
 @pytest.mark.parametrize(
@@ -221,7 +235,229 @@ def test_an_item_counts_among_all_by_attractors_and_by_distance(
     sentence = tree(f"keys NOUN {between + 2} nsubj {PLUR}\n{nouns}hang VERB 0 root {PRESENT}")
     probe = SubjectVerbAgreement()
     (name,) = probe.targets(Document("d", (sentence,)))["verb->subject"].label
-    assert list(probe.pool(name)) == ["all", *pool]
+    assert list(probe.pool(name))[:3] == ["all", *pool]
+
+
+RELATIVE = f"""
+    keys   NOUN 7 nsubj {PLUR}
+    that   PRON 4 nsubj PronType=Rel
+    often  ADV  4 advmod _
+    open   VERB 1 acl:relcl {PRESENT}|{PLUR}
+    boxes  NOUN 4 obj   {PLUR}
+    rarely ADV  7 advmod _
+    break  VERB 0 root  {PRESENT}|{PLUR}
+"""
+
+
+def test_a_relative_pronoun_and_its_noun_are_right_and_the_pronoun_alone_is_asked(tree: Tree, asked: Asked) -> None:
+    found = SubjectVerbAgreement().targets(Document("d", (tree(RELATIVE),)))
+    assert [(query, gold) for query, gold, _ in asked(found["verb->subject"])] == [(3, [0, 1]), (6, [0])]
+    assert [(query, gold) for query, gold, _ in asked(found["subject->verb"])] == [(1, [3]), (0, [6])]
+    labels = parts(tree(RELATIVE))
+    assert {"subject=relative", "person=3", "distance=2-3"} <= labels[3]
+    assert {"subject=noun", "person=3", "attractors=0"} <= labels[6]
+
+
+def test_the_relative_pronoun_of_an_embedded_clause_has_its_noun(tree: Tree, asked: Asked) -> None:
+    """The keys that I think are old: the pronoun hangs two clauses below the noun."""
+    sentence = tree(f"""
+        keys   NOUN 0 root _
+        that   PRON 6 nsubj PronType=Rel
+        I      PRON 4 nsubj Number=Sing|Person=1|PronType=Prs
+        think  VERB 1 acl:relcl {PRESENT}|{SING}
+        are    AUX  6 cop {PRESENT}|{PLUR}
+        old    ADJ  4 ccomp _
+    """)
+    found = SubjectVerbAgreement().targets(Document("d", (sentence,)))["verb->subject"]
+    assert [(query, gold) for query, gold, _ in asked(found)] == [(3, [2]), (4, [0, 1])]
+    assert {"subject=pronoun", "person=1"} <= parts(sentence)[3]
+
+
+def test_a_relative_pronoun_that_stands_for_a_clause_is_alone(tree: Tree, asked: Asked) -> None:
+    """She sank, which is sad."""
+    sentence = tree(f"""
+        She    PRON 2 nsubj Number=Sing|Person=3|PronType=Prs
+        sank   VERB 0 root _
+        which  PRON 5 nsubj PronType=Rel
+        is     AUX  5 cop {PRESENT}|{SING}
+        sad    ADJ  2 advcl:relcl _
+    """)
+    found = SubjectVerbAgreement().targets(Document("d", (sentence,)))["verb->subject"]
+    assert [(query, gold) for query, gold, _ in asked(found)] == [(3, [2])]
+    assert {"subject=pronoun", "person=3"} <= parts(sentence)[3]
+
+
+@pytest.mark.parametrize(
+    ("subject", "labels"),
+    [
+        ("I PRON 2 nsubj Number=Sing|Person=1|PronType=Prs", {"subject=pronoun", "person=1"}),
+        ("you PRON 2 nsubj Person=2|PronType=Prs", {"subject=pronoun", "person=2"}),
+        ("they PRON 2 nsubj Number=Plur|Person=3|PronType=Prs", {"subject=pronoun", "person=3"}),
+        ("these PRON 2 nsubj Number=Plur|PronType=Dem", {"subject=pronoun", "person=3"}),
+        ("some DET 2 nsubj _", {"subject=pronoun", "person=3"}),
+        ("ships NOUN 2 nsubj Number=Plur", {"subject=noun", "person=3"}),
+        ("Ada PROPN 2 nsubj Number=Sing", {"subject=noun", "person=3"}),
+        ("two NUM 2 nsubj _", {"subject=noun", "person=3"}),
+    ],
+)
+def test_subjects_are_told_apart_by_kind_and_person(subject: str, labels: set[str], tree: Tree) -> None:
+    assert parts(tree(f"{subject}\nsink VERB 0 root {PRESENT}"))[1] >= labels
+
+
+def test_the_person_of_a_relative_pronoun_is_that_of_its_noun(tree: Tree) -> None:
+    sentence = tree(f"""
+        you    PRON 0 root  Person=2|PronType=Prs
+        who    PRON 3 nsubj PronType=Rel
+        sing   VERB 1 acl:relcl {PRESENT}
+    """)
+    assert {"subject=relative", "person=2"} <= parts(sentence)[2]
+
+
+def attractor(sentence: Sentence, verb: int) -> set[str]:
+    return {part for part in parts(sentence)[verb] if part.startswith("attractor=")}
+
+
+@pytest.mark.parametrize(
+    ("case", "relation", "expected"),
+    [
+        ("to ADP 3 case _", "nmod", "preposition"),
+        ("to ADP 3 case _", "obl", "preposition"),
+        ("to ADP 3 case _", "nmod:of", "preposition"),
+        ("'s PART 3 case _", "nmod:poss", "other"),
+        (", PUNCT 3 punct _", "nmod", "other"),
+        (", PUNCT 3 punct _", "appos", "other"),
+        ("to ADP 3 case _", "conj", "other"),
+    ],
+)
+@pytest.mark.parametrize("number", [SING, PLUR])
+def test_an_attractor_hangs_by_a_preposition_or_otherwise(
+    case: str, relation: str, expected: str, number: str, tree: Tree
+) -> None:
+    other = PLUR if number == SING else SING
+    sentence = tree(f"""
+        key    NOUN 4 nsubj {other}
+        {case}
+        box    NOUN 1 {relation} {number}
+        hang   VERB 0 root {PRESENT}
+    """)
+    assert attractor(sentence, 3) == {f"attractor={expected}", f"attractor={number[len('Number=') :]}"}
+
+
+def test_an_attractor_in_a_clause_of_the_subject_is_of_that_kind_even_behind_a_preposition(tree: Tree) -> None:
+    """The keys that lie in the box break, and keys lying in the box break."""
+    for clause in ("acl:relcl", "acl"):
+        sentence = tree(f"""
+            keys   NOUN 6 nsubj {PLUR}
+            that   PRON 3 nsubj PronType=Rel
+            lie    VERB 1 {clause} {PRESENT}|{PLUR}
+            in     ADP  5 case  _
+            box    NOUN 3 obl   {SING}
+            break  VERB 0 root  {PRESENT}|{PLUR}
+        """)
+        assert attractor(sentence, 5) == {"attractor=relative clause", "attractor=Sing"}
+        assert attractor(sentence, 2) == set()
+
+
+def test_of_several_attractors_the_nearest_to_the_verb_counts(tree: Tree) -> None:
+    """The key that boxes hold with the lids breaks: boxes stand in the clause, the lids hang on the key."""
+    sentence = tree(f"""
+        key    NOUN 6 nsubj {SING}
+        boxes  NOUN 3 nsubj {PLUR}
+        hold   VERB 1 acl:relcl {PRESENT}|{PLUR}
+        with   ADP  5 case  _
+        lids   NOUN 1 nmod  {PLUR}
+        breaks VERB 0 root  {PRESENT}|{SING}
+    """)
+    assert attractor(sentence, 5) == {"attractor=preposition", "attractor=Plur"}
+    assert "attractors>=2" in parts(sentence)[5]
+
+
+def test_an_attractor_of_a_number_of_its_own_kind_has_no_label_of_number(tree: Tree) -> None:
+    sentence = tree(f"""
+        key    NOUN 3 nsubj {SING}
+        jeans  NOUN 1 appos Number=Ptan
+        breaks VERB 0 root  {PRESENT}|{SING}
+    """)
+    assert attractor(sentence, 2) == {"attractor=other"}
+
+
+def test_among_nouns_only_nouns_and_pronouns_are_candidates(tree: Tree) -> None:
+    found = SubjectVerbAgreement().targets(Document("d", (tree(RELATIVE),)))[AMONG_NOUNS]
+    assert not isinstance(found.candidates, str)
+    assert [found.candidates[0][found.candidates[1] == i].tolist() for i in range(2)] == [[0, 1, 4], [0, 1, 4]]
+    assert found.query.tolist() == [3, 6]
+
+
+def test_among_nouns_a_verb_with_no_other_noun_is_not_asked(tree: Tree) -> None:
+    """The subject is a candidate whatever its part of speech."""
+    alone = tree(f"two NUM 2 nsubj _\nsink VERB 0 root {PRESENT}")
+    assert len(SubjectVerbAgreement().targets(Document("d", (alone,)))[AMONG_NOUNS]) == 0
+    both = tree(f"two NUM 2 nsubj _\nsink VERB 0 root {PRESENT}\nships NOUN 2 obj {PLUR}")
+    found = SubjectVerbAgreement().targets(Document("d", (both,)))[AMONG_NOUNS]
+    assert not isinstance(found.candidates, str)
+    assert found.candidates[0].tolist() == [0, 2]
+
+
+def test_control_arcs_among_nouns_are_nouns(tree: Tree) -> None:
+    probe, text = SubjectVerbAgreement(), Document("d", (tree(RELATIVE),))
+    items, arcs = gather("agreement", AMONG_NOUNS, [probe.targets(text)[AMONG_NOUNS]]), ControlArcs(0)
+    arcs.learn(items, Shown([text]))
+    drawn = arcs.draw(items, Shown([text]))
+    assert set(drawn.gold[0].tolist()) <= {0, 1, 4}
+    assert drawn.gold[1].tolist() == [0, 0, 1]
+
+
+EWT, GUM = "ud_english_ewt/en_ewt-ud-dev.conllu", "ud_english_gum/en_gum-ud-dev.conllu"
+COUNTS = {
+    EWT: {
+        **{"all": 1440, "attractors=0": 1401, "attractors=1": 29, "attractors>=2": 10},
+        **{"distance=1": 1172, "distance=2-3": 169, "distance=4-6": 66, "distance>=7": 33},
+        **{"subject=noun": 565, "subject=pronoun": 812, "subject=relative": 63},
+        **{"person=1": 333, "person=2": 155, "person=3": 952},
+        **{"attractor=preposition": 20, "attractor=relative clause": 5, "attractor=other": 14},
+        **{"attractor=Sing": 15, "attractor=Plur": 24},
+    },
+    GUM: {
+        **{"all": 1594, "attractors=0": 1525, "attractors=1": 48, "attractors>=2": 21},
+        **{"distance=1": 1277, "distance=2-3": 153, "distance=4-6": 92, "distance>=7": 72},
+        **{"subject=noun": 573, "subject=pronoun": 908, "subject=relative": 113},
+        **{"person=1": 346, "person=2": 117, "person=3": 1131},
+        **{"attractor=preposition": 40, "attractor=relative clause": 8, "attractor=other": 21},
+        **{"attractor=Sing": 37, "attractor=Plur": 32},
+    },
+}
+"Items of dev files by label."
+
+
+@pytest.fixture(scope="module", params=[EWT, GUM])
+def sentences(request: pytest.FixtureRequest, data_folder: Path) -> tuple[str, list[Document]]:
+    """Return the name of a dev file, and its sentences."""
+    return request.param, [
+        text for document in read_conllu(data_folder / request.param) for text in document.split_sentences()
+    ]
+
+
+def counted(sentences: list[Document], variant: str) -> Counter[str]:
+    probe = SubjectVerbAgreement()
+    labels = (label for text in sentences for label in probe.targets(text)[variant].label)
+    return Counter(part for label in labels for part in probe.pool(label))
+
+
+def test_the_items_of_dev_files_are_those_counted(sentences: tuple[str, list[Document]]) -> None:
+    name, texts = sentences
+    assert counted(texts, "verb->subject") == counted(texts, "subject->verb") == COUNTS[name]
+    assert counted(texts, AMONG_NOUNS)["all"] == {EWT: 1362, GUM: 1534}[name]
+
+
+def test_about_a_quarter_of_the_verbs_show_no_number(sentences: tuple[str, list[Document]]) -> None:
+    """Those after I, we and you but for forms of be, by their words alone."""
+    name, texts = sentences
+    speakers, be = {"i", "me", "myself", "we", "you", "u"}, {"am", "are", "was", "were", "'m", "'re", "m", "re", "is"}
+    pairs = [
+        (text.words[one.subject].lower(), text.words[one.verb].lower()) for text in texts for one in agreements(text)
+    ]
+    silent = [pair for pair in pairs if pair[0] in speakers and pair[1] not in be]
+    assert len(silent) == {EWT: 343, GUM: 330}[name]
 
 
 def test_morphology_is_read_and_what_is_no_feature_is_left_out() -> None:

@@ -3,8 +3,11 @@ import pytest
 
 from mha.pieces import CLS, SEP
 from probes.records import Document, Sentence
-from probes.targets import OTHERS, TOKENS, WORDS, Targets
-from probes.words.position import BROAD, BROAD_KEYS, Position
+from probes.scoring.baseline_texts import Shown
+from probes.scoring.baselines import Uniform
+from probes.scoring.scorer import score_rows
+from probes.targets import OTHERS, TOKENS, WORDS, Targets, gather
+from probes.words.position import AREAS, BROAD, BROAD_KEYS, Position
 
 
 def text_of(words: int) -> Document:
@@ -13,9 +16,9 @@ def text_of(words: int) -> Document:
 
 
 def asked(targets: Targets, label: str) -> list[tuple[int, int]]:
-    """Query and gold of every item with the label."""
-    items = zip(targets.query.tolist(), targets.gold[0].tolist(), targets.label, strict=True)
-    return [(query, gold) for query, gold, name in items if name == label]
+    """Query and gold of every item with the label, once for each gold key."""
+    items = zip(*(keys.tolist() for keys in targets.gold), strict=True)
+    return [(int(targets.query[item]), key) for key, item in items if targets.label[item] == label]
 
 
 def test_order_is_controlled_by_other_weights_alone() -> None:
@@ -29,7 +32,8 @@ def test_every_place_is_asked_of_the_words_that_have_one() -> None:
     assert asked(others, "next") == [(0, 1), (1, 2)]
     assert asked(others, "first") == [(1, 0), (2, 0)]
     assert asked(others, "last") == [(0, 2), (1, 2)]
-    assert len(others) == 8
+    assert asked(others, "offset=+2") == [(0, 2)]
+    assert asked(others, "offset=-2") == [(2, 0)]
     assert asked(found[WORDS], "same") == [(0, 0), (1, 1), (2, 2)]
     assert asked(found[TOKENS], "[CLS]") == [(i, CLS) for i in range(3)]
     assert asked(found[TOKENS], "[SEP]") == [(i, SEP) for i in range(3)]
@@ -39,18 +43,24 @@ def test_each_label_is_asked_under_one_variant_among_its_candidates() -> None:
     found = Position().targets(text_of(20))
     labels = {variant: set(targets.label) for variant, targets in found.items()}
     assert labels == {
-        OTHERS: {"previous", "next", "first", "last"},
+        OTHERS: {
+            *("previous", "next", "first", "last"),
+            *(f"offset=-{words}" for words in range(2, 9)),
+            *(f"offset=+{words}" for words in range(2, 9)),
+        },
         WORDS: {"same"},
         TOKENS: {"[CLS]", "[SEP]"},
         BROAD: {"broad"},
+        AREAS: {"within=2", "within=4", "within=8", "first half", "second half"},
     }
     assert {variant: targets.candidates for variant, targets in found.items()} == {
         OTHERS: OTHERS,
         WORDS: WORDS,
         TOKENS: TOKENS,
         BROAD: TOKENS,
+        AREAS: OTHERS,
     }
-    assert [targets.spread for targets in found.values()] == [False, False, False, True]
+    assert [targets.spread for targets in found.values()] == [False, False, False, True, False]
     assert not any(targets.by_column for targets in found.values())
 
 
@@ -74,3 +84,51 @@ def test_positions_run_through_a_window_of_several_sentences() -> None:
     sentence = text_of(2).sentences[0]
     targets = Position().targets(Document("d", (sentence, sentence)))[OTHERS]
     assert asked(targets, "previous") == [(1, 0), (2, 1), (3, 2)]
+
+
+@pytest.mark.parametrize("words", [1, 4, 9, 30])
+def test_offsets_are_asked_of_the_words_that_have_such_a_neighbour(words: int) -> None:
+    others = Position().targets(text_of(words))[OTHERS]
+    for by in (*range(-8, -1), *range(2, 9)):
+        pairs = [(word, word + by) for word in range(words) if 0 <= word + by < words]
+        assert asked(others, f"offset={by:+d}") == pairs
+
+
+@pytest.mark.parametrize("words", [2, 5, 9, 18, 30])
+@pytest.mark.parametrize("reach", [2, 4, 8])
+def test_a_window_has_the_words_near_by_and_is_asked_where_some_word_is_farther(words: int, reach: int) -> None:
+    expected = []
+    for word in range(words):
+        near = [key for key in range(words) if 0 < abs(key - word) <= reach]
+        if 0 < len(near) < words - 1:
+            expected += [(word, key) for key in near]
+    assert asked(Position().targets(text_of(words))[AREAS], f"within={reach}") == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "first", "second"),
+    [
+        (2, [], []),  # no word has both another word within and one outside
+        (3, [(1, 0), (2, 0)], [(0, 2), (1, 2)]),
+        (4, [(0, 1), (1, 0), (2, 0), (2, 1), (3, 0), (3, 1)], [(0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 2)]),
+    ],
+)
+def test_the_halves_of_a_sentence_leave_out_the_middle_word(
+    words: int, first: list[tuple[int, int]], second: list[tuple[int, int]]
+) -> None:
+    found = Position().targets(text_of(words))[AREAS]
+    assert asked(found, "first half") == first
+    assert asked(found, "second half") == second
+
+
+@pytest.mark.parametrize("words", [3, 6, 20])
+def test_uniform_attention_is_right_about_an_area_as_often_as_chance(words: int) -> None:
+    """That is the share of the other words that the area has."""
+    shown, items = Shown([text_of(words)]), gather("p", OTHERS, [Position().targets(text_of(words))[AREAS]])
+    hits = score_rows(Uniform().rows(items, shown), items, shown.words)[:, 0, 0]
+    share = np.bincount(items.gold[1], minlength=len(items)) / (words - 1)
+    np.testing.assert_allclose(hits, share, rtol=1e-6)
+    within = items.label == items.labels.index("within=2") if "within=2" in items.labels else np.zeros(len(items), bool)
+    near = [min(word, 2) + min(words - 1 - word, 2) for word in items.query[within].tolist()]
+    np.testing.assert_allclose(hits[within], np.array(near) / (words - 1), rtol=1e-6)
+    assert hits.max() < 1

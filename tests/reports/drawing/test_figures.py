@@ -12,7 +12,7 @@ from reports.scores.best_heads import best_heads
 def test_dots_of_specialised_heads_are_filled_and_others_hollow(scores: pd.DataFrame):
     rows = [row for row in best_heads(scores, "dependency") if row.n]
     series = _series(rows, verdicts=True)
-    filled, hollow = series["head with a grade, 95 % interval"], series["without a grade"]
+    filled, hollow = series["graded head, 95 % interval"], series["no grade"]
     assert [not math.isnan(value) for value in filled[2]] == [row.grade > 0 for row in rows]
     assert [not math.isnan(value) for value in hollow[2]] == [not row.grade for row in rows]
     assert hollow[3]["mfc"] == "white"
@@ -23,7 +23,7 @@ def test_trained_classifiers_have_filled_dots_and_no_verdict(scores: pd.DataFram
     rows = best_heads(scores, "classifier")
     series = _series(rows, verdicts=False)
     assert series["chosen head, 95 % interval"][2] == [row.accuracy for row in rows]
-    assert all(math.isnan(value) for value in series["without a grade"][2])
+    assert all(math.isnan(value) for value in series["no grade"][2])
 
 
 def test_specialised_heads_have_a_dot_in_the_static_map(scores: pd.DataFrame):

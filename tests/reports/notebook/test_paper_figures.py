@@ -32,7 +32,7 @@ def test_the_legend_of_best_heads_stands_inside_the_figure(run: Run):
     figure = best_heads_figure(run, "dependency", labels=["obj", "det"])
     legend = figure.axes[0].get_legend()
     assert legend is not None
-    assert len(legend.get_texts()) == 4
+    assert len(legend.get_texts()) == 5
     FigureCanvasAgg(figure).draw()
     box, page = legend.get_window_extent(), figure.bbox
     assert (box.x0 >= page.x0, box.x1 <= page.x1) == (True, True)

@@ -61,7 +61,7 @@ def test_the_summary_begins_with_heads_by_grade_and_questions_by_verdict(scores:
     assert sum(counts) == len(verdicts.specialised) > 5
     assert sentences[1].startswith("Position heads and sinks, not counted above: ")
     assert sentences[2].startswith(
-        "Does some head have a grade? Of 53 questions about roles of language: 5 yes, 3 no, 45"
+        "Does some head have a grade? Of 47 questions about roles of language: 6 yes, 3 no, 38"
     )
     assert "more than 12.5 points (adjusted p below 0.01)" in sentences[3]
     assert "on average at most 1 % have a false one" in sentences[3]

@@ -1,8 +1,9 @@
 import math
 
+import pandas as pd
 import pytest
 
-from reports.tables.grades import excluded_leads, grade_name, is_pooled
+from reports.tables.grades import counted, excluded_leads, grade_name
 
 
 @pytest.mark.parametrize(
@@ -19,8 +20,23 @@ def test_excluded_leads_are_rounded_up_so_that_no_more_is_claimed_than_shown(exc
     assert excluded_leads(excluded) == said
 
 
-def test_grades_have_names_and_pooled_labels_are_known() -> None:
+def test_grades_have_names() -> None:
     assert [grade_name(grade) for grade in (0, 1, 3)] == [
         *("no grade", "grade 1: beyond position and controls", "grade 3: beyond grammar rules")
     ]
-    assert [label for label in ("all", "nsubj:*", "nsubj:pass", "overall") if is_pooled(label)] == ["all", "nsubj:*"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "kept"),
+    [
+        (["all", "nsubj", "nsubj:*", "nsubj:pass", "overall"], ["nsubj", "nsubj:pass", "overall"]),
+        (["all", "attractors=0", "attractors>=2", "subject=noun", "attractor=Sing"], ["all"]),
+        (["pronoun", "pronoun, 3rd person", "words=1-5", "mentions>=6", "cataphora", "all"], ["pronoun"]),
+        (["previous", "offset=-2", "within=4", "first half"], ["previous", "offset=-2"]),
+        (["all", "verb", "1 distractor", ">=3 distractors"], ["verb"]),
+        (["all"], ["all"]),
+        (["within=4"], ["within=4"]),
+    ],
+)
+def test_a_question_whose_words_another_one_has_is_not_counted(labels: list[str], kept: list[str]) -> None:
+    assert [label for label, once in zip(labels, counted(pd.Series(labels)), strict=True) if once] == kept
