@@ -233,9 +233,9 @@ def drawing() -> str:
 
 def _drawn(way: Sequence[Station], depth: int = 0) -> str:
     """Draw stations that have their first `depth` callers in common."""
-    runs = groupby(way, lambda station: station.callers[depth : depth + 1])
+    runs = groupby(way, lambda station: (*station.callers, None)[min(depth, len(station.callers))])
     return "\n".join(
-        _frame(*caller, _drawn([*some], depth + 1)) if caller else "\n".join(map(_box, some)) for caller, some in runs
+        _frame(caller, _drawn([*some], depth + 1)) if caller else "\n".join(map(_box, some)) for caller, some in runs
     )
 
 

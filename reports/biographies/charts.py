@@ -138,8 +138,9 @@ def save_biographies(found: HeadBiographies, title: str, path: Path) -> None:
             top -= height + 0.36
             axes = _axes(figure, 0.65, top + 0.05, 6.1, height)
             for line in panel.lines:
-                x, look = np.log1p(line.steps), {"color": line.colour, "label": line.name}
-                axes.plot(x, line.values, "--" if line.dashed else "-", marker="o", ms=2.6, lw=1.5, **look)
+                x, style = np.log1p(line.steps), "--" if line.dashed else "-"
+                (drawn_line,) = axes.plot(x, line.values, style, marker="o", ms=2.6, lw=1.5)
+                drawn_line.set(color=line.colour, label=line.name)
                 if line.low:
                     axes.fill_between(x, line.low, line.high, color=line.colour, alpha=0.13, lw=0)
             shown = ticks(found.steps[-1])

@@ -115,8 +115,8 @@ def _save_curves(found: Gating, about: str, path: Path) -> None:
                 line, style = curve.line(order), "--" if order == AT_RANDOM else "-"
                 if order == AT_RANDOM:
                     axes.fill_between(line["left"], line["low"], line["high"], color=colour, alpha=0.18, lw=0)
-                look = {"color": colour, "label": TOLD[order]}
-                axes.plot(line["left"], line["value"], style, marker="o", ms=2.6, lw=1.4, **look)
+                (curve_drawn,) = axes.plot(line["left"], line["value"], style, marker="o", ms=2.6, lw=1.4)
+                curve_drawn.set(color=colour, label=TOLD[order])
             axes.set(xlim=(101, -1), ylim=_ends(curve))
             axes.set_title(f"{curve.title} ({curve.scale.unit})", fontsize=8, loc="left", pad=5, color=INK)
             axes.set_xlabel("heads left, %", labelpad=1, color=MUTED)
