@@ -115,7 +115,7 @@ class Curve:
         values = rows.groupby("removed")["value"].agg(value="mean", low="min", high="max")
         left = 100 * (1 - values.index.to_numpy(np.float64) / float(self.rows["heads"].iloc[0]))
         written = [f"{self.scale.value(value)} {self.scale.unit}" for value in values["value"]]
-        told: pd.DataFrame = values * self.scale.factor
+        told = pd.DataFrame(values * self.scale.factor)
         return told.assign(left=left, written=written).reset_index(drop=True)
 
     @property
