@@ -36,7 +36,7 @@ def paired_difference(n: Numbers, one: Numbers, other: Numbers) -> Difference:
     Interval and p are those of leads (`Documents`), p twice that of the direction that was seen.
     """
     documents, more = Documents.of(n), (other - one)[:, None]
-    low, high = documents.interval(more)[:, 0].tolist()
+    low, high = documents.lead_interval(more)[:, 0].tolist()
     p = 2 * np.fmin(documents.p_above(more, 0), documents.p_above(-more, 0))
     return Difference(float(more.sum() / n.sum()), low, high, float(np.minimum(p, 1)[0]), paired=True)
 

@@ -81,8 +81,13 @@ class Documents:
         n, mean = self.n.sum(), totals.sum(0) / self.n.sum()
         return (totals.sum(0) + more) / (n + 1), np.hypot(self.error(totals), (more - mean) / (n + 1))
 
+    def lead_interval(self, totals: Numbers, level: float = 0.95) -> Numbers:
+        """Return [2, scored], the interval of a lead, the difference of two shares: that of `interval` in [-1, 1]."""
+        interval: Numbers = np.clip(self.interval(totals, level), -1, 1)
+        return interval
+
     def interval(self, totals: Numbers, level: float = 0.95) -> Numbers:
-        """Return [2, scored], the interval of the lead sum(totals) / sum(n); NaN for fewer than two documents.
+        """Return [2, scored], the interval of sum(totals) / sum(n); NaN for fewer than two documents.
 
         Each end is that of a one-sided bound, which one more item pulls outwards: after Agresti and Min (2005,
         Statistics in Medicine 24:5), who add such pairs so that the intervals of small corpora are wide enough.
@@ -109,11 +114,12 @@ class Documents:
         return interval
 
     def upper_bound(self, totals: Numbers, level: float = 0.95) -> Numbers:
-        """Return [scored], what the lead sum(totals) / sum(n) is not above, each by itself at that level.
+        """Return [scored], what the lead sum(totals) / sum(n) is not above, each by itself at that level; at most 1.
 
         One more item is added on which the head is right and its rival wrong.
         """
-        return self._bound(totals, level, 1.0)
+        bound: Numbers = np.minimum(self._bound(totals, level, 1.0), 1)
+        return bound
 
     def p_above(self, totals: Numbers, margin: float) -> Numbers:
         """Return [scored], the one-sided p of "the lead sum(totals) / sum(n) is at most `margin`".

@@ -159,7 +159,7 @@ def _lead_interval(documents: Documents, heads: Sums, rival: Sums | None) -> Num
     """Return [2, head], the interval of the lead over `rival`."""
     if rival is None:
         return np.full((2, heads.hits.shape[1]), np.nan)
-    return documents.interval(heads.hits - rival.hits)
+    return documents.lead_interval(heads.hits - rival.hits)
 
 
 def _excluded(documents: Documents, heads: Sums, rivals: Sequence[Sums]) -> float:

@@ -56,7 +56,10 @@ def test_intervals_and_bounds_are_those_of_student_s_t_with_one_more_item() -> N
     (below, short), (above, long) = (guarded(documents, TOTALS, more) for more in (-1, 1))
     far = scipy.stats.t.ppf(0.975, documents.freedom)
     np.testing.assert_allclose(documents.interval(TOTALS), [below - far * short, above + far * long])
-    np.testing.assert_allclose(documents.upper_bound(TOTALS), above + scipy.stats.t.ppf(0.95, documents.freedom) * long)
+    bounds = above + scipy.stats.t.ppf(0.95, documents.freedom) * long
+    np.testing.assert_allclose(documents.upper_bound(TOTALS), np.minimum(bounds, 1))
+    level = scipy.stats.t.cdf(0.2, documents.freedom)
+    np.testing.assert_allclose(documents.upper_bound(TOTALS, level), above + 0.2 * long)
 
 
 def test_the_interval_of_a_share_is_that_of_agresti_and_coull_where_documents_are_items() -> None:
@@ -120,6 +123,14 @@ def test_documents_that_say_all_the_same_do_not_exclude_what_was_not_seen() -> N
     assert documents.upper_bound(nothing)[0] > 0.05
     assert documents.interval(nothing)[0, 0] < -0.05
     assert documents.share_interval(nothing)[1, 0] > 0.05
+
+
+def test_leads_of_a_few_unequal_documents_stay_within_a_hundred_points() -> None:
+    documents = Documents.of(np.array([1.0, 5, 30]))
+    totals = np.array([[1.0], [-2], [20]])
+    assert documents.interval(totals)[1, 0] > 1
+    assert documents.lead_interval(totals).tolist() == [[-1], [1]]
+    assert documents.upper_bound(totals).tolist() == [1]
 
 
 def test_documents_that_are_missing_from_a_corpus() -> None:

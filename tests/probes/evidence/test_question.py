@@ -73,8 +73,8 @@ def test_intervals_are_those_of_the_documents() -> None:
 def test_intervals_of_leads_are_paired_and_allow_for_lengths() -> None:
     found = weigh(HEADS, {"offset": OFFSET, "uniform": UNIFORM}, TABLE, drawn(3), test=False)
     documents = Documents.of(HEADS.n)
-    np.testing.assert_allclose(found.margin_interval, documents.interval(HEADS.hits - UNIFORM.hits))
-    np.testing.assert_allclose(found.lexical_interval, documents.interval(HEADS.hits - TABLE.hits))
+    np.testing.assert_allclose(found.margin_interval, documents.lead_interval(HEADS.hits - UNIFORM.hits))
+    np.testing.assert_allclose(found.lexical_interval, documents.lead_interval(HEADS.hits - TABLE.hits))
     assert found.effective_clusters == documents.effective
 
 
