@@ -108,16 +108,19 @@ class ComparedHead:
 
     @property
     def title(self) -> str:
-        """Run, question and head in a line."""
-        return f"{self.label} · {self.variant} · {self.name}"
+        """Head, run and question in a line."""
+        return f"{self.name} · {self.label} · {self.variant}"
 
 
-def save_best_heads(rows: Sequence[BestHead | ComparedHead], title: str, path: Path, *, verdicts: bool = True) -> None:
+Drawn = BestHead | ComparedHead
+
+
+def save_best_heads(rows: Sequence[Drawn], title: str, path: Path, *, verdicts: bool = True) -> None:
     """Write accuracy with interval and rivals of every row to `path`.png and `path`.pdf."""
     _save(draw_best_heads(rows, title, verdicts=verdicts), path)
 
 
-def draw_best_heads(rows: Sequence[BestHead | ComparedHead], title: str, *, verdicts: bool = True) -> Figure:
+def draw_best_heads(rows: Sequence[Drawn], title: str, *, verdicts: bool = True) -> Figure:
     """Draw accuracy with interval and rivals of every row.
 
     With `verdicts` the dots of heads with a grade are filled and all others hollow; without, all are filled.
@@ -147,9 +150,7 @@ def draw_best_heads(rows: Sequence[BestHead | ComparedHead], title: str, *, verd
     return figure
 
 
-def _series(
-    rows: Sequence[BestHead | ComparedHead], *, verdicts: bool
-) -> dict[str, tuple[str, str, list[float], dict[str, Any]]]:
+def _series(rows: Sequence[Drawn], *, verdicts: bool) -> dict[str, tuple[str, str, list[float], dict[str, Any]]]:
     """Return what a figure of best heads shows: label -> marker, colour, a value a row, options of the marker."""
     filled = [row.accuracy if row.grade or not verdicts else np.nan for row in rows]
     hollow = [np.nan if row.grade or not verdicts else row.accuracy for row in rows]

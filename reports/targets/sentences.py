@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import interval, percent, signed, signed_interval
+from reports.formats import interval, percent, signed
 from reports.scales import NumberScale
 from reports.scores.controls import RULES
 from reports.scores.plain_names import GUESSES, guess, task
-from reports.studies.ablation.costs import COSINE, LEVEL
+from reports.studies.ablation.costs import COSINE, LEVEL, VALUE
 from reports.tables.grades import GRADES, answered, grade_name
 from reports.targets.record import TargetRecord
 from reports.targets.target import SINK, TARGETS, RoleTarget
@@ -33,28 +33,31 @@ def spoken(record: TargetRecord) -> tuple[tuple[RoleTarget, tuple[str, ...]], ..
 
 
 def _sentences(target: RoleTarget, rows: pd.DataFrame, record: TargetRecord) -> Iterator[str]:
+    doubts: dict[str, list[str]] = {}
     for model, own in rows.groupby("model", sort=False):
-        yield from _doubt(target, str(model), own[own["place"] != SINK])
+        for doubt in _doubt(target, own[own["place"] != SINK]):
+            doubts.setdefault(doubt, []).append(str(model))
+    yield from (f"{', '.join(models)}: {doubt}" for doubt, models in doubts.items())
     for model, own in rows[rows["summary"]].groupby("model", sort=False):
         for label in own["label"].drop_duplicates():
             first, *others = own[own["label"] == label].to_dict("records")
             also = f" Elsewhere: {'; '.join(map(_briefly, others))}." if others else ""
-            yield f"{model}: {_answer(first)}{also} {effect_said(effect_of(record, first), target, record)}"
+            yield f"{model}: {_answer(first)} {effect_said(effect_of(record, first), target)}{also}"
 
 
-def _doubt(target: RoleTarget, model: str, rows: pd.DataFrame) -> Iterator[str]:
+def _doubt(target: RoleTarget, rows: pd.DataFrame) -> Iterator[str]:
     """Yield what a sceptic would say where no head of a model leads the rules of grammar."""
     ruled = rows[rows["rule_accuracy"].notna()]
     if ruled.empty:
         why = "" if target.of_language else " To look at a neighbour takes no knowledge of language."
-        yield f"{model}: no rule of grammar was a rival here, so that no head can have grade {HIGHEST}.{why}"
+        yield f"no rule of grammar was a rival here, so that no head can have grade {HIGHEST}.{why}"
     elif ruled["highest"].max() < HIGHEST:
         row = (ruled[ruled["summary"]] if ruled["summary"].any() else ruled).iloc[0]
+        asked = f"{len(ruled)} question{'s' * (len(ruled) > 1)}"
         yield (
-            f"{model}: no head is shown to lead the rules of grammar (grade {HIGHEST}) in any of {len(ruled)} "
-            f"question{'s' * (len(ruled) > 1)}. On {row['label']} ({row['variant']}, {row['corpus']}) the rule "
-            f"“{row['rule']}”, which needs no attention, has {percent(row['rule_accuracy'])} %, the selected head "
-            f"{percent(row['accuracy'])} %."
+            f"no head is shown to lead the rules of grammar (grade {HIGHEST}; {asked}). The rule "
+            f"“{row['rule']}”, which needs no attention, has {percent(row['rule_accuracy'])} % on {row['label']} "
+            f"({row['variant']}, {row['corpus']}), the selected head {percent(row['accuracy'])} %."
         )
 
 
@@ -71,8 +74,8 @@ def _answer(row: Row) -> str:
 def _beside(row: Row) -> str:
     if not row["rival"]:
         return ", without a rival"
-    lead = f"{signed(row['lead'])} points {signed_interval(row['lead_low'], row['lead_high'])}"
-    return f", beside {percent(row['rival_accuracy'])} % of {rival_said(row['rival'])} (lead {lead})"
+    rival = f"{percent(row['rival_accuracy'])} % of {rival_said(row['rival'])}"
+    return f", beside {rival} (lead {signed(row['lead'])} points)"
 
 
 def rival_said(rival: str) -> str:
@@ -132,13 +135,13 @@ def more_than_median(effect: Row) -> bool:
     return bool(effect["ci_low"] > effect["median_cost"])
 
 
-def effect_said(effect: Row | None, target: RoleTarget, record: TargetRecord) -> str:
+def effect_said(effect: Row | None, target: RoleTarget) -> str:
     """Say what becomes of the model without the head, or that no run has measured it."""
     if effect is None:
         return "No run measured what the model loses without it."
     scale, name = scale_of(effect), behaviour_said(effect)
     cost = f"{scale.told(effect['cost'], effect['ci_low'], effect['ci_high'])} {scale.unit}"
-    aside = "" if effect["own"] else f" {not_measured(target, record)}"
+    aside = "" if effect["own"] else f" What belongs to {target.name} itself was not measured."
     if effect["unit"].startswith(COSINE):
         sure = "significantly" if costs(effect) else "not significantly"
         return f"Without it the {name} moves by {cost}, {sure} more than without the median head.{aside}"
@@ -154,7 +157,7 @@ def effect_said(effect: Row | None, target: RoleTarget, record: TargetRecord) ->
 
 def behaviour_said(effect: Row) -> str:
     """Return the behaviour, and the measure where it is not its value."""
-    return str(effect["behaviour"]) if effect["measure"] == "value" else f"{effect['behaviour']} ({effect['measure']})"
+    return str(effect["behaviour"]) if effect["measure"] == VALUE else f"{effect['behaviour']}, {effect['measure']}"
 
 
 def not_measured(target: RoleTarget, record: TargetRecord) -> str:

@@ -97,13 +97,14 @@ def changed(record: TargetRecord, **values: Any) -> TargetRecord:
 def test_doubts_come_first_then_a_sentence_for_each_model(record: TargetRecord) -> None:
     doubt, minilm, scratch = said(record, AGREEMENT)
     assert doubt == (
-        "minilm: no head is shown to lead the rules of grammar (grade 3) in any of 2 questions. On all (verb->subject, "
-        "ewt-dev) the rule “nearest noun that fits”, which needs no attention, has 70.0 %, the selected head 80.0 %."
+        "minilm: no head is shown to lead the rules of grammar (grade 3; 2 questions). The rule “nearest noun that "
+        "fits”, which needs no attention, has 70.0 % on all (verb->subject, ewt-dev), the selected head 80.0 %."
     )
     assert minilm == (
         "minilm: head 4-7 looks from a verb to the subject: recall 80.0 % [78.0, 82.0] on ewt-dev, beside 70.0 % of "
-        "the rule “nearest noun that fits” (lead +10.0 points [+7.0, +13.0]); grade 2: beyond words. Without it the "
-        "model loses 34.2 [33.2, 35.2] percentage points of grammar (accuracy with attractors); the median head costs 0.2."
+        "the rule “nearest noun that fits” (lead +10.0 points); grade 2: beyond words. Without it the "
+        "model loses 34.2 [33.2, 35.2] percentage points of grammar, accuracy with attractors; the median head costs "
+        "0.2."
     )
     assert scratch.startswith("scratch: head 3-3 looks from a verb")
     assert scratch.endswith("grade 3: beyond grammar rules. No run measured what the model loses without it.")
@@ -124,7 +125,7 @@ def test_position_has_no_rules_to_lead(record: TargetRecord) -> None:
     assert "beside 70.0 % of the best head of a model with fresh weights" in sentence
     assert sentence.endswith(
         "Without it the sentence embedding moves by 0.00420 [−0.00580, 0.0142] cosine, not significantly more than "
-        "without the median head. Not measured: masked-LM loss."
+        "without the median head. What belongs to position itself was not measured."
     )
 
 
@@ -134,11 +135,21 @@ def test_position_has_no_rules_to_lead(record: TargetRecord) -> None:
         ({"p_adjusted": 0.2}, "the model loses nothing significant of grammar"),
         ({"cost": -0.2, "ci_low": -0.3, "ci_high": -0.1}, "the model is better by grammar"),
         ({"p_adjusted": NAN}, "which was not tested"),
-        ({"own": False}, "the median head costs 0.2. Not measured: grammar, linzen."),
+        ({"own": False}, "the median head costs 0.2. What belongs to agreement itself was not measured."),
     ],
 )
 def test_what_a_head_costs_is_said_as_far_as_it_is_known(record: TargetRecord, values: Any, words: str) -> None:
     assert words in said(changed(record, **values), AGREEMENT)[1]
+
+
+def test_models_with_the_same_doubt_share_it(record: TargetRecord) -> None:
+    row = record.answers[record.answers["label"] == "previous"]
+    both = replace(record, answers=pd.concat([record.answers, row.assign(model="scratch", run="own")]))
+    assert [sentence.partition(": ")[0] for sentence in said(both, POSITION)] == [
+        "minilm, scratch",
+        "minilm",
+        "scratch",
+    ]
 
 
 def test_runs_of_one_model_share_a_sentence(record: TargetRecord) -> None:
@@ -146,7 +157,7 @@ def test_runs_of_one_model_share_a_sentence(record: TargetRecord) -> None:
     both = replace(record, answers=pd.concat([record.answers, second], ignore_index=True))
     sentences = said(both, AGREEMENT)
     assert len(sentences) == 3
-    assert " Elsewhere: 2-2 on gum-dev, 65.0 % beside 70.0 %, no grade. Without it" in sentences[1]
+    assert sentences[1].endswith("costs 0.2. Elsewhere: 2-2 on gum-dev, 65.0 % beside 70.0 %, no grade.")
 
 
 def test_rivals_are_named_in_plain_words() -> None:
@@ -170,12 +181,12 @@ def test_questions_and_effects_stand_in_tables(folder: Path) -> None:
     assert (
         "| one, ewt-dev | looks from a verb to the subject agreement: all, verb->subject | 4-7 | grade 2: beyond words "
         "| yes | 80.0 [78.0, 82.0] | 70.0 nearest noun that fits | +10.0 [+7.0, +13.0] | 25.0 | 3.50 "
-        "| 34.2 percentage points grammar (accuracy with attractors); significantly |" in text
+        "| 34.2 percentage points grammar, accuracy with attractors; significantly |" in text
     )
     assert "| own, grammar | looks from a verb to the subject" in text
     assert re.search(r"\| 3-3 \| grade 3.* not measured \|", text)
     assert (
-        "| minilm | 4-7 | grammar (accuracy with attractors) | percentage points | 34.2 [33.2, 35.2] | 0.001 | 0.2 "
+        "| minilm | 4-7 | grammar, accuracy with attractors | percentage points | 34.2 [33.2, 35.2] | 0.001 | 0.2 "
         "| yes | 0.3 | 1 of 72 | 4-7, 3-3 | 35.1 [23.5, 45.6] | 0.048 | effects |" in text
     )
     assert "scratch: Not measured: grammar, linzen." in text
@@ -199,7 +210,7 @@ def test_models_without_the_effects_of_a_target_are_said(record: TargetRecord) -
 
 def test_the_chart_has_heads_with_intervals_and_their_rivals_by_model(record: TargetRecord) -> None:
     rows = drawn_answers(record, AGREEMENT)
-    assert [row.title for row in rows] == ["one, ewt-dev · verb->subject · 4-7", "own, grammar · verb->subject · 3-3"]
+    assert [row.title for row in rows] == ["4-7 · one, ewt-dev · verb->subject", "3-3 · own, grammar · verb->subject"]
     chart = target_chart(AGREEMENT, rows)
     marks = [one for layer in chart.spec["layer"] for one in layer["data"]["values"] if "shape" in one]
     heads = {one["place"]: one for one in marks if "low" in one}
