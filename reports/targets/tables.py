@@ -89,7 +89,10 @@ EFFECTS: Final = Table(
             "together",
             "Heads of the target taken away together, this one among them; empty where it was taken away alone.",
         ),
-        number("random_cost", "Mean cost of as many random heads of the same layers; missing where none were drawn."),
+        number(
+            "random_cost",
+            "Mean cost of as many random heads of the same layers; missing where no such heads were drawn.",
+        ),
         number("difference", "Cost of the heads together minus random cost, in the unit.", None, "difference", cost),
         *ends("difference", "that difference", cost),
         replace(p_column("p_random", "Share of sets of heads that cost at least as much as those."), write=p_value),
