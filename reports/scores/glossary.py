@@ -111,8 +111,8 @@ MEANING: Final = (
     (
         "grade",
         "How far a head’s lead in a label is shown on the report split: 1 beyond position and controls, 2 beyond words "
-        "(the lexical table too), 3 beyond grammar rules (the tag rule and expert rules too). Grades are tested in "
-        "this order and stop at the first failure. Every head is graded, not only the chosen one.",
+        "(the lexical table too), 3 beyond grammar rules (every rule of grammar too). Grades are tested in this order and "
+        "stop at the first failure. Every head is graded, not only the chosen one.",
     ),
     (
         "specialised",
