@@ -82,9 +82,8 @@ class RelationAttention:
         self.words, self.between = 0.0, np.zeros(count)
         "Number of words; [layer * head] the attention between different words."
         self.by_offset = np.zeros((1, count))
-        """[offset, layer * head] Attention to the word so many words on, from the furthest before to the furthest after.
-
-        In units of uniform attention to the other words of the text."""
+        """[offset, layer * head] Attention to the word so many words on, from the furthest before to the furthest
+        after, in units of uniform attention to the other words of the text."""
         self.n = np.zeros(1)
         "[offset] Pairs of words that lie so far apart."
         self._rows: dict[Signature, int] = {}
@@ -202,7 +201,8 @@ class RelationLook:
         """Return what uniform attention to other words puts on pairs, by signature and offset."""
         offset, count = self.pairs.key - self.pairs.query + self.width - 1, 2 * self.width - 1
         cell, uniform = self.pairs.signature * count + offset, 1 / self._others.numpy()[self.pairs.text]
-        return np.bincount(cell, uniform, minlength=len(self.pairs.signatures) * count).reshape(-1, count)
+        cells: Numbers = np.bincount(cell, uniform, len(self.pairs.signatures) * count).astype(np.float64)
+        return cells.reshape(-1, count)
 
     def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:
         """Sum the attention of a layer."""

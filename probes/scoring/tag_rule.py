@@ -70,11 +70,17 @@ class TagRule:
         """Return the rule of a question; one without tags where nothing was learned."""
         with self._choosing:  # batches that are scored side by side ask for it at the same time
             if question not in self._rules:
-                seen = self._seen.pop(question, [])
-                allowed = np.sort(np.argsort(-self._golds[question], kind="stable")[:MOST_TAGS])
-                joined = (np.concatenate(part) for part in zip(*seen, strict=True))
-                self._rules[question] = _best(*joined, allowed) if seen else _NOTHING
+                self._rules[question] = self._choose(question)
             return self._rules[question]
+
+    def _choose(self, question: Question) -> NearestTag:
+        """Return the rule that answers most of the questions learned, which are then forgotten."""
+        seen = self._seen.pop(question, [])
+        if not seen:
+            return _NOTHING
+        frequent = np.sort(np.argsort(-self._golds[question], kind="stable")[:MOST_TAGS])
+        ranks, right = (np.concatenate(part) for part in zip(*seen, strict=True))
+        return _best(ranks, right, frequent)
 
     def rows(self, items: Items, shown: Shown) -> Rows:
         """One key a row; none where there is no such word."""

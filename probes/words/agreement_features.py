@@ -102,7 +102,7 @@ def of_mention(document: Document, head: int, words: Sequence[int]) -> Features:
 
 
 def _may_be_title(document: Document, word: int, head: int) -> bool:
-    """Return whether a word may be a title of a head: it stands before it, hangs on it (in a tree), and owns nothing."""
+    """Return whether a word may be a title of a head: it is before it, hangs on it (in a tree), and owns nothing."""
     between = (form.lower() for form in document.words[word + 1 : head])
     hangs = not document.deprels[word] or int(document.heads[word]) == head
     return word < head and hangs and not any(form in _POSSESSIVES for form in between)
