@@ -126,7 +126,7 @@ class ScoringSection(Section):
     replicates: int = Field(default=2000, ge=10)
     "Resamples of the bootstrap."
     flips: int = Field(default=9999, ge=19)
-    "Random signs of the tests; p cannot be below 1 / (flips + 1)."
+    "Random signs of sign-flip tests (of shapes, ablation and patching); their p cannot be below 1 / (flips + 1)."
     metrics: bool = False
     """Whether the heads are also ranked by mass, rank of gold and area under the curve, at the cost of a further pass
     over the report split."""
