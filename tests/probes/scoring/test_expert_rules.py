@@ -218,6 +218,16 @@ def test_of_mentions_that_agree_the_likely_one_is_taken(query: int, candidates: 
     assert taken("nearest mention that agrees", HOLD, query, candidates) == [word]
 
 
+def test_they_is_rather_another_they_than_a_nearer_noun_and_every_text_of_a_batch_has_its_own_answer() -> None:
+    rows = [("they", "PRON", PLUR, 1, "nsubj"), ("sold", "VERB", "", -1, "root")]
+    rows += [("ships", "NOUN", PLUR, 1, "obj"), ("they", "PRON", PLUR, 1, "dep")]
+    mentions = tuple(Mention((i,), i, f"e{i}") for i in (0, 2, 3))
+    first, second = text(*rows, mentions=mentions), text(*rows, mentions=mentions[1:])
+    items = gather("p", "v", [Targets.sets([3], [[0]], ["a"])] * 2)
+    rows_of = RULES["nearest mention that agrees"]().rows(items, Shown([first, second]))
+    assert [np.flatnonzero(row).tolist() for row in rows_of] == [[0], [2]]
+
+
 def test_an_apposition_may_mean_what_holds_it() -> None:
     document = text(
         *(("the", "DET", "", 1, "det"), ("ship", "NOUN", SING, -1, "root"), ("Argo", "PROPN", SING, 1, "appos")),
