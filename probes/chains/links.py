@@ -17,7 +17,7 @@ from torch import Tensor
 from mha.batches import Batch
 from probes.records import Document, IntArray
 from probes.scoring.aligned import name_of
-from probes.scoring.expert_rules import Groups, Rule, Text, fitting_mentions, sieve, subjects
+from probes.scoring.expert_rules import Groups, Rule, Text, agreeing_mentions, same_word_or_agreeing, subjects
 from probes.scoring.hashed_random import draws, random_bits
 from probes.scoring.observers import Look
 from probes.scoring.scorer import TINY
@@ -31,16 +31,16 @@ def mentions_before(text: Text, query: int) -> Groups:
 
 
 def match_or_pronoun(text: Text, query: int) -> Groups:
-    """Name the mentions before with the same head word, and of pronouns alone those that agree, as `sieve` does."""
-    groups = sieve(text, query)
+    """Name the mentions before with the same head word, and for pronouns alone those that agree."""
+    groups = same_word_or_agreeing(text, query)
     return groups if text.document.upos[query] == "PRON" else groups[:1]
 
 
 RULES: Final[Mapping[str, Rule]] = {
     "nearest mention": mentions_before,
-    "nearest mention that fits": fitting_mentions,
-    "same head word or fits": sieve,
-    "same head word, pronouns fit": match_or_pronoun,
+    "nearest mention that agrees": agreeing_mentions,
+    "same head word or mention that agrees": same_word_or_agreeing,
+    "same head word, pronouns agree": match_or_pronoun,
     "nearest subject": subjects,
 }
 

@@ -81,7 +81,11 @@ class SubjectVerbAgreement:
     variants: ClassVar[tuple[str, ...]] = (FORTH, BACK, AMONG_NOUNS)
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "nearest candidate", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("tag rule", "nearest noun", "nearest noun that fits", "first noun")
+    rules: ClassVar[tuple[str, ...]] = (
+        "nearest word of a tag set",
+        *("nearest noun or pronoun", "nearest noun that agrees", "first noun or pronoun"),
+        *("next verb", "next verb that agrees", "first verb"),
+    )
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Linzen et al. 2016, section 2; Voita et al. 2019, section 5.2"

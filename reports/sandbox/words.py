@@ -79,8 +79,8 @@ RATES = {
 
 DIFFERENT = (
     "Runs of the sandbox draw fewer resamples than a real run does; the numbers are above.",
-    "Offsets, the lexical table and the tag rule are learned once, on the whole population; a real run learns them on "
-    "its selection split. Whole runs, which are held beside the simulated ones, learn them as real runs do.",
+    "Offsets, the lexical table and tag sets of rules are learned once, on the whole population; a real run learns "
+    "them on its selection split. Whole runs, which are held beside the simulated ones, learn them as real runs do.",
     "Permuted weights and shuffled word order are not among the sandbox’s controls, for its models have random weights "
     "anyway; the complete runs on models without knowledge have all controls.",
     "Texts are those of the embedded grammar. Where real documents differ more from each other, the same "

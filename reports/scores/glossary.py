@@ -115,8 +115,8 @@ MEANING: Final = (
     (
         "grade",
         "How far a head’s lead in a label is shown on the report split: 1 beyond position and controls, 2 beyond words "
-        "(the lexical table too), 3 beyond grammar rules (the tag rule and expert rules too). Grades are tested in "
-        "this order and stop at the first failure. Every head is graded, not only the chosen one.",
+        "(the lexical table too), 3 beyond grammar rules (every rule of grammar too). Grades are tested in this order "
+        "and stop at the first failure. Every head is graded, not only the chosen one.",
     ),
     (
         "specialised",
@@ -138,7 +138,11 @@ MEANING: Final = (
     ),
     (
         "lift",
-        _of("lift", "Like precision it is measured, not tested."),
+        _of(
+            "lift",
+            "Attention is weighed in units of uniform attention to the other words of its text, so that texts of "
+            "different length can be pooled. Like precision it is measured, not tested.",
+        ),
     ),
     (
         "lexical table",

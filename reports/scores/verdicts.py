@@ -35,7 +35,7 @@ class RunThresholds:
     def _grades(self, *, controlled: bool) -> Iterator[tuple[str, str]]:
         """Yield how a head comes to its grade."""
         first = "every baseline and control" if controlled else "every baseline"
-        rivals = (first, "the lexical table too", "the rules of grammar too: the tag rule and expert rules")
+        rivals = (first, "the lexical table too", "every rule of grammar too")
         yield (
             "Grade",
             f"A head has a grade in a label (in one direction) if, on the report split, its accuracy is more than "

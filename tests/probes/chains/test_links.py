@@ -96,16 +96,18 @@ def test_rules_link_to_mentions_before_alone_and_prefer_as_they_do_elsewhere(mod
     """The second ship has a first one, `she` no woman before it, `it` the nearest that may be a thing."""
     found = linked(model, text_of(), attending())
     assert rival(found, "nearest mention") == [-1, 0, 1, 2, 3, 4]
-    assert rival(found, "same head word or fits") == [-1, 0, 1, 2, 0, 4]
-    assert rival(found, "same head word, pronouns fit") == [-1, -1, -1, 2, 0, 4], "of nouns only the second ship"
+    assert rival(found, "same head word or mention that agrees") == [-1, 0, 1, 2, 0, 4]
+    assert rival(found, "same head word, pronouns agree") == [-1, -1, -1, 2, 0, 4], "of nouns only the second ship"
     assert rival(found, "nearest subject") == [-1, -1, 1, 1, 1, 1]
-    assert rival(found, "nearest mention that fits")[5] == 4
+    assert rival(found, "nearest mention that agrees")[5] == 4
     assert rival(found, "one chain") == [-1, 0, 1, 2, 3, 4]
     assert rival(found, "single mentions") == [-1] * 6
 
 
 def test_a_rule_is_surer_of_what_it_prefers_and_then_of_what_is_near(model: Model) -> None:
-    strength = linked(model, text_of(), attending()).strength[:, -len(RIVALS) + RIVALS.index("same head word or fits")]
+    strength = linked(model, text_of(), attending()).strength[
+        :, -len(RIVALS) + RIVALS.index("same head word or mention that agrees")
+    ]
     assert strength[4] == pytest.approx(1 / 4), "the same word four words before is preferred"
     assert strength[1] == pytest.approx(1 - 1), "next to it, but only fitting"
     assert strength[4] > strength[1]

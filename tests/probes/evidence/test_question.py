@@ -49,9 +49,9 @@ def test_the_margin_is_over_the_strongest_baseline_and_never_over_the_table() ->
 
 
 def test_rules_are_told_beside_the_baselines_and_are_not_among_them() -> None:
-    rules = {"tag rule": TABLE, "first noun": OFFSET}
+    rules = {"nearest word of a tag set": TABLE, "first noun or pronoun": OFFSET}
     found = weigh(HEADS, {"offset": OFFSET}, None, drawn(3), test=False, rules=rules)
-    assert (found.baseline, found.rule, found.rule_accuracy) == ("offset", "tag rule", 0.75)
+    assert (found.baseline, found.rule, found.rule_accuracy) == ("offset", "nearest word of a tag set", 0.75)
     np.testing.assert_array_equal(found.rule_interval, weigh(HEADS, {}, TABLE, drawn(3), test=False).lexical_interval)
     assert weigh(HEADS, {}, None, drawn(3), test=False).rule == ""
 

@@ -10,6 +10,7 @@ import pytest
 
 from probes import Document, Sentence, get_probe
 from probes.corpora.conllu import read_conllu
+from probes.registry import probe_names
 from probes.scoring.baseline_texts import NONE, TAGS, Shown
 from probes.scoring.scorer import score_rows
 from probes.scoring.tag_rule import MOST_TAGS, SIDES, NearestTag, TagRule
@@ -90,6 +91,13 @@ def test_nearest_words_of_all_tags_are_those_of_a_plain_search() -> None:
         assert ranks[text, word, side, tag] == (NONE if far is None else 2 * far + side)
 
 
+def test_the_five_most_frequent_tags_of_right_words_alone_are_named() -> None:
+    tags = ["ADJ", "ADP", "ADV", "NOUN", "NUM"]
+    shown = Shown([tagged(f"{tag} X") for tag in ["DET", *tags, *tags]])
+    _, found = learned(asked(*[(1, 0)] * len(shown.documents)), shown)
+    assert found == NearestTag("before", tuple(tags)), "DET stands once, the others twice"
+
+
 def test_one_or_two_tags_are_the_best_that_there_are() -> None:
     """Against all sets of one tag, and of those with the best one all pairs: the choice is greedy."""
     random = np.random.default_rng(1)
@@ -106,6 +114,13 @@ def test_one_or_two_tags_are_the_best_that_there_are() -> None:
     assert best >= max(right(side, (tag,)) for side in SIDES for tag in ("NOUN", "VERB", "DET", "ADJ"))
     pairs = (pair for pair in combinations(("NOUN", "VERB", "DET", "ADJ"), 2) if found.tags[0] in pair)
     assert best >= max(right(found.side, pair) for pair in pairs)
+
+
+def test_every_probe_on_trees_has_the_nearest_word_of_a_tag_set_as_a_rival() -> None:
+    """Its rule is learned for each variant: both directions have their own."""
+    on_trees = [get_probe(name) for name in probe_names() if get_probe(name).needs in ("trees", "noun groups")]
+    assert len(on_trees) >= 11
+    assert all("nearest word of a tag set" in probe.rules for probe in on_trees)
 
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "tag_rule_ewt_dev.csv"
@@ -131,7 +146,6 @@ def test_on_a_treebank_the_rule_finds_what_another_program_found(data_folder: Pa
                 hits[items.labels[label]] += float(hit.item())
                 n[items.labels[label]] += 1
     golden = pd.read_csv(GOLDEN)
-    assert len(golden) > 5
+    assert {"obj", "nsubj", "cop", "conj"} < set(golden["label"])
     for label, accuracy in zip(golden["label"], golden["accuracy"], strict=True):
-        assert hits[label] / n[label] == pytest.approx(accuracy, abs=0.01), label
-    assert hits["cop"] / n["cop"] > 0.641, "0.651 there; ours, with more tags, finds more"
+        assert hits[label] / n[label] == pytest.approx(accuracy, abs=0.001), label

@@ -81,5 +81,5 @@ def test_the_page_names_the_head_its_rivals_and_the_limits(base: Path, tmp_path:
         page = (folder / "report" / name).read_text("utf-8")
         assert "Coreference chains" in page
         assert f"head {head}" in page
-        assert "same head word or fits" in page
+        assert "same head word or mention that agrees" in page
         assert "CEAF" in page
