@@ -65,8 +65,9 @@ class CorpusPart(Section):
     "Seed of the grammar, or of senses."
     wide: bool = False
     "Whether the grammar has more constructions, those of `probes.grammar.wide`; that of agreement always has."
-    sets: tuple[Literal["marvin-linzen", "opensesame", "grammar"], ...] = Field(default=("grammar",), min_length=1)
-    "What agreement is made of, see `probes.constructions.agreement_corpus`; files are under HEADSCOPE_DATA."
+    sets: tuple[Literal["marvin-linzen", "opensesame", "grammar"], ...] | None = Field(default=None, min_length=1)
+    """What agreement is made of, the grammar where nothing is said; see `probes.constructions.agreement_corpus`. The
+    others lie under HEADSCOPE_DATA."""
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
@@ -83,7 +84,7 @@ class CorpusPart(Section):
             if getattr(self, key) != CorpusPart.model_fields[key].default:
                 kinds = {"first": "a file; the grammar takes documents", "sets": "the corpus of agreement"}
                 raise ValueError(f"{key!r} is for {kinds.get(key, 'the grammar; a file takes first')}")
-        if len({*self.sets}) < len(self.sets):
+        if self.sets and len({*self.sets}) < len(self.sets):
             raise ValueError("'sets' names a set twice")
         return self
 

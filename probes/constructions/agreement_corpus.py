@@ -24,7 +24,7 @@ SETS: Final = (*READERS, GRAMMAR_SET)
 
 
 def agreement_sentences(
-    sets: Sequence[str] = (GRAMMAR_SET,), *, first: int | None = None, documents: int = 400, seed: int = 0
+    sets: Sequence[str], *, first: int | None = None, documents: int = 400, seed: int = 0
 ) -> Iterator[Document]:
     """Yield the sentences of some of SETS as documents, in which one verb has a subject.
 

@@ -93,7 +93,7 @@ def documents() -> list[Document]:
 
 
 def test_every_verb_of_a_noun_comes_once_alone_with_its_construction_and_its_noun(documents: list[Document]) -> None:
-    probe, left = SubjectVerbAgreement(), Counter[str]()
+    probe, left = SubjectVerbAgreement(), Counter[bool]()
     for document in documents:
         (label,) = probe.targets(document)["verb->subject"].label
         assert f"construction={document.sentences[0].kind}" in probe.pool(label)
