@@ -47,5 +47,5 @@ def test_documents_first_and_sets_reach_the_corpus(tmp_path: Path, monkeypatch: 
         ["open-sesame: simple: ship", "open-sesame: simple: boat"],
     ]
     missing = load_config(path, ['corpus.select.sets=["marvin-linzen"]'])
-    with pytest.raises(CorpusError, match=r"'marvin-linzen' are not at .*; set HEADSCOPE_DATA to the folder that holds"):
+    with pytest.raises(CorpusError, match=r"'marvin-linzen' are not at .*; set HEADSCOPE_DATA"):
         open_corpora(missing)
