@@ -186,8 +186,8 @@ def _tests(verdicts: Verdicts) -> Iterator[str]:
         "t less its skewness (Hall 1992); against several rivals the largest p counts (Berger 1982). p was corrected "
         "over the heads of a label (Holm 1979) and over the labels of the run by Benjamini and Yekutieli 2001, heads "
         "being held to the selected share (Benjamini and Bogomolov 2014). It is no smaller than the chance that as few "
-        "documents show none in which the head fails, were there as many as would bring its lead down to the margin. "
-        f"A head has a grade where this p is below {verdicts.rule.alpha:g} on the report split: 1 {GRADES[1]}, "
+        "documents lack all of those in which the head fails, were there as many as would bring its lead down to the "
+        f"margin. A head has a grade where this p is below {verdicts.rule.alpha:g} on the report split: 1 {GRADES[1]}, "
         f"2 {GRADES[2]}, 3 {GRADES[3]}, tested in this order."
     )
     yield (

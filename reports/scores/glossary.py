@@ -101,7 +101,7 @@ MEANING: Final = (
         "p corrected twice: for all heads of the label (Holm 1979; column p_label of scores.parquet), and once more "
         "for all labels of the run (Benjamini and Yekutieli 2001, for labels that depend on each other; heads held "
         "to the selected share, Benjamini and Bogomolov 2014). It is no smaller than the chance that a corpus with "
-        "this effective number of documents shows none of those in which the head fails, were there as many as would "
+        "this effective number of documents lacks all of those in which the head fails, were there as many as would "
         "bring its lead down to the margin. There is one for each grade.",
     ),
     (
