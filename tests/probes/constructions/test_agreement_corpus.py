@@ -79,7 +79,7 @@ def test_the_head_that_knows_subjects_is_the_best_over_attractors_of_all_constru
 
 def test_neither_the_first_noun_nor_the_nearest_one_is_always_right_over_all_attractors(rows: pd.DataFrame) -> None:
     row = rows.loc[ANY].loc[KNOWING]
-    first, nearest = row["first noun"], row["nearest noun"]
+    first, nearest = row["first noun or pronoun"], row["nearest noun or pronoun"]
     assert 0.2 < first < 0.8
     assert 0.2 < nearest < 0.8
 
