@@ -118,7 +118,9 @@ def test_one_or_two_tags_are_the_best_that_there_are() -> None:
 
 def test_every_probe_on_trees_has_the_nearest_word_of_a_tag_set_as_a_rival() -> None:
     """Its rule is learned for each variant: both directions have their own."""
-    on_trees = [get_probe(name) for name in probe_names() if get_probe(name).needs in ("trees", "noun groups")]
+    on_trees = [
+        get_probe(name) for name in probe_names() if get_probe(name).needs in ("trees", "subjects", "noun groups")
+    ]
     assert len(on_trees) >= 11
     assert all("nearest word of a tag set" in probe.rules for probe in on_trees)
 
