@@ -1,4 +1,4 @@
-"""Does a single head tell related words from others better than the embedding, and than untrained heads do?"""
+"""Paired tests of single heads against the embedding and untrained heads, on pairs of related words."""
 
 from __future__ import annotations
 
