@@ -22,6 +22,7 @@ from reports.sandbox.tables import SANDBOX_TABLES
 from reports.scores.glossary import MEANING
 from reports.tables.column import Column
 from reports.tables.table import Table
+from reports.targets.tables import TARGET_TABLES
 
 ROOMS = ("mha", "probes", "reports")
 "Packages whose exported names are the Python API."
@@ -95,10 +96,10 @@ def tables_page() -> str:
     """Return the page of all tables: every column with its type, its meaning, and what it may hold."""
     parts = [
         "# Tables",
-        "Every table of a run folder lies there as Parquet and, where it says so, as CSV; those of comparisons and "
-        "findings are CSV alone. Claims and the sandbox have lists of rows in a JSON record; a rate in them is an "
-        "object of rate, low and high. Layer and head count from 0 in whole-number columns, from 1 in a head's name. "
-        "Missing is NaN (null in a claim's record), with n = 0, and never 0.",
+        "Every table of a run folder lies there as Parquet and, where it says so, as CSV; those of comparisons, "
+        "targets and findings are CSV alone. Claims and the sandbox have lists of rows in a JSON record; a rate in "
+        "them is an object of rate, low and high. Layer and head count from 0 in whole-number columns, from 1 in a "
+        "head's name. Missing is NaN (null in a claim's record), with n = 0, and never 0.",
     ]
     for name, declared in all_tables().items():
         parts += [f"## {name}", escaped(declared.about), _files_and_key(name, declared)]
@@ -107,8 +108,8 @@ def tables_page() -> str:
 
 
 def all_tables() -> dict[str, Table]:
-    """Return every table by the name of its file: those of runs, of comparisons, findings, claims and the sandbox."""
-    return {**RUN_TABLES, **COMPARE_TABLES, **FINDING_TABLES, **RECORD_TABLES}
+    """Return every table by its file: those of runs, of comparisons, targets, findings, claims and the sandbox."""
+    return {**RUN_TABLES, **COMPARE_TABLES, **TARGET_TABLES, **FINDING_TABLES, **RECORD_TABLES}
 
 
 def _files_and_key(name: str, declared: Table) -> str:

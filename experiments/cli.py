@@ -20,7 +20,7 @@ app = typer.Typer(
 
 COMMANDS: Final[tuple[Callable[..., Any], ...]] = (
     *(runs.run, runs.train, runs.report, runs.export),
-    *(heads.view, heads.flow, heads.head, heads.profile),
+    *(heads.view, heads.flow, heads.head, heads.profile, heads.targets),
     *(pairs.match, pairs.compare),
     *(studies.sandbox, studies.claim, studies.reproduce, studies.design),
     *(knowledge.list_, knowledge.doctor),

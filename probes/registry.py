@@ -20,6 +20,7 @@ POSITION = "position"
 NEEDS = {
     "words": "words",
     "trees": "trees",
+    "subjects": "trees, or verbs with their subjects",
     "mentions": "mentions",
     "candidates": "mentions, or candidates for pronouns",
     "noun groups": "noun groups: mentions and subjects",

@@ -1,15 +1,17 @@
 """Helps, lists, titles, header rows and schemas are those of the golden record; and records are compared rightly."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
+from experiments.cli import main
 from tests.unchanged import commands
 from tests.unchanged.compare import anywhere, differences, golden, patterns, unexpected
 from tests.unchanged.masks import mask, without_times
 from tests.unchanged.pages import html_lines, markdown_lines
 from tests.unchanged.parts import PARTS
-from tests.unchanged.record import write
+from tests.unchanged.record import surroundings, write
 
 GOLDEN = Path(__file__).parent / "golden" / "unchanged"
 
@@ -37,10 +39,23 @@ def test_every_list_is_unchanged() -> None:
     assert commands.lists() == kept("lists")
 
 
+def typed_here(words: tuple[str, ...], work: Path) -> list[str]:
+    """Type a command in this process, which has loaded everything and draws no figures; what it prints is not kept."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(work)
+        patch.setattr(sys, "argv", ["headscope", *words])
+        for name, value in surroundings(work).items():
+            patch.setenv(name, value)
+        with pytest.raises(SystemExit) as end:
+            main()
+    assert not end.value.code, f"headscope {' '.join(words)}: exit code {end.value.code}"
+    return []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("part", [part.name for part in PARTS if part.tested])
 def test_titles_header_rows_and_schemas_are_unchanged(part: str, tmp_path: Path) -> None:
-    write(tmp_path / "record", [part])
+    write(tmp_path / "record", [part], typed_here)
     golden(tmp_path / "record", tmp_path / "golden")
     for kind in ("pages", "tables"):
         assert [*differences(GOLDEN / kind / part, tmp_path / "golden" / kind / part)] == []

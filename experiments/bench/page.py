@@ -118,7 +118,12 @@ def _scores(about: dict[str, Any], places: list[tuple[int, ...]], rng: np.random
     numbers |= {"mass_low": 0.0, "mass_high": 1.0, "coverage": 0.8, "share": 0.5, "lexical_accuracy": 0.7}
     numbers |= {"baseline_accuracy": 0.5, "margin": accuracy - 0.5, "margin_low": accuracy - 0.6}
     numbers |= {"margin_high": accuracy - 0.4, "lexical_margin_low": -0.3, "lexical_margin_high": 0.1}
-    numbers |= {"rule": "tag rule", "rule_accuracy": 0.6, "rule_margin_low": -0.2, "rule_margin_high": 0.2}
+    numbers |= {
+        "rule": "nearest word of a tag set",
+        "rule_accuracy": 0.6,
+        "rule_margin_low": -0.2,
+        "rule_margin_high": 0.2,
+    }
     numbers |= {"p": 0.01, "p_label": 0.01, "p_adjusted": 0.01, "stability": 0.9}
     verdicts: dict[str, Any] = {"selected": accuracy == accuracy.max(), "specialised": accuracy > 0.85}
     verdicts |= {"grade": (accuracy > 0.85).astype(int), "verdict": "yes" if (accuracy > 0.85).any() else "no"}

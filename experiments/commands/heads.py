@@ -107,3 +107,17 @@ def profile(
     with shown() as progress:
         page = write_profile(folders, out, progress)
     typer.echo(f"page: {page}")
+
+
+def targets(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run folders, of one model or several.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of the page and its tables.")] = Path("targets"),
+) -> None:
+    """Say which head does agreement, coreference and position: grade, recall, rivals, effect when taken away."""
+    with loading():
+        from experiments.targets.page import print_targets, write_target_page
+
+    with shown() as progress:
+        page, record = write_target_page(runs, out, progress)
+    print_targets(record)
+    typer.echo(f"page: {page}")

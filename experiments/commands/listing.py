@@ -19,6 +19,7 @@ _WITH_COREFERENCE = ", or a file with coreference"
 
 HELD = {
     "trees": (("trees",), ", or a CoNLL-U file with trees"),
+    "subjects": (("trees", "subjects"), ", or a CoNLL-U file with trees"),
     "mentions": (("coreference",), _WITH_COREFERENCE),
     "candidates": (("coreference", "pronouns"), f"{_WITH_COREFERENCE} or pronouns with candidates"),
     "noun groups": (("trees, coreference", "noun groups"), ", or a CoNLL-U file with trees and coreference"),
@@ -31,6 +32,7 @@ EMBEDDED = {
     "grammar-reflexives": "embedded grammar: minimal pairs of a reflexive and its subject",
     "grammar-pronouns": "embedded grammar: minimal pairs of a pronoun and what it means",
     "senses": "embedded templates: ambiguous nouns and the word that decides their sense",
+    "agreement": "agreement by construction: subjects of verbs in the embedded grammar, Marvin-Linzen and open-sesame",
 }
 "Corpora that are generated, and what they hold."
 

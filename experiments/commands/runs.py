@@ -52,10 +52,12 @@ def train(
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="A run folder, or one of a comparison, sandbox, claims or findings.")],
+    folder: Annotated[
+        Path, typer.Argument(help="A run folder, or one of a comparison, targets, sandbox, claims or findings.")
+    ],
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Make the page of a run, of a comparison, of a sandbox, of claims or of findings anew from its numbers."""
+    """Make the page of a run, comparison, targets, sandbox, claims or findings anew from its numbers."""
     with loading():
         from reports import write_report
         from reports.claims.page import RECORD, write_claims_page
@@ -64,10 +66,12 @@ def report(
         from reports.findings.page import RECORD as FINDINGS
         from reports.findings.page import write_findings_page
         from reports.sandbox.page import write_sandbox_page
+        from reports.targets.page import write_targets_page
+        from reports.targets.record import RECORD as TARGETS
 
     makers = {
         **{"sandbox.json": write_sandbox_page, f"*/{RECORD}": write_claims_page},
-        **{FINDINGS: write_findings_page, COMPARISON: write_comparison_page},
+        **{FINDINGS: write_findings_page, COMPARISON: write_comparison_page, TARGETS: write_targets_page},
     }
     make = next((make for record, make in makers.items() if any(folder.glob(record))), write_report)
     try:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from experiments.commands.console import loading, shown
-from experiments.commands.options import corpus_names, finding_names, probe_names
+from experiments.commands.options import finding_names, probe_names
 
 
 def sandbox(
@@ -82,23 +82,21 @@ def reproduce(
 
 
 def design(
-    corpus: Annotated[
-        str,
-        typer.Argument(
-            help="A name of `headscope list corpora`, or a file or folder of one.", autocompletion=corpus_names
-        ),
-    ],
-    margin: Annotated[float, typer.Option("--margin", help="How far a head is above its strongest baseline.")] = 0.2,
-    power: Annotated[float, typer.Option("--power", help="Share of runs that are to find it: 0.8 or 0.95.")] = 0.8,
+    folder: Annotated[Path, typer.Argument(help="A run folder, of a part of the text or of all.")],
+    lead: Annotated[
+        float, typer.Option("--lead", min=0.0, max=1.0, help="How far the head is above its strongest rival.")
+    ] = 0.2,
+    power: Annotated[
+        float, typer.Option("--power", min=0.01, max=0.999, help="Share of corpora that are to find it.")
+    ] = 0.8,
+    grade: Annotated[int, typer.Option("--grade", min=1, max=3, help="The grade that it is to have.")] = 1,
     probes: Annotated[
         list[str] | None, typer.Option("--probe", help="A probe; may be repeated.", autocompletion=probe_names)
     ] = None,
 ) -> None:
-    """Say how many sentences each label of a corpus takes for a head to be found."""
+    """Say how many documents each label takes for a head to have a grade, by the errors of a run."""
     with loading():
         from experiments.run.design import design as do_design
         from experiments.run.design import print_design
 
-    with shown() as progress:
-        found = do_design(corpus, probes or ["dependency", "agreement", "coreference"], margin, power, progress)
-    print_design(found)
+    print_design(do_design(folder, probes or (), lead, power, grade))

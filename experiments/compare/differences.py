@@ -13,7 +13,6 @@ import pandas as pd
 from experiments.compare.sides import QUESTION, Question, Row, Side
 from experiments.record.progress import Progress, silent
 from probes.evidence.contrast import Difference, Interval, independent_difference, paired_difference
-from probes.evidence.question import Draws, Effort
 from reports.progress import each
 
 
@@ -30,17 +29,12 @@ def differences(
     first = sides[0]
     asked = [[question for question in first.best if question in other.best] for other in sides[1:]]
     alpha = first.rule.alpha
-    flips = max(Effort.flips, math.ceil(8 * sum(map(len, asked)) / alpha))  # so that one alone can be found
-    groups = sorted({int(group) for part in first.counts.values() for group in part.index})
-    draws = Draws.of(groups, Effort(flips=flips), 1)
     pairs = [
         (question, other, of)
         for questions, other, of in zip(asked, sides[1:], partners, strict=True)
         for question in questions
     ]
-    told = [
-        _row(question, first, other, of, draws) for question, other, of in each("questions compared", pairs, progress)
-    ]
+    told = [_row(question, first, other, of) for question, other, of in each("questions compared", pairs, progress)]
     every = pd.DataFrame(told)
     p = every[["p", "partner_p"]].to_numpy(np.float64)
     adjusted, tested = np.full(p.shape, np.nan), ~np.isnan(p)
@@ -54,11 +48,11 @@ def differences(
     return [every.iloc[start:end].reset_index(drop=True) for start, end in pairwise(ends)]
 
 
-def _row(question: Question, one: Side, other: Side, of: Mapping[str, str], draws: Draws) -> dict[str, Any]:
+def _row(question: Question, one: Side, other: Side, of: Mapping[str, str]) -> dict[str, Any]:
     """Return what both sides say of a question: the chosen heads, and what became of the first one's."""
     mine, theirs = one.best[question], other.best[question]
     partner = of.get(mine["name"], "")
-    best = _difference(question, (one, mine), (other, theirs), draws)
+    best = _difference(question, (one, mine), (other, theirs))
     row = dict(zip(QUESTION, question, strict=True)) | {
         "n": int(mine["n"]),
         **_told("one", mine),
@@ -73,7 +67,7 @@ def _row(question: Question, one: Side, other: Side, of: Mapping[str, str], draw
     row |= {"partner_accuracy": float(now["accuracy"]), "partner_graded": bool(now["graded"])}
     if partner == theirs["name"] and not one.checkpoint:
         return row | dict(zip(_PARTNER, (best.value, best.low, best.high), strict=True))  # tested already
-    moved = _difference(question, (one, one.every[question, mine["name"]]), (other, now), draws)
+    moved = _difference(question, (one, one.every[question, mine["name"]]), (other, now))
     return row | dict(zip(_PARTNER, (moved.value, moved.low, moved.high), strict=True)) | {"partner_p": moved.p}
 
 
@@ -89,7 +83,7 @@ def _told(side: str, row: Row) -> dict[str, Any]:
     }
 
 
-def _difference(question: Question, mine: tuple[Side, Row], theirs: tuple[Side, Row], draws: Draws) -> Difference:
+def _difference(question: Question, mine: tuple[Side, Row], theirs: tuple[Side, Row]) -> Difference:
     """Return the difference of two heads: paired where both runs kept counts of the same items, else independent."""
     (one, before), (other, now) = mine, theirs
     found, beside = one.counts.get(question), other.counts.get(question)
@@ -97,7 +91,7 @@ def _difference(question: Question, mine: tuple[Side, Row], theirs: tuple[Side, 
         n, hits, others = (
             column.to_numpy(np.float64) for column in (found["n"], found[before["name"]], beside[now["name"]])
         )
-        return paired_difference(found.index.tolist(), n, hits, others, draws)
+        return paired_difference(n, hits, others)
     return independent_difference(_interval(before), _interval(now))
 
 

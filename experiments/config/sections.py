@@ -12,6 +12,7 @@ from experiments.config.train_config import GRAMMAR
 from mha.batches import REDUCTIONS
 from mha.models.maps import MAPS
 from mha.models.model import SOURCES
+from probes.constructions.agreement_corpus import SETS
 from probes.corpora.corpus import NAMED as CORPORA
 from probes.corpora.corpus import corpus_path
 from probes.evidence.statistics import MARGIN
@@ -42,25 +43,31 @@ class ModelSection(Section):
 SENSES = "senses"
 "The embedded corpus of ambiguous nouns (`probes.words.senses`)."
 
-GENERATED = (GRAMMAR, SENSES)
-"Embedded corpora, which are made and not read."
+AGREEMENT = "agreement"
+"The corpus of agreement by construction (`probes.constructions.agreement_corpus`)."
+
+GENERATED = (GRAMMAR, SENSES, AGREEMENT)
+"Embedded corpora, which are made and not read, and those of several sets."
 
 
 class CorpusPart(Section):
     """A corpus by name or by file."""
 
     name: str | None = None
-    '"grammar", "senses", or a name of `headscope list corpora`.'
+    '"grammar", "senses", "agreement", or a name of `headscope list corpora`.'
     path: Path | None = None
     "A file or folder of annotated text (`probes.corpora.readers` says in which formats), relative to the config file."
     first: int | None = Field(default=None, ge=1)
     "Take that many sentences of each file only."
     documents: int = Field(default=400, ge=1)
-    "Number of documents of the grammar, or of sentences of senses."
+    "Number of documents of the grammar (of agreement too), or of sentences of senses."
     seed: int = 0
     "Seed of the grammar, or of senses."
     wide: bool = False
-    "Whether the grammar has more constructions, those of `probes.grammar.wide`."
+    "Whether the grammar has more constructions, those of `probes.grammar.wide`; that of agreement always has."
+    sets: tuple[Literal["marvin-linzen", "opensesame", "grammar"], ...] | None = Field(default=None, min_length=1)
+    """What agreement is made of, the grammar where nothing is said; see `probes.constructions.agreement_corpus`. The
+    others lie under HEADSCOPE_DATA."""
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
@@ -72,12 +79,18 @@ class CorpusPart(Section):
 
     @model_validator(mode="after")
     def _nothing_unheard(self) -> Self:
-        unheard = {GRAMMAR: ("first",), SENSES: ("first", "wide")}.get(str(self.name), ("documents", "seed", "wide"))
+        unheard = _UNHEARD.get(str(self.name), ("documents", "seed", "wide", "sets"))
         for key in unheard:
             if getattr(self, key) != CorpusPart.model_fields[key].default:
-                kind = "a file; the grammar takes documents" if key == "first" else "the grammar; a file takes first"
-                raise ValueError(f"{key!r} is for {kind}")
+                kinds = {"first": "a file; the grammar takes documents", "sets": "the corpus of agreement"}
+                raise ValueError(f"{key!r} is for {kinds.get(key, 'the grammar; a file takes first')}")
+        if self.sets and len({*self.sets}) < len(self.sets):
+            raise ValueError("'sets' names a set twice")
         return self
+
+
+_UNHEARD = {GRAMMAR: ("first", "sets"), SENSES: ("first", "wide", "sets"), AGREEMENT: ("wide",)}
+"Embedded corpus -> the keys that say nothing of it."
 
 
 class CorpusSection(Section):
@@ -126,7 +139,7 @@ class ScoringSection(Section):
     replicates: int = Field(default=2000, ge=10)
     "Resamples of the bootstrap."
     flips: int = Field(default=9999, ge=19)
-    "Random signs of the tests; p cannot be below 1 / (flips + 1)."
+    "Random signs of sign-flip tests (of shapes, ablation and patching); their p cannot be below 1 / (flips + 1)."
     metrics: bool = False
     """Whether the heads are also ranked by mass, rank of gold and area under the curve, at the cost of a further pass
     over the report split."""
@@ -195,6 +208,7 @@ class PageSection(Section):
     "Of how many of these sentences the attention of every head is kept and shown, at the most."
 
 
+assert set(SETS) == {"marvin-linzen", "opensesame", "grammar"}
 assert set(SOURCES) == {"pretrained", "random", "shuffled"}
 assert set(REDUCTIONS) == {"mean", "first"}
 assert set(MAPS) == {"weights", "norms", "rollout"}

@@ -14,7 +14,7 @@ from mha import Model, load_model
 from mha.models.model import shuffle_weights
 from probes import Document, Probe
 from probes.corpora.corpus import MemoryTexts, Texts
-from probes.evidence.results import Split, control_sums
+from probes.evidence.results import Split, blind_control_sums, control_sums
 from probes.registry import RANDOM, SHUFFLED, WORDS
 from probes.scoring.aligned import Places, sample_texts
 from probes.scoring.hashed_random import shuffled_places
@@ -114,6 +114,7 @@ def add_control(name: str, splits: Sequence[Split], heads: Sequence[Pooled]) -> 
     """
     for split, sums in zip(splits, control_sums(*heads), strict=True):
         split.baselines[name] = sums
+    splits[1].blind[name] = blind_control_sums(*heads)
 
 
 def on_arcs(tally: Tally) -> Pooled:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from experiments.config.config import GRAMMAR, Config, CorpusPart
-from experiments.config.sections import GENERATED, SENSES
+from experiments.config.sections import AGREEMENT, GENERATED, SENSES
 from probes import Corpus
+from probes.constructions.agreement_corpus import GRAMMAR_SET, agreement_sentences
 from probes.corpora.corpus import NAMED, corpus_path
 from probes.words.senses import sense_items
 
@@ -37,4 +38,8 @@ def _open(part: CorpusPart) -> Corpus:
         return Corpus.generated(part.documents, part.seed, wide=part.wide)
     if part.name == SENSES:
         return Corpus.of(sense_items(part.documents, part.seed), f"{SENSES}-{part.seed}")
+    if part.name == AGREEMENT:
+        sets = part.sets or (GRAMMAR_SET,)
+        sentences = agreement_sentences(sets, first=part.first, documents=part.documents, seed=part.seed)
+        return Corpus.of(sentences, AGREEMENT)
     return Corpus.read(corpus_path(part.name), name=part.name, first=part.first)

@@ -1,180 +1,131 @@
-"""Design help: how many sentences a corpus must have for a head of a given margin to be found."""
+"""Design help: how many documents each label takes for a head of a given lead to be found, by the errors of a run."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+import tomllib
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pandas as pd
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from scipy.special import stdtrit
 
-import reports
-from experiments.inputs.corpora import open_corpus
-from experiments.record.progress import Progress, counter, silent
-from probes import Probe, get_probe
-from probes.corpora.corpus import Texts
-from probes.evidence.results import told_questions
-from probes.scoring.tally import Question
+from probes.evidence.power import LeadTest
+from reports import Run
+from reports.formats import MISSING, count, percent, points
+from reports.scores.verdicts import RunThresholds
+from reports.tables.grades import GRADES, counted
+from reports.tables.table import last_step
 
-RECORD = Path(reports.__file__).parent / "published" / "sandbox" / "sandbox.json"
-"The published study, whose power curves are read."
+TESTS = (
+    ("p_adjusted", "margin_low", "margin_high"),
+    ("p_words", "lexical_margin_low", "lexical_margin_high"),
+    ("p_rules", "rule_margin_low", "rule_margin_high"),
+)
+"Of each grade: its adjusted p, and the ends of the interval of the lead over the strongest rival that it adds."
 
-CHUNK = 64
-"Texts that are read at a time."
+QUESTION = ["probe", "variant", "label"]
 
 
 class DesignError(ValueError):
-    """A question that the power curves do not answer."""
-
-
-@cache
-def published_record() -> dict[str, Any]:
-    """Return the record of the published study; raises DesignError where it is missing."""
-    try:
-        record: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DesignError(f"{RECORD}: missing; make it with 'headscope sandbox --out {RECORD.parent}'") from None
-    return record
-
-
-@dataclass(frozen=True)
-class Needed:
-    """What it takes to call a head of some margin specialised in some share of runs."""
-
-    items: int
-    documents: int
-    at_most: bool
-    "Whether even fewer may do: the smallest size that was simulated has more power."
-
-
-def needed_for(needed: Sequence[Mapping[str, Any]], margin: float, power: float) -> Needed:
-    """Return what a label takes to call a head of that margin specialised in that share of runs.
-
-    `needed` is that part of a study's record. Between margins that were simulated, logarithms are interpolated. Raises
-    DesignError for margins and powers that the study does not reach.
-    """
-    powers = sorted({row["power"] for row in needed})
-    if power not in powers:
-        raise DesignError(f"power {power}: the curves were read at {' and '.join(map(str, powers))}")
-    rows = [row for row in needed if row["power"] == power and row["items"]]
-    margins = [row["margin"] for row in rows]
-    if not rows:
-        raise DesignError(f"power {power}: no margin reached it at the sizes that were simulated")
-    if not min(margins) <= margin <= max(margins):
-        raise DesignError(
-            f"margin {margin}: a power of {power} was reached for margins from {min(margins)} to {max(margins)}; "
-            "a head must be above the threshold of the rule by some points to be found"
-        )
-    items, documents = (
-        float(np.exp(np.interp(np.log(margin), np.log(margins), np.log([row[name] for row in rows]))))
-        for name in ("items", "documents")
-    )
-    above = [row for row in rows if row["margin"] >= margin]
-    return Needed(math.ceil(items - 1e-6), math.ceil(documents - 1e-6), any(row["at_most"] for row in above[:1]))
+    """A question that the run does not answer."""
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What one label of a corpus needs."""
+    """What one label takes."""
 
     probe: str
     variant: str
     label: str
-    items: int
-    "That the corpus has."
-    documents: int
-    "In how many documents."
-    sentences: int
-    "That it takes, at the corpus's rates of items and of documents a sentence."
-
-
-def demands(
-    texts: Texts,
-    probes: Sequence[Probe],
-    sentences: int,
-    needed: Needed,
-    step: Callable[[int], None] = lambda texts: None,
-) -> list[Demand]:
-    """Return what each label of `texts`, which are of that many sentences, takes.
-
-    Labels are those of a run: "det:*" is left out where it is no more than "det", and so are heads that are asked to be
-    broad, which nothing is held against. `step` is told how many texts more were read.
-    """
-    counts: Counter[Question] = Counter()
-    documents: dict[Question, set[str]] = {}
-    for chunk in texts.chunks(CHUNK):
-        for text in chunk:
-            for probe in probes:
-                for variant, targets in probe.targets(text).items():
-                    asked = () if targets.spread else targets.label
-                    for question in ((probe.name, variant, name) for label in asked for name in probe.pool(label)):
-                        counts[question] += 1
-                        documents.setdefault(question, set()).add(text.id)
-        step(len(chunk))
-    found = []
-    for question in told_questions(counts):
-        share = max(needed.items / counts[question], needed.documents / len(documents[question]))
-        rates = (counts[question], len(documents[question]), math.ceil(sentences * share - 1e-6))
-        found.append(Demand(*question, *rates))
-    return found
+    documents: float
+    "Effective number that the run has."
+    error: float
+    "Standard error of the lead of the run's selected head, over the rival over which it varies most."
+    power: float
+    "Share of such corpora in which the lead is found."
+    needed: int | None
+    "Documents for the power that was asked for; None for more than anybody has."
 
 
 @dataclass(frozen=True)
 class Design:
-    """What all labels of a corpus need for a head of one margin to be found."""
+    """What all labels of a run take for a head of one lead to be found."""
 
-    margin: float
+    lead: float
     power: float
-    needed: Needed
-    sentences: int
-    "That the corpus has."
+    grade: int
+    thresholds: RunThresholds
+    level: float
+    "What the uncorrected p must be below for a find like those of the run."
     demands: Sequence[Demand]
-    "Those that take the fewest sentences first."
+    "Those that take the fewest documents first."
 
 
-def design(name: str, asked: Sequence[str], margin: float, power: float, progress: Progress = silent) -> Design:
-    """Return what each label of a corpus (a name or a file) takes in the questions of the probes that are `asked`.
+def design(folder: Path, asked: Sequence[str], lead: float, power: float, grade: int = 1) -> Design:
+    """Return what each label of a run takes for a head of that lead to have that grade in that share of corpora.
 
-    Raises DesignError where the study does not reach margin or power, and where the corpus has no question.
+    How much leads vary is that of the run's report split. Only labels that are counted are told, of the probes that are
+    `asked` (all where there are none). Raises DesignError where the lead is within the run's margin, and where the run
+    has tested no such label.
     """
-    needed = needed_for(published_record()["needed"], margin, power)
-    corpus = open_corpus(name)
-    size = corpus.size()["sentences"]
-    found: list[Demand] = []
-    for scope in ("sentence", "window"):
-        probes = [probe for probe in map(get_probe, asked) if probe.scope == scope]
-        if probes:
-            texts = corpus.sentences() if scope == "sentence" else corpus.windows(100)
-            step = counter(progress, f"counting questions in {name} ({scope}s)", len(texts))
-            found += demands(texts, probes, size, needed, step)
-    if not found:
-        raise DesignError(f"{name}: no question for {', '.join(asked)} in it")
-    found.sort(key=lambda one: (one.sentences, one.probe, one.variant, one.label))
-    return Design(margin, power, needed, size, found)
+    run = Run.open(folder)
+    thresholds = RunThresholds.of(tomllib.loads(run.config))
+    if lead <= thresholds.margin:
+        raise DesignError(f"--lead {lead:g}: the run tests leads above {thresholds.margin:g}; ask for a larger one")
+    scores = last_step(run.scores)
+    tested = scores[(scores["split"] == "report") & scores[TESTS[grade - 1][0]].notna()]
+    chosen = tested[tested["selected"] & tested["probe"].isin(asked or {*tested["probe"]})]
+    chosen = chosen[chosen.groupby("probe")["label"].transform(counted).astype(bool)]
+    if chosen.empty:
+        of = f" of {', '.join(asked)}" if asked else ""
+        raise DesignError(f"{folder}: no label{of} was tested for grade {grade}, {GRADES[grade]}")
+    level = _level(tested, thresholds.alpha, grade)
+    test = LeadTest(lead, thresholds.margin, level, thresholds.alpha, spread=math.nan)
+    found = [_demand(row, test, power, grade) for row in chosen.to_dict("records")]
+    found.sort(key=lambda one: (one.needed or math.inf, one.probe, one.variant, one.label))
+    return Design(lead, power, grade, thresholds, level, found)
+
+
+def _level(tested: pd.DataFrame, alpha: float, grade: int) -> float:
+    """Return what an uncorrected p must be below if as many labels are found as in the run.
+
+    The most exacting steps of Holm and of Benjamini and Yekutieli: alpha / heads * found / (labels * sum(1 / i)).
+    """
+    heads = tested.groupby(QUESTION)["grade"]
+    labels, found = heads.ngroups, int((heads.max() >= grade).sum())
+    return alpha / int(heads.size().max()) * max(found, 1) / (labels * sum(1 / i for i in range(1, labels + 1)))
+
+
+def _demand(row: Mapping[Hashable, Any], test: LeadTest, power: float, grade: int) -> Demand:
+    documents = float(row["effective_clusters"])
+    reach = max((row[high] - row[low]) / 2 for _, low, high in TESTS[:grade])
+    error = float(reach / stdtrit(max(documents - 1, 1), 0.975))
+    test = replace(test, spread=error * math.sqrt(documents))
+    probe, variant, label = (str(row[name]) for name in QUESTION)
+    return Demand(probe, variant, label, documents, error, test.power(documents), test.documents(power))
 
 
 def print_design(told: Design, rows: int = 40) -> None:
-    """Print what each label takes; rare labels beyond `rows` are counted."""
-    console, needed, size, found = Console(highlight=False), told.needed, told.sentences, told.demands
+    """Print what each label takes; those beyond `rows` are counted."""
+    console, found = Console(highlight=False), told.demands
     console.print(
-        f"A head whose accuracy is {100 * told.margin:g} points above its strongest baseline is called specialised in "
-        f"{100 * told.power:g} % of runs when a label has {'at most ' if needed.at_most else ''}{needed.items:,} "
-        f"scored words in {needed.documents:,} documents of the report split (headscope sandbox)."
+        f"A head with a lead of {points(told.lead)} points has grade {told.grade}, {GRADES[told.grade]}, in "
+        f"{points(told.power)} % of corpora with so many documents as needed (sentences, where a corpus has no "
+        f"documents). Errors are those of the run's report split; p must be below {told.level:.2g} before it is "
+        "corrected, if as many labels are found as in the run."
     )
-    table = Table(
-        "probe", "variant", "label", "items", "documents", "sentences needed", f"enough of {size:,}?", box=None
-    )
+    columns = ("probe", "variant", "label", "error of leads, points", "documents", "power, %", "documents needed")
+    table = Table(*columns, box=None)
     for one in found[:rows]:
-        row = (one.probe, one.variant, one.label, f"{one.items:,}", f"{one.documents:,}", f"{one.sentences:,}")
-        table.add_row(*map(escape, row), "yes" if one.sentences <= size else "no")
+        needed = MISSING if one.needed is None else count(one.needed)
+        numbers = (percent(one.error), count(math.floor(one.documents)), percent(one.power), needed)
+        table.add_row(*map(escape, (one.probe, one.variant, one.label, *numbers)))
     console.print(table)
     if len(found) > rows:
-        console.print(f"and {len(found) - rows} rarer labels, which need over {found[rows - 1].sentences:,} sentences")
+        console.print(f"and {len(found) - rows} labels that need more documents")

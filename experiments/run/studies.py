@@ -16,6 +16,7 @@ from experiments.studies.causal.link import LinkStudy
 from experiments.studies.causal.patching import PatchingStudy
 from experiments.studies.causal.pruning import PruningStudy
 from experiments.studies.causal.slopes import SlopeStudy
+from experiments.studies.maps.chains import ChainStudy
 from experiments.studies.maps.circuits import CircuitStudy
 from experiments.studies.maps.confusion import ConfusionStudy
 from experiments.studies.maps.counts import HitCounts
@@ -36,6 +37,7 @@ from reports import write_studies
 STUDIES: Final[tuple[type[Study[Any]], ...]] = (
     ShapeStudy,
     ConfusionStudy,
+    ChainStudy,
     RelatednessStudy,
     CircuitStudy,
     ClassifierStudy,

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from experiments.sandbox.population import DECOYED, ROLES, Sandbox
 from probes.evidence.simulation import GRADES, Pool
 from probes.evidence.statistics import MARGIN
+from probes.registry import RANDOM
+from probes.scoring.tally import Numbers, Pooled, Question, Sums
+
+WRONG = 0.02
+"Share of documents in which heads of one population are wrong throughout."
 
 LENGTHS, SLOPE = 1.0, 0.1
 "Spread of the logarithm of how many documents are joined, and hits an item that halving a document's length is worth."
@@ -33,6 +38,62 @@ def nulls(box: Sandbox, pool: Pool, drawings: int) -> Iterator[tuple[str, Pool]]
     yield "one head, random right answers", random.columns(alone).level(1, MARGIN, places)
     for grade in GRADES:
         yield from _at_the_margin(pool.columns(planted).only([*ROLES.values()]), grade, box.seed)
+    yield "heads and controls alike", _alike(pool.documents, box.seed)
+    yield "rarely right", _rarely_right(pool.documents, box.seed)
+    yield "wrong in whole documents", _wrong_in_whole_documents(pool.documents, box.seed)
+
+
+MADE: Question = ("made", "v", "all")
+"The question of populations that are drawn without a corpus."
+
+HEADS = 24
+"How many heads those have."
+
+
+def _alike(documents: int, seed: int) -> Pool:
+    """Return heads and those of a control that are right equally often, but for one head at the margin."""
+    random = np.random.default_rng(seed)
+    hits, control = (random.binomial(4, 0.3, (documents, HEADS)).astype(np.float64) for _ in range(2))
+    n = np.full(documents, 4.0)
+    for values in (hits, control):
+        values += n[:, None] * (0.3 - values.sum(0) / n.sum())
+    hits[:, 0] += n * MARGIN
+    return _made(n, hits, {}, {RANDOM: control})
+
+
+def _rarely_right(documents: int, seed: int) -> Pool:
+    """Return documents of one item, in which heads are right as rarely as the margin is small, and a baseline never."""
+    random = np.random.default_rng(seed)
+    hits = np.zeros((documents, HEADS))
+    hits[: round(MARGIN * documents)] = 1
+    return _made(np.ones(documents), random.permuted(hits, axis=0), {"offset": np.zeros((documents, 1))}, {})
+
+
+def _wrong_in_whole_documents(documents: int, seed: int) -> Pool:
+    """Return heads that are right in all words of most documents and in none of the others; they lead by the margin."""
+    random = np.random.default_rng(seed)
+    n = np.full(documents, 100.0)
+    hits = np.full((documents, HEADS), 100.0)
+    hits[: round(WRONG * documents)] = 0
+    baseline = random.binomial(100, 1 - WRONG - MARGIN, (documents, 1)).astype(np.float64)
+    hits = random.permuted(hits, axis=0)
+    baseline += n[:, None] * (hits[:, 0].sum() / n.sum() - MARGIN - baseline.sum() / n.sum())
+    return _made(n, hits, {"offset": baseline}, {})
+
+
+def _made(n: Numbers, hits: Numbers, baselines: Mapping[str, Numbers], controls: Mapping[str, Numbers]) -> Pool:
+    """Return the pool of one question with these hits [document, head]."""
+
+    def sums(values: Numbers) -> Pooled:
+        return {MADE: Sums(tuple(range(len(n))), n, values, values, values, np.zeros_like(values))}
+
+    return Pool(
+        len(n),
+        sums(hits),
+        {name: sums(values) for name, values in baselines.items()},
+        {},
+        {name: sums(values) for name, values in controls.items()},
+    )
 
 
 def _at_the_margin(pool: Pool, grade: int, seed: int) -> Iterator[tuple[str, Pool]]:

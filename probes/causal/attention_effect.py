@@ -56,7 +56,7 @@ class Role:
 
 
 ROLES: Sequence[Role] = (
-    Role("agreement", "all", ("grammar", "linzen", "goldberg", "opensesame")),
+    Role("agreement", "all", ("grammar", "linzen", "goldberg", "marvin-linzen", "opensesame")),
     Role("coreference", "pronoun", ("grammar-pronouns",)),
     Role("antecedent", "all", ("grammar-pronouns",)),
     Role("reflexive", "all", ("grammar-reflexives",)),

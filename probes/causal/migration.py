@@ -13,7 +13,7 @@ from mha.models.model import Model
 from probes.causal.ablation import Heads
 from probes.causal.head_sets import head_name
 from probes.corpora.corpus import Texts
-from probes.evidence.question import Draws, Effort
+from probes.evidence.question import Effort
 from probes.evidence.results import Split, pooled_sums, questions
 from probes.registry import Probe
 from probes.scoring.score import Settings, score_corpus
@@ -48,7 +48,7 @@ def migration_table(
     accuracy of `after` less that of `kept`, paired, with an interval of resampled clusters: above 0 where the heads
     that are left have taken over. Questions that a split does not ask are left out.
     """
-    draws = Draws.of(before[1].clusters, effort, 1, test=False)
+    bootstrap = effort.resamples(before[1].clusters, 1)
     stay = kept.ravel()
     rows = []
     for question in questions(*before):
@@ -60,7 +60,7 @@ def migration_table(
         own = int(_only(select, stay).argmax())
         new = int(_only(select_after, stay).argmax())
         hits = np.stack([report.hits[:, best], report.hits[:, own], report_after.hits[:, new]], axis=1)
-        resamples = draws.bootstrap.of(report.clusters, report.n)
+        resamples = bootstrap.of(report.clusters, report.n)
         low, high = resamples.interval(resamples.means((hits[:, 2] - hits[:, 1])[:, None]))[:, 0]
         accuracy = hits.sum(0) / report.n.sum()
         named = {

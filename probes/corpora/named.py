@@ -105,7 +105,7 @@ def cache_folder() -> Path:
 def corpus_path(name: str) -> Path:
     """Return the file of a named corpus; raises CorpusError for unknown names and missing files, with what to do."""
     if name not in NAMED:
-        hint = nearest_name(name, [*NAMED, "grammar", "senses"])
+        hint = nearest_name(name, [*NAMED, "grammar", "senses", "agreement"])
         raise CorpusError(f'unknown corpus {name!r}; {hint} (a file is given by its path, in a config as path = "...")')
     path = data_folder() / NAMED[name].path
     if not path.exists():

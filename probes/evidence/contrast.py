@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from probes.evidence.question import Draws
+from probes.evidence.leads import Documents
 from probes.scoring.tally import Numbers
 
 FAR = 1.959963984540054
@@ -31,17 +30,15 @@ class Difference:
     "Whether both runs were held against each other item group by item group."
 
 
-def paired_difference(groups: Sequence[int], n: Numbers, one: Numbers, other: Numbers, draws: Draws) -> Difference:
-    """Return the difference where both runs answered the same items: `n`, hits of `one` and of `other` are [group].
+def paired_difference(n: Numbers, one: Numbers, other: Numbers) -> Difference:
+    """Return the difference where both runs answered the same items: `n`, hits of `one` and of `other` are [document].
 
-    Groups are resampled for both at once, and p is twice that of the sign flips in the direction that was seen.
+    Interval and p are those of leads (`Documents`), p twice that of the direction that was seen.
     """
-    resamples = draws.bootstrap.of(groups, n)
-    means = resamples.means(np.stack([one, other], 1))
-    low, high = resamples.interval(means[:, 1:] - means[:, :1])[:, 0].tolist()
-    tests = [draws.flips.test(groups, up[:, None], down[:, None]) for up, down in ((other, one), (one, other))]
-    p = float(np.minimum(2 * min(test.p[0] for test in tests), 1))
-    return Difference(float((other.sum() - one.sum()) / n.sum()), low, high, p, paired=True)
+    documents, more = Documents.of(n), (other - one)[:, None]
+    low, high = documents.lead_interval(more)[:, 0].tolist()
+    p = 2 * np.fmin(documents.p_above(more, 0), documents.p_above(-more, 0))
+    return Difference(float(more.sum() / n.sum()), low, high, float(np.minimum(p, 1)[0]), paired=True)
 
 
 def independent_difference(one: Interval, other: Interval) -> Difference:
@@ -63,4 +60,4 @@ def _p(distance: float, reach: float) -> float:
         return math.nan
     if distance == 0:
         return 1.0
-    return math.erfc(FAR * distance / reach / math.sqrt(2)) if reach > 0 else 0.0
+    return math.erfc(FAR * distance / reach / math.sqrt(2)) if reach > 0 else math.nan

@@ -11,6 +11,9 @@ from probes.scoring.tally import Numbers
 ALONE = 1 - 1e-6
 "A document with more leverage than this decides a coefficient by itself."
 
+TINY = 1e-9
+"The least error: a head that loses to its rival on every item has none."
+
 
 @dataclass(frozen=True)
 class Documents:
@@ -70,45 +73,78 @@ class Documents:
         error: Numbers = np.sqrt(self.weight @ residuals**2 + (slopes * (self.lengths @ slopes)).sum(0))
         return error
 
+    def _guarded(self, totals: Numbers, more: float) -> tuple[Numbers, Numbers]:
+        """Return [scored], estimate and error with one more item, a document by itself, that has `more`.
+
+        Where documents say all the same their own error is 0, and what was never seen would be excluded for certain.
+        """
+        n, mean = self.n.sum(), totals.sum(0) / self.n.sum()
+        return (totals.sum(0) + more) / (n + 1), np.hypot(self.error(totals), (more - mean) / (n + 1))
+
+    def lead_interval(self, totals: Numbers, level: float = 0.95) -> Numbers:
+        """Return [2, scored], the interval of a lead, the difference of two shares: that of `interval` in [-1, 1]."""
+        interval: Numbers = np.clip(self.interval(totals, level), -1, 1)
+        return interval
+
     def interval(self, totals: Numbers, level: float = 0.95) -> Numbers:
-        """Return [2, scored], the interval of sum(totals) / sum(n); NaN for fewer than two documents."""
-        far = _quantile((1 + level) / 2, self.freedom) * self.error(totals)
-        mean = totals.sum(0) / self.n.sum()
-        return np.stack([mean - far, mean + far])
+        """Return [2, scored], the interval of sum(totals) / sum(n); NaN for fewer than two documents.
+
+        Each end is that of a one-sided bound, which one more item pulls outwards: after Agresti and Min (2005,
+        Statistics in Medicine 24:5), who add such pairs so that the intervals of small corpora are wide enough.
+        """
+        low, high = (self._bound(totals, (1 + level) / 2, sign) for sign in (-1.0, 1.0))
+        return np.stack([low, high])
+
+    def _bound(self, totals: Numbers, level: float, sign: float) -> Numbers:
+        mean, error = self._guarded(totals, sign)
+        bound: Numbers = mean + sign * _quantile(level, self.freedom) * error
+        return bound
 
     def share_interval(self, totals: Numbers, level: float = 0.95) -> Numbers:
-        """Return [2, scored], the interval of a share, made on the scale of log odds: it stays within [0, 1].
+        """Return [2, scored], the interval of a share, cut off at 0 and 1.
 
-        It has no width where the share is 0 or 1.
+        Two hits and two misses are added, each a document by itself (Agresti and Coull 1998, The American Statistician
+        52:2), for where all documents say the same their own error is 0.
         """
-        from scipy.special import expit, logit
-
-        share = totals.sum(0) / self.n.sum()
-        with np.errstate(divide="ignore", invalid="ignore"):
-            far = _quantile((1 + level) / 2, self.freedom) * self.error(totals) / (share * (1 - share))
-            ends = expit(np.stack([logit(share) - far, logit(share) + far]))
-        known = np.isfinite(self.freedom) & ((share <= 0) | (share >= 1))
-        interval: Numbers = np.where(known, share, ends)
+        n = self.n.sum()
+        middle = (totals.sum(0) + 2) / (n + 4)
+        added = 2 * (middle**2 + (1 - middle) ** 2)
+        far = _quantile((1 + level) / 2, self.freedom) * np.sqrt((n * self.error(totals)) ** 2 + added) / (n + 4)
+        interval: Numbers = np.clip([middle - far, middle + far], 0, 1)
         return interval
 
     def upper_bound(self, totals: Numbers, level: float = 0.95) -> Numbers:
-        """Return [scored], what sum(totals) / sum(n) is not above, each by itself at that level."""
-        bound: Numbers = totals.sum(0) / self.n.sum() + _quantile(level, self.freedom) * self.error(totals)
+        """Return [scored], what the lead sum(totals) / sum(n) is not above, each by itself at that level; at most 1.
+
+        One more item is added on which the head is right and its rival wrong.
+        """
+        bound: Numbers = np.minimum(self._bound(totals, level, 1.0), 1)
         return bound
 
     def p_above(self, totals: Numbers, margin: float) -> Numbers:
-        """Return [scored], the one-sided p of "sum(totals) / sum(n) is at most `margin`".
+        """Return [scored], the one-sided p of "the lead sum(totals) / sum(n) is at most `margin`".
 
-        No p is below one in all choices of a sign for every document: fewer than five documents show nothing at 5 %.
+        One more item is added on which the head is wrong and its rival right. Where few documents have a far smaller
+        lead than the others, t is taken less their skewness (Hall 1992, Journal of the Royal Statistical Society B
+        54:1). No p is below one in all choices of a sign for every document: fewer than five documents show nothing at
+        5 %.
         """
         from scipy.special import stdtr
 
-        error = self.error(totals)
-        lead = totals.sum(0) / self.n.sum() - margin
-        with np.errstate(divide="ignore", invalid="ignore"):
-            far = np.where(np.abs(lead) < 1e-12, 0, lead / error)
-        p: Numbers = np.maximum(stdtr(self.freedom, -far), 0.5 ** len(self.n))
+        mean, error = self._guarded(totals, -1.0)
+        error = np.maximum(error, TINY)
+        far = (mean - margin) / error
+        skew = (self._influence(totals) ** 3).sum(0) / error**3
+        bent = far + skew * far**2 / 3 + skew**2 * far**3 / 27 + skew / 6
+        p: Numbers = np.maximum(stdtr(self.freedom, -np.minimum(far, bent)), 0.5 ** len(self.n))
         return p
+
+    def _influence(self, totals: Numbers) -> Numbers:
+        """Return [document, scored], how far each document moves the estimate."""
+        share = (self.n / self.n.sum())[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            influence: Numbers = share / (1 - share) * (totals / self.n[:, None] - totals.sum(0) / self.n.sum())
+        return influence
 
 
 def _freedom(design: Numbers, solve: Numbers, weight: Numbers) -> float:
@@ -129,6 +165,18 @@ def _quantile(level: float, freedom: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, level))
+
+
+def p_unseen(leads: Numbers, documents: Numbers | float, margin: float) -> Numbers:
+    """Return how likely documents are all missing from a corpus in which heads fail, and that would matter.
+
+    A test sees how documents vary that there are. Were a head wrong and its rival right in all words of some share of
+    documents, its lead of `leads` in the others could be the margin over all; that so many (effective) documents hold
+    none of them has this probability. It is that of one head, and is not corrected for their number.
+    """
+    share = np.clip((leads - margin) / np.maximum(1 + leads, 1e-9), 0, 1)
+    missing: Numbers = (1 - share) ** documents
+    return missing
 
 
 def p_of_leads(documents: Documents, heads: Numbers, rivals: Numbers, margin: float) -> Numbers:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from probes.evidence.leads import Documents, holm, p_of_leads
-from probes.evidence.statistics import MARGIN, Bootstrap, SignFlips
+from probes.evidence.statistics import MARGIN, Bootstrap
 from probes.scoring.tally import Numbers, Sums
 
 
@@ -20,25 +20,12 @@ class Effort:
     replicates: int = 2000
     "Resamples of the bootstrap."
     flips: int = 9999
-    "Random signs of the tests."
+    "Random signs of sign-flip tests, which studies of shapes, ablation and patching make."
     seed: int = 0
 
-
-@dataclass(frozen=True)
-class Draws:
-    """What is drawn once for a split and used for all of its questions."""
-
-    bootstrap: Bootstrap
-    flips: SignFlips
-
-    @classmethod
-    def of(cls, clusters: Sequence[int], effort: Effort, split: int, *, test: bool = True) -> Draws:
-        """Draw for the clusters of a split; `split` is its number, so that splits have draws of their own.
-
-        Signs are drawn only where something is to be tested.
-        """
-        bootstrap = Bootstrap.draw(clusters, effort.replicates, effort.seed + split)
-        return cls(bootstrap, SignFlips.draw(clusters, effort.flips if test else 0, effort.seed + split))
+    def resamples(self, clusters: Sequence[int], split: int) -> Bootstrap:
+        """Draw resamples of the clusters of a split; `split` is its number, so that splits have draws of their own."""
+        return Bootstrap.draw(clusters, self.replicates, self.seed + split)
 
 
 @dataclass(frozen=True)
@@ -77,23 +64,36 @@ class Evidence:
     p_label: Numbers
     "[grade, head] The same for the rivals up to each grade, corrected for heads; NaN where a grade has no rival."
 
+    @property
+    def leads(self) -> Numbers:
+        """[grade, head] Lead over the strongest rival up to each grade."""
+        return strongest_leads(self.margin, self.accuracy - self.lexical_accuracy, self.accuracy - self.rule_accuracy)
+
+
+def strongest_leads(*leads: Numbers) -> Numbers:
+    """Return [grade, head], the lead over all rivals up to each grade; `leads` are those over the rivals of each."""
+    return np.fmin.accumulate(np.stack(leads))
+
 
 def weigh(
     heads: Sums,
     baselines: Mapping[str, Sums],
     table: Sums | None,
-    draws: Draws,
+    bootstrap: Bootstrap,
     *,
     test: bool,
     rules: Mapping[str, Sums] = MappingProxyType({}),
+    blind: Mapping[str, Sums] = MappingProxyType({}),
     margin: float = MARGIN,
 ) -> Evidence:
     """Return the evidence on one question: intervals for all heads and, where `test`, tests of leads above `margin`.
 
-    Leads are paired by cluster. `baselines` and `rules` have one scored column each and the clusters of `heads`.
+    Leads are paired by cluster. `baselines` and `rules` have one scored column each and the clusters of `heads`. Bounds
+    take controls from `blind`: a head that was chosen knowing this split looks better on it than it is, which leaves
+    too little of a lead.
     """
     n = heads.n.sum()
-    resamples = draws.bootstrap.of(heads.clusters, heads.n)
+    resamples = bootstrap.of(heads.clusters, heads.n)
     accuracy = heads.hits.sum(0) / n
     documents = Documents.of(heads.n)
     strongest, baseline_accuracy = _strongest(baselines, n)
@@ -106,20 +106,25 @@ def weigh(
         accuracy=accuracy,
         accuracy_interval=documents.share_interval(heads.hits),
         mass=heads.mass.sum(0) / n,
-        mass_interval=np.maximum(documents.interval(heads.mass), 0),
+        mass_interval=np.clip(documents.interval(heads.mass), 0, 1 if (heads.mass <= heads.n[:, None]).all() else None),
         coverage=heads.coverage.sum(0) / n,
         near_ties=heads.near_ties.sum(0),
         stability=resamples.wins(resamples.means(heads.hits)),
         baseline=strongest,
         baseline_accuracy=baseline_accuracy,
         margin=accuracy - baseline_accuracy,
-        margin_interval=_lead_interval(documents, heads, baselines.get(strongest)),
+        margin_interval=np.stack(
+            [
+                _lead_interval(documents, heads, baselines.get(strongest))[0],
+                _lead_interval(documents, heads, blind.get(strongest, baselines.get(strongest)))[1],
+            ]
+        ),
         lexical_accuracy=np.nan if table is None else float(table.hits.sum() / n),
         lexical_interval=_lead_interval(documents, heads, table),
         rule=rule,
         rule_accuracy=rule_accuracy,
         rule_interval=_lead_interval(documents, heads, rules.get(rule)),
-        excluded=_excluded(documents, heads, [*baselines.values()]) if test else np.nan,
+        excluded=_excluded(documents, heads, [*{**baselines, **blind}.values()]) if test else np.nan,
         p=tested[0],
         p_label=np.stack([holm(p) for p in tested]),
     )
@@ -154,7 +159,7 @@ def _lead_interval(documents: Documents, heads: Sums, rival: Sums | None) -> Num
     """Return [2, head], the interval of the lead over `rival`."""
     if rival is None:
         return np.full((2, heads.hits.shape[1]), np.nan)
-    return documents.interval(heads.hits - rival.hits)
+    return documents.lead_interval(heads.hits - rival.hits)
 
 
 def _excluded(documents: Documents, heads: Sums, rivals: Sequence[Sums]) -> float:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probes.evidence.question import Draws, Effort, Evidence, weigh
-from probes.evidence.statistics import MARGIN, VerdictRule, adjust
+from probes.evidence.leads import p_unseen
+from probes.evidence.question import Effort, Evidence, strongest_leads, weigh
+from probes.evidence.statistics import MARGIN, Bootstrap, VerdictRule, adjust
 from probes.records import IntArray
 from probes.registry import POSITION, Probe
 from probes.scoring.baselines import LEXICAL
@@ -69,6 +70,13 @@ def control_sums(select: Pooled, report: Pooled) -> tuple[Pooled, Pooled]:
     return one, other
 
 
+def blind_control_sums(select: Pooled, report: Pooled) -> Pooled:
+    """Return the sums on the report split of the head that is best on the selection split."""
+    return {
+        question: _column(sums, best_head(select[question])) for question, sums in report.items() if question in select
+    }
+
+
 def _column(sums: Sums, head: int) -> Sums:
     every = (sums.hits, sums.mass, sums.coverage, sums.near_ties)
     return Sums(sums.clusters, sums.n, *(part[:, [head]] for part in every))  # copies: the other heads are let go
@@ -80,20 +88,23 @@ class Split:
 
     heads: Pooled
     baselines: dict[str, Pooled]
+    blind: dict[str, Pooled] = field(default_factory=dict)
+    "Of the report split: controls, each by the head that the selection split alone chooses."
 
     @property
     def clusters(self) -> tuple[int, ...]:
         """The clusters that have an item of any question."""
         return tuple(sorted({cluster for sums in self.heads.values() for cluster in sums.clusters}))
 
-    def weigh(self, question: Question, draws: Draws, *, test: bool, margin: float) -> Evidence | None:
+    def weigh(self, question: Question, bootstrap: Bootstrap, *, test: bool, margin: float) -> Evidence | None:
         """Return the evidence on one question; None where the split has no item of it."""
         if question not in self.heads:
             return None
         found = {name: pooled[question] for name, pooled in self.baselines.items() if question in pooled}
         table = found.pop(LEXICAL, None)
         rules = {name: found.pop(name) for name in RULES if name in found}
-        return weigh(self.heads[question], found, table, draws, test=test, rules=rules, margin=margin)
+        blind = {name: pooled[question] for name, pooled in self.blind.items() if question in pooled}
+        return weigh(self.heads[question], found, table, bootstrap, test=test, rules=rules, blind=blind, margin=margin)
 
 
 def score_table(
@@ -107,12 +118,12 @@ def score_table(
     `add_verdicts`.
     """
     splits = (select, report)
-    draws = [Draws.of(split.clusters, effort, number, test=False) for number, split in enumerate(splits)]
+    drawings = [effort.resamples(split.clusters, number) for number, split in enumerate(splits)]
     blocks: list[Mapping[str, object]] = []
     for question in questions(select, report):
         evidence = [
             split.weigh(question, drawn, test=name == "report" and question in select.heads, margin=margin)
-            for name, split, drawn in zip(SPLITS, splits, draws, strict=True)
+            for name, split, drawn in zip(SPLITS, splits, drawings, strict=True)
         ]
         chosen = evidence[0]
         for name, found in zip(SPLITS, evidence, strict=True):
@@ -149,8 +160,15 @@ def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     """
     scores = scores.copy()
     tested = np.flatnonzero(scores.p_label.notna())
-    for adjusted, corrected in zip(ADJUSTED, ("p_label", *ADJUSTED[1:]), strict=True):
-        scores[adjusted] = _adjusted(scores, tested, scores[corrected].to_numpy(np.float64))
+    leads = strongest_leads(
+        *(
+            (scores.accuracy - scores[rival]).to_numpy(np.float64)
+            for rival in ("baseline_accuracy", "lexical_accuracy", "rule_accuracy")
+        )
+    )
+    unseen = p_unseen(leads, scores.effective_clusters.to_numpy(np.float64), rule.margin)
+    for adjusted, corrected, missing in zip(ADJUSTED, ("p_label", *ADJUSTED[1:]), unseen, strict=True):
+        scores[adjusted] = np.maximum(_adjusted(scores, tested, scores[corrected].to_numpy(np.float64)), missing)
     scores["grade"] = rule.grades([scores[name].to_numpy(np.float64) for name in ADJUSTED])
     scores["specialised"] = (scores.grade > 0) & (scores.probe != POSITION)
     of_question = scores.iloc[tested].groupby(["probe", "variant", "label", "split"], sort=False)

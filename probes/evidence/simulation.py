@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from probes.evidence.question import Draws, Effort, Evidence
-from probes.evidence.results import Split, control_sums
+from probes.evidence.leads import p_unseen
+from probes.evidence.question import Effort, Evidence
+from probes.evidence.results import Split, blind_control_sums, control_sums
 from probes.evidence.statistics import VerdictRule, adjust
 from probes.records import IntArray
 from probes.registry import CONTROL_ARCS
@@ -181,16 +182,16 @@ def judge(
     pool: Pool, select: IntArray, report: IntArray, effort: Effort, rule: VerdictRule
 ) -> dict[Question, SimulatedQuestion]:
     """Return what a run finds whose splits are these documents of the pool; all its labels are one family."""
-    split, draws = _report_split(pool, select, report), Draws.of(range(len(report)), effort, 1, test=False)
+    split, bootstrap = _report_split(pool, select, report), effort.resamples(range(len(report)), 1)
     found: dict[Question, Evidence] = {}
     for question in split.heads:
         selected = bool(np.isin(select, pool.heads[question].clusters).any())
-        evidence = split.weigh(question, draws, test=selected, margin=rule.margin)
+        evidence = split.weigh(question, bootstrap, test=selected, margin=rule.margin)
         assert evidence is not None
         found[question] = evidence
     return {
         question: _judged(evidence, split, p_adjusted, rule)
-        for (question, evidence), p_adjusted in zip(found.items(), _adjusted(found), strict=True)
+        for (question, evidence), p_adjusted in zip(found.items(), _adjusted(found, rule.margin), strict=True)
     }
 
 
@@ -198,17 +199,19 @@ def _report_split(pool: Pool, select: IntArray, report: IntArray) -> Split:
     """Return the sums of the report split, with those heads of controls that are best on both splits together."""
     heads = _all_drawn(pool.heads, report)
     single = {name: _all_drawn(pooled, report) for name, pooled in pool.baselines.items()}
-    chosen = {
-        name: dict(control_sums(_all_drawn(pooled, select), _all_drawn(pooled, report))[1])
-        for name, pooled in pool.several.items()
-    }
-    return Split(heads, {**single, **chosen})
+    drawings = {name: (_all_drawn(pooled, select), _all_drawn(pooled, report)) for name, pooled in pool.several.items()}
+    chosen = {name: control_sums(*both)[1] for name, both in drawings.items()}
+    blind = {name: blind_control_sums(*both) for name, both in drawings.items()}
+    return Split(heads, {**single, **chosen}, blind)
 
 
-def _adjusted(found: Mapping[Question, Evidence]) -> list[Numbers]:
+def _adjusted(found: Mapping[Question, Evidence], margin: float) -> list[Numbers]:
     """Return [grade, head] of each question: p corrected for the heads of a label, then for all labels of the run."""
     by_grade = [adjust([one.p_label[grade - 1] for one in found.values()], dependent=True) for grade in GRADES]
-    return [np.stack(grades) for grades in zip(*by_grade, strict=True)]
+    return [
+        np.maximum(np.stack(grades), p_unseen(one.leads, one.effective_clusters, margin))
+        for one, grades in zip(found.values(), zip(*by_grade, strict=True), strict=True)
+    ]
 
 
 def _judged(evidence: Evidence, split: Split, p_adjusted: Numbers, rule: VerdictRule) -> SimulatedQuestion:

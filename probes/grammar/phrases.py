@@ -150,11 +150,6 @@ def _grouped(main: Word, *auxiliaries: tuple[Word, str]) -> tuple[list[Word], Wo
     return [word.under(main, deprel) for word, deprel in auxiliaries], main
 
 
-def attached(words: Iterable[Word], head: Word, deprel: str) -> list[Word]:
-    """Attach several words to one head."""
-    return [word.under(head, deprel) for word in words]
-
-
 def sentence(id: str, words: Sequence[Word], mentions: Iterable[tuple[Phrase, str]]) -> Sentence:
     """Return the finished sentence, its first letter capital; `mentions` pairs phrases with entity ids."""
     place = {word: i for i, word in enumerate(words)}

@@ -79,15 +79,18 @@ class RelationAttention:
         self.asked: set[Question] = set()
         self.strong = np.zeros(count)
         "[layer * head] Words whose strongest other word gets at least STRONG."
+        self.words, self.between = 0.0, np.zeros(count)
+        "Number of words; [layer * head] the attention between different words."
         self.by_offset = np.zeros((1, count))
-        "[offset, layer * head] Attention to the word so many words on, from the furthest before to the furthest after."
+        """[offset, layer * head] Attention to the word so many words on, from the furthest before to the furthest
+        after, in units of uniform attention to the other words of the text."""
         self.n = np.zeros(1)
         "[offset] Pairs of words that lie so far apart."
         self._rows: dict[Signature, int] = {}
         self._on, self._hits = np.zeros((0, count)), np.zeros((0, count))
         "[signature, layer * head] Attention on pairs, and how many of them are a word and its strongest other word."
         self._pairs = np.zeros((0, 1))
-        "[signature, offset] Number of pairs."
+        "[signature, offset] What uniform attention to the other words of a text puts on pairs."
 
     def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items]) -> RelationLook:
         """Return what sums the attention of a batch."""
@@ -104,6 +107,8 @@ class RelationAttention:
         self._on[rows] += look.on.reshape(-1, self.strong.size)
         self._hits[rows] += look.hits.reshape(-1, self.strong.size)
         self._pairs[rows, near] += look.pairs_by_offset()
+        self.words += float(look.n[look.width - 1])
+        self.between += look.between.reshape(-1)
         self.strong += look.strong.reshape(-1)
         self.by_offset[near] += look.by_offset.reshape(2 * look.width - 1, -1)
         self.n[near] += look.n
@@ -116,15 +121,9 @@ class RelationAttention:
         self.by_offset, self.n = np.pad(self.by_offset, ((more, more), (0, 0))), np.pad(self.n, more)
 
     @property
-    def between(self) -> Numbers:
-        """[layer * head] The attention between different words."""
-        summed: Numbers = np.delete(self.by_offset, len(self.n) // 2, 0).sum(0)
-        return summed
-
-    @property
     def between_share(self) -> Numbers:
-        """[layer * head] That as a share of all attention of words, in [0, 1]; NaN without words."""
-        return _ratio(self.between, np.full_like(self.between, self.n[len(self.n) // 2]))
+        """[layer * head] Attention between words as a share of all attention of words, in [0, 1]; NaN without words."""
+        return _ratio(self.between, np.full_like(self.between, self.words))
 
     def members(self) -> dict[Question, IntArray]:
         """Return the signatures whose pairs are gold in a question, of all that were asked, pooled labels included."""
@@ -145,7 +144,8 @@ class RelationAttention:
         The precision, in [0, 1], is the share of pairs of the relation among all words and their strongest other word
         that gets at least STRONG; NaN where no word has such a one. The lift is attention on the pairs of the relation,
         divided by what the head's mean attention at their offsets comes to: 1 where it follows from distance alone, as
-        for the previous word.
+        for the previous word. Texts differ in length, so that means are taken of attention in units of 1 / (n - 1),
+        what each of the n - 1 other words of a text gets from uniform attention: that has a lift of 1.
         """
         at_offset = np.divide(
             self.by_offset, self.n[:, None], out=np.zeros_like(self.by_offset), where=self.n[:, None] > 0
@@ -188,27 +188,32 @@ class RelationLook:
         self._offset = (word - word[:, None] + self.width - 1).flatten()
         "[query * key] Index of the offset."
         whole = (batch.from_words.sum(2) > 0.5).double()
+        self._others = whole.sum(1) - 1
+        "[text] Number of other words that a word can attend to."
         self.n = np.bincount(self._offset.numpy(), (whole.T @ whole).flatten().numpy())
         self.on = np.zeros((len(pairs.signatures), *shape))
         self.hits = np.zeros_like(self.on)
         self.strong = np.zeros(shape)
+        self.between = np.zeros(shape)
         self.by_offset = np.zeros((2 * self.width - 1, *shape))
 
-    def pairs_by_offset(self) -> IntArray:
-        """Return the number of pairs by signature and offset."""
+    def pairs_by_offset(self) -> Numbers:
+        """Return what uniform attention to other words puts on pairs, by signature and offset."""
         offset, count = self.pairs.key - self.pairs.query + self.width - 1, 2 * self.width - 1
-        cells = np.bincount(self.pairs.signature * count + offset, minlength=len(self.pairs.signatures) * count)
+        cell, uniform = self.pairs.signature * count + offset, 1 / self._others.numpy()[self.pairs.text]
+        cells: Numbers = np.bincount(cell, uniform, len(self.pairs.signatures) * count).astype(np.float64)
         return cells.reshape(-1, count)
 
     def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:
         """Sum the attention of a layer."""
         memory = maps.permute(2, 3, 0, 1).contiguous()
         words = memory[:, : self.width]
-        summed = words.sum(2, dtype=torch.float64).flatten(0, 1)
-        self.by_offset[:, layer] = _sums(summed, self._offset, len(self.by_offset))
+        relative = (words * self._others.to(words.dtype)[:, None]).sum(2, dtype=torch.float64).flatten(0, 1)
+        self.by_offset[:, layer] = _sums(relative, self._offset, len(self.by_offset))
         diagonal = torch.arange(self.width)
         itself = words[diagonal, diagonal]
         words[diagonal, diagonal] = 0
+        self.between[layer] = words.sum((0, 1, 2), dtype=torch.float64).numpy()
         top = top_of(words, 1)
         words[diagonal, diagonal] = itself
         best = top.best.flatten(0, 1)

@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from probes.evidence.question import Draws, Effort
+from probes.evidence.question import Effort
 from probes.evidence.results import SPLITS, named_heads, stacked
-from probes.evidence.statistics import adjust
+from probes.evidence.statistics import Bootstrap, SignFlips, adjust
 from probes.maps.shapes import MEASURES, Shapes
 from probes.scoring.tally import Numbers
 
@@ -32,17 +32,18 @@ def shape_table(select: Shapes, report: Shapes, effort: Effort, threshold: float
     blocks: list[Mapping[str, object]] = []
     for number, (split, shapes) in enumerate(zip(SPLITS, (select, report), strict=True)):
         clusters = np.flatnonzero(shapes.n.any(1)).tolist()
-        draws = Draws.of(clusters, effort, number, test=split == "report")
+        bootstrap = effort.resamples(clusters, number)
+        flips = SignFlips.draw(clusters, effort.flips if split == "report" else 0, effort.seed + number)
         for place, (kind, measure) in enumerate(MEASURES):
             limit = threshold if kind == "sieve" and split == "report" else np.nan
-            rows = named_heads((shapes.layers, shapes.heads)) | _numbers(shapes, place, draws, limit)
+            rows = named_heads((shapes.layers, shapes.heads)) | _numbers(shapes, place, bootstrap, flips, limit)
             near_ties = shapes.near_ties if kind == "class" else 0
             told = {"kind": kind, "measure": measure, "split": split, "near_ties": near_ties}
             blocks.append(rows | told | {"p_adjusted": np.nan})
     return stacked(blocks, shapes.layers * shapes.heads, COLUMNS)
 
 
-def _numbers(shapes: Shapes, place: int, draws: Draws, threshold: float) -> dict[str, object]:
+def _numbers(shapes: Shapes, place: int, bootstrap: Bootstrap, flips: SignFlips, threshold: float) -> dict[str, object]:
     """Return the measured columns of one measure; NaN and n = 0 where no text has it."""
     clusters = np.flatnonzero(shapes.n[:, place])
     n, sums = shapes.n[clusters, place].astype(np.float64), shapes.sums[clusters, place]
@@ -50,11 +51,11 @@ def _numbers(shapes: Shapes, place: int, draws: Draws, threshold: float) -> dict
     if not len(clusters):
         missing = dict.fromkeys(("value", "ci_low", "ci_high", "even", "threshold", "p", "p_label"), nothing)
         return missing | {"n": 0, "clusters": 0}
-    resamples = draws.bootstrap.of(clusters.tolist(), n)
+    resamples = bootstrap.of(clusters.tolist(), n)
     low, high = resamples.interval(resamples.means(sums))
     tested = not np.isnan(threshold)
     rival: Numbers = threshold * n[:, None] if tested else sums[:, :0]
-    found = draws.flips.test(clusters.tolist(), sums, rival)
+    found = flips.test(clusters.tolist(), sums, rival)
     return {
         "n": int(n.sum()),
         "clusters": len(clusters),

@@ -46,6 +46,12 @@ NAMED_PAIRS = {
         "Apache-2.0",
         "Goldberg 2019, github.com/yoavg/bert-syntax",
     ),
+    "marvin-linzen": Named(
+        "marvin_linzen",
+        "Marvin and Linzen 2018, as CLAMS ships them: agreement, reflexives and polarity items by construction",
+        "MIT, Apache-2.0",
+        "Marvin and Linzen 2018; Mueller et al. 2020, github.com/aaronmueller/clams",
+    ),
     "opensesame": Named(
         "opensesame",
         "Lin et al. 2019: agreement and reflexive pairs with distractors",
@@ -114,12 +120,12 @@ def pairs_path(name: str) -> Path:
 def pair_files(path: Path) -> list[Path]:
     """Return a file, or the files of a folder by name: those with the first suffix of READERS that it has.
 
-    Raises CorpusError where there is none.
+    Names in capitals (SOURCE.txt, README.txt) are about the corpus. Raises CorpusError where there is none.
     """
     if not path.is_dir():
         reader_of(path)
         return [path]
     for suffix in READERS:
-        if files := sorted(path.glob(f"[!.]*{suffix}")):
+        if files := sorted(file for file in path.glob(f"[!.]*{suffix}") if not file.stem.isupper()):
             return files
     raise CorpusError(f"{path}: no file of minimal pairs in the folder, expected names ending in {', '.join(READERS)}")

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Final
 
 import numpy as np
 
-from probes.records import Document, basic
+from probes.records import Document, Mention, basic
 from probes.scoring.baseline_texts import Rows, Shown, candidate_words, one_hot
 from probes.scoring.baselines import Baseline, nearest
 from probes.scoring.tag_rule import TagRule
 from probes.syntax.agreement import NOUNS, morphology, shows_number
 from probes.targets import Items
-from probes.words.agreement_features import Features, features, of_mention
+from probes.words.agreement_features import Features, of_mention
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,14 @@ class Text:
         return [i for i, word in enumerate(known) if shows_number(*word)]
 
     @cached_property
+    def longest(self) -> dict[int, Mention]:
+        """The head words of mentions, and of several mentions with one head the longest."""
+        return {mention.head: mention for mention in sorted(self.document.mentions, key=lambda one: len(one.words))}
+
+    @cached_property
     def mentions(self) -> dict[int, Features]:
-        """The head words of mentions with their features; of several mentions with one head those of the longest."""
-        longest_last = sorted(self.document.mentions, key=lambda mention: len(mention.words))
-        return {mention.head: of_mention(self.document, mention.head, mention.words) for mention in longest_last}
+        """The head words of mentions with their features."""
+        return {head: of_mention(self.document, head, mention.words) for head, mention in self.longest.items()}
 
     @cached_property
     def roles(self) -> tuple[str, ...]:
@@ -50,16 +54,17 @@ class Text:
         return tuple(map(basic, self.document.deprels))
 
     def features(self, word: int) -> Features:
-        """Return person, number and gender of a word."""
-        known = self.mentions.get(word)
-        return known or features(
-            *(column[word] for column in (self.document.words, self.document.upos, self.document.feats))
-        )
+        """Return person, number and gender of a word: of a verb those that it shows, of a conjunct those of all."""
+        if word in self.verbs:
+            shown = morphology(self.document.feats[word])
+            return Features(shown.get("Person", ""), shown.get("Number", ""), "")
+        conjuncts = [dependent for dependent, head in self.document.arcs("conj") if head == word]
+        return self.mentions.get(word) or of_mention(self.document, word, [word, *conjuncts])
 
-    def agree(self, noun: int, verb: int) -> bool:
-        """Return whether a noun fits the person and number that a verb shows; what is not shown fits."""
-        shown = morphology(self.document.feats[verb])
-        return self.features(noun).fits(Features(shown.get("Person", ""), shown.get("Number", ""), ""))
+    def agreeing(self, query: int, words: Iterable[int]) -> list[int]:
+        """Return those of some words that agree with the query; what is not known agrees."""
+        mine = self.features(query)
+        return [word for word in words if self.features(word).fits(mine)]
 
 
 Groups = Sequence[Iterable[int]]
@@ -85,9 +90,10 @@ class ExpertRule:
         item, key = candidate_words(items, shown)
         starts = np.searchsorted(item, np.arange(len(items) + 1))
         chosen = np.full(len(items), -1)
+        rule = cache(lambda text, query: self.rule(texts[text], query))  # an item stands once for each of its labels
         for i, (text, query) in enumerate(zip(items.text.tolist(), items.query.tolist(), strict=True)):
             allowed = {*key[starts[i] : starts[i + 1]].tolist()} - {query}
-            for group in self.rule(texts[text], query):
+            for group in rule(text, query):
                 if named := allowed.intersection(group):
                     chosen[i] = min(named) if self.first else nearest(query, named)
                     break
@@ -95,40 +101,84 @@ class ExpertRule:
 
 
 def nouns(text: Text, query: int) -> Groups:
-    """Name all nouns and pronouns; of a noun, the verbs that show number."""
-    return [text.verbs if text.document.upos[query] in NOUNS else text.nouns]
+    """Name all nouns and pronouns."""
+    return [text.nouns]
 
 
-def fitting_nouns(text: Text, query: int) -> Groups:
-    """Name the nouns and pronouns that fit the person and number of a verb; of a noun, the verbs that fit it."""
-    if text.document.upos[query] in NOUNS:
-        return [[verb for verb in text.verbs if text.agree(query, verb)]]
-    return [[noun for noun in text.nouns if text.agree(noun, query)]]
+def agreeing_nouns(text: Text, query: int) -> Groups:
+    """Name the nouns and pronouns that agree with a verb or reflexive, else all."""
+    return [text.agreeing(query, text.nouns), text.nouns]
 
 
-def fitting_mentions(text: Text, query: int) -> Groups:
-    """Name the mentions that agree in person, number and gender.
+def verbs(text: Text, query: int) -> Groups:
+    """Name the verbs that show number: those after the query, else those before it."""
+    return _after_first(query, text.verbs)
 
-    Of a pronoun first those before it that show the same three (for "she" another "she", or a woman), then as of other
-    words those of which none differs.
+
+def agreeing_verbs(text: Text, query: int) -> Groups:
+    """Name the verbs that agree with a subject, those after it first, else all verbs that show number."""
+    return [*_after_first(query, text.agreeing(query, text.verbs)), *verbs(text, query)]
+
+
+def first_verb(text: Text, query: int) -> Groups:
+    """Name all verbs that show number."""
+    return [text.verbs]
+
+
+def agreeing_mentions(text: Text, query: int) -> Groups:
+    """Name the mentions before that agree in person, number and gender, then those after.
+
+    None that holds the query ("her" is not "her dog"), unless the query is an apposition in it. Of a pronoun first
+    those that show the same three: for "she" another "she", or a woman. Then for "he" and "she" names rather than
+    nouns, for "it" nouns rather than names; and where none agrees, all mentions.
     """
     mine = text.features(query)
-    fit = [head for head, theirs in text.mentions.items() if theirs.fits(mine)]
+    appos = text.roles[query] == "appos"
+    others = [head for head, mention in text.longest.items() if appos or query not in mention.words]
+    agree = [head for head in others if text.mentions[head].fits(mine)]
     if text.document.upos[query] != "PRON":
-        return [fit]
-    return [[head for head in fit if head < query and text.mentions[head] == mine], fit]
+        return _before_first(query, agree)
+    same = [head for head in agree if _shows_the_same(text, query, head)]
+    likely = [head for head in agree if _is_likely(text, head, mine.gender)]
+    return [*_before_first(query, same, likely, agree), others]
 
 
-def sieve(text: Text, query: int) -> Groups:
-    """Name the mentions before with the same head word, where the query is no pronoun, and then those that agree.
+def _shows_the_same(text: Text, query: int, head: int) -> bool:
+    """Return whether a mention shows all that a pronoun shows; nouns without gender may stand for other things."""
+    theirs = text.mentions[head]
+    shows = text.document.upos[head] == "PRON" or theirs.gender != ""
+    return shows and theirs == text.features(query)
 
-    In the manner of the sieves of Lee et al. 2011 and of Clark et al. 2019, section 4.3.
+
+def _is_likely(text: Text, head: int, gender: str) -> bool:
+    """Return whether a mention is rather a person for "he" and "she", rather a thing for "it"."""
+    known, upos = text.mentions[head].gender != "", text.document.upos[head]
+    return known or (upos == "PROPN" if gender in ("Masc", "Fem") else upos != "PROPN" if gender else True)
+
+
+def same_word_or_agreeing(text: Text, query: int) -> Groups:
+    """Name the mentions with the same head word, where the query is no pronoun, and then those that agree.
+
+    In the manner of the sieves of Lee et al. 2011 and of Clark et al. 2019, section 4.3. Those before come first.
     """
     if text.document.upos[query] == "PRON":
-        return fitting_mentions(text, query)
+        return agreeing_mentions(text, query)
     words = text.document.words
-    same = [head for head in text.mentions if head < query and words[head].lower() == words[query].lower()]
-    return [same, *fitting_mentions(text, query)]
+    same = [head for head in text.mentions if words[head].lower() == words[query].lower()]
+    agree = [head for group in agreeing_mentions(text, query) for head in group]
+    return _before_first(query, same, agree)
+
+
+def _before_first(query: int, *groups: Iterable[int]) -> Groups:
+    """Return the words of all groups that stand before the query, then those of all that stand after it."""
+    listed = [list(group) for group in groups]
+    before = [[word for word in group if word < query] for group in listed]
+    return [*before, *([word for word in group if word > query] for group in listed)]
+
+
+def _after_first(query: int, words: Iterable[int]) -> Groups:
+    """Return the words that stand after the query, then those that stand before it."""
+    return [*reversed(_before_first(query, words))]
 
 
 def subjects(text: Text, query: int) -> Groups:
@@ -142,13 +192,16 @@ def same_role(text: Text, query: int) -> Groups:
 
 
 RULES: Final[dict[str, Callable[[], Baseline]]] = {
-    "tag rule": TagRule,
-    "nearest noun": partial(ExpertRule, nouns),
-    "nearest noun that fits": partial(ExpertRule, fitting_nouns),
-    "first noun": partial(ExpertRule, nouns, first=True),
-    "nearest mention that fits": partial(ExpertRule, fitting_mentions),
-    "same head word or fits": partial(ExpertRule, sieve),
+    "nearest word of a tag set": TagRule,
+    "nearest noun or pronoun": partial(ExpertRule, nouns),
+    "nearest noun that agrees": partial(ExpertRule, agreeing_nouns),
+    "first noun or pronoun": partial(ExpertRule, nouns, first=True),
+    "next verb": partial(ExpertRule, verbs),
+    "next verb that agrees": partial(ExpertRule, agreeing_verbs),
+    "first verb": partial(ExpertRule, first_verb, first=True),
+    "nearest mention that agrees": partial(ExpertRule, agreeing_mentions),
+    "same head word or mention that agrees": partial(ExpertRule, same_word_or_agreeing),
     "nearest subject": partial(ExpertRule, subjects),
-    "same role": partial(ExpertRule, same_role),
+    "nearest mention of the same role": partial(ExpertRule, same_role),
 }
 "Rules of grammar by name: the nearest word of a tag set, and those of experts."

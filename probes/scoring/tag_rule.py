@@ -10,11 +10,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from probes.records import IntArray
 from probes.scoring.baseline_texts import NONE, TAGS, Ranks, Rows, Shown, candidate_words, one_hot
 from probes.targets import Items
 
 MOST_TAGS: Final = 5
-"Tags that a rule may name."
+"Tags that a rule may name: the most frequent ones of right words."
 
 SIDES: Final = {"before": [0], "after": [1], "on either side": [0, 1]}
 "Where a rule looks, and the columns of `Ranks` that it reads."
@@ -36,14 +37,17 @@ class NearestTag:
 class TagRule:
     """Attends to the nearest candidate whose part of speech is in a set: before the query, after it, or on either side.
 
-    Side and set are chosen for each label on the selection split: tags are added one by one, each time the one with
-    which most items are answered, while that grows, at most five. Where no such word stands there, nothing is attended
-    to. It knows the corpus' tags, which a model does not: an expert's rule of grammar without a tree.
+    Side and set are chosen for each label on the selection split: of the five most frequent tags of right words, tags
+    are added one by one, each time the one with which most items are answered, while that grows. Where no such word
+    stands there, nothing is attended to. It knows the corpus' tags, which a model does not: an expert's rule of grammar
+    without a tree.
     """
 
     def __init__(self) -> None:
         """Start without knowledge."""
         self._seen: dict[Question, list[tuple[Ranks, Right]]] = defaultdict(list)
+        self._golds: dict[Question, IntArray] = defaultdict(lambda: np.zeros(len(TAGS), np.int64))
+        "[tag] How many right words have it."
         self._rules: dict[Question, NearestTag] = {}
         self._choosing = threading.Lock()
 
@@ -52,18 +56,31 @@ class TagRule:
         ranks = _ranks(items, shown)
         gold = np.zeros((len(items), shown.keys), bool)
         gold[items.gold[1], items.gold[0]] = True
+        key, item = (part[items.gold[0] >= 0] for part in items.gold)
+        golds = np.zeros((len(items.labels), len(TAGS)), np.int64)
+        np.add.at(golds, (items.label[item], shown.tags[items.text[item], key]), 1)
         right = (ranks < NONE) & np.take_along_axis(gold[:, None], _keys(items, ranks), 2)
         for place, label in enumerate(items.labels):
             of_label = items.label == place
-            self._seen[items.probe, items.variant, label].append((ranks[of_label], right[of_label]))
+            question = (items.probe, items.variant, label)
+            self._seen[question].append((ranks[of_label], right[of_label]))
+            self._golds[question] += golds[place]
 
     def rule(self, question: Question) -> NearestTag:
         """Return the rule of a question; one without tags where nothing was learned."""
         with self._choosing:  # batches that are scored side by side ask for it at the same time
             if question not in self._rules:
-                seen = self._seen.pop(question, [])
-                self._rules[question] = _best(*map(np.concatenate, zip(*seen, strict=True))) if seen else _NOTHING
+                self._rules[question] = self._choose(question)
             return self._rules[question]
+
+    def _choose(self, question: Question) -> NearestTag:
+        """Return the rule that answers most of the questions learned, which are then forgotten."""
+        seen = self._seen.pop(question, [])
+        if not seen:
+            return _NOTHING
+        frequent = np.sort(np.argsort(-self._golds[question], kind="stable")[:MOST_TAGS])
+        ranks, right = (np.concatenate(part) for part in zip(*seen, strict=True))
+        return _best(ranks, right, frequent)
 
     def rows(self, items: Items, shown: Shown) -> Rows:
         """One key a row; none where there is no such word."""
@@ -103,13 +120,14 @@ def _keys(items: Items, ranks: Ranks) -> npt.NDArray[np.int64]:
     return keys
 
 
-def _best(ranks: Ranks, right: Right) -> NearestTag:
-    """Return the rule that answers most items; of equals the first side, and the first tags of the alphabet."""
+def _best(ranks: Ranks, right: Right, allowed: IntArray) -> NearestTag:
+    """Return the rule that answers most items with `allowed` tags; of equals the first side, and the first tags."""
+    ranks, right = ranks[:, :, allowed], right[:, :, allowed]
     found = [
         (*_greedy(ranks[:, sides].min(1), _of_nearest(ranks, right, sides)), side) for side, sides in SIDES.items()
     ]
     _, tags, side = max(found, key=lambda one: one[0])
-    return NearestTag(side, tags)
+    return NearestTag(side, tuple(TAGS[allowed[tag]] for tag in tags))
 
 
 def _of_nearest(ranks: Ranks, right: Right, sides: list[int]) -> Right:
@@ -118,17 +136,16 @@ def _of_nearest(ranks: Ranks, right: Right, sides: list[int]) -> Right:
     return np.take_along_axis(right[:, sides], nearest, 1)[:, 0]
 
 
-def _greedy(ranks: npt.NDArray[np.uint16], right: Right) -> tuple[int, tuple[str, ...]]:
+def _greedy(ranks: npt.NDArray[np.uint16], right: Right) -> tuple[int, list[int]]:
     """Return how many items a set of tags answers, and the tags, from [item, tag] of one choice of sides."""
     nearest, hit = np.full((len(ranks), 1), NONE, np.uint16), np.zeros((len(ranks), 1), bool)
-    answered, tags = 0, list[str]()
-    while len(tags) < MOST_TAGS:
+    answered, tags = 0, list[int]()
+    while True:
         hits = np.where(ranks < nearest, right, hit)
         counts = hits.sum(0)
         tag = int(counts.argmax())
         if counts[tag] <= answered:
-            break
+            return answered, tags
         answered, hit = int(counts[tag]), hits[:, [tag]]
         nearest = np.minimum(nearest, ranks[:, [tag]])
-        tags.append(TAGS[tag])
-    return answered, tuple(tags)
+        tags.append(tag)

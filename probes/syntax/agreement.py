@@ -64,6 +64,9 @@ class SubjectVerbAgreement:
     one form and shows no number ("I think", "you know"; 343 of the 1,440 items of EWT dev), so that a head can be right
     at person=1 and person=2 without regard to number. Of the attractor nearest to the verb the number, and how it
     hangs: in a clause that modifies the subject (`attractor=relative clause`), else by a preposition, else otherwise.
+    Where the corpus says of which construction a sentence is (`Sentence.kind`), that is a label; and so are
+    `attractor=before`, a noun of the other number before the subject, and `attractor=any`, one there or in between:
+    over all constructions neither the first noun nor the nearest one is always right.
     The number is that of the subject, or of the verb where the subject shows none (you, who); where neither does, no
     noun counts as an attractor.
 
@@ -81,9 +84,13 @@ class SubjectVerbAgreement:
     variants: ClassVar[tuple[str, ...]] = (FORTH, BACK, AMONG_NOUNS)
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "nearest candidate", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("tag rule", "nearest noun", "nearest noun that fits", "first noun")
+    rules: ClassVar[tuple[str, ...]] = (
+        "nearest word of a tag set",
+        *("nearest noun or pronoun", "nearest noun that agrees", "first noun or pronoun"),
+        *("next verb", "next verb that agrees", "first verb"),
+    )
     controls: ClassVar[tuple[str, ...]] = CONTROLS
-    needs: ClassVar[str] = "trees"
+    needs: ClassVar[str] = "subjects"
     source: ClassVar[str] = "Linzen et al. 2016, section 2; Voita et al. 2019, section 5.2"
 
     def targets(self, document: Document) -> dict[str, Targets]:
@@ -112,13 +119,24 @@ class SubjectVerbAgreement:
 
 def _label(document: Document, one: Agreement) -> str:
     parts = [f"attractors{_count(one.attractors)}", f"distance{_band(one.distance)}"]
-    parts += [f"subject={_kind(document, one)}", f"person={_person(document, one)}"]
+    parts += [f"subject={_kind(document, one)}", f"person={_person(document, one)}", *_construction(document, one)]
     if one.between:
         nearest = min(one.between, key=lambda word: abs(word - one.verb))
         parts.append(f"attractor={_way(document, one, nearest)}")
         number = morphology(document.feats[nearest])["Number"]
         parts += [f"attractor={number}"] if number in ("Sing", "Plur") else []
     return ", ".join(parts)
+
+
+def _construction(document: Document, one: Agreement) -> list[str]:
+    """Return the labels of a sentence whose construction the corpus knows; none for others."""
+    place = int(np.searchsorted(document.starts, one.verb, "right")) - 1
+    if not (kind := document.sentences[place].kind):
+        return []
+    start = int(document.starts[place])
+    before = _of_other_number(document, one.verb, one.subject, range(start, min(one.subject, one.verb)))
+    where = ["attractor=before"] if before else []
+    return [f"construction={kind}", *where, *(["attractor=any"] if before or one.between else [])]
 
 
 def _count(attractors: int) -> str:
@@ -174,12 +192,16 @@ def agreements(document: Document) -> Iterator[Agreement]:
 
 def _attractors(document: Document, verb: int, subject: int) -> tuple[int, ...]:
     """Return the nouns between a verb and its subject whose number is another than that of the two."""
+    return _of_other_number(document, verb, subject, range(min(subject, verb) + 1, max(subject, verb)))
+
+
+def _of_other_number(document: Document, verb: int, subject: int, places: range) -> tuple[int, ...]:
+    """Return the nouns at some places whose number is another than that of a verb and its subject."""
     own, shown = (morphology(document.feats[word]).get("Number") for word in (subject, verb))
     number = own or shown
     if number is None:
         return ()
-    between = range(min(subject, verb) + 1, max(subject, verb))
-    nouns = (i for i in between if document.upos[i] in ("NOUN", "PROPN"))
+    nouns = (i for i in places if document.upos[i] in ("NOUN", "PROPN"))
     return tuple(i for i in nouns if morphology(document.feats[i]).get("Number", number) != number)
 
 

@@ -32,7 +32,7 @@ class CoArguments:
     variants: ClassVar[tuple[str, ...]] = ("object->second argument", "second argument->object")
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("tag rule",)
+    rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Kovaleva et al. 2019, section 4.2 (frame-semantic relations), on trees"

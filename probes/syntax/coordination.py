@@ -43,7 +43,7 @@ class Coordination:
     )
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("tag rule",)
+    rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Clark et al. 2019, section 4.2 (conj), with the nearest conjunct as the answer"

@@ -34,7 +34,7 @@ class Dependency:
     variants: ClassVar[tuple[str, ...]] = ("dependent->head", "head->dependent", "head<-dependent")
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("tag rule",)
+    rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Clark et al. 2019, section 4.2; Voita et al. 2019, section 5.2"

@@ -69,10 +69,11 @@ class Distractors:
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "nearest candidate", "first candidate", "uniform")
     rules: ClassVar[tuple[str, ...]] = (
-        "nearest noun",
-        "nearest noun that fits",
-        "first noun",
-        "nearest mention that fits",
+        "nearest word of a tag set",
+        "nearest noun or pronoun",
+        "nearest noun that agrees",
+        "first noun or pronoun",
+        "nearest mention that agrees",
     )
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "noun groups"

@@ -38,7 +38,7 @@ class LongRange:
     variants: ClassVar[tuple[str, ...]] = ("dependent->head", "head->dependent")
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("tag rule",)
+    rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Vig and Belinkov 2019, section on dependency distance; Clark et al. 2019, section 4.2"

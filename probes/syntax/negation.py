@@ -40,7 +40,7 @@ class Negation:
     )
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("tag rule",)
+    rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "negation in Universal Dependencies; Clark et al. 2019, table 1 (neg, aux), as a probe"

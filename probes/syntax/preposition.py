@@ -42,7 +42,7 @@ class Preposition:
     )
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("tag rule",)
+    rules: ClassVar[tuple[str, ...]] = ("nearest word of a tag set",)
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Clark et al. 2019, section 4.2 and table 1 (pobj, prep)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -53,6 +54,15 @@ class Features:
 
 _FORMS: Final = {form: Features(*told) for forms, told in _PRONOUNS.items() for form in forms.split()}
 
+_OTHER_PRONOUNS: Final = {
+    "this that something anything everything nothing": Features("3", SINGULAR, "Neut"),
+    "these those": Features("3", PLURAL, ""),
+    "someone anyone everyone somebody anybody everybody nobody": Features("3", SINGULAR, ""),
+}
+_OTHER_FORMS: Final = {form: told for forms, told in _OTHER_PRONOUNS.items() for form in forms.split()}
+
+_POSSESSIVES: Final = ("'s", "\N{RIGHT SINGLE QUOTATION MARK}s", "'", "\N{RIGHT SINGLE QUOTATION MARK}")
+
 
 @lru_cache(maxsize=1 << 16)
 def features(word: str, upos: str, feats: str) -> Features:
@@ -64,11 +74,35 @@ def features(word: str, upos: str, feats: str) -> Features:
     return Features("3" if upos != "PRON" else shown.get("Person", ""), shown.get("Number", ""), gender)
 
 
-def of_mention(document: Document, head: int, words: tuple[int, ...]) -> Features:
-    """Return the features of a mention by its head word; titles tell a gender, and coordinated heads are plural."""
-    own = features(document.words[head], document.upos[head], document.feats[head])
-    if document.words[head].lower() in _FORMS:
+def of_referent(word: str, upos: str, feats: str) -> Features:
+    """Return the features of what a word stands for: demonstratives and the like are of the third person, as "it" is.
+
+    Relative pronouns are not: they have the features of their nouns.
+    """
+    if upos == "PRON" and "PronType=Rel" not in feats:
+        return _OTHER_FORMS.get(word.lower()) or features(word, upos, feats)
+    return features(word, upos, feats)
+
+
+def of_mention(document: Document, head: int, words: Sequence[int]) -> Features:
+    """Return the features of a mention by its head word; titles before it give a gender, possessors give none.
+
+    Coordinated heads are plural, have no gender, and are of the lowest person among them ("you and I" of the first).
+    """
+    joined = [i for i in words if int(document.heads[i]) == head and document.deprels[i] == "conj"]
+    own, *others = (
+        of_referent(*(column[i] for column in (document.words, document.upos, document.feats))) for i in (head, *joined)
+    )
+    if others:
+        return Features(min(one.person for one in (own, *others)), PLURAL, "")
+    if document.words[head].lower() in _FORMS or own.gender:
         return own
-    title = next((_GENDERS[form] for i in words if (form := document.words[i].lower()) in _GENDERS and i < head), "")
-    joined = any(int(document.heads[i]) == head and document.deprels[i] == "conj" for i in words)
-    return Features(own.person, PLURAL if joined else own.number, own.gender or title)
+    titles = {_GENDERS.get(document.words[i].lower(), "") for i in words if _may_be_title(document, i, head)} - {""}
+    return Features(own.person, own.number, titles.pop() if len(titles) == 1 else "")
+
+
+def _may_be_title(document: Document, word: int, head: int) -> bool:
+    """Return whether a word may be a title of a head: it is before it, hangs on it (in a tree), and owns nothing."""
+    between = (form.lower() for form in document.words[word + 1 : head])
+    hangs = not document.deprels[word] or int(document.heads[word]) == head
+    return word < head and hangs and not any(form in _POSSESSIVES for form in between)

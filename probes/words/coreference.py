@@ -56,10 +56,10 @@ class Coreference:
     scope: ClassVar[str] = "window"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "nearest mention", "same head word", "uniform")
     rules: ClassVar[tuple[str, ...]] = (
-        "nearest mention that fits",
-        "same head word or fits",
+        "nearest mention that agrees",
+        "same head word or mention that agrees",
         "nearest subject",
-        "same role",
+        "nearest mention of the same role",
     )
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "mentions"

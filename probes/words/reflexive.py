@@ -64,7 +64,10 @@ class Reflexive:
     variants: ClassVar[tuple[str, ...]] = ("reflexive->subject", "among nominals", "subject->reflexive")
     scope: ClassVar[str] = "sentence"
     baselines: ClassVar[tuple[str, ...]] = ("offset", "previous word", "uniform")
-    rules: ClassVar[tuple[str, ...]] = ("tag rule",)
+    rules: ClassVar[tuple[str, ...]] = (
+        *("nearest word of a tag set", "nearest noun or pronoun", "nearest noun that agrees", "first noun or pronoun"),
+        "nearest subject",
+    )
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "trees"
     source: ClassVar[str] = "Lin, Tan and Frank 2019, section 3 (reflexive anaphora), on trees"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,12 @@ class Line:
     high: tuple[float, ...] = ()
     "Bounds of the band around it; empty for none."
 
+    @property
+    def in_percent(self) -> Line:
+        """The line of fractions, in percent."""
+        values, low, high = (tuple(100 * one for one in some) for some in (self.values, self.low, self.high))
+        return replace(self, values=values, low=low, high=high)
+
 
 @dataclass(frozen=True)
 class TrajectoryPanel:
@@ -41,7 +47,7 @@ class TrajectoryPanel:
     lines: tuple[Line, ...]
     height: int
     percent: bool
-    "Whether numbers are fractions that are written in percent."
+    "Whether numbers are percentages; else they are as they were measured."
 
 
 def panels(found: HeadBiographies) -> list[TrajectoryPanel]:
@@ -53,17 +59,18 @@ def panels(found: HeadBiographies) -> list[TrajectoryPanel]:
     effective = [_line(progress, "effective", "median over heads", COLOURS[4])]
     margins = [_curve(rows, role, place) for place, (role, rows) in enumerate(found.curves.groupby("role", sort=False))]
     every = (
-        TrajectoryPanel("Loss", "nats", tuple(losses), 120, percent=False),
-        TrajectoryPanel("Behaviour", "accuracy, %", tuple(behaviour), 100, percent=True),
-        TrajectoryPanel(
-            "Best head of each role: margin over the strongest baseline", "points", tuple(margins), 240, percent=True
-        ),
-        TrajectoryPanel("Effective number of roles of a head", "roles", tuple(effective), 100, percent=False),
+        _panel("Loss", "nats", losses, 120),
+        _panel("Behaviour", "accuracy, %", behaviour, 100, percent=True),
+        _panel("Best head of each role: margin over the strongest baseline", "points", margins, 240, percent=True),
+        _panel("Effective number of roles of a head", "roles", effective, 100),
     )
-    told = [
-        TrajectoryPanel(one.title, one.unit, tuple(filter(_known, one.lines)), one.height, one.percent) for one in every
-    ]
-    return [panel for panel in told if panel.lines]
+    return [panel for panel in every if panel.lines]
+
+
+def _panel(title: str, unit: str, lines: Sequence[Line], height: int, *, percent: bool = False) -> TrajectoryPanel:
+    """Return the panel of those lines that have numbers, with fractions in percent where it is said."""
+    known = (line.in_percent if percent else line for line in lines if _known(line))
+    return TrajectoryPanel(title, unit, tuple(known), height, percent)
 
 
 def _known(line: Line) -> bool:
@@ -107,14 +114,13 @@ def _chart(panel: TrajectoryPanel, last: int) -> Chart:
 
 
 def _rows(line: Line, panel: TrajectoryPanel) -> Iterator[dict[str, Any]]:
-    """Yield the points of a line, percentages where the panel has them."""
-    scale = 100 if panel.percent else 1
+    """Yield the points of a line, with what is said of each."""
     unsure = (math.nan,) * len(line.steps)
     for step, value, *bounds in zip(line.steps, line.values, line.low or unsure, line.high or unsure, strict=True):
-        low, high = (None if math.isnan(bound) else scale * bound for bound in bounds)
-        number = f"{100 * value:.1f}" if panel.percent else f"{value:.3g}"
+        low, high = (None if math.isnan(bound) else bound for bound in bounds)
+        number = f"{value:.1f}" if panel.percent else f"{value:.3g}"
         said = f"{line.name}, step {count(step)}: {number} {panel.unit}".replace("-", "−")
-        yield {"step": step, "value": scale * value, "low": low, "high": high, "series": line.name, "said": said}
+        yield {"step": step, "value": value, "low": low, "high": high, "series": line.name, "said": said}
 
 
 def save_biographies(found: HeadBiographies, title: str, path: Path) -> None:
@@ -132,21 +138,11 @@ def save_biographies(found: HeadBiographies, title: str, path: Path) -> None:
             top -= height + 0.36
             axes = _axes(figure, 0.65, top + 0.05, 6.1, height)
             for line in panel.lines:
-                x, scale = np.log1p(line.steps), 100 if panel.percent else 1
-                style = "--" if line.dashed else "-"
-                axes.plot(
-                    x,
-                    scale * np.array(line.values),
-                    style,
-                    marker="o",
-                    ms=2.6,
-                    lw=1.5,
-                    color=line.colour,
-                    label=line.name,
-                )
+                x, style = np.log1p(line.steps), "--" if line.dashed else "-"
+                (drawn_line,) = axes.plot(x, line.values, style, marker="o", ms=2.6, lw=1.5)
+                drawn_line.set(color=line.colour, label=line.name)
                 if line.low:
-                    low, high = (scale * np.array(bound) for bound in (line.low, line.high))
-                    axes.fill_between(x, low, high, color=line.colour, alpha=0.13, lw=0)
+                    axes.fill_between(x, line.low, line.high, color=line.colour, alpha=0.13, lw=0)
             shown = ticks(found.steps[-1])
             axes.set_xticks(np.log1p(shown), [count(step) for step in shown])
             axes.set_xlim(0, np.log1p(found.steps[-1]))

@@ -12,7 +12,7 @@ import pandas as pd
 
 from reports.biographies.agreement import AgreementHeads, agreement
 from reports.biographies.curves import QUESTION, drawn_curves, progress, slider_view
-from reports.biographies.shown import MATCHED, NARROWS, SHOWN
+from reports.biographies.text_tables import MATCHED, NARROWS, SHOWN
 from reports.formats import MISSING, count, percent
 from reports.run.folder import RunFolder
 from reports.scores.verdicts import RunThresholds

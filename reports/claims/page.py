@@ -13,8 +13,8 @@ from reports.claims.charts import claim_charts
 from reports.claims.figures import save_claim_figure
 from reports.claims.record import RECORD as RECORD
 from reports.claims.record import ClaimRecord, ordered, read_claims
-from reports.claims.shown import numbers, statements, summary
 from reports.claims.tables import CLAIM_TABLES, FAILS, HOLDS, OPEN
+from reports.claims.text_tables import numbers, statements, summary
 from reports.drawing.charts import vega
 from reports.formats import count, day, duration
 from reports.progress import Step, each, silent

@@ -10,8 +10,8 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.compare.record import Compared, Comparison, read_compared, write_compared
-from reports.compare.shown import RUNS, head_counts, head_table, role_table
 from reports.compare.table import ALONE, CHANGES, HEAD_CHANGES, RunPair
+from reports.compare.text_tables import RUNS, head_counts, head_table, role_table
 from reports.formats import percent
 from reports.progress import Step, each, silent
 from reports.tables.text_table import TextTable

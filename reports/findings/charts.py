@@ -153,20 +153,24 @@ def _keyed(shown: Mapping[str, SeriesStyle], symbol: str) -> tuple[alt.Color, al
 
 
 def _matrix(figure: Mapping[str, Any], model: str) -> Chart:
-    wide, tall = max(map(len, figure["matrix"]), default=0), len(figure["matrix"])
-    columns = [str(name) for name in (*figure["names"], *range(len(figure["names"]) + 1, wide + 1))]
-    rows = row_names(figure)
+    columns, rows = column_names(figure), row_names(figure)
     named = alt.Axis(labelExpr=f"{json.dumps(columns)}[datum.value]", labelAngle=0)
     called = alt.Axis(labelExpr=f"{json.dumps(rows)}[datum.value]", grid=False)
-    x = alt.X("column:O", title=figure["across"] or None, axis=named).scale(domain=list(range(wide)))
-    y = alt.Y("row:O", title=figure["up"] or None, axis=called).scale(domain=list(range(tall)))
+    x = alt.X("column:O", title=figure["across"] or None, axis=named).scale(domain=list(range(len(columns))))
+    y = alt.Y("row:O", title=figure["up"] or None, axis=called).scale(domain=list(range(len(rows))))
     base = over(list(_cells(figure["matrix"], rows, columns))).encode(x, y, tooltip="said:N")
     blocks = base.mark_rect(stroke="var(--bg)").encode(alt.Color("colour:N", scale=None))
-    room = alt.expr(f"width < {24 * wide} ? 0 : 1")
+    room = alt.expr(f"width < {24 * len(columns)} ? 0 : 1")
     numbers = base.mark_text(opacity=room, fontSize=11).encode(alt.Color("ink:N", scale=None), text="shown:N")
     said = f"{figure['title']}: rows are {figure['up']}, columns {figure['across']}."
-    drawn = layered(blocks, numbers).properties(height=CELL * tall)
+    drawn = layered(blocks, numbers).properties(height=CELL * len(rows))
     return Chart(f"{figure['title']}: {model}", said, drawn)
+
+
+def column_names(figure: Mapping[str, Any]) -> list[str]:
+    """Return the names of the columns of a matrix; numbers from 1 where they have none."""
+    wide = max(map(len, figure["matrix"]), default=0)
+    return [str(name) for name in (*figure["names"], *range(len(figure["names"]) + 1, wide + 1))]
 
 
 def row_names(figure: Mapping[str, Any]) -> list[str]:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reports.drawing.figures import BASELINE_ORANGE, INK, LINE, RAMP, _axes, _bare, _save, _styled
-from reports.findings.charts import axes_of, row_names, series_of
+from reports.findings.charts import axes_of, column_names, row_names, series_of
 
 WIDTH, HEIGHT, GAP = 2.7, 1.75, 0.75
 "Of a panel and between panels, in inches."
@@ -64,7 +64,6 @@ def _plot(axes: Axes, figure: Mapping[str, Any]) -> None:
 def _matrix(axes: Axes, figure: Mapping[str, Any]) -> None:
     cells = np.array([[np.nan if value is None else value for value in row] for row in figure["matrix"]])
     axes.pcolormesh(cells, cmap=RAMP, edgecolors="white", linewidth=0.6)
-    names = figure["names"] or [str(column + 1) for column in range(cells.shape[1])]
-    axes.set_xticks(np.arange(cells.shape[1]) + 0.5, names, fontsize=6.5)
+    axes.set_xticks(np.arange(cells.shape[1]) + 0.5, column_names(figure), fontsize=6.5)
     axes.set_yticks(np.arange(len(cells)) + 0.5, row_names(figure), fontsize=6.5)
     axes.invert_yaxis()

@@ -16,7 +16,7 @@ from reports.findings.charts import finding_chart
 from reports.findings.figure import save_finding_figure
 from reports.findings.record import RECORD as RECORD
 from reports.findings.record import VERDICTS, Findings, read_findings
-from reports.findings.shown import all_findings, runs, statements, verdict_counts
+from reports.findings.text_tables import all_findings, runs, statements, verdict_counts
 from reports.findings.words import common, exceptions, with_network
 from reports.formats import day
 from reports.progress import Step, each, silent

@@ -169,8 +169,9 @@ def _intervals(config: Mapping[str, Any]) -> Iterator[str]:
     yield (
         "95 % intervals come from a regression of the documents' means on the logarithm of their length, weighted "
         "by length (sentences, where a corpus has no documents): errors leave one document out (CR3), with Student's t "
-        "and Satterthwaite's degrees of freedom (Bell and McCaffrey 2002; Pustejovsky and Tipton 2018). Those of "
-        f"accuracies are computed on log odds. Below {FEW_CLUSTERS} effective documents they are rough (⚠)."
+        "and Satterthwaite's degrees of freedom (Bell and McCaffrey 2002; Pustejovsky and Tipton 2018). For accuracies "
+        "two hits and two misses were added (Agresti and Coull 1998), for either end of a lead one more item (after "
+        f"Agresti and Min 2005). Below {FEW_CLUSTERS} effective documents they are rough (⚠)."
     )
     yield (
         f"Stability comes from {count(scoring['replicates'])} bootstrap resamples of whole documents. Seed "
@@ -181,11 +182,13 @@ def _intervals(config: Mapping[str, Any]) -> Iterator[str]:
 def _tests(verdicts: Verdicts) -> Iterator[str]:
     margin = points(verdicts.rule.margin)
     yield (
-        f"That a head leads a rival by more than {margin} points was tested with the same regression, one-sided; "
-        "against several rivals the largest p counts (Berger 1982). p was corrected over the heads of a label (Holm "
-        "1979) and over the labels of the run by Benjamini and Yekutieli 2001, heads being held to the selected share "
-        f"(Benjamini and Bogomolov 2014). A head has a grade where this p is below {verdicts.rule.alpha:g} on the "
-        f"report split: 1 {GRADES[1]}, 2 {GRADES[2]}, 3 {GRADES[3]}, tested in this order."
+        f"That a head leads a rival by more than {margin} points was tested with the same regression, one-sided, with "
+        "t less its skewness (Hall 1992); against several rivals the largest p counts (Berger 1982). p was corrected "
+        "over the heads of a label (Holm 1979) and over the labels of the run by Benjamini and Yekutieli 2001, heads "
+        "being held to the selected share (Benjamini and Bogomolov 2014). It is no smaller than the chance that as few "
+        "documents lack all of those in which the head fails, were there as many as would bring its lead down to the "
+        f"margin. A head has a grade where this p is below {verdicts.rule.alpha:g} on the report split: 1 {GRADES[1]}, "
+        f"2 {GRADES[2]}, 3 {GRADES[3]}, tested in this order."
     )
     yield (
         "The verdict on a question is yes where some head has a grade, no where the upper 95 % bound of every head's "

@@ -1,4 +1,7 @@
-"""Where the numbers of a report come from: what run.json says of the run, as the page lays it out."""
+"""Where the numbers of a report come from: what run.json says of the run, as the page lays it out.
+
+Its tables are lists of run.json (`reports.run.record`), which has no tables with columns.
+"""
 
 from __future__ import annotations
 

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from markupsafe import Markup
 
 from reports.findings.record import PUBLISHED, UNTESTABLE, VERDICTS, Findings, read_findings
+from reports.findings.tables import FINDINGS
 from reports.formats import count
 from reports.run.folder import RunFolder
-from reports.tables.cells import Cell, TextColumn
+from reports.tables.cells import Cell
 from reports.tables.text_table import TextTable
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What was found of one finding."""
-
-    paper: str
-    claim: str
-    verdict: str
-    why: str
 
 
 @dataclass(frozen=True)
@@ -30,8 +21,10 @@ class RunFindings:
     """What a page says."""
 
     said: str
-    verdicts: Sequence[Verdict]
-    "Of the findings that could be measured: those that were reproduced, those that differ, those that were not."
+    verdicts: Sequence[Mapping[str, str]]
+    """Of the findings that could be measured: those that were reproduced, those that differ, those that were not.
+
+    Each with its `paper`, `claim` and `verdict_of_finding` as findings.csv has them, and with `why`."""
 
     @property
     def shown(self) -> TextTable:
@@ -39,16 +32,17 @@ class RunFindings:
         return TextTable.of("Verdicts on published findings", VERDICT_COLUMNS, self.verdicts)
 
 
-def _verdict(one: Verdict) -> Cell:
-    why = Markup('<span class="why">{}</span>').format(one.why) if one.why else ""
-    return Cell(one.verdict, page=Markup("<b>{}</b>{}").format(one.verdict, why))
+def _verdict(row: Mapping[str, str]) -> Cell:
+    why = Markup('<span class="why">{}</span>').format(row["why"]) if row["why"] else ""
+    verdict = row["verdict_of_finding"]
+    return Cell(verdict, page=Markup("<b>{}</b>{}").format(verdict, why))
 
 
 VERDICT_COLUMNS: Final = (
-    TextColumn("Paper", lambda one: one.paper, "text", only="text"),
-    TextColumn("Claim", lambda one: one.claim, "row"),
-    TextColumn("Verdict", _verdict, "text"),
-    TextColumn("Paper", lambda one: one.paper, "text", only="page"),
+    FINDINGS["paper"].shown(only="text"),
+    FINDINGS["claim"].shown(kind="row"),
+    FINDINGS["verdict_of_finding"].shown("Verdict", write=_verdict),
+    FINDINGS["paper"].shown(only="page"),
 )
 
 
@@ -62,7 +56,12 @@ def run_findings(run: RunFolder) -> RunFindings | None:
     if not model:
         return None
     told = [
-        Verdict(paper["cited"], finding["claim"], result["verdict"], result["why"])
+        {
+            "paper": paper["cited"],
+            "claim": finding["claim"],
+            "verdict_of_finding": result["verdict"],
+            "why": result["why"],
+        }
         for paper in found.papers
         for finding in paper["findings"]
         if (result := finding["results"].get(model)) and result["verdict"] != UNTESTABLE
@@ -75,7 +74,7 @@ def run_findings(run: RunFolder) -> RunFindings | None:
         "the rules and the runs behind them are on the page of all findings, reports/published/findings; "
         "'headscope reproduce' measures them anew."
     )
-    return RunFindings(said, sorted(told, key=lambda one: VERDICTS.index(one.verdict)))
+    return RunFindings(said, sorted(told, key=lambda one: VERDICTS.index(one["verdict_of_finding"])))
 
 
 def _model(found: Findings, run: RunFolder) -> str:

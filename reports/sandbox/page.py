@@ -43,8 +43,8 @@ from reports.sandbox.record import (
     read_record,
 )
 from reports.sandbox.shortcut import ShortcutCheck, comparisons
-from reports.sandbox.shown import false_finds, needed_words, shown
 from reports.sandbox.tables import SANDBOX_TABLES
+from reports.sandbox.text_tables import false_finds, needed_words, shown
 from reports.sandbox.words import ABOUT, DIFFERENT, NULLS, RATES, conservative
 from reports.templates.environment import asset, assets, environment
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pandas as pd
 
 from reports.formats import MISSING
-from reports.tables.grades import excluded_leads, grade_name
+from reports.tables.grades import answered, grade_name
 from reports.tables.marks import FEW_CLUSTERS as FEW_CLUSTERS
 
 CLASSIFIER: Final = "classifier"
@@ -106,8 +106,7 @@ class BestHead:
     @property
     def answer(self) -> str:
         """The question's verdict, with the leads that are excluded where no head has a grade; "" if untested."""
-        bound = excluded_leads(self.excluded) if self.verdict in ("no", "undecided") else ""
-        return f"{self.verdict}: {bound}" if bound else self.verdict
+        return answered(self.verdict, self.excluded)
 
     @property
     def rank(self) -> str:

@@ -1,4 +1,7 @@
-"""What a head had to beat for its verdict: the baselines and controls of a run, and what the controls cost."""
+"""What a head had to beat for its verdict: the baselines and controls of a run, and what the controls cost.
+
+Its table is a summary, a rival a row: no table of a run folder has such rows.
+"""
 
 from __future__ import annotations
 
@@ -49,14 +52,19 @@ BASELINES: Final = {
 "Name -> what it is, of baselines that cost next to nothing and are always there."
 
 RULES: Final = {
-    "tag rule": "the nearest word with one of at most five parts of speech, on a side chosen on the selection split",
-    "nearest noun": "the nearest noun or pronoun before the verb, else after it; of a subject, the nearest verb",
-    "nearest noun that fits": "the same, of those that fit in person and number",
-    "first noun": "the first noun or pronoun of the sentence",
-    "nearest mention that fits": "the nearest mention that agrees in person, number and gender",
-    "same head word or fits": "the nearest mention with the same head word, of pronouns the nearest that agrees",
+    "nearest word of a tag set": "the nearest word with one of at most five parts of speech, those and the side chosen "
+    "on the selection split",
+    "nearest noun or pronoun": "the nearest noun or pronoun before the word, else after it",
+    "nearest noun that agrees": "the same, of those that agree in person and number, where one does",
+    "first noun or pronoun": "the first noun or pronoun of the sentence",
+    "next verb": "the nearest verb that shows number after the word, else before it",
+    "next verb that agrees": "the same, of those that agree in person and number, where one does",
+    "first verb": "the first verb of the sentence that shows number",
+    "nearest mention that agrees": "the nearest mention that agrees in person, number and gender",
+    "same head word or mention that agrees": "the nearest mention with the same head word, else the nearest that "
+    "agrees; of pronouns the nearest that agrees",
     "nearest subject": "the nearest mention that is a subject",
-    "same role": "the nearest mention with the same grammatical role",
+    "nearest mention of the same role": "the nearest mention with the same grammatical role",
 }
 "Name -> what it is, of rules of grammar, which know tags and trees."
 

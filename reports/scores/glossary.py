@@ -68,7 +68,8 @@ MEANING: Final = (
         "A baseline that is a model: fresh weights; weights shuffled within each matrix; shuffled words, where the same"
         " model reads sentences with their words in another order and the gold follows the words; control arcs, random"
         " arcs with the same distribution of offsets as gold. A control is told by its head that is best on both splits"
-        " together. Shuffles differ widely: those shown are the strongest of several, chosen on a sample of the"
+        " together; bounds of leads take the one that is best on the selection split, which leaves more of a lead."
+        " Shuffles differ widely: those shown are the strongest of several, chosen on a sample of the"
         " selection split.",
     ),
     (
@@ -79,9 +80,10 @@ MEANING: Final = (
         "interval",
         "95 %, from a regression of the documents’ means on the logarithm of their length (sentences where a corpus "
         "has no documents), so that long and short documents may differ. Errors leave one document out (CR3; Bell and "
-        "McCaffrey 2002; Pustejovsky and Tipton 2018); those of accuracies are computed on log odds. With an effective "
-        "number of documents below 20 (⚠) they are rough all the same. Intervals are not corrected for the number of "
-        "heads and labels on the page; the adjusted p is.",
+        "McCaffrey 2002; Pustejovsky and Tipton 2018). A few made-up items keep intervals wide where little was seen: "
+        "for accuracies two hits and two misses (Agresti and Coull 1998), for either end of the interval of a lead one "
+        "more item (after Agresti and Min 2005). With an effective number of documents below 20 (⚠) they are rough all "
+        "the same. Intervals are not corrected for the number of heads and labels on the page; the adjusted p is.",
     ),
     (
         "effective number of documents",
@@ -91,14 +93,16 @@ MEANING: Final = (
     (
         "p",
         "One-sided test that the head’s lead over a rival is no larger than the margin of [verdict], by the regression "
-        "of the intervals. It is the largest over all rivals, for a head must lead each. In scores.parquet; for one "
-        "head in one label, so not corrected.",
+        "of the intervals, less the skewness of t (Hall 1992). It is the largest over all rivals, for a head must lead "
+        "each. In scores.parquet; for one head in one label, so not corrected.",
     ),
     (
         "adjusted p",
         "p corrected twice: for all heads of the label (Holm 1979; column p_label of scores.parquet), and once more "
         "for all labels of the run (Benjamini and Yekutieli 2001, for labels that depend on each other; heads held "
-        "to the selected share, Benjamini and Bogomolov 2014). There is one for each grade.",
+        "to the selected share, Benjamini and Bogomolov 2014). It is no smaller than the chance that a corpus with "
+        "this effective number of documents lacks all of those in which the head fails, were there as many as would "
+        "bring its lead down to the margin. There is one for each grade.",
     ),
     (
         "stability",
@@ -111,8 +115,8 @@ MEANING: Final = (
     (
         "grade",
         "How far a head’s lead in a label is shown on the report split: 1 beyond position and controls, 2 beyond words "
-        "(the lexical table too), 3 beyond grammar rules (the tag rule and expert rules too). Grades are tested in "
-        "this order and stop at the first failure. Every head is graded, not only the chosen one.",
+        "(the lexical table too), 3 beyond grammar rules (every rule of grammar too). Grades are tested in this order "
+        "and stop at the first failure. Every head is graded, not only the chosen one.",
     ),
     (
         "specialised",
@@ -122,8 +126,9 @@ MEANING: Final = (
         "verdict on a question",
         "Yes: some head has a grade. No: the upper 95 % bound of every head’s lead over all baselines and controls "
         "lies below the margin of [verdict] (equivalence test). Undecided: neither. The bound is shown: a lead of that "
-        "much or more is excluded. A pooled label (all, or one that ends in :*) is shown, but its question is not "
-        "counted.",
+        "much or more is excluded. Each no is held to 5 % by itself: of many, some may be wrong. Pooled labels (all, "
+        "or one that ends in :*) and slices of others (by distance, person, place, number of attractors) are shown, "
+        "but their questions are not counted.",
     ),
     (
         "precision",
@@ -133,7 +138,11 @@ MEANING: Final = (
     ),
     (
         "lift",
-        _of("lift", "Like precision it is measured, not tested."),
+        _of(
+            "lift",
+            "Attention is weighed in units of uniform attention to the other words of its text, so that texts of "
+            "different length can be pooled. Like precision it is measured, not tested.",
+        ),
     ),
     (
         "lexical table",

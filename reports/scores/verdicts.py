@@ -35,7 +35,7 @@ class RunThresholds:
     def _grades(self, *, controlled: bool) -> Iterator[tuple[str, str]]:
         """Yield how a head comes to its grade."""
         first = "every baseline and control" if controlled else "every baseline"
-        rivals = (first, "the lexical table too", "the rules of grammar too: the tag rule and expert rules")
+        rivals = (first, "the lexical table too", "every rule of grammar too")
         yield (
             "Grade",
             f"A head has a grade in a label (in one direction) if, on the report split, its accuracy is more than "
@@ -47,8 +47,8 @@ class RunThresholds:
         yield (
             "Correction",
             "p is corrected for the heads of a label (Holm) and for all labels of the run (Benjamini and Yekutieli "
-            "2001, for labels that depend on each other). Of the questions with a graded head, on average "
-            f"at most {points(self.alpha)} % have a false one.",
+            "2001, for labels that depend on each other). For each grade, of the questions with a head that has "
+            f"it, on average at most {points(self.alpha)} % have it falsely.",
         )
         yield (
             "Specialised",
@@ -60,7 +60,8 @@ class RunThresholds:
         yield (
             "Verdict on a question",
             f"Yes: some head has a grade. No: the upper 95 % bound of every head's lead lies below "
-            f"{points(self.margin)} points. Undecided: neither. The bound says which leads are excluded.",
+            f"{points(self.margin)} points; each no is held to 5 % by itself. Undecided: neither. The bound says which "
+            "leads are excluded.",
         )
         yield (
             "Measured, not tested",

@@ -10,6 +10,7 @@ from reports.sections.study_report import StudyReport
 NAMES: Final = (
     "shapes",
     "confusion",
+    "chains",
     "relatedness",
     "circuits",
     "classifiers",

@@ -43,6 +43,16 @@ def excluded_leads(excluded: float) -> str:
     return f"a lead of {points(tenth)} points or more is excluded" if tenth > 0 else "any lead is excluded"
 
 
+def answered(verdict: str, excluded: float) -> str:
+    """Return the verdict on a question, with the leads that are excluded where no head has a grade; "" if untested.
+
+    >>> answered("undecided", 0.073), answered("yes", 0.2)
+    ('undecided: a lead of 7.3 points or more is excluded', 'yes')
+    """
+    bound = excluded_leads(excluded) if verdict in ("no", "undecided") else ""
+    return f"{verdict}: {bound}" if bound else verdict
+
+
 def counted(labels: pd.Series) -> pd.Series:
     """Return which questions of a probe are counted, by their labels: none whose words another one has as well.
 

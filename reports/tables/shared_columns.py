@@ -112,7 +112,7 @@ N: Final = whole("n", "Number of items that were scored.")
 CLUSTERS: Final = whole("clusters", "Documents, or sentences without any, that the bootstrap resamples.")
 NEAR_TIES: Final = whole("near_ties", "Items decided by less than 0.00001, which rounding could turn over.")
 P: Final = p_column("p", "p-value of this row alone; missing where nothing was tested.")
-P_LABEL: Final = p_column("p_label", "p corrected for all heads of the label (step-down maximum).")
+P_LABEL: Final = p_column("p_label", "p corrected for all heads of the label.")
 P_ADJUSTED: Final = replace(
     p_column("p_adjusted", "p corrected for all heads and labels; missing where nothing was tested."),
     title="corrected p",

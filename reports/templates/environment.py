@@ -34,7 +34,7 @@ def environment(*, html: bool = True) -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     made.filters.update({name: getattr(formats, name) for name in _FILTERS})
-    made.filters.update(embedded=embedded, markdown_table=markdown_table, md=formats.escaped)
+    made.filters.update(embedded=embedded, markdown_table=markdown_table, md=formats.escaped, terms=terms)
     made.globals.update(interval=formats.interval, signed_interval=formats.signed_interval, script="", vega="")
     return made
 
@@ -42,6 +42,11 @@ def environment(*, html: bool = True) -> jinja2.Environment:
 def markdown_table(told: TextTable) -> str:
     """Return the columns and rows of a table in Markdown."""
     return "\n".join(told.markdown_lines())
+
+
+def terms(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return terms with their definitions as a list in Markdown."""
+    return "\n".join(f"- **{formats.escaped(term)}**: {formats.escaped(definition)}" for term, definition in pairs)
 
 
 def embedded(value: Any) -> Markup:

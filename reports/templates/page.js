@@ -83,6 +83,28 @@ function fill(cell, value, fraction, said, ...classes) {
   cell.style.setProperty("--cell", value === null ? "transparent" : colour(fraction));
 }
 
+/* One of several maps of all heads, to be chosen: `paint` fills the cells of a map and returns what stands at the ends of its scale, `describe` says a head of it. */
+function chosenMap(root, describe, paint) {
+  const { layers, heads, maps } = JSON.parse(root.querySelector("script").textContent);
+  const choice = root.querySelector("[data-role=map]"), readout = root.querySelector(".readout");
+  const [low, , high] = root.querySelector(".scale").children;
+  let map = maps[0];
+
+  const said = (i) => `Head ${Math.floor(i / heads) + 1}-${(i % heads) + 1}${describe(map, i)}`;
+  const show = (i) => readout.replaceChildren(element("b", said(i)), document.createElement("br"), element("span", map.about, { className: "muted" }));
+  const grid = headGrid(root.querySelector(".grid"), layers, heads, show);
+
+  function draw() {
+    [low.textContent, high.textContent] = paint(map, grid.cells, said);
+    grid.cells.forEach((cell, i) => { cell.tabIndex = i === grid.focus ? 0 : -1; });
+    show(grid.focus);
+  }
+
+  choice.append(...maps.map((one, i) => element("option", one.title, { value: i })));
+  choice.addEventListener("change", () => { map = maps[choice.value]; draw(); });
+  draw();
+}
+
 function heatMap(root) {
   const data = JSON.parse(root.querySelector("script").textContent), { layers, heads, maps } = data;
   const role = (name) => root.querySelector(`[data-role=${name}]`);

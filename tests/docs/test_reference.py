@@ -99,7 +99,16 @@ def test_the_page_of_a_probe_has_its_docstring_variants_and_source(module: Load,
 def test_every_table_and_column_of_a_run_folder_is_told(module: Load) -> None:
     reference = module("reference")
     tables = reference.all_tables()
-    assert {*STUDY_TABLES, "scores", "examples", "metrics", "behaviour", "biographies", "compare"} <= tables.keys()
+    assert {
+        *STUDY_TABLES,
+        "scores",
+        "examples",
+        "metrics",
+        "behaviour",
+        "biographies",
+        "compare",
+        "targets",
+    } <= tables.keys()
     sections = dict(part.split("\n", 1) for part in reference.tables_page().split("\n## ")[1:])
     assert [*sections] == [*tables]
     for name, declared in tables.items():

@@ -48,7 +48,7 @@ def followed(base: Path, tmp_path_factory: pytest.TempPathFactory, way: ModuleTy
     """Follow a small run, whose page has no figures, through the functions that the drawing names."""
     first: dict[CodeType, Arrival] = {}
     evidence: list[Evidence] = []
-    watched = {code_of(part.module, part.name) for part in [*(one for one, _ in way.walk()), *way.wirings()]}
+    watched = {code_of(part.module, part.name) for part in [*way.WAY, *way.CALLERS]}
     weigh = code_of("probes.evidence.question", "weigh")
 
     def see(frame: FrameType, event: str, value: Any) -> None:
@@ -91,17 +91,17 @@ def code_of(module: str, name: str) -> CodeType:
 
 
 def test_a_run_comes_to_the_stations_in_their_order(way: ModuleType, followed: Followed) -> None:
-    stations = [one for one, _ in way.walk()]
+    stations = [*way.WAY]
     missed = [one.name for one in stations if code_of(one.module, one.name) not in followed.first]
     assert missed == []
     assert sorted(stations, key=lambda one: followed.first[code_of(one.module, one.name)].place) == stations
 
 
 def test_every_station_is_called_by_what_its_frame_names(way: ModuleType, followed: Followed) -> None:
-    for station, within in way.walk():
+    for station in way.WAY:
         callers = iter(followed.first[code_of(station.module, station.name)].callers)
-        frames = [code_of(one.module, one.name) for one in within]
-        assert all(frame in callers for frame in frames), f"{station.name} is not called by {within[-1].name}"
+        frames = [code_of(one.module, one.name) for one in station.callers]
+        assert all(frame in callers for frame in frames), f"{station.name} is not called by {station.within.name}"
 
 
 def test_the_number_is_the_same_from_the_evidence_to_the_page(followed: Followed) -> None:
@@ -117,20 +117,20 @@ def test_the_number_is_the_same_from_the_evidence_to_the_page(followed: Followed
 
 
 def test_a_module_is_named_once(way: ModuleType) -> None:
-    modules = [part.module for part in [*(one for one, _ in way.walk()), *way.wirings()]]
+    modules = [part.module for part in [*way.WAY, *way.CALLERS]]
     assert len(modules) == len({*modules})
     text = way.stations() + way.callers()
     assert all(text.count(f"`{module}`") == 1 for module in modules)
 
 
 def test_every_station_says_what_its_code_says(way: ModuleType) -> None:
-    assert not [part.name for part in [*(one for one, _ in way.walk()), *way.wirings()] if len(part.sentence) < 20]
+    assert not [part.name for part in [*way.WAY, *way.CALLERS] if len(part.sentence) < 20]
     assert way.first_sentence("mha.models.maps", "merge").startswith("Turn maps of pieces into maps of words")
 
 
 def test_shapes_are_those_of_the_signatures(way: ModuleType) -> None:
     checked = 0
-    for station, _ in way.walk():
+    for station in way.WAY:
         source = inspect.getsource(code_of(station.module, station.name))
         if shape := re.search(r'\) -> Float\[Tensor, "([\w ]+)"\]:', source):
             checked += 1

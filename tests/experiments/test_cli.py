@@ -17,7 +17,7 @@ from mha import HookError
 from reports import Run
 
 COMMANDS = (
-    *("run", "train", "report", "export", "view", "flow", "head", "profile", "match", "compare"),
+    *("run", "train", "report", "export", "view", "flow", "head", "profile", "targets", "match", "compare"),
     *("sandbox", "claim", "reproduce", "design", "list", "doctor"),
 )
 POSITION = ("--set", 'probes.names=["position"]')

@@ -162,7 +162,7 @@ def _label_rows(
             "lexical_accuracy": lexical if n else np.nan,
             "lexical_margin_low": accuracy - lexical - half,
             "lexical_margin_high": accuracy - lexical + half,
-            "rule": "tag rule" if ruled else "",
+            "rule": "nearest word of a tag set" if ruled else "",
             "rule_accuracy": rule,
             "rule_margin_low": accuracy - rule - half,
             "rule_margin_high": accuracy - rule + half,

@@ -13,7 +13,7 @@ from reports.page.effects_in_words import lost_without
 from reports.scales import NumberScale
 from reports.studies.ablation.costs import Costs
 from reports.studies.ablation.section import Ablations, BehaviourCosts
-from reports.studies.gating.parts import Importance
+from reports.studies.gating.measures import Importance
 from reports.studies.link.section import HEADS
 
 UNIT = "nats a masked piece"

@@ -43,7 +43,27 @@ def names() -> tuple[str, ...]:
     return (*GIVEN, *(part.name for part in PARTS))
 
 
-def write(out: Path, only: Iterable[str] = ()) -> None:
+Typed = Callable[[tuple[str, ...], Path], list[str]]
+"Types a command in a folder, and returns what it printed."
+
+
+def surroundings(work: Path) -> dict[str, str]:
+    """Return the variables under which commands are typed in a folder."""
+    found = {**commands.PLAIN, "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    return found | {"HEADSCOPE_CACHE": str(work / "cache"), "HEADSCOPE_DATA": str(work / "none")}
+
+
+def _said(words: tuple[str, ...], work: Path) -> list[str]:
+    """Type a command in a process of its own; RuntimeError tells of one that failed."""
+    called = [sys.executable, "-c", START, *words]
+    around = os.environ | surroundings(work)
+    done = subprocess.run(called, cwd=work, env=around, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"headscope {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout.splitlines()
+
+
+def write(out: Path, only: Iterable[str] = (), typed: Typed = _said) -> None:
     """Write the record, or parts of it, into a folder; how long each took is printed."""
     asked = tuple(only) or tuple(name for name in names() if name not in {part.name for part in PARTS if part.named})
     for name in asked:
@@ -53,17 +73,17 @@ def write(out: Path, only: Iterable[str] = ()) -> None:
                 _write(out / name / f"{title}.txt", lines)
         else:
             (part,) = (one for one in PARTS if one.name == name)
-            _write_part(part, out)
+            _write_part(part, out, typed)
         print(f"{name}: {time.monotonic() - started:.0f} s", flush=True)
 
 
-def _write_part(part: Part, out: Path) -> None:
+def _write_part(part: Part, out: Path, typed: Typed) -> None:
     """Do the commands of a part in a temporary folder, and write what they said and left."""
     with tempfile.TemporaryDirectory(prefix="unchanged-") as temporary:
         work = Path(temporary)
         configs_into(work / "configs")
         part.prepare(work)
-        said = [line for words in part.commands for line in (f"$ headscope {' '.join(words)}", *_said(words, work))]
+        said = [line for words in part.commands for line in (f"$ headscope {' '.join(words)}", *typed(words, work))]
         _write(out / "said" / f"{part.name}.txt", [mask(line, work) for line in said])
         for path in sorted(path for path in work.rglob("*") if path.suffix in READERS):
             inside = path.relative_to(work)
@@ -72,18 +92,6 @@ def _write_part(part: Part, out: Path) -> None:
                 lines = [mask(line, work) for line in read(path)]
                 place = Path(*(folder for folder in inside.parts if folder != RUNS))
                 _write(out / kind / part.name / f"{place}.txt", lines)
-
-
-def _said(words: tuple[str, ...], work: Path) -> list[str]:
-    """Type a command in the folder; return what it printed. RuntimeError tells of one that failed."""
-    surroundings = os.environ | commands.PLAIN
-    surroundings |= {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-    surroundings |= {"HEADSCOPE_CACHE": str(work / "cache"), "HEADSCOPE_DATA": str(work / "none")}
-    called = [sys.executable, "-c", START, *words]
-    done = subprocess.run(called, cwd=work, env=surroundings, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"headscope {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
-    return done.stdout.splitlines()
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

@@ -120,8 +120,8 @@ def _rows(
     documents, told, beaten = Documents.of(n), hits.sum(0) / n.sum(), rival.hits.sum() / n.sum()
     intervals = {
         "ci": documents.share_interval(hits),
-        "gain": documents.interval(hits - hits[:, :1]),
-        "margin": documents.interval(hits - rival.hits),
+        "gain": np.append(np.zeros((2, 1)), documents.lead_interval(hits[:, 1:] - hits[:, :1]), axis=1),
+        "margin": documents.lead_interval(hits - rival.hits),
     }
     bounds = {
         f"{name}_{end}": bound

@@ -1,4 +1,7 @@
-"""What a page says of a model that was trained to answer in one of two words, and of what its answers rest on."""
+"""What a page says of a model that was trained to answer in one of two words, and of what its answers rest on.
+
+Its tables are summaries of answers, one_head and flows: shares and means over questions, by length or by layer.
+"""
 
 from __future__ import annotations
 

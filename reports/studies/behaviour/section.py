@@ -10,7 +10,7 @@ import pandas as pd
 from reports.formats import MISSING, count, interval, percent
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
-from reports.studies.behaviour.shown import PREFERENCES
+from reports.studies.behaviour.text_tables import PREFERENCES
 from reports.tables.table import last_step
 from reports.tables.text_table import TextTable
 

@@ -11,8 +11,8 @@ import pandas as pd
 from reports.formats import count, decimal, percent, signed_whole
 from reports.run.folder import RunFolder
 from reports.run.study_facts import CircuitsRead
-from reports.studies.circuits.shown import FORETOLD, MAPPED, heads_table
 from reports.studies.circuits.tables import CIRCUIT_TABLES
+from reports.studies.circuits.text_tables import FORETOLD, MAPPED, heads_table
 from reports.tables.text_table import TextTable
 
 TERMS: Final = (

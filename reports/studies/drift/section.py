@@ -1,4 +1,7 @@
-"""What a page says of how far a training moved the maps that it began with."""
+"""What a page says of how far a training moved the maps that it began with.
+
+Its table is a summary of drift: of every layer the mean over heads and sentences, and two heads by name.
+"""
 
 from __future__ import annotations
 

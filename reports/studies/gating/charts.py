@@ -12,10 +12,10 @@ import numpy as np
 from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
 from reports.drawing.figures import INK, LINE, MUTED, RAMP, _axes, _bare, _save, _styled, head_axes
 from reports.formats import compact
-from reports.studies.gating.parts import COST, IMPORTANCE, RANDOM, TOLD, Curve
+from reports.studies.gating.measures import AT_RANDOM, BY_COST, BY_IMPORTANCE, TOLD, Curve
 from reports.studies.gating.section import Gating
 
-LOOKS: Final = {IMPORTANCE: COLOURS[0], COST: COLOURS[3], RANDOM: "#808890"}
+LOOKS: Final = {BY_IMPORTANCE: COLOURS[0], BY_COST: COLOURS[3], AT_RANDOM: "#808890"}
 "Order -> colour."
 
 PANELS: Final = 8
@@ -38,24 +38,22 @@ def _ends(curve: Curve) -> tuple[float, float]:
 def _chart(curve: Curve) -> Chart:
     x = alt.X("left:Q", title="heads left, %").scale(domain=[100, 0], nice=False)
     y = alt.Y("value:Q", title=None).scale(domain=list(_ends(curve)), nice=False)
-    orders = {_named(order): SeriesStyle(colour, order == RANDOM) for order, colour in LOOKS.items()}
+    orders = {_named(order): SeriesStyle(colour, order == AT_RANDOM) for order, colour in LOOKS.items()}
     drawn = curves([row for order in LOOKS for row in _rows(curve, order)], orders, x, y)
     said = "What is left of the behaviour while heads are taken out; pruning.csv has the numbers."
     return Chart(f"{curve.title} ({curve.scale.unit})", said, drawn.properties(height=180))
 
 
 def _named(order: str) -> str:
-    return f"{TOLD[order]}{', with range' if order == RANDOM else ''}"
+    return f"{TOLD[order]}{', with range' if order == AT_RANDOM else ''}"
 
 
 def _rows(curve: Curve, order: str) -> Iterator[dict[str, Any]]:
     """Yield the points of an order; random orders have a range."""
-    factor = curve.scale.factor
-    for left, mean, least, most in zip(*curve.line(order), strict=True):
-        written = f"{curve.scale.value(mean)} {curve.scale.unit}"
-        said = f"{TOLD[order]}, {100 * left:.0f} % of heads left: {written}"
-        row = {"left": 100 * left, "value": factor * mean, "series": _named(order), "said": said}
-        yield row | ({"low": factor * least, "high": factor * most} if order == RANDOM else {})
+    bounds = ["low", "high"] if order == AT_RANDOM else []
+    for row in curve.line(order).to_dict("records"):
+        said = f"{TOLD[order]}, {row['left']:.0f} % of heads left: {row['written']}"
+        yield {name: row[name] for name in ("left", "value", *bounds)} | {"series": _named(order), "said": said}
 
 
 def save_gating(found: Gating, about: str, folder: Path) -> list[str]:
@@ -113,15 +111,12 @@ def _save_curves(found: Gating, about: str, path: Path) -> None:
             axes = _axes(
                 figure, left, page_height - 0.8 - height - (number // columns) * (height + 0.85), width, height
             )
-            factor = curve.scale.factor
             for order, colour in LOOKS.items():
-                share, mean, least, most = curve.line(order)
-                if order == RANDOM:
-                    axes.fill_between(100 * share, factor * least, factor * most, color=colour, alpha=0.18, lw=0)
-                style = "--" if order == RANDOM else "-"
-                axes.plot(
-                    100 * share, factor * mean, style, marker="o", ms=2.6, lw=1.4, color=colour, label=TOLD[order]
-                )
+                line, style = curve.line(order), "--" if order == AT_RANDOM else "-"
+                if order == AT_RANDOM:
+                    axes.fill_between(line["left"], line["low"], line["high"], color=colour, alpha=0.18, lw=0)
+                (curve_drawn,) = axes.plot(line["left"], line["value"], style, marker="o", ms=2.6, lw=1.4)
+                curve_drawn.set(color=colour, label=TOLD[order])
             axes.set(xlim=(101, -1), ylim=_ends(curve))
             axes.set_title(f"{curve.title} ({curve.scale.unit})", fontsize=8, loc="left", pad=5, color=INK)
             axes.set_xlabel("heads left, %", labelpad=1, color=MUTED)

@@ -11,7 +11,7 @@ import pandas as pd
 from reports.formats import count, decimal, names
 from reports.run.folder import RunFolder
 from reports.scales import NumberScale
-from reports.studies.gating.parts import Curve, GatePath, Importance, Migration
+from reports.studies.gating.measures import Curve, GatePath, Importance, Migration
 from reports.tables.table import last_step
 
 ROLES: Final = 3

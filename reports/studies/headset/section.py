@@ -11,7 +11,7 @@ import pandas as pd
 from reports.formats import count, decimal, p_value, percent, signed
 from reports.heads.card_parts import CardSource
 from reports.run.folder import RunFolder
-from reports.studies.headset.shown import CONTRASTS, TOGETHER
+from reports.studies.headset.text_tables import CONTRASTS, TOGETHER
 from reports.tables.text_table import TextTable
 
 COMPARED: Final[Mapping[str, str]] = {

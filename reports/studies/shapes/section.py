@@ -1,4 +1,7 @@
-"""The shape of maps: what heads attend to and how broadly, which sieves they pass, and what their maps look like."""
+"""The shape of maps: what heads attend to and how broadly, which sieves they pass, and what their maps look like.
+
+Its tables are summaries of shapes: means, quantiles and numbers of heads, a layer, a sieve or a class a row.
+"""
 
 from __future__ import annotations
 

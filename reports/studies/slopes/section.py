@@ -1,4 +1,7 @@
-"""What a page says of single attention weights: how much behaviours change with those on [SEP], [CLS] and words."""
+"""What a page says of single attention weights: how much behaviours change with those on [SEP], [CLS] and words.
+
+Its tables are summaries of slopes: means over the heads of a layer, a column a token.
+"""
 
 from __future__ import annotations
 

@@ -41,6 +41,9 @@ def test_every_probe_says_in_which_corpora_it_finds_questions_and_how_to_read_it
     assert rows["negation"]["corpora"] == (
         "grammar, ewt-train, ewt-dev, gum-train, gum-dev, pud-german, or a CoNLL-U file with trees"
     )
+    assert rows["agreement"]["corpora"] == (
+        "grammar, agreement, ewt-train, ewt-dev, gum-train, gum-dev, pud-german, or a CoNLL-U file with trees"
+    )
     with_coreference = "grammar, gum-train, gum-dev, litbank"
     assert rows["coreference"]["corpora"] == f"{with_coreference}, or a file with coreference"
     assert rows["antecedent"]["corpora"].startswith(

@@ -10,7 +10,6 @@ from rich.console import Console
 
 from experiments.commands import console
 
-DESIGN = "counting questions in grammar"
 STAGES = {
     "report": {
         **{"page: cards of heads": 4, "page: sections": None, "page: probes": 5, "page: figures of probes": 5},
@@ -26,7 +25,6 @@ STAGES = {
     "view of runs": {"models opened": 2, "texts read": 10, "texts packed": 10},
     "flow": {"attention flow": 3},
     "profile": {"runs opened": 2, "heads told": 4},
-    "design": {f"{DESIGN} (sentences)": None, f"{DESIGN} (windows)": None},
 }
 "What commands count, and how much of it there is; None where that is not for this test to know."
 
@@ -51,7 +49,6 @@ def words(tiny: Path, whole: Path, tmp_path: Path) -> Callable[[str], list[objec
             "view of runs": ["view", "--run", whole, "--run", whole, "--out", tmp_path / "view.html"],
             "flow": ["flow", "--corpus", "grammar", "--first", 3, "--model", tiny, "--out", tmp_path / "flow.csv"],
             "profile": ["profile", whole, whole, "--out", tmp_path / "profile.md"],
-            "design": ["design", "grammar", "--probe", "agreement", "--probe", "coreference"],
         }[name]
 
     return words
@@ -85,7 +82,7 @@ def test_commands_count_what_they_do_to_its_end(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [pytest.param("flow", marks=pytest.mark.slow), "design"])
+@pytest.mark.parametrize("name", ["flow"])
 def test_bars_leave_what_a_command_prints_where_it_belongs(
     name: str, words: Callable[[str], list[object]], headscope: Callable[..., Any], terminal: io.StringIO
 ) -> None:

@@ -24,12 +24,14 @@ CHANGED: dict[str, Any] = {
     "corpus.select.documents": 12,
     "corpus.select.seed": 13,
     "corpus.select.wide": True,
+    "corpus.select.sets": ["marvin-linzen", "grammar"],
     "corpus.report.name": "ewt-dev",
     "corpus.report.path": "/data/more.conllu",
     "corpus.report.first": 14,
     "corpus.report.documents": 15,
     "corpus.report.seed": 16,
     "corpus.report.wide": True,
+    "corpus.report.sets": ["opensesame"],
     "probes.names": ["agreement"],
     "probes.trained": True,
     "probes.trained_pairs": 40,
@@ -108,6 +110,9 @@ CHANGED: dict[str, Any] = {
     "heads.largest": 3,
     "heads.choice_texts": 70,
     "heads.words": 900,
+    "chains.enabled": True,
+    "chains.texts": 7,
+    "chains.random": False,
     "relatedness.ratings": ["men", "simlex"],
     "relatedness.permutations": 99,
     "shapes.enabled": False,
@@ -181,9 +186,10 @@ def test_every_key_is_given_another_value_by_a_test() -> None:
 
 @pytest.mark.parametrize("key", CHANGED)
 def test_a_key_is_read_from_the_file_and_from_set_alike(key: str, write: Any) -> None:
-    place = {"first": {"path": "/data/other.conllu"}, "path": {}}.get(key.rpartition(".")[2], {"name": "grammar"})
+    places = {"first": {"path": "/data/other.conllu"}, "path": {}, "sets": {"name": "agreement"}}
+    place = places.get(key.rpartition(".")[2], {"name": "grammar"})
     table: dict[str, Any] = {"name": "least", "corpus": {"select": dict(place), "report": dict(place)}}
-    if place.get("name") == "grammar":
+    if "name" in place:
         put(table, f"corpus.{'select' if key.startswith('corpus.report') else 'report'}.seed", 1)
     elif place:
         put(table, "corpus.report.path", "/data/third.conllu")
@@ -304,7 +310,7 @@ def test_a_change_that_cannot_be_made_is_quoted(change: str, message: str, write
         ("model=minilm", "model: expected a table with name, source, step; got 'minilm'"),
         (
             "corpus.report=grammar",
-            "corpus.report: expected a table with name, path, first, documents, seed, wide; got 'gr",
+            "corpus.report: expected a table with name, path, first, documents, seed, wide, sets; got 'gr",
         ),
         (
             "model.source=trained",
@@ -344,6 +350,15 @@ def test_a_change_that_cannot_be_made_is_quoted(change: str, message: str, write
             "corpus: 'select' and 'report' are the same corpus",
         ),
         ("corpus.select={name='senses', first=3}", "corpus.select: 'first' is for a file; the grammar takes documents"),
+        ("corpus.select.sets=['opensesame']", "corpus.select: 'sets' is for the corpus of agreement"),
+        ("corpus.select={path='x', sets=['opensesame']}", "corpus.select: 'sets' is for the corpus of agreement"),
+        ("corpus.select={name='agreement', wide=true}", "corpus.select: 'wide' is for the grammar; a file takes first"),
+        (
+            "corpus.select={name='agreement', sets=['grammar', 'grammar']}",
+            "corpus.select: 'sets' names a set twice",
+        ),
+        ("corpus.select={name='agreement', sets=[]}", "corpus.select.sets: Tuple should have at least 1 item"),
+        ("corpus.select={name='agreement', sets=['linzen']}", "corpus.select.sets.0: Input should be 'marvin-linzen'"),
         ("relatedness.ratings=['mem']", "relatedness: unknown ratings 'mem'; did you mean 'men'?"),
         ("relatedness.ratings=['men', 'men']", "relatedness: ratings 'men' are named twice"),
     ],

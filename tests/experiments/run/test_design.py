@@ -1,139 +1,85 @@
-import json
+"""Design by the errors of a run."""
+
 import math
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
+import scipy.stats
 
-from experiments.run import design
-from experiments.run.design import DesignError, Needed, demands, needed_for
-from probes import Corpus, get_probe
-from probes.grammar import generate
-
-NEEDED = [
-    {"margin": 0.1, "power": 0.8, "items": None, "documents": None, "at_most": False},
-    {"margin": 0.15, "power": 0.8, "items": 800, "documents": 80, "at_most": False},
-    {"margin": 0.3, "power": 0.8, "items": 100, "documents": 20, "at_most": False},
-    {"margin": 0.15, "power": 0.95, "items": 1200, "documents": 100, "at_most": False},
-    {"margin": 0.3, "power": 0.95, "items": None, "documents": None, "at_most": False},
-]
-FEW = Needed(500, 1, at_most=False)
+from experiments.run.design import DesignError, design
+from probes.evidence.power import LeadTest
+from reports import Run
+from reports.scores.verdicts import RunThresholds
+from reports.tables.grades import counted
 
 
-@pytest.fixture
-def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Write a study's record where the published one is looked for; return its place."""
-    path = tmp_path / "sandbox.json"
-    path.write_text(
-        json.dumps({"needed": NEEDED, "started": "2026-01-02T03:04:05Z", "git_commit": "0123456789abcdef"}),
-        encoding="utf-8",
-    )
-    monkeypatch.setattr(design, "RECORD", path)
-    design.published_record.cache_clear()
-    yield path
-    design.published_record.cache_clear()
+def rows_of(run: Run) -> pd.DataFrame:
+    return run.scores[(run.scores.split == "report") & run.scores.p_adjusted.notna()]
 
 
-def test_items_are_those_of_the_curve_and_between_margins_on_a_line_of_logarithms() -> None:
-    assert needed_for(NEEDED, 0.15, 0.8) == Needed(800, 80, at_most=False)
-    assert needed_for(NEEDED, 0.3, 0.8) == Needed(100, 20, at_most=False)
-    middle = math.exp((math.log(0.15) + math.log(0.3)) / 2)
-    assert needed_for(NEEDED, middle, 0.8) == Needed(math.ceil(math.sqrt(800 * 100)), 40, at_most=False)
-    assert needed_for(NEEDED, 0.15, 0.95) == Needed(1200, 100, at_most=False)
+def test_what_a_label_takes_follows_from_the_interval_of_its_selected_head(whole: Path) -> None:
+    """The level is by hand: alpha over heads, times found labels over labels and the sum of 1 / i."""
+    rows, found = rows_of(Run.open(whole)), design(whole, (), 0.3, 0.9)
+    labels = rows.groupby(["probe", "variant", "label"])
+    steps = labels.ngroups * sum(1 / i for i in range(1, labels.ngroups + 1))
+    level = 0.05 / labels.size().iloc[0] * max((labels.grade.max() >= 1).sum(), 1) / steps
+    assert found.level == pytest.approx(level)
+    assert found.thresholds == RunThresholds(0.05, 0.05)
+    for one in found.demands:
+        (row,) = rows.query(
+            "selected and probe == @one.probe and variant == @one.variant and label == @one.label"
+        ).to_dict("records")
+        assert one.documents == row["effective_clusters"]
+        half = (row["margin_high"] - row["margin_low"]) / 2
+        assert one.error == pytest.approx(half / scipy.stats.t.ppf(0.975, one.documents - 1))
+        test = LeadTest(0.3, 0.05, level, 0.05, one.error * math.sqrt(one.documents))
+        assert (one.needed, one.power) == (test.documents(0.9), pytest.approx(test.power(one.documents)))
 
 
-@pytest.mark.parametrize(
-    ("margin", "power", "message"),
-    [
-        (0.1, 0.8, "margin 0.1: a power of 0.8 was reached for margins from 0.15 to 0.3"),
-        (0.4, 0.8, "margin 0.4: "),
-        (0.2, 0.5, "power 0.5: the curves were read at 0.8 and 0.95"),
-    ],
-)
-def test_what_the_study_did_not_reach_is_refused(margin: float, power: float, message: str) -> None:
-    with pytest.raises(DesignError) as refused:
-        needed_for(NEEDED, margin, power)
-    assert str(refused.value).startswith(message)
-
-
-def test_where_the_smallest_size_has_more_power_the_items_are_an_upper_bound() -> None:
-    bound = [row | {"at_most": row["margin"] == 0.3} for row in NEEDED]
-    assert needed_for(bound, 0.3, 0.8).at_most
-    assert needed_for(bound, 0.2, 0.8).at_most
-    assert not needed_for(bound, 0.15, 0.8).at_most
-
-
-def test_no_power_at_all_is_said() -> None:
-    with pytest.raises(DesignError, match=r"power 0.95: no margin reached it"):
-        needed_for([*NEEDED[:1], NEEDED[0] | {"power": 0.95}], 0.1, 0.95)
-
-
-def test_sentences_follow_from_how_often_a_label_occurs() -> None:
-    corpus = Corpus.of(generate(10, 3))
-    sentences = corpus.size()["sentences"]
-    labels = [label for text in corpus.stream() for label in text.deprels]
-    found = {
-        (one.variant, one.label): one
-        for one in demands(corpus.sentences(), [get_probe("dependency"), get_probe("position")], sentences, FEW)
+def test_labels_that_are_counted_are_told_those_that_need_least_first(whole: Path) -> None:
+    found = design(whole, ("dependency",), 0.3, 0.8).demands
+    rows = rows_of(Run.open(whole)).query("probe == 'dependency' and selected")
+    assert {(one.variant, one.label) for one in found} == {
+        (row.variant, row.label) for row in rows[counted(rows.label)].itertuples()
     }
-    for label in ("det", "obj"):
-        one = found["dependent->head", label]
-        assert one.items == labels.count(label)
-        assert one.sentences == math.ceil(500 * sentences / labels.count(label))
-    assert found["dependent->head", "nsubj:*"].items == sum(label.startswith("nsubj") for label in labels)
-    assert ("dependent->head", "det:*") not in found
-    assert not any(label == "broad" for _, label in found)
+    assert {one.probe for one in found} == {"dependency"}
+    needed = [one.needed or math.inf for one in found]
+    assert needed == sorted(needed)
 
 
-def test_documents_are_needed_as_well_as_items() -> None:
-    corpus = Corpus.of(generate(10, 3))
-    (one,) = [
-        one
-        for one in demands(corpus.sentences(), [get_probe("dependency")], 50, Needed(1, 40, at_most=False))
-        if (one.variant, one.label) == ("dependent->head", "obj")
-    ]
-    assert one.documents == sum("obj" in text.deprels for text in corpus.stream())
-    assert one.sentences == math.ceil(50 * 40 / one.documents)
-
-
-@pytest.mark.slow
-def test_the_command_says_what_each_label_takes_and_whether_there_is_enough(
-    record: Path, headscope: Callable[..., Any]
-) -> None:
-    said = headscope("design", "grammar", "--margin", "0.3", "--power", "0.8", "--probe", "agreement")
-    assert (said.code, said.err) == (0, "")
-    text = " ".join(said.out.split())
-    assert "30 points above its strongest baseline" in text
-    assert "80 % of runs when a label has 100 scored words in 20 documents of the report split" in text
-    lines = {line.split()[2]: line.split() for line in said.out.splitlines() if line.strip().startswith("agreement")}
-    corpus = Corpus.generated(400, 0)
-    sentences = corpus.size()["sentences"]
-    assert lines["all"][-1] == "yes"
-    items, documents, needed = (int(lines["all"][place].replace(",", "")) for place in (-4, -3, -2))
-    assert needed == math.ceil(sentences * max(100 / items, 20 / documents))
-    assert "dependency" not in said.out
-
-
-def test_a_margin_that_cannot_be_answered_is_a_mistake_of_one_line(record: Path, headscope: Callable[..., Any]) -> None:
-    said = headscope("design", "grammar", "--margin", "0.01")
-    assert (said.code, said.out) == (2, "")
-    assert said.err.startswith("headscope: margin 0.01: ")
-    record.unlink()
-    design.published_record.cache_clear()
-    said = headscope("design", "grammar")
-    assert said.code == 2
-    assert "make it with 'headscope sandbox --out" in said.err
-
-
-def test_a_corpus_is_a_name_or_a_file_and_anything_else_is_a_mistake_of_one_line(
-    record: Path, headscope: Callable[..., Any], write_corpus: Callable[..., Path], sentences: list[str], tmp_path: Path
-) -> None:
-    said = headscope(
-        "design", write_corpus(tmp_path / "sixty.conllu", sentences), "--margin", "0.3", "--probe", "dependency"
+def test_a_higher_grade_takes_more_documents(whole: Path) -> None:
+    """Its rivals are those of the first grade, and more."""
+    first, third = (
+        {
+            (one.probe, one.variant, one.label): one.error
+            for one in design(whole, ("dependency",), 0.3, 0.8, grade).demands
+        }
+        for grade in (1, 3)
     )
+    assert third.keys() <= first.keys()
+    assert third
+    assert all(third[question] >= first[question] for question in third)
+
+
+def test_leads_within_the_margin_and_labels_that_no_run_tested_are_refused(whole: Path) -> None:
+    with pytest.raises(DesignError, match=r"--lead 0.05: the run tests leads above 0.05"):
+        design(whole, (), 0.05, 0.8)
+    with pytest.raises(DesignError, match=r"no label of nothing was tested for grade 1, beyond position and controls"):
+        design(whole, ("nothing",), 0.3, 0.8)
+
+
+def test_the_command_says_what_each_label_takes(headscope: Callable[..., Any], whole: Path, tmp_path: Path) -> None:
+    said = headscope("design", whole, "--lead", 0.3, "--power", 0.9, "--grade", 2, "--probe", "dependency")
     assert (said.code, said.err) == (0, "")
-    assert "enough of" in said.out
-    said = headscope("design", "ewt-dv")
-    assert (said.code, said.out) == (2, "")
-    assert "unknown corpus 'ewt-dv'; did you mean 'ewt-dev'?" in said.err
+    assert "lead of 30 points has grade 2, beyond words, in 90 % of corpora" in " ".join(said.out.split())
+    first = design(whole, ("dependency",), 0.3, 0.9, 2).demands[0]
+    (line, *_) = (line for line in said.out.splitlines() if line.strip().startswith("dependency"))
+    assert line.split()[-1].replace(",", "") == str(first.needed)
+    missing = headscope("design", shutil.copytree(whole, tmp_path / "run"), "--lead", 0.01)
+    assert missing.code == 2
+    assert missing.err.startswith("headscope: --lead 0.01: ")
+    assert headscope("design", tmp_path / "nothing").code == 2

@@ -295,7 +295,7 @@ def test_each_control_can_be_switched_on_alone(
     assert {name for name in found.record.stages if name.startswith("control: ")} == names
     assert len(seen) == 2
     for split in seen:
-        always = {"offset", "previous word", "uniform", "lexical table", "tag rule"}
+        always = {"offset", "previous word", "uniform", "lexical table", "nearest word of a tag set"}
         assert set(split.baselines) - always == CONTROLS[change]
         for name in CONTROLS[change]:
             asked = {question for question in split.heads if question[2] != "broad"}

@@ -215,7 +215,7 @@ def test_an_unknown_name_is_told_what_was_meant() -> None:
     with pytest.raises(CorpusError, match=r"unknown corpus 'ewt_dev'; did you mean 'ewt-dev'\?"):
         corpus_path("ewt_dev")
     with pytest.raises(
-        CorpusError, match=r"unknown corpus 'xyz'; known are ewt-train, .*grammar, senses \(a file is given"
+        CorpusError, match=r"unknown corpus 'xyz'; known are ewt-train, .*grammar, senses, agreement \(a file is given"
     ):
         corpus_path("xyz")
 

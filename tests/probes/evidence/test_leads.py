@@ -5,8 +5,10 @@ import pytest
 import scipy.stats
 import statsmodels.api
 from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
 
-from probes.evidence.leads import Documents, holm, p_of_leads
+from probes.evidence.leads import Documents, holm, p_of_leads, p_unseen
+from probes.scoring.tally import Numbers
 
 N = np.array([3.0, 8, 1, 20, 11, 6, 40, 7, 9, 2])
 TOTALS = np.random.default_rng(0).random((10, 3)) * N[:, None]
@@ -42,31 +44,99 @@ def test_degrees_of_freedom_are_those_of_dense_matrices() -> None:
     assert documents.effective == pytest.approx(N.sum() ** 2 / (N @ N))
 
 
-def test_an_interval_and_a_bound_are_those_of_student_s_t() -> None:
+def guarded(documents: Documents, totals: Numbers, more: float) -> tuple[Numbers, Numbers]:
+    """Estimate and error with one more item that has `more`: a step of (more - mean) / (n + 1) by a single item."""
+    n, mean = N.sum(), totals.sum(0) / N.sum()
+    step = (more - mean) / (n + 1)
+    return mean + step, np.sqrt(documents.error(totals) ** 2 + step**2)
+
+
+def test_intervals_and_bounds_are_those_of_student_s_t_with_one_more_item() -> None:
     documents = Documents.of(N)
-    error, mean = documents.error(TOTALS), TOTALS.sum(0) / N.sum()
-    expected = scipy.stats.t.interval(0.95, documents.freedom, mean, error)
-    np.testing.assert_allclose(documents.interval(TOTALS), expected)
-    far = scipy.stats.t.ppf(0.95, documents.freedom)
-    np.testing.assert_allclose(documents.upper_bound(TOTALS), mean + far * error)
+    (below, short), (above, long) = (guarded(documents, TOTALS, more) for more in (-1, 1))
+    far = scipy.stats.t.ppf(0.975, documents.freedom)
+    np.testing.assert_allclose(documents.interval(TOTALS), [below - far * short, above + far * long])
+    bounds = above + scipy.stats.t.ppf(0.95, documents.freedom) * long
+    np.testing.assert_allclose(documents.upper_bound(TOTALS), np.minimum(bounds, 1))
+    level = scipy.stats.t.cdf(0.2, documents.freedom)
+    np.testing.assert_allclose(documents.upper_bound(TOTALS, level), above + 0.2 * long)
 
 
-def test_the_interval_of_a_share_is_one_of_log_odds() -> None:
-    documents, share = Documents.of(N), TOTALS.sum(0) / N.sum()
-    odds = np.log(share / (1 - share))
-    far = scipy.stats.t.ppf(0.975, documents.freedom) * documents.error(TOTALS) / (share * (1 - share))
-    np.testing.assert_allclose(np.exp(-np.log1p(np.exp(-(odds + [[-1], [1]] * far)))), documents.share_interval(TOTALS))
-    ends = documents.share_interval(np.column_stack([0 * N, N]))
-    assert ends.tolist() == [[0, 1], [0, 1]]
+def test_the_interval_of_a_share_is_that_of_agresti_and_coull_where_documents_are_items() -> None:
+    hits = np.zeros((300, 3))
+    hits[:30, 0], hits[:280, 1] = 1, 1
+    found = Documents.of(np.ones(300)).share_interval(hits)
+    expected = [proportion_confint(count, 300, method="agresti_coull") for count in (30, 280, 0)]
+    np.testing.assert_allclose(found.T, np.clip(expected, 0, 1), atol=0.0015)
+    assert found[0, 2] == 0 < found[1, 2]
     assert np.isnan(Documents.of(np.array([7.0])).share_interval(np.array([[7.0]]))).all()
 
 
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.97])
+@pytest.mark.parametrize("documents", [25, 100])
+def test_intervals_of_shares_hold_them(share: float, documents: int) -> None:
+    """2,000 corpora of documents that differ in length and in how often a head is right (beta-binomial)."""
+    random = np.random.default_rng(1)
+    n = random.integers(2, 12, documents).astype(float)
+    chance = random.beta(8 * share, 8 * (1 - share), (documents, 2000))
+    low, high = Documents.of(n).share_interval(random.binomial(n.astype(int)[:, None], chance).astype(float))
+    held = ((low <= share) & (share <= high)).mean()
+    assert held >= 0.93
+
+
 def test_p_is_that_of_the_lead_above_the_margin() -> None:
-    """At the margin it is one half; where it is 5 % the lower end of the 90 % interval is the margin."""
-    documents, mean = Documents.of(N), TOTALS.sum(0) / N.sum()
-    assert documents.p_above(TOTALS, mean[0])[0] == 0.5
-    low = documents.interval(TOTALS, 0.9)[0]
-    assert documents.p_above(TOTALS, low[1])[1] == pytest.approx(0.05)
+    """Where leads of documents are symmetric there is nothing to bend: p is 5 % at the end of the 90 % interval."""
+    n = np.full(9, 50.0)
+    even = (n * np.linspace(0.1, 0.5, 9))[:, None]
+    documents = Documents.of(n)
+    low = documents.interval(even, 0.9)[0]
+    assert documents.p_above(even, low[0])[0] == pytest.approx(0.05)
+    mean, error = 0.3 - 1.3 / 451, np.hypot(documents.error(even)[0], 1.3 / 451)
+    assert documents.p_above(even, 0.2)[0] == pytest.approx(scipy.stats.t.sf((mean - 0.2) / error, 8))
+
+
+def test_a_few_documents_that_lead_by_far_less_make_a_lead_less_sure() -> None:
+    """The same mean and spread, with the odd documents above or below the others; by hand after Hall (1992)."""
+    n = np.full(40, 30.0)
+    below = np.full((40, 1), 0.2)
+    below[:2] = -0.6
+    above = 2 * below.mean() - below
+    documents = Documents.of(n)
+    rare, plain = (float(documents.p_above(n[:, None] * leads, 0.05)[0]) for leads in (below, above))
+    step = (-1 - 0.16) / 1201
+    error = np.hypot(documents.error(n[:, None] * below)[0], step)
+    t = (0.16 + step - 0.05) / error
+    skew = (38 * 0.04**3 - 2 * 0.76**3) / 39**3 / error**3
+    assert rare == pytest.approx(scipy.stats.t.sf(t + skew * t**2 / 3 + skew**2 * t**3 / 27 + skew / 6, 39))
+    assert plain == pytest.approx(scipy.stats.t.sf(t, 39))
+    assert rare > 1.5 * plain
+
+
+def test_a_head_that_loses_on_every_item_has_a_p_of_one() -> None:
+    n = np.full(6, 5.0)
+    assert Documents.of(n).p_above(-n[:, None], 0.05).tolist() == [1]
+
+
+def test_documents_that_say_all_the_same_do_not_exclude_what_was_not_seen() -> None:
+    """Ten items of which a head has none right: its share may be 5 %, and its lead over an idle rival too."""
+    documents, nothing = Documents.of(np.ones(10)), np.zeros((10, 1))
+    assert documents.upper_bound(nothing)[0] > 0.05
+    assert documents.interval(nothing)[0, 0] < -0.05
+    assert documents.share_interval(nothing)[1, 0] > 0.05
+
+
+def test_leads_of_a_few_unequal_documents_stay_within_a_hundred_points() -> None:
+    documents = Documents.of(np.array([1.0, 5, 30]))
+    totals = np.array([[1.0], [-2], [20]])
+    assert documents.interval(totals)[1, 0] > 1
+    assert documents.lead_interval(totals).tolist() == [[-1], [1]]
+    assert documents.upper_bound(totals).tolist() == [1]
+
+
+def test_documents_that_are_missing_from_a_corpus() -> None:
+    """Heads that lead by 30 points: were 19.2 % of documents lost on all words, the lead would be 5; ten show none."""
+    found = p_unseen(np.array([0.3, 0.05, -1.0, 1.0]), 10, 0.05)
+    assert found.tolist() == pytest.approx([(1 - 0.25 / 1.3) ** 10, 1, 1, (1 - 0.475) ** 10])
 
 
 def test_no_p_is_below_that_of_all_signs() -> None:

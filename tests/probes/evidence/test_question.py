@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from probes.evidence.leads import Documents, holm
-from probes.evidence.question import Draws, Effort, weigh
-from probes.evidence.statistics import Bootstrap, SignFlips
+from probes.evidence.question import Effort, weigh
+from probes.evidence.statistics import Bootstrap
 from probes.scoring.tally import Sums
 
 
@@ -17,14 +17,13 @@ def sums_of(n: Sequence[float], *hits: Sequence[float], mass: float = 0.5) -> Su
     return Sums(tuple(range(len(n))), np.array(n, np.float64), columns, mass * columns, columns + 1, columns / 4)
 
 
-def paired(*weights: Sequence[float], flips: int = 1000) -> Draws:
+def given(*weights: Sequence[float]) -> Bootstrap:
     """Resamples that are given instead of drawn, [replicate, cluster]."""
-    clusters = tuple(range(len(weights[0])))
-    return Draws(Bootstrap(clusters, np.array(weights, np.float64), level=0.5), SignFlips.draw(clusters, flips, 0))
+    return Bootstrap(tuple(range(len(weights[0]))), np.array(weights, np.float64), level=0.5)
 
 
-def drawn(clusters: int) -> Draws:
-    return Draws.of(range(clusters), Effort(200, 99, 0), 1)
+def drawn(clusters: int) -> Bootstrap:
+    return Effort(replicates=200).resamples(range(clusters), 1)
 
 
 HEADS = sums_of([10, 20, 10], [4, 15, 5], [1, 2, 1], [10, 20, 10])
@@ -50,9 +49,9 @@ def test_the_margin_is_over_the_strongest_baseline_and_never_over_the_table() ->
 
 
 def test_rules_are_told_beside_the_baselines_and_are_not_among_them() -> None:
-    rules = {"tag rule": TABLE, "first noun": OFFSET}
+    rules = {"nearest word of a tag set": TABLE, "first noun or pronoun": OFFSET}
     found = weigh(HEADS, {"offset": OFFSET}, None, drawn(3), test=False, rules=rules)
-    assert (found.baseline, found.rule, found.rule_accuracy) == ("offset", "tag rule", 0.75)
+    assert (found.baseline, found.rule, found.rule_accuracy) == ("offset", "nearest word of a tag set", 0.75)
     np.testing.assert_array_equal(found.rule_interval, weigh(HEADS, {}, TABLE, drawn(3), test=False).lexical_interval)
     assert weigh(HEADS, {}, None, drawn(3), test=False).rule == ""
 
@@ -64,8 +63,8 @@ def test_of_equal_baselines_the_first_by_name_is_told_in_whatever_order_they_are
 def test_intervals_are_those_of_the_documents() -> None:
     found, documents = weigh(HEADS, {}, None, drawn(3), test=False), Documents.of(HEADS.n)
     np.testing.assert_array_equal(found.accuracy_interval, documents.share_interval(HEADS.hits))
-    np.testing.assert_array_equal(found.mass_interval, np.maximum(documents.interval(HEADS.mass), 0))
-    assert found.accuracy_interval[:, 2].tolist() == [1, 1]
+    np.testing.assert_array_equal(found.mass_interval, np.clip(documents.interval(HEADS.mass), 0, 1))
+    assert found.accuracy_interval[1, 2] == 1
     uneven = sums_of([10, 10], [1, 9])
     assert weigh(uneven, {}, None, drawn(2), test=False).mass_interval[0, 0] == 0
     assert Documents.of(uneven.n).interval(uneven.mass)[0, 0] < 0
@@ -74,20 +73,25 @@ def test_intervals_are_those_of_the_documents() -> None:
 def test_intervals_of_leads_are_paired_and_allow_for_lengths() -> None:
     found = weigh(HEADS, {"offset": OFFSET, "uniform": UNIFORM}, TABLE, drawn(3), test=False)
     documents = Documents.of(HEADS.n)
-    np.testing.assert_allclose(found.margin_interval, documents.interval(HEADS.hits - UNIFORM.hits))
-    np.testing.assert_allclose(found.lexical_interval, documents.interval(HEADS.hits - TABLE.hits))
+    np.testing.assert_allclose(found.margin_interval, documents.lead_interval(HEADS.hits - UNIFORM.hits))
+    np.testing.assert_allclose(found.lexical_interval, documents.lead_interval(HEADS.hits - TABLE.hits))
     assert found.effective_clusters == documents.effective
+
+
+def test_attention_that_may_be_above_one_is_not_cut_off_there() -> None:
+    found = weigh(sums_of([10, 20, 10], [10, 20, 10], mass=3), {}, None, drawn(3), test=False)
+    assert found.mass_interval[1, 0] > 3
 
 
 def test_stability_is_the_share_of_resamples_that_a_head_wins() -> None:
     """The second head is the better one in the second cluster alone, and has 10 to 11 in both together."""
     heads = sums_of([10, 10], [6, 5], [1, 9])
-    draws = paired([2, 0], [2, 0], [0, 2], [1, 1])
+    draws = given([2, 0], [2, 0], [0, 2], [1, 1])
     assert weigh(heads, {}, None, draws, test=False).stability.tolist() == [0.75, 0.25]
 
 
-RISING = sums_of([10] * 8, [8, 7, 9, 8, 8, 7, 9, 8], [9, 9, 9, 9, 9, 9, 9, 8], [2, 3, 1, 2, 3, 1, 2, 2])
-"Accuracies 0.8, 0.8875 and 0.2."
+RISING = sums_of([10] * 8, [8, 7, 9, 8, 8, 7, 9, 8], [10, 9, 10, 9, 10, 9, 10, 9], [2, 3, 1, 2, 3, 1, 2, 2])
+"Accuracies 0.8, 0.95 and 0.2."
 WEAK, STRONG, EXPERT = (sums_of([10] * 8, [hits] * 8) for hits in (2, 6, 8))
 "Rivals of 0.2, 0.6 and 0.8 in every document."
 
@@ -130,6 +134,18 @@ def test_what_is_excluded_is_the_largest_bound_of_any_head_over_the_rival_that_h
     assert np.isnan(weigh(RISING, {"weak": WEAK}, None, drawn(8), test=False).excluded)
 
 
+def test_bounds_take_the_control_that_was_chosen_without_the_report_split() -> None:
+    """The best of many heads of a control looks better on this split than it is: too little of a lead would be left."""
+    lucky, blind = {"shuffled weights": STRONG}, {"shuffled weights": WEAK}
+    documents = Documents.of(RISING.n)
+    found = weigh(RISING, lucky, None, drawn(8), test=True, blind=blind)
+    assert found.excluded == documents.upper_bound(RISING.hits - WEAK.hits).max()
+    low, high = found.margin_interval
+    np.testing.assert_array_equal(low, documents.interval(RISING.hits - STRONG.hits)[0])
+    np.testing.assert_array_equal(high, documents.interval(RISING.hits - WEAK.hits)[1])
+    np.testing.assert_array_equal(found.p, documents.p_above(RISING.hits - STRONG.hits, 0.05))
+
+
 def test_without_baseline_there_is_neither_margin_nor_test() -> None:
     found = weigh(HEADS, {}, TABLE, drawn(3), test=True)
     assert found.baseline == ""
@@ -161,10 +177,8 @@ def test_where_no_test_is_wanted_there_is_none() -> None:
     assert found.margin.tolist() == pytest.approx([0.35, -0.15, 0.75])
 
 
-def test_splits_have_draws_of_their_own_that_follow_the_seed() -> None:
-    first, again, other = (Draws.of(range(9), Effort(50, 40, 7), split) for split in (0, 0, 1))
-    assert first.bootstrap.weights.shape == (50, 9)
-    assert first.flips.signs.shape == (40, 9)
-    for part in (lambda draws: draws.bootstrap.weights, lambda draws: draws.flips.signs):
-        assert np.array_equal(part(first), part(again))
-        assert not np.array_equal(part(first), part(other))
+def test_splits_have_resamples_of_their_own_that_follow_the_seed() -> None:
+    first, again, other = (Effort(50, 40, 7).resamples(range(9), split).weights for split in (0, 0, 1))
+    assert first.shape == (50, 9)
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)

@@ -3,10 +3,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 
 from probes.evidence.leads import Documents
 from probes.evidence.question import Effort
-from probes.evidence.results import Split, add_verdicts, best_head, control_sums, pooled_sums, score_table
+from probes.evidence.results import (
+    Split,
+    add_verdicts,
+    best_head,
+    blind_control_sums,
+    control_sums,
+    pooled_sums,
+    score_table,
+)
 from probes.evidence.statistics import VerdictRule
 from probes.scoring.aligned import Dropped
 from probes.scoring.baselines import LEXICAL
@@ -164,9 +173,10 @@ def test_stability_is_that_of_the_choice_on_the_selection_split() -> None:
 
 
 def verdicts(rows: list[dict[str, object]], rule: VerdictRule | None = None) -> pd.DataFrame:
-    """The rows with verdicts; what a row does not say is of the probe "p", with no rival but baselines."""
-    nothing = dict.fromkeys(("p_words", "p_rules", "excluded"), np.nan)
-    beside = {"probe": "p", "variant": "v", "split": "report"} | nothing
+    """The rows with verdicts; what a row does not say is of the probe "p", with no rival but a baseline of 0."""
+    nothing = dict.fromkeys(("p_words", "p_rules", "excluded", "lexical_accuracy", "rule_accuracy"), np.nan)
+    beside = {"probe": "p", "variant": "v", "split": "report", **nothing}
+    beside |= {"accuracy": 0.5, "baseline_accuracy": 0.0, "effective_clusters": 1000.0}
     return add_verdicts(pd.DataFrame([beside | row for row in rows]), rule or VerdictRule())
 
 
@@ -185,6 +195,17 @@ def test_a_grade_is_the_highest_that_is_reached_without_a_failure_below() -> Non
     assert found.specialised.tolist() == [True, True, True, False, False, False]
     assert found.verdict.tolist() == ["yes", "yes", "yes", "undecided", "yes", ""]
     assert verdicts(rows, VerdictRule(alpha=0.003)).grade.tolist() == [1, 1, 1, 0, 1, 0]
+
+
+def test_a_lead_that_documents_may_be_missing_for_has_no_grade_however_small_its_p() -> None:
+    """Over the rule it is 10 points: were 4.5 % of documents lost on all words, it would be 5; 50 show none 10 % of
+    the time. Over the others it is 50 points."""
+    rivals = {"lexical_accuracy": 0.1, "rule_accuracy": 0.4}
+    row: dict[str, object] = {"label": "a", "p_label": 1e-9, "p_words": 1e-9, "p_rules": 1e-9, **rivals}
+    few, many = (verdicts([row | {"effective_clusters": documents}]).iloc[0] for documents in (50.0, 80.0))
+    assert (few.grade, many.grade) == (2, 3)
+    assert few.p_rules == pytest.approx((1 - 0.05 / 1.1) ** 50)
+    assert few.p_words == pytest.approx((1 - 0.35 / 1.4) ** 50)
 
 
 def test_labels_of_a_run_are_one_family_however_they_depend_on_each_other() -> None:
@@ -220,12 +241,14 @@ def test_a_question_is_decided_for_all_of_its_heads_at_once() -> None:
 
 
 def test_intervals_of_margins_are_paired() -> None:
-    """A head that is right three times more in ten has a margin of 0.3 whatever is drawn."""
-    heads = sums_of([10, 20, 30], [[4, 0, 0, 0], [21 / 2, 0, 0, 0], [9, 0, 0, 0]])
-    part = split({A: heads}, offset=one([1, 9 / 2, 0], [10, 20, 30]))
+    """A head that is right three times more in ten has a margin of 0.3 whatever is drawn: what is left is one item."""
+    n = [10, 20, 30]
+    heads = sums_of(n, [[4, 0, 0, 0], [21 / 2, 0, 0, 0], [9, 0, 0, 0]])
+    part = split({A: heads}, offset=one([1, 9 / 2, 0], n))
     first = table(part, part).iloc[0]
-    assert (first.margin, first.margin_low, first.margin_high) == pytest.approx((0.3, 0.3, 0.3))
-    assert first.ci_high - first.ci_low > 0.05
+    far = 1 + scipy.stats.t.ppf(0.975, Documents.of(np.array(n, float)).freedom)
+    expected = (0.3, 0.3 - far * 1.3 / 61, 0.3 + far * 0.7 / 61)
+    assert (first.margin, first.margin_low, first.margin_high) == pytest.approx(expected)
 
 
 def test_what_is_missing_in_a_split_is_nan_with_no_items() -> None:
@@ -292,6 +315,7 @@ def test_a_control_model_answers_with_the_head_that_is_best_on_both_splits() -> 
         np.testing.assert_array_equal(getattr(report[A], name), getattr(REPORT, name)[:, [0]])
     assert report[A].n.tolist() == [10, 30]
     assert not np.shares_memory(report[A].hits, REPORT.hits), "the sums of the other heads are let go"
+    assert blind_control_sums({A: SELECT}, {A: REPORT, B: REPORT})[A].hits.tolist() == [[3], [9]]
     alone, nothing = control_sums({A: SELECT}, {})
     assert alone[A].hits.tolist() == [[9], [9]]
     assert nothing == {}

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probes.evidence.leads import p_unseen
 from probes.evidence.question import Effort
-from probes.evidence.results import Split, add_verdicts, control_sums, score_table
+from probes.evidence.results import Split, add_verdicts, blind_control_sums, control_sums, score_table
 from probes.evidence.simulation import Pool, SimulatedQuestion, drawn, judge, simulated_runs, stacked
 from probes.evidence.statistics import VerdictRule
 from probes.registry import CONTROL_ARCS, RANDOM
@@ -53,8 +54,8 @@ def random_pool(documents: int, seed: int = 0) -> Pool:
             "offset": pooled({A: [0.3], B: [0.32], C: [0.25]}),
             "uniform": pooled({A: [0.1], B: [0.1], C: [0.05]}),
             LEXICAL: pooled({A: [0.45], B: [0.5]}),
-            "tag rule": pooled({A: [0.4], B: [0.6]}),
-            "nearest noun": pooled({B: [0.65]}),
+            "nearest word of a tag set": pooled({A: [0.4], B: [0.6]}),
+            "nearest noun or pronoun": pooled({B: [0.65]}),
         },
         pooled({A: [0.3, 0.31, 0.2, 0.1, 0.1, 0.1], B: [0.3, 0.3, 0.28, 0.3, 0.3, 0.3]}),
         {RANDOM: pooled({A: [0.3, 0.1, 0.33, 0.2], B: [0.2, 0.2, 0.2, 0.2], C: [0.1, 0.2, 0.3, 0.3]})},
@@ -89,8 +90,8 @@ POOL = Pool(
     {
         "offset": {A: sums_of([10, 30, 10], [3, 12, 5])},
         LEXICAL: {A: sums_of([10, 30, 10], [9, 28, 9])},
-        "tag rule": {A: sums_of([10, 30, 10], [9, 20, 1]), B: sums_of([20], [20], clusters=[1])},
-        "first noun": {A: sums_of([10, 30, 10], [10, 30, 8])},
+        "nearest word of a tag set": {A: sums_of([10, 30, 10], [9, 20, 1]), B: sums_of([20], [20], clusters=[1])},
+        "first noun or pronoun": {A: sums_of([10, 30, 10], [10, 30, 8])},
     },
     {A: sums_of([10, 30, 10], [[0, 5, 2], [9, 10, 3], [0, 10, 0]])},
     {RANDOM: {A: sums_of([10, 30, 10], [[1, 2], [1, 2], [1, 2]]), B: sums_of([20], [[6, 1]], clusters=[1])}},
@@ -193,8 +194,9 @@ def real_run(pool: Pool, select: range, report: range, effort: Effort, rule: Ver
         for part in (select, report)
     ]
     for name, pooled in {CONTROL_ARCS: pool.arcs, **pool.controls}.items():
-        chosen = control_sums(*(renumbered(pooled, part) for part in (select, report)))
-        for split, sums in zip(splits, chosen, strict=True):
+        both = [renumbered(pooled, part) for part in (select, report)]
+        splits[1].blind[name] = blind_control_sums(*both)
+        for split, sums in zip(splits, control_sums(*both), strict=True):
             split.baselines[name] = sums
     return add_verdicts(score_table(*splits, shape=SHAPE, effort=effort, margin=rule.margin), rule)
 
@@ -237,7 +239,9 @@ def assert_same(judged: dict[Question, SimulatedQuestion], scores: pd.DataFrame)
         assert set(rows.baseline) == {found.baseline}
 
 
-@pytest.mark.parametrize(("documents", "margin", "verdict"), [(12, 0.05, "yes"), (30, 0.05, "yes"), (30, 0.6, "no")])
+@pytest.mark.parametrize(
+    ("documents", "margin", "verdict"), [(12, 0.05, "undecided"), (120, 0.05, "yes"), (60, 0.6, "no")]
+)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_run_in_which_every_document_is_drawn_once_is_judged_as_a_real_run(
     documents: int, margin: float, verdict: str, seed: int
@@ -248,7 +252,6 @@ def test_a_run_in_which_every_document_is_drawn_once_is_judged_as_a_real_run(
     judged = judge(pool, np.array(select), np.array(report), EFFORT, rule)
     scores = real_run(pool, select, report, EFFORT, rule)
     assert_same(judged, scores)
-    assert {*scores.grade} >= {0, 1}
     assert verdict in {*scores.verdict}
     assert scores.p_rules.notna().any()
 
@@ -288,7 +291,8 @@ def test_all_labels_of_a_run_are_one_family() -> None:
     pool, documents = random_pool(30), np.arange(30)
     whole = judge(pool, documents, documents, EFFORT, VerdictRule())
     alone = judge(pool.only([B]), documents, documents, EFFORT, VerdictRule())[B]
-    np.testing.assert_allclose(alone.p_adjusted, alone.evidence.p_label)
+    unseen = p_unseen(alone.evidence.leads, alone.evidence.effective_clusters, 0.05)
+    np.testing.assert_allclose(alone.p_adjusted, np.maximum(alone.evidence.p_label, unseen))
     assert (whole[B].p_adjusted > alone.p_adjusted).any()
 
 

@@ -106,17 +106,18 @@ class ByLoops:
         return hits / strong if strong and known else math.nan
 
     def lift(self, head: int, question: Question) -> float:
-        total, count = defaultdict(float), defaultdict(int)
+        """Attention is weighed against what each other word of its text would get if all got the same."""
+        weighed = defaultdict[int, list[float]](list)
         for maps in self.maps:
             for query, row in enumerate(maps[head]):
                 for key, value in enumerate(row):
-                    total[key - query] += value
-                    count[key - query] += 1
+                    if key != query:
+                        weighed[key - query].append(value / (1 / (len(row) - 1)))
         on = expected = 0.0
         for maps, pairs in zip(self.maps, self.pairs, strict=True):
             for query, key in pairs.get(question, ()):
                 on += maps[head][query][key]
-                expected += total[key - query] / count[key - query]
+                expected += sum(weighed[key - query]) / len(weighed[key - query]) / (len(maps[head]) - 1)
         return on / expected if expected else math.nan
 
     def explained(self, head: int, roles: Sequence[Question]) -> float:
@@ -197,6 +198,33 @@ def test_even_attention_has_a_lift_of_one_and_shares_its_ties(model: Model, tree
     np.testing.assert_allclose(found.explained([roles] * HEADS), [(3 + 1) / 12] * HEADS, rtol=1e-6)
     roles = [("dependency", "dependent->head", "det"), ("position", "other words", "next")]
     np.testing.assert_allclose(found.explained([roles] * HEADS), [3 / 12] * HEADS, rtol=1e-6)
+
+
+def to_other_words(documents: Sequence[Document], batch: Batch) -> list[Attend]:
+    """Every word gives all other words of its text the same, in all heads; special tokens attend to [SEP]."""
+    width = batch.from_words.shape[1]
+    rows = torch.zeros(len(documents), width, width)
+    for row, text in zip(rows, documents, strict=True):
+        n = len(text)
+        row[:n, :n] = (1 - torch.eye(n)) / (n - 1)
+    pattern = batch.to_words[:, :, :width] @ rows @ batch.from_words
+    pattern += (pattern.sum(2) == 0).float()[:, :, None] * batch.to_words[:, None, :, -2]
+    return [Attend(layer, dict.fromkeys(range(3), pattern)) for layer in range(2)]
+
+
+def test_uniform_attention_has_a_lift_of_one_where_texts_differ_in_length(
+    model: Model, random_documents: Callable[..., list[Document]]
+) -> None:
+    """Words of short texts get more each: mean attention by offset alone would tell them from those of long ones."""
+    texts = MemoryTexts([one for one in random_documents(12, longest=12) for one in one.split_sentences()])
+    texts = MemoryTexts([text for text in texts.take(range(len(texts))) if len(text) > 1])
+    assert len({len(text) for text in texts.take(range(len(texts)))}) > 4
+    found = observed(model, texts, PROBES[:2], changes=to_other_words)
+    measures = found.measures()
+    np.testing.assert_allclose(found.between_share, 1, rtol=1e-6)
+    lifts = np.array([lift for _, lift in measures.values() if not np.isnan(lift).any()])
+    assert len(lifts) > 20
+    np.testing.assert_allclose(lifts, 1, rtol=1e-6)
 
 
 def attend_as(places: Sequence[int]) -> Callable[[Sequence[Document], Batch], list[Attend]]:

@@ -17,6 +17,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "b.txt").write_text(SHIP + SHIPS, "utf-8")
     (tmp_path / "a.txt").write_text(SHIPS * 3, "utf-8")
     (tmp_path / "README.md").write_text("about", "utf-8")
+    (tmp_path / "SOURCE.txt").write_text("about", "utf-8")
     return tmp_path
 
 
@@ -67,7 +68,10 @@ def test_names_and_places_that_are_not_there_are_told_with_what_to_do(folder: Pa
 
 @pytest.mark.parametrize(
     ("name", "items", "lost"),
-    [("blimp", 67 * 5, 0), ("linzen", 5, 0), ("goldberg", 5, 1), ("opensesame", 15 * 5, 4)],
+    [
+        *[("blimp", 67 * 5, 0), ("linzen", 5, 0), ("goldberg", 5, 1)],
+        *[("marvin-linzen", 22 * 5, 0), ("opensesame", 15 * 5, 4)],
+    ],
 )
 def test_the_real_files_are_read(name: str, items: int, lost: int) -> None:
     if not os.environ.get("HEADSCOPE_DATA"):

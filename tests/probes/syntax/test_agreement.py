@@ -1,5 +1,6 @@
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -405,6 +406,46 @@ def test_control_arcs_among_nouns_are_nouns(tree: Tree) -> None:
     drawn = arcs.draw(items, Shown([text]))
     assert set(drawn.gold[0].tolist()) <= {0, 1, 4}
     assert drawn.gold[1].tolist() == [0, 0, 1]
+
+
+BEFORE = f"""
+    ports NOUN 2 nsubj {PLUR}
+    say   VERB 0 root  Tense=Past|VerbForm=Fin
+    ship  NOUN 4 nsubj {SING}
+    sinks VERB 2 ccomp {PRESENT}
+    boats NOUN 4 obj   {PLUR}
+"""
+
+
+def test_where_the_corpus_says_the_construction_nouns_before_the_subject_attract_too(tree: Tree) -> None:
+    sentence = replace(tree(BEFORE), kind="in a clause")
+    marked = {"construction=in a clause", "attractor=before", "attractor=any"}
+    assert marked | {"attractors=0"} <= parts(sentence)[3]
+    assert parts(replace(sentence, kind=""))[3].isdisjoint(marked)
+
+
+def test_nouns_of_the_same_number_after_the_verb_and_of_other_sentences_do_not_attract_from_before(tree: Tree) -> None:
+    alike = replace(tree(BEFORE.replace("Plur", "Sing", 1)), kind="in a clause")
+    assert not {part for part in parts(alike)[3] if part.startswith("attractor=")}
+    second = replace(tree(f"ship NOUN 2 nsubj {SING}\nsinks VERB 0 root {PRESENT}"), kind="simple")
+    label = SubjectVerbAgreement().targets(Document("d", (alike, second)))["verb->subject"].label[-1]
+    assert "construction=simple" in label
+    assert "attractor=" not in label
+    together = SubjectVerbAgreement().targets(Document("d", (replace(alike, kind=""), second)))["verb->subject"].label
+    assert ["construction" in label for label in together] == [False, True]
+
+
+def test_an_attractor_between_counts_as_any_but_not_as_before(tree: Tree) -> None:
+    sentence = replace(
+        tree(f"""
+            keys NOUN 3 nsubj {PLUR}
+            box  NOUN 1 nmod  {SING}
+            hang VERB 0 root  {PRESENT}
+        """),
+        kind="across a phrase",
+    )
+    assert "attractor=any" in parts(sentence)[2]
+    assert "attractor=before" not in parts(sentence)[2]
 
 
 EWT, GUM = "ud_english_ewt/en_ewt-ud-dev.conllu", "ud_english_gum/en_gum-ud-dev.conllu"

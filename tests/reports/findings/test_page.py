@@ -13,7 +13,7 @@ from reports.findings.page import write_findings_page
 from reports.findings.record import RECORD, VERDICTS, published_words, read_findings
 from reports.findings.words import beside, common, deciding, exceptions, facts, with_network
 from reports.formats import escaped
-from reports.page.run_findings import Verdict, run_findings
+from reports.page.run_findings import run_findings
 from reports.page.sections import SECTIONS
 from reports.run.record import ModelFacts, RunRecord
 from reports.sections.report_section import Told
@@ -281,7 +281,7 @@ def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights
     assert found is not None
     assert found.said.startswith("These weights (minilm) were held against 2 findings of 1 papers")
     assert "0 reproduced, 1 differs, 0 not reproduced, 1 not testable here" in found.said
-    assert found.verdicts == [Verdict("Somebody 2020", HOSTILE, "differs", "")]
+    assert found.verdicts == [{"paper": "Somebody 2020", "claim": HOSTILE, "verdict_of_finding": "differs", "why": ""}]
     told = Told(next(one for one in SECTIONS if one.name == "run_findings"), found)
     html = environment().get_template("run_findings.html.j2").render(told=told)
     assert "<td><b>differs</b></td>" in html

@@ -24,9 +24,17 @@ from reports.scores.glossary import MEANING
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import fraction
 from reports.tables.table import Table
+from reports.targets.tables import TARGET_TABLES
 from reports.templates.environment import FILES
 
-EVERY: Mapping[str, Table] = {**RUN_TABLES, **COMPARE_TABLES, **FINDING_TABLES, **CLAIM_TABLES, **SANDBOX_TABLES}
+EVERY: Mapping[str, Table] = {
+    **RUN_TABLES,
+    **COMPARE_TABLES,
+    **TARGET_TABLES,
+    **FINDING_TABLES,
+    **CLAIM_TABLES,
+    **SANDBOX_TABLES,
+}
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -19,7 +19,7 @@ from reports.scores.summary import leader_sentence, summarise
 from reports.scores.verdicts import Finds, RunThresholds, Verdicts
 from reports.studies.ablation.costs import Costs
 from reports.studies.ablation.section import Ablations, BehaviourCosts, Contrast
-from reports.studies.gating.parts import Importance
+from reports.studies.gating.measures import Importance
 from reports.studies.gating.section import Gating
 from reports.studies.patching.section import HeatMapCell, Patched
 from reports.templates.environment import environment

@@ -2,8 +2,9 @@ from typing import Any
 
 import pandas as pd
 
+from probes.scoring import baselines, expert_rules
 from reports.run.record import RunRecord
-from reports.scores.controls import Rival, rivals
+from reports.scores.controls import BASELINES, RULES, Rival, rivals
 
 ROW = {"probe": "dependency", "variant": "v", "split": "report"}
 
@@ -30,13 +31,18 @@ def test_controls_come_before_baselines_with_what_they_cost():
 
 
 def test_rules_come_last_beside_the_baselines_of_the_same_pairs():
-    found = rivals(frame(("a", "offset"), ("b", "uniform"), rule="tag rule"), RunRecord(), {})
+    found = rivals(frame(("a", "offset"), ("b", "uniform"), rule="nearest word of a tag set"), RunRecord(), {})
     assert [(one.name, one.strongest, one.is_control) for one in found] == [
         ("offset", 1, False),
         ("uniform", 1, False),
-        ("tag rule", 2, False),
+        ("nearest word of a tag set", 2, False),
     ]
     assert found[2].what.startswith("rule of grammar: the nearest word with one of at most five parts of speech")
+
+
+def test_every_baseline_and_rule_of_grammar_is_described_under_its_name():
+    assert BASELINES.keys() == baselines.BASELINES.keys()
+    assert RULES.keys() == expert_rules.RULES.keys()
 
 
 def test_a_control_that_a_row_names_ran_even_if_nothing_else_tells():

@@ -10,7 +10,7 @@ def test_the_rule_is_told_with_the_thresholds_of_the_run():
     assert "adjusted p below 0.01" in said["Grade"]
     assert "every baseline and control" in said["Grade 1, beyond position and controls"]
     assert "lexical table" in said["Grade 2, beyond words"]
-    assert "tag rule and expert rules" in said["Grade 3, beyond grammar rules"]
+    assert "rule of grammar" in said["Grade 3, beyond grammar rules"]
     assert "Benjamini and Yekutieli 2001" in said["Correction"]
     assert "lies below 12.5 points" in said["Verdict on a question"]
     assert "No controls" not in said

@@ -106,20 +106,23 @@ def test_the_most_important_heads_come_first_with_both_costs(found: Gating) -> N
 def test_curves_have_the_range_of_random_orders(found: Gating) -> None:
     value, accuracy = found.curves
     assert (value.title, accuracy.title) == ("made-pairs", "made-pairs, accuracy")
-    left, mean, least, most = value.line("random")
-    assert (left[0], left[-1]) == (1, 0)
-    np.testing.assert_allclose((mean[-1], least[-1], most[-1]), (1, 0, 2))
+    drawn = value.line("random")
+    assert (drawn["left"].iloc[0], drawn["left"].iloc[-1]) == (100, 0)
+    np.testing.assert_allclose(drawn[["value", "low", "high"]].iloc[-1].to_numpy(float), (1, 0, 2))
+    assert drawn["written"].iloc[-1] == "1.000 nats"
+    in_points = accuracy.line("random")
+    of_random = accuracy.rows[accuracy.rows["order"] == "random"]
+    assert in_points["high"].max() == pytest.approx(100 * of_random["value"].max())
     assert accuracy.told.texts[0] == ("by importance", "90.0", "45.0 (22.5 to 54.0)", "45.0 [30.0, 63.0]")
     assert [chart.title for chart in gating_charts(found)] == [
         "made-pairs (nats)",
         "made-pairs, accuracy (percentage points)",
     ]
     band, line, _ = gating_charts(found)[0].spec["layer"]
-    assert [row["series"] for row in band["data"]["values"]] == ["at random, with range"] * len(left)
+    assert [row["series"] for row in band["data"]["values"]] == ["at random, with range"] * len(drawn)
     rows = [row for row in line["data"]["values"] if "range" in row["series"]]
-    np.testing.assert_allclose([row["left"] for row in rows], 100 * left)
-    for column, values in (("value", mean), ("low", least), ("high", most)):
-        np.testing.assert_allclose([row[column] for row in rows], value.scale.factor * values)
+    for column in ("left", "value", "low", "high"):
+        np.testing.assert_allclose([row[column] for row in rows], drawn[column])
 
 
 def test_migration_counts_lost_and_other_heads(found: Gating) -> None:

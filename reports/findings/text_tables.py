@@ -1,4 +1,8 @@
-"""The tables of the page of findings: verdicts by model, every finding, its statements, and the runs."""
+"""The tables of the page of findings: verdicts by model, every finding, its statements, and the runs.
+
+All but the last are matrices with a column a model, where findings.csv has a row a model; runs are a list of
+findings.json.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from reports.findings.record import VERDICTS, Findings, published_words
+from reports.findings.tables import FINDINGS
 from reports.findings.words import beside, common, decided_by, deciding, facts
 from reports.formats import escaped
 from reports.tables.cells import Cell, TextColumn
@@ -57,7 +62,7 @@ def _verdict(model: str, row: Row) -> Cell:
 def all_findings(found: Findings) -> TextTable:
     """Return every finding with its verdict on every model."""
     models = (TextColumn(model, partial(_verdict, model), "text", plain=model) for model in found.models)
-    named = (TextColumn("Paper", _paper, "row"), TextColumn("Claim", _claim, "text"))
+    named = (FINDINGS["paper"].shown(kind="row", write=_paper), FINDINGS["claim"].shown(write=_claim))
     return TextTable.of("All findings", (*named, *models), _rows(found))
 
 
@@ -65,8 +70,8 @@ def statements(finding: Mapping[str, Any]) -> TextTable:
     """Return the statements of a finding: what is published, and what was found on each model."""
     results = {model: result["statements"] for model, result in finding["results"].items() if result["runs"]}
     columns = (
-        TextColumn("Statement", lambda row: _statement(row[1], finding), "row"),
-        TextColumn("Published", lambda row: _published(row[1]), "text"),
+        FINDINGS["text"].shown("Statement", "row", write=lambda row: _statement(row[1], finding)),
+        FINDINGS["published"].shown("Published", "text", write=lambda row: _published(row[1])),
         *(TextColumn(model, partial(_ours, told), "text", plain=model) for model, told in results.items()),
     )
     return TextTable.of(f"Statements of {finding['id']}", columns, enumerate(finding["statements"]))

@@ -2,46 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from reports.formats import count, decimal, names, percent, signed
+from reports.formats import count, decimal, names, percent
 from reports.scales import NumberScale
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.ablation.tables import MEASURES
-from reports.studies.gating.tables import ORDERS
-from reports.tables.cells import Cell, TextColumn, columns_of
+from reports.studies.gating.tables import AREAS, GATES, IMPORTANCE, MIGRATION, ORDERS, PATHS
+from reports.tables.cells import TextColumn
 from reports.tables.text_table import TextTable
 
-Row = tuple[str | Cell, ...]
-Grid = npt.NDArray[np.float64]
+Row = Mapping[Any, Any]
+"A row of a table, by the names of its columns."
+
 
 VALUE: Final = MEASURES[0]
-IMPORTANCE, COST, RANDOM = ORDERS
-TOLD: Final = {IMPORTANCE: "by importance", COST: "by own cost", RANDOM: "at random"}
+BY_IMPORTANCE, BY_COST, AT_RANDOM = ORDERS
+TOLD: Final = {BY_IMPORTANCE: "by importance", BY_COST: "by own cost", AT_RANDOM: "at random"}
 "Order -> what a page calls it."
 
 MOST: Final = 8
 "Heads, and labels, that a table has at the most."
 
-HEADS: Final = columns_of(("Head", "Importance", "Scaled by layer", "Predicted cost", "Cost"))
-AREAS: Final = columns_of(("Order", "Area", "Random orders (range)", "Gain over random"))
-LABELS: Final = columns_of(("Label", "n", "Best before", "Best that stays, before", "Best after", "Change, points"))
-PRICES: Final = (
-    *columns_of(
-        ("Price", "Measure", "Heads left", "All heads", "With gates", "Cost, 95 % interval", "Unit"),
-        ("Measure", "Unit"),
-    ),
-    TextColumn("Which", itemgetter(7), "text", "wrapping heads"),
-)
-SURVIVORS: Final = (*columns_of(("Head", "Gate")), TextColumn("Specialised in", itemgetter(2), "text", "wrapping"))
+
+def _strong(row: object) -> str:
+    return "strong"
 
 
 @dataclass(frozen=True)
@@ -63,20 +54,15 @@ class Importance:
     def heads(self) -> TextTable:
         """The most important heads: name, and importance, share of its layer, predicted and true cost."""
         title = f"The most important heads for {self.behaviour}, in {self.scale.unit}; 95 % intervals"
-        return TextTable.of(title, HEADS, self._rows())
-
-    def _rows(self) -> Iterator[Row]:
         top = self.rows.sort_values(["importance", "layer", "head"], ascending=[False, True, True], kind="stable")
-        told = self.scale
-        for row in top.head(MOST).to_dict("records"):
-            importance = told.told(row["importance"], row["ci_low"], row["ci_high"])
-            cells = (
-                importance,
-                decimal(row["of_layer"]),
-                told.cost(row["predicted"]),
-                told.cost(row["cost"]),
-            )
-            yield row["name"], Cell(cells[0], look="strong"), *cells[1:]
+        columns = (
+            IMPORTANCE["name"].shown("Head", "row"),
+            replace(IMPORTANCE["importance"], write=self.scale.cost).shown_beside(look=_strong),
+            IMPORTANCE["of_layer"].shown("Scaled by layer"),
+            replace(IMPORTANCE["predicted"], write=self.scale.cost).shown("Predicted cost"),
+            replace(IMPORTANCE["cost"], write=self.scale.cost).shown(),
+        )
+        return TextTable.of(title, columns, top.head(MOST).to_dict("records"))
 
     @property
     def said(self) -> str:
@@ -119,27 +105,52 @@ class Curve:
         """How numbers are written."""
         return NumberScale.of(self.unit, self.measure)
 
-    def line(self, order: str) -> tuple[Grid, Grid, Grid, Grid]:
-        """Return the shares of heads left, and the mean, least and most value over the orders of that name."""
+    def line(self, order: str) -> pd.DataFrame:
+        """Return what is drawn of the orders of that name, a row a number of heads left.
+
+        `left` is in percent of all heads; `value` is the mean over the orders, `low` and `high` are the least and the
+        largest, in the unit; `written` is the mean with its unit.
+        """
         rows = self.rows[self.rows["order"] == order]
-        values = rows.groupby("removed")["value"].agg(["mean", "min", "max"])
-        left = 1 - values.index.to_numpy(np.float64) / float(self.rows["heads"].iloc[0])
-        mean, least, most = (values[column].to_numpy(np.float64) for column in ("mean", "min", "max"))
-        return left, mean, least, most
+        values = rows.groupby("removed")["value"].agg(value="mean", low="min", high="max")
+        left = 100 * (1 - values.index.to_numpy(np.float64) / float(self.rows["heads"].iloc[0]))
+        written = [f"{self.scale.value(value)} {self.scale.unit}" for value in values["value"]]
+        told = pd.DataFrame(values * self.scale.factor)
+        return told.assign(left=left, written=written).reset_index(drop=True)
 
     @property
     def told(self) -> TextTable:
         """Each order with its area, that of random orders and their range, and its gain over them."""
         title = f"{self.title}: area under the curve, in {self.scale.unit}; 95 % intervals"
-        return TextTable.of(title, AREAS, self._rows())
+        columns = (
+            AREAS["order"].shown(kind="row", write=lambda row: TOLD[row["order"]]),
+            replace(AREAS["area"], write=self.scale.value).shown(look="strong"),
+            AREAS["random_area"].shown("Random orders (range)", write=self._random),
+            replace(AREAS["gain"], write=self.scale.cost).shown_beside("Gain over random"),
+        )
+        return TextTable.of(title, columns, self.areas.to_dict("records"))
 
-    def _rows(self) -> Iterator[Row]:
-        written = self.scale.value
-        for row in self.areas.to_dict("records"):
-            range_of = f"({written(row['random_least'])} to {written(row['random_most'])})"
-            gain = self.scale.told(row["gain"], row["ci_low"], row["ci_high"])
-            area = Cell(written(row["area"]), look="strong")
-            yield TOLD[str(row["order"])], area, f"{written(row['random_area'])} {range_of}", gain
+    def _random(self, row: Row) -> str:
+        """Write the mean area of the random orders, and the least and the largest."""
+        mean, least, most = (self.scale.value(row[f"random_{name}"]) for name in ("area", "least", "most"))
+        return f"{mean} ({least} to {most})"
+
+
+def _with_accuracy(name: str) -> Callable[[Row], str]:
+    """Return what writes the head of a column of migration, and its accuracy."""
+    out = name == "best"
+    return lambda row: f"{row[name]}{' (out)' * (out and not row['stays'])}, {percent(row[f'{name}_accuracy'])}"
+
+
+LABELS: Final = (
+    MIGRATION["label"].shown("Label", "row", write=lambda row: f"{row['probe']}: {row['label']}, {row['variant']}"),
+    MIGRATION["n"].shown("n", look="strong"),
+    MIGRATION["best"].shown("Best before", "num", write=_with_accuracy("best")),
+    MIGRATION["kept"].shown("Best that stays, before", "num", write=_with_accuracy("kept")),
+    MIGRATION["after"].shown("Best after", "num", write=_with_accuracy("after")),
+    MIGRATION["change"].shown_beside("Change, points"),
+)
+"Of the table of labels whose best head changes."
 
 
 @dataclass(frozen=True)
@@ -167,20 +178,36 @@ class Migration:
     @property
     def told(self) -> TextTable:
         """The labels that change most surely: n, three heads with their accuracy, and the change."""
-        return TextTable.of("Best heads and their accuracy on the report split, in %", LABELS, self._rows())
-
-    def _rows(self) -> Iterator[Row]:
         sure = self.rows["ci_low"].combine(-self.rows["ci_high"], max)
         ordered = self.rows.reindex(sure.sort_values(ascending=False, kind="stable").index)
-        for row in ordered.head(MOST).to_dict("records"):
-            yield (
-                f"{row['probe']}: {row['label']}, {row['variant']}",
-                Cell(count(row["n"]), look="strong"),
-                f"{row['best']}{'' if row['stays'] else ' (out)'}, {percent(row['best_accuracy'])}",
-                f"{row['kept']}, {percent(row['kept_accuracy'])}",
-                f"{row['after']}, {percent(row['after_accuracy'])}",
-                f"{signed(row['change'])} [{signed(row['ci_low'])}, {signed(row['ci_high'])}]",
-            )
+        title = "Best heads and their accuracy on the report split, in %"
+        return TextTable.of(title, LABELS, ordered.head(MOST).to_dict("records"))
+
+
+def _scale(row: Row) -> NumberScale:
+    """How the numbers of a row of gate_paths are written."""
+    return NumberScale.of(row["unit"], row["measure"])
+
+
+PRICES: Final = (
+    PATHS["price"].shown("Price", "row", write=lambda row: f"{row['price']:g}"),
+    PATHS["measure"].shown("Measure", look="strong"),
+    PATHS["left"].shown("Heads left", write=lambda row: f"{row['left']} of {row['heads']}"),
+    PATHS["intact"].shown("All heads", write=lambda row: _scale(row).value(row["intact"])),
+    PATHS["value"].shown("With gates", write=lambda row: _scale(row).value(row["value"])),
+    PATHS["cost"].shown(
+        "Cost, 95 % interval", write=lambda row: _scale(row).told(row["cost"], row["ci_low"], row["ci_high"])
+    ),
+    PATHS["unit"].shown("Unit", write=lambda row: _scale(row).unit),
+)
+"Of the table of what gates cost at every price, but for the names of the heads that are left."
+
+SURVIVORS: Final = (
+    GATES["name"].shown("Head", "row"),
+    GATES["gate"].shown("Gate"),
+    TextColumn("Specialised in", lambda row: row["roles"], "text", "wrapping"),
+)
+"Of the table of heads that are left at the highest price."
 
 
 @dataclass(frozen=True)
@@ -218,16 +245,13 @@ class GatePath:
     @property
     def told(self) -> TextTable:
         """Each price and measure: heads left, value with all heads and with the gates, cost, and who survives."""
-        return TextTable.of(f"{self.behaviour}: {self.learned}", PRICES, self._rows())
+        rows = self.path.sort_values(["price", "measure"], ascending=[True, False]).to_dict("records")
+        which = TextColumn("Which", self._left, "text", "wrapping heads")
+        return TextTable.of(f"{self.behaviour}: {self.learned}", (*PRICES, which), rows)
 
-    def _rows(self) -> Iterator[Row]:
-        for row in self.path.sort_values(["price", "measure"], ascending=[True, False]).to_dict("records"):
-            scale = NumberScale.of(row["unit"], row["measure"])
-            numbers = (scale.value(row["intact"]), scale.value(row["value"]))
-            cost = scale.told(row["cost"], row["ci_low"], row["ci_high"])
-            who = names(self.survivors(row["price"])["name"].tolist(), MOST)
-            about = f"{row['left']} of {row['heads']}"
-            yield f"{row['price']:g}", Cell(str(row["measure"]), look="strong"), about, *numbers, cost, scale.unit, who
+    def _left(self, row: Row) -> str:
+        """Name the heads that are left at a price."""
+        return names(self.survivors(row["price"])["name"].tolist(), MOST)
 
     @property
     def dearest(self) -> float | None:
@@ -238,8 +262,6 @@ class GatePath:
     def last(self) -> TextTable:
         """Heads that survive the highest price that any does: name, gate, roles."""
         rows = self.survivors(self.dearest).head(2 * MOST) if self.dearest is not None else self.gates[:0]
-        told = [
-            (str(name), decimal(gate), self.roles.get(str(name), "no grade in a label of this run"))
-            for name, gate in zip(rows["name"], rows["gate"], strict=True)
-        ]
+        roles = [self.roles.get(str(name), "no grade in a label of this run") for name in rows["name"]]
+        told = rows.assign(roles=roles).to_dict("records")
         return TextTable.of(f"{self.behaviour}: roles of survivors", SURVIVORS, told)

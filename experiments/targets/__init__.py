@@ -1,0 +1,1 @@
+"""What finished runs say of agreement, coreference and position, gathered for one page."""

@@ -1,0 +1,1 @@
+"""Sentences whose construction puts a subject and its verb where they stand: agreement as a corpus for heads."""

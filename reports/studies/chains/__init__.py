@@ -1,0 +1,1 @@
+"""Chains: coreference chains that single heads link, beside those of rules."""

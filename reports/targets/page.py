@@ -1,0 +1,101 @@
+"""The page of the three targets, made from its record."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+from reports.drawing.charts import vega
+from reports.drawing.figures import save_best_heads
+from reports.progress import Step, each, silent
+from reports.targets.charts import drawn_answers, target_chart
+from reports.targets.record import TargetRecord, read_record, write_record
+from reports.targets.sentences import spoken
+from reports.targets.shown import effect_table, question_table, run_table, without_effect
+from reports.templates.environment import assets, environment
+
+METHOD: Final = (
+    (
+        "Selected head",
+        "The best head of the question on the selection split. Its numbers are of the report split, which had no part "
+        "in the choice.",
+    ),
+    (
+        "Recall",
+        "Accuracy: the share of scored words whose most attended candidate is correct, with its 95 % interval.",
+    ),
+    (
+        "Strongest rival",
+        "The most accurate of baselines, controls, lexical table and rules of grammar on the same words. The lead is "
+        "recall minus its accuracy, with the 95 % interval of the paired difference. The rival is the strongest on the "
+        "report split itself, so that its choice is against the head.",
+    ),
+    (
+        "Grade",
+        "How far the lead is shown, tested and corrected for all heads and labels of the run: 1 beyond position and "
+        "controls, 2 beyond words, 3 beyond grammar rules. A question without such rivals has no such grade.",
+    ),
+    (
+        "Verdict",
+        "Yes: some head has a grade. No: every head’s lead lies below the margin of [verdict]. Undecided: neither. "
+        "The bound says which leads are excluded.",
+    ),
+    (
+        "Precision and lift",
+        "Precision: of the words that the head attends to, the share that is correct, over all words. Lift: attention "
+        "on pairs of the relation, divided by what their distances alone would get. Measured, not tested.",
+    ),
+    (
+        "Without the head",
+        "What the model loses when the head alone is taken away, by the first way that [ablation] names, in the first "
+        "run given here of the same weights that measured it. The behaviours that belong to the target come first; "
+        "where no run measured them, what any text shows stands in, and it says so. Of minimal pairs the accuracy is "
+        "told, on those with attractors where there are any; effects.csv has every measure.",
+    ),
+    (
+        "Significantly",
+        "p of the cost below 0.05, corrected for all heads. An embedding moves whichever head is off: there the test "
+        "is against the median head.",
+    ),
+)
+"Terms and what they mean."
+
+
+def write_targets(folder: Path, record: TargetRecord, step: Step = silent) -> Path:
+    """Write the record and the page made of it into `folder`; return the page's path."""
+    write_record(folder, record)
+    return write_targets_page(folder, step)
+
+
+def write_targets_page(folder: Path, step: Step = silent) -> Path:
+    """Make index.html, report.md and figures/ from the record in `folder`; ValueError says what is wrong with that."""
+    record, unfinished = read_record(folder), folder / f".figures-{uuid4().hex}"
+    drawn = {target: drawn_answers(record, target) for target, _ in spoken(record)}
+    try:
+        unfinished.mkdir()
+        for target in each("page: figures", [one for one, rows in drawn.items() if rows], step):
+            save_best_heads(drawn[target], f"{target.title}: selected heads and rivals", unfinished / target.name)
+        html, markdown = (_rendered(f"targets.{form}.j2", record, drawn) for form in ("html", "md"))
+        shutil.rmtree(folder / "figures", ignore_errors=True)
+        unfinished.rename(folder / "figures")
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    (folder / "report.md").write_text(re.sub(r"\n{3,}", "\n\n", markdown), encoding="utf-8")
+    (folder / "index.html").write_text(html, encoding="utf-8")
+    return folder / "index.html"
+
+
+def _rendered(template: str, record: TargetRecord, drawn: dict[Any, Any]) -> str:
+    """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
+    html = template.endswith(".html.j2")
+    told: dict[str, Any] = {"page": record, "version": record.version, "spoken": spoken(record), "method": METHOD}
+    told |= {"question_table": question_table, "effect_table": effect_table, "run_table": run_table(record)}
+    told |= {"without_effect": without_effect, "drawn": drawn}
+    if html:
+        told["charts"] = {target.name: [target_chart(target, rows)] for target, rows in drawn.items() if rows}
+        told |= {"style": assets(("page", "charts", "targets"), ".css"), "script": assets(("page", "charts"), ".js")}
+        told["vega"] = vega() if told["charts"] else ""
+    return environment(html=html).get_template(template).render(**told)

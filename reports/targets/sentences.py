@@ -1,0 +1,165 @@
+"""What came out of the three targets, in sentences: doubts first, then a sentence for each model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import pandas as pd
+
+from reports.formats import interval, percent, signed
+from reports.scales import NumberScale
+from reports.scores.controls import RULES
+from reports.scores.plain_names import GUESSES, guess, task
+from reports.studies.ablation.costs import COSINE, LEVEL, VALUE
+from reports.tables.grades import GRADES, answered, grade_name
+from reports.targets.record import TargetRecord
+from reports.targets.target import SINK, TARGETS, RoleTarget
+
+Row = Mapping[Any, Any]
+
+HIGHEST: Final = len(GRADES) - 1
+"The grade of a head that leads the rules of grammar too."
+
+
+def spoken(record: TargetRecord) -> tuple[tuple[RoleTarget, tuple[str, ...]], ...]:
+    """Return what the summary tells of each target, of those that any run has asked."""
+    return tuple(
+        (target, tuple(_sentences(target, rows, record)))
+        for target in TARGETS
+        if len(rows := record.answers[record.answers["target"] == target.name])
+    )
+
+
+def _sentences(target: RoleTarget, rows: pd.DataFrame, record: TargetRecord) -> Iterator[str]:
+    doubts: dict[str, list[str]] = {}
+    for model, own in rows.groupby("model", sort=False):
+        for doubt in _doubt(target, own[own["place"] != SINK]):
+            doubts.setdefault(doubt, []).append(str(model))
+    yield from (f"{', '.join(models)}: {doubt}" for doubt, models in doubts.items())
+    for model, own in rows[rows["summary"]].groupby("model", sort=False):
+        for label in own["label"].drop_duplicates():
+            first, *others = own[own["label"] == label].to_dict("records")
+            also = f" Elsewhere: {'; '.join(map(_briefly, others))}." if others else ""
+            yield f"{model}: {_answer(first)} {effect_said(effect_of(record, first), target)}{also}"
+
+
+def _doubt(target: RoleTarget, rows: pd.DataFrame) -> Iterator[str]:
+    """Yield what a sceptic would say where no head of a model leads the rules of grammar."""
+    ruled = rows[rows["rule_accuracy"].notna()]
+    if ruled.empty:
+        why = "" if target.of_language else " To look at a neighbour takes no knowledge of language."
+        yield f"no rule of grammar was a rival here, so that no head can have grade {HIGHEST}.{why}"
+    elif ruled["highest"].max() < HIGHEST:
+        row = (ruled[ruled["summary"]] if ruled["summary"].any() else ruled).iloc[0]
+        asked = f"{len(ruled)} question{'s' * (len(ruled) > 1)}"
+        yield (
+            f"no head is shown to lead the rules of grammar (grade {HIGHEST}; {asked}). The rule "
+            f"“{row['rule']}”, which needs no attention, has {percent(row['rule_accuracy'])} % on {row['label']} "
+            f"({row['variant']}, {row['corpus']}), the selected head {percent(row['accuracy'])} %."
+        )
+
+
+def _answer(row: Row) -> str:
+    """Say which head answers a question, how well, beside which rival, and with which grade."""
+    does = task(row["probe"], row["label"], row["variant"])
+    recall = f"{percent(row['accuracy'])} % {interval(row['ci_low'], row['ci_high'])}"
+    which = f"head {row['name']} {does}"
+    if not row["grade"]:
+        which = f"head {row['name']} was selected, but is not shown to be one that {does}"
+    return f"{which}: recall {recall} on {row['corpus']}{_beside(row)}; {graded(row, verdict_is='verdict ')}."
+
+
+def _beside(row: Row) -> str:
+    if not row["rival"]:
+        return ", without a rival"
+    rival = f"{percent(row['rival_accuracy'])} % of {rival_said(row['rival'])}"
+    return f", beside {rival} (lead {signed(row['lead'])} points)"
+
+
+def rival_said(rival: str) -> str:
+    """Return what a rival does, as a sentence has it."""
+    if rival in RULES:
+        return f"the rule “{rival}”"
+    said = guess(rival)
+    return said if said in GUESSES.values() else f"the {said}"
+
+
+def graded(row: Row, verdict_is: str = "") -> str:
+    """Return the grade of a head, and behind it the heads with a higher one, or else the verdict where it has none."""
+    if math.isnan(row["p_adjusted"]):
+        return "not tested"
+    parts = [grade_name(row["grade"])]
+    if row["highest"] > row["grade"]:
+        parts.append(f"{row['highest_heads']} has {grade_name(row['highest'])}")
+    elif not row["grade"]:
+        parts.append(f"{verdict_is}{verdict(row)}")
+    return "; ".join(parts)
+
+
+def verdict(row: Row) -> str:
+    """Return the question's verdict with the leads that are excluded."""
+    return answered(row["verdict"], row["excluded"])
+
+
+def _briefly(row: Row) -> str:
+    rival = f" beside {percent(row['rival_accuracy'])} %" if row["rival"] else ""
+    return f"{row['name']} on {row['corpus']}, {percent(row['accuracy'])} %{rival}, {grade_name(row['grade'])}"
+
+
+def effect_of(record: TargetRecord, row: Row) -> Row | None:
+    """Return the effect that a row's head is told by: of the first behaviour its most telling measure, or None.
+
+    The behaviours of the target come first. Of minimal pairs that is accuracy, on those with attractors if there are.
+    """
+    found = record.effects
+    same = (found["target"] == row["target"]) & (found["model"] == row["model"]) & (found["name"] == row["name"])
+    rows = found[same]
+    told: list[Row] = rows[rows["behaviour"] == rows["behaviour"].iloc[0]].to_dict("records") if len(rows) else []
+    return told[-1] if told else None
+
+
+def scale_of(effect: Row) -> NumberScale:
+    """Return how the costs of an effect are written."""
+    return NumberScale.of(effect["unit"], effect["measure"])
+
+
+def costs(effect: Row) -> bool:
+    """Whether the head's loss is significant; of a distance, whether it exceeds that of the median head."""
+    return bool(effect["p_adjusted"] < LEVEL and effect["cost"] > 0)
+
+
+def more_than_median(effect: Row) -> bool:
+    """Whether the whole interval of the cost lies above the cost of the median head."""
+    return bool(effect["ci_low"] > effect["median_cost"])
+
+
+def effect_said(effect: Row | None, target: RoleTarget) -> str:
+    """Say what becomes of the model without the head, or that no run has measured it."""
+    if effect is None:
+        return "No run measured what the model loses without it."
+    scale, name = scale_of(effect), behaviour_said(effect)
+    cost = f"{scale.told(effect['cost'], effect['ci_low'], effect['ci_high'])} {scale.unit}"
+    aside = "" if effect["own"] else f" What belongs to {target.name} itself was not measured."
+    if effect["unit"].startswith(COSINE):
+        sure = "significantly" if costs(effect) else "not significantly"
+        return f"Without it the {name} moves by {cost}, {sure} more than without the median head.{aside}"
+    median = f"the median head costs {scale.cost(effect['median_cost'])}"
+    if math.isnan(effect["p_adjusted"]):
+        return f"Without it the model loses {cost} of {name}, which was not tested; {median}.{aside}"
+    if costs(effect):
+        return f"Without it the model loses {cost} of {name}; {median}.{aside}"
+    helps = effect["p_adjusted"] < LEVEL
+    what = f"is better by {name}" if helps else f"loses nothing significant of {name}"
+    return f"Without it the model {what} (cost {cost}; {median}).{aside}"
+
+
+def behaviour_said(effect: Row) -> str:
+    """Return the behaviour, and the measure where it is not its value."""
+    return str(effect["behaviour"]) if effect["measure"] == VALUE else f"{effect['behaviour']}, {effect['measure']}"
+
+
+def not_measured(target: RoleTarget, record: TargetRecord) -> str:
+    """Say which behaviours of a target no run of the model has measured."""
+    return f"Not measured: {', '.join(record.behaviours.get(target.name, ()))}."

@@ -1,0 +1,103 @@
+"""The tables behind the page of targets: what each run answers, and what heads cost when they are taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from reports.formats import cost, p_value, percent, signed
+from reports.studies.ablation.tables import MEASURE
+from reports.tables.grades import GRADES
+from reports.tables.scores import SCORES
+from reports.tables.shared_columns import (
+    BEHAVIOUR,
+    CORPUS,
+    FRACTIONS,
+    ITEMS,
+    QUESTION,
+    UNIT,
+    difference,
+    ends,
+    flag,
+    fraction,
+    number,
+    p_column,
+    text,
+    whole,
+)
+from reports.tables.table import Table
+from reports.targets.target import PLACES, TARGETS
+
+_TARGET: Final = text("target", "The target that the question belongs to.", tuple(one.name for one in TARGETS))
+_MODEL: Final = text("model", "Model as the page names it; runs of the same weights share it.")
+
+ANSWERS: Final = Table(
+    "One row for each run and question of agreement, coreference and position: the selected head on the report split, "
+    "beside what it had to lead.",
+    ("run", "probe", "label", "variant"),
+    (
+        _TARGET,
+        text("run", "Run as the page names it."),
+        _MODEL,
+        replace(CORPUS, meaning="Corpus of the report split."),
+        text("place", "Where the question stands: in the first table, among sinks, or in what unfolds.", PLACES),
+        flag("summary", "Whether the summary of the page tells this question."),
+        *QUESTION,
+        replace(SCORES["name"], meaning="Head selected on the selection split, as layer-head counted from 1."),
+        SCORES["n"],
+        SCORES["effective_clusters"],
+        replace(SCORES["accuracy"], title="recall"),
+        *ends("ci", "accuracy", percent, FRACTIONS),
+        text("rival", "Strongest of baselines, controls, lexical table and rules of grammar; empty without any."),
+        fraction("rival_accuracy", "Accuracy of that rival on the same words; missing without one."),
+        difference("lead", "Accuracy of the head minus that of its strongest rival; missing without one.", "lead"),
+        *ends("lead", "the lead", signed),
+        *(SCORES[name] for name in ("precision", "lift", "baseline", "baseline_accuracy", "lexical_accuracy")),
+        *(SCORES[name] for name in ("rule", "rule_accuracy", "p_adjusted", "p_rules", "stability", "grade")),
+        whole("highest", f"Highest grade that any head has on this question, 0 to {len(GRADES) - 1}."),
+        text("highest_heads", "Heads with that grade, the most accurate first; empty where no head has a grade."),
+        SCORES["verdict"],
+        SCORES["excluded"],
+    ),
+)
+
+EFFECTS: Final = Table(
+    "One row for each model, target, selected head, behaviour and measure: what the model loses without the head, by "
+    "the first way of ablation of the run that measured it.",
+    ("target", "model", "name", "behaviour", "measure"),
+    (
+        _TARGET,
+        _MODEL,
+        replace(SCORES["name"], meaning="The head that was taken away, as layer-head counted from 1."),
+        text("run", "Run that measured the effect."),
+        BEHAVIOUR,
+        UNIT,
+        MEASURE,
+        text("way", "What replaces the output of the head, such as zero or its mean."),
+        flag("own", "Whether the behaviour belongs to the target; else it is one that any text shows."),
+        *ITEMS,
+        number("intact", "The measure with all heads, in the unit."),
+        number("cost", "Intact minus ablated, in the unit; above 0 where the model does worse.", None, "ci", cost),
+        *ends("ci", "the cost", cost),
+        p_column("p_adjusted", "p of the cost, corrected for all heads; of a cosine, against the median head."),
+        number("median_cost", "Median cost of all single heads, in the unit.", write=cost),
+        number("layer_cost", "Mean cost of the other heads of its layer, in the unit.", write=cost),
+        whole("rank", "Place of the head among all heads by cost; 1 costs most.", 1),
+        whole("heads", "Number of heads that were taken away one by one.", 1),
+        text(
+            "together",
+            "Heads of the target taken away together, this one among them; empty where it was taken away alone.",
+        ),
+        number(
+            "random_cost",
+            "Mean cost of as many random heads of the same layers; missing where no such heads were drawn.",
+        ),
+        number("difference", "Cost of the heads together minus random cost, in the unit.", None, "difference", cost),
+        *ends("difference", "that difference", cost),
+        replace(p_column("p_random", "Share of sets of heads that cost at least as much as those."), write=p_value),
+    ),
+)
+
+TARGET_TABLES: Final[Mapping[str, Table]] = {"targets": ANSWERS, "effects": EFFECTS}
+"Name of the CSV file -> what it must hold."

@@ -1,0 +1,51 @@
+from pathlib import Path
+
+import pytest
+
+from experiments.config.config import CorpusPart
+from experiments.inputs.corpora import open_corpora, open_corpus
+from experiments.run.config import load_config
+from probes import Corpus, CorpusError
+
+
+def ids(corpus: Corpus) -> list[str]:
+    return [document.id for document in corpus.stream()]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> tuple[Corpus, Corpus]:
+    path = tmp_path / "mine.toml"
+    path.write_text('name = "x"\ncorpus.select = {name = "agreement", documents = 40, seed = 5}\n', "utf-8")
+    return open_corpora(load_config(path))
+
+
+def test_agreement_is_that_of_the_grammar_where_no_sets_are_named(opened: tuple[Corpus, Corpus]) -> None:
+    assert all(name.startswith("grammar: ") for corpus in opened for name in ids(corpus))
+    assert opened[0].name == opened[1].name == "agreement"
+    assert CorpusPart(name="agreement").sets is None
+    assert ids(open_corpus("agreement"))
+
+
+def test_sentences_of_one_construction_and_noun_are_in_the_same_half(opened: tuple[Corpus, Corpus]) -> None:
+    select, report = (ids(corpus) for corpus in opened)
+    assert len(select) > len({*select}) > 20
+    assert len(report) > len({*report}) > 20
+    assert {*select}.isdisjoint(report)
+
+
+def test_documents_first_and_sets_reach_the_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path))
+    (tmp_path / "opensesame").mkdir()
+    lines = "the ship can sink\t2\t0 1\t\nthe boat can sink\t2\t0 1\t\n"
+    (tmp_path / "opensesame" / "agr.0.tsv").write_text(lines, "utf-8")
+    path = tmp_path / "mine.toml"
+    part = '{name = "agreement", sets = ["opensesame"], first = %d}'
+    path.write_text(f'name = "x"\ncorpus.select = {part % 1}\ncorpus.report = {part % 2}\n', "utf-8")
+    config = load_config(path, ["corpus.report.seed=1"])
+    assert [ids(corpus) for corpus in open_corpora(config)] == [
+        ["open-sesame: simple: ship"],
+        ["open-sesame: simple: ship", "open-sesame: simple: boat"],
+    ]
+    missing = load_config(path, ['corpus.select.sets=["marvin-linzen"]'])
+    with pytest.raises(CorpusError, match=r"'marvin-linzen' are not at .*; set HEADSCOPE_DATA"):
+        open_corpora(missing)

@@ -1,0 +1,92 @@
+import pytest
+
+from probes.constructions.template import SLOTS, Filled, Template, singular
+from probes.grammar import lexicon
+
+
+def filled(template: Template, sentence: str, verb: int) -> Filled:
+    found = template.fill(sentence.split(), verb)
+    assert found is not None
+    return found
+
+
+PREPOSITIONAL = Template("across a prepositional phrase", "D S P D N V *", "P case N, N nmod S")
+RELATIVE = Template("across a subject relative", "D S R v D N V *", "R dep v, N obj v, v acl:relcl S")
+COORDINATION = Template("VP coordination", "D S v * and V *", "V conj v")
+
+
+def test_the_words_of_a_sentence_fill_the_slots_in_their_order() -> None:
+    whole = filled(PREPOSITIONAL, "the ships next to the taxi driver bring joy to people", 7)
+    assert [(slot, list(span)) for slot, span in whole.spans] == [
+        *[("D", [0]), ("S", [1]), ("P", [2, 3]), ("D", [4]), ("N", [5, 6]), ("V", [7]), ("*", [8, 9, 10])]
+    ]
+    assert (whole.head("P"), whole.head("N")) == (3, 6)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "verb"),
+    [
+        ("the ships near the port sink", 4),  # the port is no verb
+        ("the ships that the port sink", 5),  # not by a preposition
+        ("ships near the port sink", 4),
+        ("the ships near the port", 4),
+        ("the ships near the port of Bo sink", 7),
+    ],
+)
+def test_a_sentence_of_another_template_fills_none(sentence: str, verb: int) -> None:
+    assert PREPOSITIONAL.fill(sentence.split(), verb) is None
+
+
+def test_the_verb_that_is_asked_for_decides_where_the_rest_of_a_phrase_ends() -> None:
+    whole = filled(COORDINATION, "the ship is big and old and likes red and black", 7)
+    assert [whole.words[whole.head(slot)] for slot in ("S", "v", "V")] == ["ship", "is", "likes"]
+    assert whole.head("and") == 6
+
+
+def test_a_document_has_the_arcs_tags_and_numbers_that_agreement_needs() -> None:
+    whole = filled(RELATIVE, "the ships that like the wolf are good", 6)
+    assert whole.agrees
+    document = whole.document("Set", "a:1")
+    (sentence,) = document.sentences
+    assert (document.id, sentence.id, sentence.kind) == (
+        "Set: across a subject relative: ship wolf",
+        "a:1",
+        RELATIVE.construction,
+    )
+    assert sentence.heads.tolist() == [-1, 6, 3, 1, -1, 3, -1, -1]
+    assert sentence.deprels == ("", "nsubj", "dep", "acl:relcl", "", "obj", "", "")
+    assert sentence.upos == ("DET", "NOUN", "PRON", "VERB", "DET", "NOUN", "AUX", "")
+    finite = "Mood=Ind|Number=Plur|Person=3|Tense=Pres|VerbForm=Fin"
+    assert sentence.feats == ("", "Number=Plur", "PronType=Rel", finite, "", "Number=Sing", finite, "")
+
+
+def test_nouns_of_the_rest_are_nouns_with_a_number_and_the_first_of_two_words_has_none() -> None:
+    whole = filled(COORDINATION, "the taxi drivers know many languages and watch television shows", 7)
+    (sentence,) = whole.document("Set", "a:1").sentences
+    nouns = {
+        word: feats
+        for word, tag, feats in zip(sentence.words, sentence.upos, sentence.feats, strict=True)
+        if tag == "NOUN"
+    }
+    assert nouns == {
+        **{"taxi": "", "drivers": "Number=Plur", "languages": "Number=Plur"},
+        **{"television": "Number=Sing", "shows": "Number=Plur"},
+    }
+
+
+def test_a_subject_of_another_number_than_its_verb_is_noticed() -> None:
+    whole = filled(PREPOSITIONAL, "the ship near the ports sink", 5)
+    assert not whole.agrees
+
+
+def test_singular_and_plural_of_a_noun_have_one_base_form() -> None:
+    nouns = (*lexicon.NOUNS, *lexicon.RELATIVES, *lexicon.GENERAL.values())
+    assert all(singular(noun.plural) == singular(noun.singular) == noun.singular for noun in nouns)
+    assert (singular("zebras"), singular("zebra"), singular("princess")) == ("zebra", "zebra", "princess")
+
+
+def test_a_modal_shows_no_number_but_do_does() -> None:
+    _, tags = SLOTS["modal"]
+    assert tags("can") == ("AUX", "VerbForm=Fin")
+    assert "Number=Sing" in tags("does")[1]
+    assert "Number=Plur" in tags("do")[1]

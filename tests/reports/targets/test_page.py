@@ -1,0 +1,276 @@
+"""The page of targets: its sentences, its tables and its chart, from invented answers and effects."""
+
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from reports.targets.charts import drawn_answers, target_chart
+from reports.targets.page import write_targets, write_targets_page
+from reports.targets.record import TargetRecord, TargetRun, read_record
+from reports.targets.sentences import effect_of, graded, rival_said, spoken
+from reports.targets.shown import effect_table, question_table, without_effect
+from reports.targets.tables import ANSWERS, EFFECTS
+from reports.targets.target import AGREEMENT, COREFERENCE, POSITION
+
+NAN = float("nan")
+MODELS = ("minilm", "scratch")
+FORTH = "verb->subject"
+PAIRS = {"behaviour": "grammar", "measure": "accuracy with attractors", "unit": "share of pairs", "own": True}
+NATS = {"behaviour": "grammar", "measure": "value", "unit": "nats between the two sentences", "own": True}
+COSINE = {"behaviour": "sentence embedding", "measure": "value", "unit": "cosine with the intact embedding"}
+BEHAVIOURS = {
+    "agreement": ("grammar", "linzen"), "coreference": ("grammar-pronouns",), "position": ("masked-LM loss",),
+}  # fmt: skip
+
+
+def answer(
+    target: str, label: str, variant: str, name: str, accuracy: float, grade: int, **more: Any
+) -> dict[str, Any]:
+    row: dict[str, Any] = {"target": target, "run": "one", "model": "minilm", "corpus": "ewt-dev", "place": "first"}
+    row |= {"summary": True, "probe": target, "label": label, "variant": variant, "name": name, "n": 500}
+    row |= {"effective_clusters": 100.0, "accuracy": accuracy, "ci_low": accuracy - 0.02, "ci_high": accuracy + 0.02}
+    row |= {"rival": "nearest noun that fits", "rival_accuracy": 0.7, "lead": accuracy - 0.7}
+    row |= {"lead_low": accuracy - 0.73, "lead_high": accuracy - 0.67, "precision": 0.25, "lift": 3.5}
+    row |= {"baseline": "offset", "baseline_accuracy": 0.5, "lexical_accuracy": 0.6, "rule": "nearest noun that fits"}
+    row |= {"rule_accuracy": 0.7, "p_adjusted": 0.001 if grade else 0.9, "p_rules": 0.9, "stability": 0.8}
+    row |= {"grade": grade, "highest": grade, "highest_heads": name if grade else ""}
+    return row | {"verdict": "yes" if grade else "undecided", "excluded": 0.073} | more
+
+
+def effect(name: str, cost: float, **more: Any) -> dict[str, Any]:
+    row: dict[str, Any] = {"target": "agreement", "model": "minilm", "name": name, "run": "effects", "way": "zero"}
+    row |= {"n": 300, "clusters": 60, "intact": 0.9, "cost": cost, "ci_low": cost - 0.01, "ci_high": cost + 0.01}
+    row |= {"p_adjusted": 0.001, "median_cost": 0.002, "layer_cost": 0.003, "rank": 1, "heads": 72, "own": False}
+    row |= {"together": "", **dict.fromkeys(("random_cost", "difference", "difference_low", "difference_high"), NAN)}
+    return row | {"p_random": NAN} | more
+
+
+@pytest.fixture(scope="module")
+def record(hostile: str) -> TargetRecord:
+    plain = {"rule": "", "rule_accuracy": NAN, "lexical_accuracy": NAN, "rival": "random weights 2"}
+    rows = [
+        answer("agreement", "all", FORTH, "4-7", 0.8, 2),
+        answer("agreement", "attractors=1", FORTH, "4-7", 0.6, 0, summary=False),
+        answer("agreement", "all", FORTH, "3-3", 0.9, 3, run="own", model="scratch", corpus="grammar"),
+        answer("coreference", "all", "preceding mention heads", "3-5", 0.5, 0, highest=1, highest_heads="2-2"),
+        answer("position", "previous", "other words", "1-1", 0.95, 1, **plain),
+        answer("position", "[CLS]", "all tokens", "1-2", 0.4, 0, place="sink", summary=False, **plain),
+        answer("position", hostile, "all tokens", "", NAN, 0, place="further", summary=False, **plain),
+    ]
+    effects = [
+        effect("4-7", 0.45, **NATS),
+        effect("4-7", 0.342, together="4-7 3-3", difference=0.351, difference_low=0.235, difference_high=0.456,
+               random_cost=0.003, p_random=0.048, **PAIRS),
+        effect("1-1", 0.0042, target="position", p_adjusted=0.4, **COSINE),
+    ]  # fmt: skip
+    runs = (
+        TargetRun("one", "minilm", "train / dev", hostile, "targets"),
+        TargetRun("own", "scratch", "", "", "targets"),
+    )
+    tables = (pd.DataFrame(rows)[[*ANSWERS.names]], pd.DataFrame(effects)[[*EFFECTS.names]])
+    return TargetRecord(runs, *tables, (hostile,), "0.1.0", BEHAVIOURS)
+
+
+@pytest.fixture(scope="module")
+def folder(record: TargetRecord, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_targets(tmp_path_factory.mktemp("page"), record).parent
+
+
+def said(record: TargetRecord, target: Any) -> tuple[str, ...]:
+    return dict(spoken(record))[target]
+
+
+def changed(record: TargetRecord, **values: Any) -> TargetRecord:
+    """Return the record with other values of its first effect, the only one."""
+    return replace(record, effects=record.effects.iloc[[1]].assign(**values))
+
+
+# --- sentences
+
+
+def test_doubts_come_first_then_a_sentence_for_each_model(record: TargetRecord) -> None:
+    doubt, minilm, scratch = said(record, AGREEMENT)
+    assert doubt == (
+        "minilm: no head is shown to lead the rules of grammar (grade 3; 2 questions). The rule “nearest noun that "
+        "fits”, which needs no attention, has 70.0 % on all (verb->subject, ewt-dev), the selected head 80.0 %."
+    )
+    assert minilm == (
+        "minilm: head 4-7 looks from a verb to the subject: recall 80.0 % [78.0, 82.0] on ewt-dev, beside 70.0 % of "
+        "the rule “nearest noun that fits” (lead +10.0 points); grade 2: beyond words. Without it the "
+        "model loses 34.2 [33.2, 35.2] percentage points of grammar, accuracy with attractors; the median head costs "
+        "0.2."
+    )
+    assert scratch.startswith("scratch: head 3-3 looks from a verb")
+    assert scratch.endswith("grade 3: beyond grammar rules. No run measured what the model loses without it.")
+
+
+def test_a_head_without_a_grade_is_not_said_to_do_it_and_those_with_one_are_named(record: TargetRecord) -> None:
+    *_, sentence = said(record, COREFERENCE)
+    assert "head 3-5 was selected, but is not shown to be one that looks from a mention" in sentence
+    assert "no grade; 2-2 has grade 1: beyond position and controls." in sentence
+    row = record.answers.iloc[1].to_dict()
+    assert graded(row) == "no grade; undecided: a lead of 7.3 points or more is excluded"
+    assert graded(row | {"p_adjusted": NAN}) == "not tested"
+
+
+def test_position_has_no_rules_to_lead(record: TargetRecord) -> None:
+    doubt, sentence = said(record, POSITION)
+    assert "so that no head can have grade 3. To look at a neighbour takes no knowledge of language." in doubt
+    assert "beside 70.0 % of the best head of a model with fresh weights" in sentence
+    assert sentence.endswith(
+        "Without it the sentence embedding moves by 0.00420 [−0.00580, 0.0142] cosine, not significantly more than "
+        "without the median head. What belongs to position itself was not measured."
+    )
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"p_adjusted": 0.2}, "the model loses nothing significant of grammar"),
+        ({"cost": -0.2, "ci_low": -0.3, "ci_high": -0.1}, "the model is better by grammar"),
+        ({"p_adjusted": NAN}, "which was not tested"),
+        ({"own": False}, "the median head costs 0.2. What belongs to agreement itself was not measured."),
+    ],
+)
+def test_what_a_head_costs_is_said_as_far_as_it_is_known(record: TargetRecord, values: Any, words: str) -> None:
+    assert words in said(changed(record, **values), AGREEMENT)[1]
+
+
+def test_models_with_the_same_doubt_share_it(record: TargetRecord) -> None:
+    row = record.answers[record.answers["label"] == "previous"]
+    both = replace(record, answers=pd.concat([record.answers, row.assign(model="scratch", run="own")]))
+    assert [sentence.partition(": ")[0] for sentence in said(both, POSITION)] == [
+        "minilm, scratch",
+        "minilm",
+        "scratch",
+    ]
+
+
+def test_runs_of_one_model_share_a_sentence(record: TargetRecord) -> None:
+    second = record.answers.iloc[[0]].assign(run="two", corpus="gum-dev", name="2-2", accuracy=0.65, grade=0)
+    both = replace(record, answers=pd.concat([record.answers, second], ignore_index=True))
+    sentences = said(both, AGREEMENT)
+    assert len(sentences) == 3
+    assert sentences[1].endswith("costs 0.2. Elsewhere: 2-2 on gum-dev, 65.0 % beside 70.0 %, no grade.")
+
+
+def test_rivals_are_named_in_plain_words() -> None:
+    assert rival_said("previous word") == "always pointing at the word before"
+    assert rival_said("lexical table") == "the lexical table"
+    assert rival_said("first noun") == "the rule “first noun”"
+
+
+def test_a_head_is_told_by_the_most_telling_measure_of_the_first_behaviour(record: TargetRecord) -> None:
+    found = effect_of(record, record.answers.iloc[0].to_dict())
+    assert found is not None
+    assert (found["behaviour"], found["measure"]) == ("grammar", "accuracy with attractors")
+    assert effect_of(record, record.answers.iloc[2].to_dict()) is None, "the same head of another model"
+
+
+# --- tables
+
+
+def test_questions_and_effects_stand_in_tables(folder: Path) -> None:
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    assert (
+        "| one, ewt-dev | looks from a verb to the subject agreement: all, verb->subject | 4-7 | grade 2: beyond words "
+        "| yes | 80.0 [78.0, 82.0] | 70.0 nearest noun that fits | +10.0 [+7.0, +13.0] | 25.0 | 3.50 "
+        "| 34.2 percentage points grammar, accuracy with attractors; significantly |" in text
+    )
+    assert "| own, grammar | looks from a verb to the subject" in text
+    assert re.search(r"\| 3-3 \| grade 3.* not measured \|", text)
+    assert (
+        "| minilm | 4-7 | grammar, accuracy with attractors | percentage points | 34.2 [33.2, 35.2] | 0.001 | 0.2 "
+        "| yes | 0.3 | 1 of 72 | 4-7, 3-3 | 35.1 [23.5, 45.6] | 0.048 | effects |" in text
+    )
+    assert "scratch: Not measured: grammar, linzen." in text
+    assert "<script>" not in text
+
+
+def test_sinks_stand_in_a_table_of_their_own(record: TargetRecord) -> None:
+    tables = [question_table(record, POSITION, place) for place in ("first", "sink", "further")]
+    assert [len(table) for table in tables] == [1, 1, 1]
+    assert "looks at [CLS]" in str(tables[1])
+
+
+def test_models_without_the_effects_of_a_target_are_said(record: TargetRecord) -> None:
+    assert without_effect(record, AGREEMENT) == ("scratch: Not measured: grammar, linzen.",)
+    assert without_effect(record, COREFERENCE) == ("minilm: Not measured: grammar-pronouns.",)
+    assert len(effect_table(record, COREFERENCE)) == 0
+
+
+# --- chart, page and record
+
+
+def test_the_chart_has_heads_with_intervals_and_their_rivals_by_model(record: TargetRecord) -> None:
+    rows = drawn_answers(record, AGREEMENT)
+    assert [row.title for row in rows] == ["4-7 · one, ewt-dev · verb->subject", "3-3 · own, grammar · verb->subject"]
+    chart = target_chart(AGREEMENT, rows)
+    marks = [one for layer in chart.spec["layer"] for one in layer["data"]["values"] if "shape" in one]
+    heads = {one["place"]: one for one in marks if "low" in one}
+    assert [round(heads[row.title][end], 6) for row in rows for end in ("low", "high")] == [78, 82, 88, 92]
+    assert {one["shape"]: one["value"] for one in marks if one["place"] == rows[0].title} == {
+        "stroke": 50, "diamond": 60, "triangle-up": 70, "circle": 80,
+    }  # fmt: skip
+    hollow = drawn_answers(record, COREFERENCE)
+    fills = {one["fill"] for layer in target_chart(COREFERENCE, hollow).spec["layer"]
+             for one in layer["data"]["values"] if one.get("shape") == "circle"}  # fmt: skip
+    assert fills == {"var(--bg)"}
+
+
+@pytest.mark.figures
+def test_figures_are_written(record: TargetRecord, tmp_path: Path) -> None:
+    write_targets(tmp_path, record)
+    assert (tmp_path / "figures" / "agreement.png").read_bytes()[:4] == b"\x89PNG"
+    assert {path.stem for path in (tmp_path / "figures").iterdir()} == {"agreement", "coreference", "position"}
+
+
+def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: TargetRecord, tmp_path: Path) -> None:
+    again = shutil.copytree(folder, tmp_path / "again")
+    (again / "index.html").unlink()
+    found = read_record(again)
+    assert (found.runs, found.notes, found.behaviours) == (record.runs, record.notes, record.behaviours)
+    pd.testing.assert_frame_equal(found.answers, record.answers, check_dtype=False)
+    write_targets_page(again)
+    assert (again / "index.html").read_bytes() == (folder / "index.html").read_bytes()
+
+
+def test_a_page_without_any_effect_is_made(record: TargetRecord, tmp_path: Path) -> None:
+    write_targets(tmp_path, replace(record, effects=record.effects.iloc[:0]))
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "Without each selected head" not in text
+    assert text.count("No run measured what the model loses without it.") == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("targets.json", "{", "not the record of a page of targets (JSONDecodeError"),
+        ("targets.json", '{"runs": [{"x": 1}]}', "not the record of a page of targets (TypeError"),
+        ("targets.csv", "one\n", "column(s) target, run"),
+        ("effects.csv", "", "not a readable CSV file"),
+    ],
+)
+def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, name: str, text: str, words: str) -> None:
+    broken = shutil.copytree(folder, tmp_path / "copy")
+    (broken / name).write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=re.escape(f"{broken / name}: {words}")):
+        write_targets_page(broken)
+
+
+@pytest.mark.slow
+def test_the_page_works_in_a_browser(opened: Callable[..., Any], folder: Path, hostile: str) -> None:
+    page = opened(folder / "index.html", 390)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert hostile in page.locator("#runs").inner_text()
+    page.locator("#agreement [data-chart]").scroll_into_view_if_needed()
+    page.wait_for_selector("#agreement [data-chart] svg")
+    page.locator("#agreement-first thead button", has_text="Recall").click()
+    cells = page.locator("#agreement-first tbody td.head").all_inner_texts()
+    assert cells == ["3-3", "4-7", "4-7"]
