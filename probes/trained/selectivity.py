@@ -54,7 +54,7 @@ def lead_columns(
     """
     _, count = np.unique(blocks, return_counts=True)
     documents, totals = Documents.of(count.astype(np.float64)), by_cluster(blocks, heads - rivals)
-    low, high = documents.interval(totals)
+    low, high = documents.lead_interval(totals)
     p = holm(documents.p_above(totals, 0.0))
     lead = totals.sum(0) / count.sum()
     return {f"{rival}_lead": lead, f"{rival}_lead_low": low, f"{rival}_lead_high": high, f"{rival}_p": p}

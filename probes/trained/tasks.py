@@ -167,6 +167,7 @@ def _pairs(targets: Targets) -> Iterator[Asked]:
     """Yield every query with each gold key as a right pair, and with each other candidate as a wrong one."""
     right: dict[int, set[int]] = {}
     among: dict[int, set[int]] = {}
+    assert not isinstance(targets.candidates, str), "words are to be told from some others, not from all"
     for keys, found in ((targets.gold, right), (targets.candidates, among)):
         for key, item in zip(keys[0].tolist(), keys[1].tolist(), strict=True):
             found.setdefault(int(targets.query[item]), set()).add(key)
