@@ -26,6 +26,7 @@ from experiments.studies.maps.explained import ExplainedStudy
 from experiments.studies.maps.headset import HeadSetStudy
 from experiments.studies.maps.relatedness import RelatednessStudy
 from experiments.studies.maps.shapes import ShapeStudy
+from experiments.studies.maps.sinks import SinkStudy
 from experiments.studies.scope import Scored
 from experiments.studies.study import Read, Result, Results, Study
 from experiments.studies.surroundings import Surroundings
@@ -36,6 +37,7 @@ from reports import write_studies
 
 STUDIES: Final[tuple[type[Study[Any]], ...]] = (
     ShapeStudy,
+    SinkStudy,
     ConfusionStudy,
     ChainStudy,
     RelatednessStudy,

@@ -13,6 +13,7 @@ from reports.formats import escaped, signed
 from reports.heads.card_measures import biography, circuits, classifiers, shape
 from reports.heads.card_parts import NEAREST, CardPart, CardSource, Part, ensembles, examples, nearest, roles, subspaces
 from reports.heads.explained import explained
+from reports.heads.sinks import sink
 from reports.progress import Step, each, silent
 from reports.tables.text_table import TextTable, html_rows, plain_rows
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from reports.run.folder import RunFolder
 
 PARTS: Final[tuple[Part, ...]] = (
-    *(roles, explained, shape, nearest, ensembles, subspaces, circuits, classifiers, biography, examples),
+    *(roles, explained, sink, shape, nearest, ensembles, subspaces, circuits, classifiers, biography, examples),
 )
 "The parts of a card, in their order."
 

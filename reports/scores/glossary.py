@@ -123,6 +123,12 @@ MEANING: Final = (
         "With a grade in a role of language: in any probe but position. Position heads and sinks are counted apart.",
     ),
     (
+        "sink",
+        "A head to which special tokens are worth at least half of the attention of words. One writes little: attention to "
+        "special tokens writes less than half of what as much attention to words does (Kobayashi et al. 2020). The "
+        "other spreads what special tokens hold to all words. Table sinks.",
+    ),
+    (
         "verdict on a question",
         "Yes: some head has a grade. No: the upper 95 % bound of every head’s lead over all baselines and controls "
         "lies below the margin of [verdict] (equivalence test). Undecided: neither. The bound is shown: a lead of that "

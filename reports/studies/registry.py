@@ -23,6 +23,7 @@ NAMES: Final = (
     "answers",
     "drift",
     "explained",
+    "sinks",
     "counts",
 )
 "The folders of `reports.studies`, in the order of the page; each has STUDY in its study.py."

@@ -1,0 +1,1 @@
+"""Sinks: heads that attend to special tokens, and whether they write anything from there."""
