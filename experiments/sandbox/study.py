@@ -64,7 +64,7 @@ FULL = Scale(1000, 500, 1000, (10, 25, 50, 100, 200, 400), (25, 100, 400), 5, 50
 QUICK = Scale(10, 10, 100, (25, 100), (50,), 1, 1, 1, 100)
 "One percent of the runs."
 
-EFFORT = Effort(replicates=100, flips=FLIPS)
+EFFORT = Effort(replicates=2, flips=FLIPS)
 "Less than a real run draws: resamples say how stable the best head is, which the study does not ask."
 
 CHECKED_MARGIN, CHECKED_DOCUMENTS = 0.15, 100

@@ -134,16 +134,17 @@ class Documents:
         mean, error = self._guarded(totals, -1.0)
         error = np.maximum(error, TINY)
         far = (mean - margin) / error
-        skew = (self._influence(totals) ** 3).sum(0) / error**3
+        influence = self._influence(totals)
+        skew = (influence * influence * influence).sum(0) / error**3  # a power takes ten times as long
         bent = far + skew * far**2 / 3 + skew**2 * far**3 / 27 + skew / 6
         p: Numbers = np.maximum(stdtr(self.freedom, -np.minimum(far, bent)), 0.5 ** len(self.n))
         return p
 
     def _influence(self, totals: Numbers) -> Numbers:
         """Return [document, scored], how far each document moves the estimate."""
-        share = (self.n / self.n.sum())[:, None]
+        n, mean = self.n[:, None], totals.sum(0) / self.n.sum()
         with np.errstate(divide="ignore", invalid="ignore"):
-            influence: Numbers = share / (1 - share) * (totals / self.n[:, None] - totals.sum(0) / self.n.sum())
+            influence: Numbers = (totals - n * mean) / (n.sum() - n)
         return influence
 
 

@@ -64,6 +64,20 @@ class PairAttention:
         return cls(arcs, shaped, read_cells(model, aligned, numbers, cells, settings), blocks)
 
 
+def attention_between(
+    model: Model, aligned: Aligned, cells: Int[np.ndarray, "pair 2 2"], settings: Settings
+) -> Float32[np.ndarray, "pair head way"]:
+    """Return the attention of all heads from the first word of each pair to the second, and back.
+
+    `cells` are text (index among those that the model can read) and word of both words, of one text each; they may
+    repeat, in any order.
+    """
+    numbers, place = np.unique(cells[:, 0, 0], return_inverse=True)
+    asked, row = np.unique(np.column_stack([place, cells[..., 1]]), axis=0, return_inverse=True)
+    values: Float32[np.ndarray, "pair head way"] = read_cells(model, aligned, numbers.tolist(), asked, settings)
+    return values[row.reshape(-1)]
+
+
 def read_cells(
     model: Model, aligned: Aligned, numbers: Sequence[int], cells: Int[np.ndarray, "cell 3"], settings: Settings
 ) -> Float32[np.ndarray, "cell head way"]:

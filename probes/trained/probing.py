@@ -19,8 +19,8 @@ from probes.scoring.aligned import Aligned, Dropped
 from probes.scoring.score import Settings
 from probes.trained.codelength import LinearClassifier, block_ends, coding_order, compression, online_codelength
 from probes.trained.head_vectors import HeadVectors, cells_of
-from probes.trained.selectivity import accuracy_beside_control
-from probes.trained.tasks import LabelledExample, ProbingTask, Sample, control_labels, sample_examples
+from probes.trained.selectivity import accuracy_beside_control, balanced_control, control_labels, lead_columns
+from probes.trained.tasks import PAIR_TASKS, LabelledExample, ProbingTask, Sample, sample_examples
 
 FEWEST = 20
 "A task with fewer examples than this on either split, or with one label only, is not asked."
@@ -45,12 +45,18 @@ class Labelled:
 
     @classmethod
     def of(
-        cls, examples: Sequence[LabelledExample], select: Sequence[LabelledExample], texts: Aligned, seed: int
+        cls,
+        examples: Sequence[LabelledExample],
+        select: Sequence[LabelledExample],
+        texts: Aligned,
+        seed: int,
+        balanced: bool = False,
     ) -> Labelled:
         """Give examples of `texts` their labels as numbers, in the task and in the control task that `select` makes."""
+        draw = balanced_control if balanced else control_labels
         number = {label: i for i, label in enumerate(labels_of(select))}
         gold = [number.get(example.label, UNSEEN) for example in examples]
-        control = [number[label] for label in control_labels(select, examples, seed)]
+        control = [number[label] for label in draw(select, examples, seed)]
         block = texts.blocks()
         clusters = np.array([block[texts.names[example.number]] for example in examples], np.int64)
         cells = cells_of([(example.number, example.words) for example in examples])
@@ -118,6 +124,13 @@ class ReadSplits:
     def embeddings(self, posed: Posed) -> tuple[Given, Given]:
         """Return the embeddings of the words of a task's examples, on both splits."""
         first, second = (part.embeddings[part.rows(side.cells)] for part, side in self._sides(posed))
+        return first, second
+
+    def together(self, posed: Posed) -> tuple[Given, Given]:
+        """Return what all heads give to the words of a task's examples, on both splits."""
+        first, second = (
+            part.outputs.reshape(len(part.outputs), -1)[part.rows(side.cells)] for part, side in self._sides(posed)
+        )
         return first, second
 
     def _sides(self, posed: Posed) -> tuple[tuple[HeadVectors, Labelled], tuple[HeadVectors, Labelled]]:
@@ -227,7 +240,8 @@ def pose(task: ProbingTask, samples: Sequence[Sample], aligned: tuple[Aligned, A
     if min(len(select), len(report)) < FEWEST or len(labels) < 2:
         return None
     first, second = (
-        Labelled.of(one, select, texts, seed) for one, texts in zip((select, report), aligned, strict=True)
+        Labelled.of(one, select, texts, seed, task in PAIR_TASKS)
+        for one, texts in zip((select, report), aligned, strict=True)
     )
     return Posed(task, labels, first.ordered(seed), second, (samples[0].available, samples[1].available))
 
@@ -277,5 +291,6 @@ def head_table(
         for kind, others in (("embedding", embeddings), ("random", rivals)):
             accuracy, control = (np.nan, np.nan) if others is None else max(other.means for other in others[name])
             rows |= {f"{kind}_accuracy": accuracy, f"{kind}_selectivity": accuracy - control}
+        rows |= lead_columns("embedding", one.report.clusters, hits[0], embeddings[name][0].hits[0][:, None])
         frames.append(pd.DataFrame(rows | measured))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()

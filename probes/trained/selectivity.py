@@ -1,11 +1,18 @@
-"""How far a classifier is above the same classifier on a control task, with intervals over clusters."""
+"""Control tasks, and how far a classifier is above itself on one, or above a rival, with intervals over clusters."""
 
 from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from probes.evidence.leads import Documents, holm
 from probes.evidence.statistics import Bootstrap
+from probes.scoring.arcs import pick
+from probes.scoring.hashed_random import draws
+from probes.trained.tasks import LabelledExample
 
 
 def accuracy_beside_control(
@@ -33,6 +40,26 @@ def accuracy_beside_control(
     return columns | {"margin_low": low, "margin_high": high}
 
 
+def lead_columns(
+    rival: str,
+    blocks: Int[np.ndarray, " example"],
+    heads: Float[np.ndarray, "example head"],
+    rivals: Float[np.ndarray, "example _head"],
+) -> dict[str, object]:
+    """Return the columns that say how far heads lead a rival on the same examples of the report split.
+
+    `heads` and `rivals` are hits; there is one rival for all heads, or one for each. The lead is a difference of
+    accuracies, in [-1, 1], with its 95 % interval. p is one-sided, of "the head leads by nothing", and corrected for
+    the number of heads (Holm 1979); both go by documents (`probes.evidence.leads.Documents`). NaN for fewer than two.
+    """
+    _, count = np.unique(blocks, return_counts=True)
+    documents, totals = Documents.of(count.astype(np.float64)), by_cluster(blocks, heads - rivals)
+    low, high = documents.lead_interval(totals)
+    p = holm(documents.p_above(totals, 0.0))
+    lead = totals.sum(0) / count.sum()
+    return {f"{rival}_lead": lead, f"{rival}_lead_low": low, f"{rival}_lead_high": high, f"{rival}_p": p}
+
+
 def by_cluster(
     blocks: Int[np.ndarray, " example"], hits: Float[np.ndarray, "example head"]
 ) -> Float[np.ndarray, "cluster head"]:
@@ -41,3 +68,35 @@ def by_cluster(
     summed = np.zeros((len(clusters), hits.shape[1]), np.float64)
     np.add.at(summed, place, hits)
     return summed
+
+
+def control_labels(select: Sequence[LabelledExample], examples: Sequence[LabelledExample], seed: int) -> list[str]:
+    """Return the label of each of `examples` in the control task of the task that `select` is about.
+
+    Every word form has one label, drawn at random from the labels of `select` as often as they occur there, so that
+    only memory can solve it (Hewitt and Liang 2019, section 2). In a task about pairs it is the first word's form that
+    decides, as in their control for dependency edges.
+    """
+    labels = sorted(example.label for example in select)
+    drawn = {form: pick(labels, draws(seed, "control label", form)[0]) for form in {one.form for one in examples}}
+    return [drawn[example.form] for example in examples]
+
+
+def balanced_control(select: Sequence[LabelledExample], examples: Sequence[LabelledExample], seed: int) -> list[str]:
+    """Return control labels by the form of the first word, as frequent among `examples` as the task's own labels.
+
+    Forms that `select` has keep their label; frequent forms draw first, among labels that still lack as many examples.
+    So on `select` no label is off by more than its forms leave it, and memory alone solves the task as before.
+    """
+    labels, drawn = sorted({one.label for one in select}), dict[str, str]()
+    for part in (select, examples):
+        count, lacking = Counter(one.form for one in part), Counter(one.label for one in part)
+        for form in count.keys() & drawn.keys():
+            lacking[drawn[form]] -= count[form]
+        for form in sorted(count.keys() - drawn.keys(), key=lambda form: (-count[form], draws(seed, "order", form))):
+            fit = [label for label in labels if lacking[label] >= count[form]]
+            fit = fit or [max(labels, key=lambda label: lacking[label])]
+            urn = [label for label in fit for _ in range(max(lacking[label], 1))]
+            drawn[form] = pick(urn, draws(seed, "control label", form)[0])
+            lacking[drawn[form]] -= count[form]
+    return [drawn[one.form] for one in examples]

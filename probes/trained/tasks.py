@@ -11,14 +11,18 @@ from probes.records import Document
 from probes.scoring.aligned import CHUNK, Aligned, name_of
 from probes.scoring.arcs import content_of, pick
 from probes.scoring.hashed_random import draws
-from probes.syntax.agreement import morphology, shows_number
-from probes.words.coreference import anaphors, mention_heads
+from probes.syntax.agreement import AMONG_NOUNS, SubjectVerbAgreement, morphology, shows_number
+from probes.targets import Targets
+from probes.words.coreference import PRECEDING, Coreference, anaphors, mention_heads
 
 BAND, BANDS = 4, 6
 "Words a band of absolute positions, and how many bands there are before the open one."
 
 REACH = 4
 "Words to either side at which relative positions are asked."
+
+RIGHT, WRONG = "right pair", "wrong pair"
+"Labels of a task about pairs that are related or not."
 
 Asked = tuple[tuple[int, ...], str]
 "The word, or the two words, of an example, and its label."
@@ -40,6 +44,8 @@ class ProbingTask:
     'What a corpus must have: "words", "trees" or "mentions".'
     examples: Callable[[Document, Draw], Iterator[Asked]]
     "Yields the examples of one text."
+    matched: bool = False
+    "Whether the sample has as many wrong pairs as right ones at every signed distance."
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +163,58 @@ TASKS = {
 "Every task by its name."
 
 
+def _pairs(targets: Targets) -> Iterator[Asked]:
+    """Yield every query with each gold key as a right pair, and with each other candidate as a wrong one."""
+    right: dict[int, set[int]] = {}
+    among: dict[int, set[int]] = {}
+    assert not isinstance(targets.candidates, str), "words are to be told from some others, not from all"
+    for keys, found in ((targets.gold, right), (targets.candidates, among)):
+        for key, item in zip(keys[0].tolist(), keys[1].tolist(), strict=True):
+            found.setdefault(int(targets.query[item]), set()).add(key)
+    for query, gold in sorted(right.items()):
+        yield from (((query, key), RIGHT) for key in sorted(gold))
+        yield from (((query, key), WRONG) for key in sorted(among.get(query, set()) - gold - {query}))
+
+
+def _subjects(document: Document, draw: Draw) -> Iterator[Asked]:
+    return _pairs(SubjectVerbAgreement().targets(document)[AMONG_NOUNS])
+
+
+def _antecedents(document: Document, draw: Draw) -> Iterator[Asked]:
+    return _pairs(Coreference().targets(document)[PRECEDING])
+
+
+def _next_words(document: Document, draw: Draw) -> Iterator[Asked]:
+    """Yield each word with the next one, and with another one that is no more than REACH away."""
+    for i in range(len(document) - 1):
+        others = [j for j in range(i - REACH, i + REACH + 1) if 0 <= j < len(document) and j not in (i, i + 1)]
+        if others:
+            yield (i, i + 1), RIGHT
+            yield (i, pick(others, draw(("other place", i)))), WRONG
+
+
+PAIR_TASKS = (
+    ProbingTask(
+        "agreement",
+        "of a verb that shows number and a noun, whether the noun is its subject",
+        "sentence",
+        "trees",
+        _subjects,
+        matched=True,
+    ),
+    ProbingTask("next word", "of two words, whether the second follows the first", "sentence", "words", _next_words),
+    ProbingTask(
+        "antecedent",
+        "of a mention and one before it, whether both are of one entity",
+        "window",
+        "mentions",
+        _antecedents,
+        matched=True,
+    ),
+)
+"Tasks about pairs of words. Distance solves the next word, which stands for position, and neither of the others."
+
+
 def get_task(name: str) -> ProbingTask:
     """Return the task of that name; raises ValueError with the nearest one."""
     if name not in TASKS:
@@ -182,8 +240,41 @@ def sample_examples(aligned: Aligned, tasks: Sequence[ProbingTask], *, most: int
                 available[task.name] += len(found)
                 kept[task.name] += found
             copies[content] += 1
-        kept = {name: sorted(found, key=lambda one: one.rank)[:most] for name, found in kept.items()}
+        kept = {task.name: _lowest(task, kept[task.name], most) for task in tasks}
+    kept |= {task.name: matched_in_distance(kept[task.name], most) for task in tasks if task.matched}
     return {name: Sample(tuple(found), available[name]) for name, found in kept.items()}
+
+
+def _lowest(task: ProbingTask, found: Sequence[LabelledExample], most: int) -> list[LabelledExample]:
+    """Return those examples that a sample may have, by rank: `most`, or as many of each label and signed distance."""
+    if task.matched:
+        return [one for group in _by_distance(found).values() for one in group[:most]]
+    return sorted(found, key=lambda one: one.rank)[:most]
+
+
+def _by_distance(found: Sequence[LabelledExample]) -> dict[tuple[int, str], list[LabelledExample]]:
+    """Return the examples of each signed distance and label, by rank."""
+    groups: dict[tuple[int, str], list[LabelledExample]] = {}
+    for one in sorted(found, key=lambda one: (one.rank, one.words)):
+        groups.setdefault((one.words[1] - one.words[0], one.label), []).append(one)
+    return groups
+
+
+def matched_in_distance(found: Sequence[LabelledExample], most: int) -> list[LabelledExample]:
+    """Return at most `most` examples of a task about pairs, as many wrong as right ones at every signed distance.
+
+    So that nothing can be told from where words stand to each other. A right pair whose distance no wrong pair of
+    the split is left for is not asked, nor the reverse.
+    """
+    groups = _by_distance(found)
+    couples = [
+        couple
+        for (distance, label), group in groups.items()
+        if label == RIGHT
+        for couple in zip(group, groups.get((distance, WRONG), ()), strict=False)
+    ]
+    lowest = sorted(couples, key=lambda couple: (couple[0].rank, couple[0].words))[: most // 2]
+    return [one for couple in lowest for one in couple]
 
 
 def _examples(
@@ -196,15 +287,3 @@ def _examples(
             continue
         rank = draws(seed, "probing", text, words[0])[0]
         yield LabelledExample(text, number, words, label, document.words[words[0]].lower(), rank)
-
-
-def control_labels(select: Sequence[LabelledExample], examples: Sequence[LabelledExample], seed: int) -> list[str]:
-    """Return the label of each of `examples` in the control task of the task that `select` is about.
-
-    Every word form has one label, drawn at random from the labels of `select` as often as they occur there, so that
-    only memory can solve it (Hewitt and Liang 2019, section 2). In a task about pairs it is the first word's form that
-    decides, as in their control for dependency edges.
-    """
-    labels = sorted(example.label for example in select)
-    drawn = {form: pick(labels, draws(seed, "control label", form)[0]) for form in {one.form for one in examples}}
-    return [drawn[example.form] for example in examples]

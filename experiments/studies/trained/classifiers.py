@@ -16,13 +16,17 @@ from experiments.studies.surroundings import SCOPES, Surroundings
 from probes.evidence.results import SPLITS
 from probes.trained.code_draws import code_draws
 from probes.trained.layer_profile import layer_table
+from probes.trained.pair_leads import FEATURES, PairProbing, pair_table
 from probes.trained.probing import Probing, head_table
-from probes.trained.tasks import TASKS, ProbingTask, get_task
+from probes.trained.tasks import PAIR_TASKS, TASKS, ProbingTask, get_task
 from reports.run.study_facts import TaskExamples
 from reports.studies.classifiers.tables import CLASSIFIER_TABLES
 
 ALL, ARC = "all", "arc"
 "What stands among the names of tasks for all of them, and for the trained probes on pairs of words."
+
+PAIRS: Final = "pairs"
+"The table of the tasks about pairs."
 
 NAMES: Final = {"baseline_accuracy": "control_accuracy", "margin": "selectivity"} | {
     f"margin_{end}": f"selectivity_{end}" for end in ("low", "high")
@@ -37,6 +41,8 @@ class ClassifiersSection(StudySection):
     tasks: tuple[str, ...] = ()
     """Tasks of `probes.trained.tasks` that a classifier of every head learns; "arc" codes those of probes.trained too,
     and "all" stands for all tasks but that."""
+    pairs: bool = False
+    "Whether single heads are tested against the embedding on pairs of words: agreement, coreference, position."
     examples: int = Field(default=2000, ge=20)
     "Examples a task and split at the most."
     random: bool = True
@@ -86,8 +92,8 @@ class ClassifierStudy(Study[ClassifiersSection]):
 
     @classmethod
     def open(cls, run: Surroundings, section: ClassifiersSection) -> Self | None:
-        """Return the study where its section names tasks."""
-        return cls(run, section) if section.tasks else None
+        """Return the study where its section names tasks, or wants pairs."""
+        return cls(run, section) if section.tasks or section.pairs else None
 
     @property
     def codelength(self) -> bool:
@@ -97,20 +103,21 @@ class ClassifierStudy(Study[ClassifiersSection]):
     def measure(self, read: Read) -> Result:
         """Return the tables of heads and of layers."""
         arcs = [arc_rows(frame) for part in read.parts for frame in part.trained] if self.codelength else []
-        found: dict[str, list[pd.DataFrame]] = {"classifiers": arcs, "codes": [], "layers": []}
+        found: dict[str, list[pd.DataFrame]] = {"classifiers": arcs, "codes": [], "layers": [], PAIRS: []}
         for scope in SCOPES:
             tasks = [task for task in self.section.of_words if task.scope == scope]
             if tasks:
-                for name, rows in zip(found, self._probe(scope, tasks), strict=True):
+                for name, rows in zip(("classifiers", "codes", "layers"), self._probe(scope, tasks), strict=True):
                     found[name].append(rows)
+            if self.section.pairs and (tasks := [task for task in PAIR_TASKS if task.scope == scope]):
+                found[PAIRS].append(self._pairs(scope, tasks))
         kept = {name: [rows for rows in some if len(rows)] for name, some in found.items()}
         return Result({name: pd.concat(some, ignore_index=True) for name, some in kept.items() if some})
 
     def _probe(self, scope: str, tasks: Sequence[ProbingTask]) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
         """Return the rows of heads, those of codes and those of layers of the tasks of one scope."""
         run, section = self.run, self.section
-        workers, seed = section.workers or os.cpu_count() or 1, run.config.seed
-        effort = {"replicates": run.config.scoring.replicates, "seed": seed}
+        workers, seed, effort = self._workers, run.config.seed, self._effort
         with run.journal.stage("classifiers: read"):
             probing = Probing.of(run.model, run.texts(scope), tasks, run.settings, most=section.examples, seed=seed)
         self._note(probing, tasks, scope)
@@ -131,6 +138,32 @@ class ClassifierStudy(Study[ClassifiersSection]):
         found = head_table(probing, heads, words, rivals, model=run.model, **effort)
         return found.rename(columns=NAMES), codes, layers.rename(columns=NAMES)
 
+    def _pairs(self, scope: str, tasks: Sequence[ProbingTask]) -> pd.DataFrame:
+        """Return the rows of pairs of the tasks of one scope."""
+        run, most = self.run, self.section.examples
+        with run.journal.stage("classifiers: read pairs"):
+            words = Probing.of(run.model, run.texts(scope), tasks, run.settings, most=most, seed=run.config.seed)
+            probing = PairProbing.of(words, run.model)
+        self._note(words, tasks, scope)
+        fits = len(FEATURES) * len(words.posed) * run.model.layers * run.model.heads
+        with run.journal.stage("classifiers: pairs"):
+            scores = probing.judge(self._workers, run.counter(f"classifiers of pairs ({scope}s)", fits))
+        fresh = None
+        if self.section.random:
+            with run.journal.stage("classifiers: pairs, random weights"):
+                other = run.fresh()
+                step = run.counter(f"classifiers of random pairs ({scope}s)", fits)
+                fresh = PairProbing.of(words.reread(other), other).judge(self._workers, step, coded=False)
+        return pair_table(probing, scores, fresh, model=run.model, **self._effort).rename(columns=NAMES)
+
+    @property
+    def _workers(self) -> int:
+        return self.section.workers or os.cpu_count() or 1
+
+    @property
+    def _effort(self) -> dict[str, int]:
+        return {"replicates": self.run.config.scoring.replicates, "seed": self.run.config.seed}
+
     def _codes(self, probing: Probing, scope: str) -> pd.DataFrame:
         """Return the codes of tasks, drawn anew; nothing where none were asked for."""
         run, section = self.run, self.section
@@ -147,7 +180,7 @@ class ClassifierStudy(Study[ClassifiersSection]):
                 most=section.examples,
                 draws=section.codes,
                 seed=run.config.seed,
-                workers=section.workers or os.cpu_count() or 1,
+                workers=self._workers,
                 step=run.counter(f"codes of heads ({scope}s)", every),
             )
 
@@ -177,6 +210,7 @@ def arc_rows(trained: pd.DataFrame) -> pd.DataFrame:
     places = pd.MultiIndex.from_frame(rows[["label", "variant", "name"]])
     rows = rows.assign(task=ARC + ": " + rows["variant"], classes=2, n_select=n_select.loc[places].to_numpy())
     missing = [f"{kind}_{what}" for kind in ("embedding", "random") for what in ("accuracy", "selectivity")]
+    missing += ["embedding_lead", "embedding_lead_low", "embedding_lead_high", "embedding_p"]
     rows = rows.assign(majority=0.5, control_majority=0.5, **dict.fromkeys(missing, float("nan")))
     rows = rows.rename(columns=NAMES)
     return rows[[column for column in CLASSIFIER_TABLES["classifiers"].names if column in rows]]

@@ -9,15 +9,21 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from reports.formats import MISSING, count, percent, signed, signed_interval
+from reports.formats import MISSING, count, p_value, percent, signed, signed_interval
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
-from reports.studies.classifiers.tables import CLASSIFIER_TABLES, CLASSIFIERS, LAYERS, PARSER
+from reports.studies.classifiers.tables import CLASSIFIER_TABLES, CLASSIFIERS, LAYERS, PAIRS, PARSER
 from reports.tables.cells import TextColumn, columns_of
 from reports.tables.text_table import TextTable
 
 ARC: Final = "arc: "
 "What the names of the tasks begin with that a pair's two attention values answer."
+
+LEVEL: Final = 0.05
+"A lead with an adjusted p below this is significant."
+
+RIVALS: Final = (("embedding", "both embeddings"), ("random", "the same head of randomly initialised weights"))
+"What the selected head of a task about pairs is compared with."
 
 Row = Mapping[str, Any]
 
@@ -51,16 +57,18 @@ def classifiers(run: RunFolder) -> Classifiers | None:
     arcs = sorted(
         (row for row in chosen if str(row["task"]).startswith(ARC)), key=lambda row: -float(row["selectivity_low"])
     )
+    pairs = _rows(found.get("pairs"), lambda frame: frame[frame["selected"]])
     parsers, layers = _rows(found.get("parser")), found.get("layers")
     tables = [
         TextTable.of("What the best head of each task tells", TASKS, best),
         TextTable.of("Arcs from a pair’s two attention values, coded online", ARCS, arcs),
+        TextTable.of("Related words: the selected head against the embedding", PAIRED, pairs),
         TextTable.of("Parsers that see all heads at once", PARSERS, parsers),
         *_layer_tables(layers),
     ]
     courses = {} if layers is None else {str(task): tuple(part["cumulative"]) for task, part in _by_task(layers)}
     return Classifiers(
-        sentences=(*_told(best, "tasks"), *_told(arcs, "kinds of arcs"), *_parsed(parsers)),
+        sentences=(*_told(best, "tasks"), *_told(arcs, "kinds of arcs"), *map(_led, pairs), *_parsed(parsers)),
         tables=tuple(table for table in tables if len(table)),
         best=tuple(best),
         parsers=tuple(parsers),
@@ -122,6 +130,23 @@ ARCS: Final = (
     *_CODED,
 )
 
+PAIRED: Final = (
+    PAIRS["task"].shown(kind="row"),
+    PAIRS["features"].shown(),
+    PAIRS["name"].shown("Head"),
+    PAIRS["n"].shown(write=_number),
+    PAIRS["accuracy"].shown_beside(),
+    PAIRS["control_accuracy"].shown("Control"),
+    PAIRS["selectivity"].shown_beside(),
+    PAIRS["embedding_accuracy"].shown("Embedding"),
+    PAIRS["embedding_lead"].shown_beside("Lead over it"),
+    PAIRS["embedding_p"].shown("p"),
+    PAIRS["random_accuracy"].shown("Random weights"),
+    PAIRS["random_lead"].shown_beside("Lead over them"),
+    PAIRS["random_p"].shown("p, random weights"),
+    PAIRS["together_accuracy"].shown("All heads"),
+)
+
 PARSERS: Final = (
     PARSER["parser"].shown(kind="row"),
     PARSER["weights"].shown("Weights of the model"),
@@ -158,12 +183,25 @@ def _told(rows: Sequence[Row], what: str) -> list[str]:
     if not rows:
         return []
     above = sum(row["selectivity_low"] > 0 for row in rows)
-    beaten = [row for row in rows if row["accuracy"] > max(row["majority"], row["embedding_accuracy"])]
+    beaten = [row for row in rows if row["ci_low"] > row["majority"] and row["embedding_p"] < LEVEL]
     said = f"In {above} of {len(rows)} {what} the interval of the best head’s selectivity lies above 0."
     if rows[0]["embedding_accuracy"] == rows[0]["embedding_accuracy"]:
         names = ", ".join(str(row["task"]) for row in beaten)
-        said += f" A single head tells more than the word’s embedding and the majority in {names or 'none of them'}."
+        said += f" A single head is significantly above the word’s embedding and the majority in {names or 'no task'}."
     return [said]
+
+
+def _led(row: Row) -> str:
+    """Say whether the selected head of a task about pairs leads the embedding and the head of random weights."""
+    said = f"{row['task'].capitalize()}, from {row['features']}: the accuracy of head {row['name']} is "
+    return said + "; ".join(_lead(row, *rival) for rival in RIVALS if not np.isnan(row[f"{rival[0]}_lead"])) + "."
+
+
+def _lead(row: Row, rival: str, over: str) -> str:
+    p = row[f"{rival}_p"]
+    verdict = "significantly above" if p < LEVEL else "not significantly above"
+    between = signed_interval(row[f"{rival}_lead_low"], row[f"{rival}_lead_high"])
+    return f"{verdict} that of {over} ({signed(row[f'{rival}_lead'])} points {between}, adjusted p {p_value(p)})"
 
 
 def _parsed(rows: Sequence[Row]) -> list[str]:

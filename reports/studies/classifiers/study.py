@@ -24,6 +24,14 @@ STUDY: Final = StudyReport(
             "description length (Voita and Titov 2020); on heads of a model with fresh weights: {random}.",
         ),
         Method(
+            ("pairs",),
+            "Pairs of words",
+            "classifiers",
+            "Classifiers of every head learned whether two words are related, from its attention between them and from "
+            "its outputs, on {examples} examples a task and split at the most. Heads were selected on one split and "
+            "tested on the other against the embedding, paired by documents, with Holm's correction for all heads.",
+        ),
+        Method(
             ("codes",),
             "Codes, drawn anew",
             "classifiers",

@@ -24,6 +24,7 @@ from reports.tables.shared_columns import (
     flag,
     fraction,
     number,
+    p_column,
     place,
     text,
     whole,
@@ -59,6 +60,17 @@ _COMPRESSIONS: Final = (
     _compression("control_compression", "of the control task"),
 )
 
+
+def _lead(rival: str, over: str) -> tuple[Column, ...]:
+    """Return the columns of the paired test of heads against a rival."""
+    meaning = f"Accuracy minus that of {over}, on the same examples; missing where nothing was fitted."
+    return (
+        difference(f"{rival}_lead", meaning, f"{rival}_lead"),
+        *ends(f"{rival}_lead", "that lead", signed),
+        p_column(f"{rival}_p", f"p of no lead over {over}, by documents and corrected for all heads (Holm)."),
+    )
+
+
 CLASSIFIERS: Final = Table(
     "One row for each task, label and head: a classifier fitted on what the head writes.",
     ("model", "step", "corpus", "task", "label", "name"),
@@ -84,8 +96,32 @@ CLASSIFIERS: Final = Table(
             "Accuracy of a classifier on the word's embedding; missing where nothing was fitted.",
         ),
         difference("embedding_selectivity", "Selectivity of that classifier; missing where nothing was fitted."),
+        *_lead("embedding", "the embedding"),
         fraction("random_accuracy", "Accuracy of the best head of randomly initialised weights; missing without them."),
         difference("random_selectivity", "Selectivity of that head; missing without such weights."),
+    ),
+)
+
+PAIRS: Final = Table(
+    "One row for each task about pairs of words, kind of features and head.",
+    ("model", "step", "corpus", "task", "features", "name"),
+    (
+        *RUN,
+        _TASK,
+        text("features", "What the classifier is given of a head.", ("attention", "outputs")),
+        *ONE_HEAD,
+        flag("selected", "Whether it is the head with the shortest code on the selection split."),
+        _N_SELECT,
+        *_MEASURED,
+        number("codelength", "Online code length of the selection split's labels, in bits.", NOT_NEGATIVE),
+        _COMPRESSIONS[0],
+        fraction("embedding_accuracy", "Accuracy of a classifier on the embeddings of both words."),
+        *_lead("embedding", "the embedding"),
+        fraction("random_accuracy", "Accuracy of the head in the same place of randomly initialised weights."),
+        *_lead("random", "the head in the same place of randomly initialised weights"),
+        fraction("together_accuracy", "Accuracy of a classifier on these features of all heads at once."),
+        fraction("random_embedding_accuracy", "Accuracy on the embeddings of randomly initialised weights."),
+        fraction("random_together_accuracy", "Accuracy on all heads of randomly initialised weights at once."),
     ),
 )
 
@@ -139,6 +175,7 @@ PARSER: Final = Table(
 
 CLASSIFIER_TABLES: Final[Mapping[str, Table]] = {
     "classifiers": CLASSIFIERS,
+    "pairs": PAIRS,
     "codes": CODES,
     "layers": LAYERS,
     "parser": PARSER,

@@ -32,6 +32,19 @@ CLASSIFIERS: Final = (
         "split, which favours it. What stands in brackets is their selectivity.",
     ),
     (
+        "lead over the embedding, p",
+        "Accuracy of the selected head minus that of a classifier on the embeddings, on the same examples of the "
+        "report split: a paired test by documents, with p corrected for all heads (Holm 1979).",
+    ),
+    (
+        "related words",
+        "Whether a noun is the subject of a verb (agreement), an earlier mention is of the same entity (antecedent), a "
+        "word is the next one. For the first two there are as many wrong pairs as right ones at every signed distance, "
+        "so that distance tells nothing; the next word is distance alone. The control task is as balanced as the task. "
+        "Features of a head: its attention from the first word to the second and back, or its outputs before W_O of "
+        "both words and their product. All heads: a classifier on these features of all heads at once.",
+    ),
+    (
         "UAS",
         "Unlabelled attachment score: share of words, punctuation aside, for which a parser picks the right head among "
         "all other words and the root. The parser weighs the attention of all heads, there and back (Clark et al. "

@@ -9,7 +9,8 @@ from probes import Document, Mention, Sentence
 from probes.corpora.corpus import MemoryTexts
 from probes.records import frozen_ints
 from probes.scoring.aligned import Aligned
-from probes.trained.tasks import TASKS, LabelledExample, control_labels, get_task, sample_examples
+from probes.trained.selectivity import control_labels
+from probes.trained.tasks import TASKS, LabelledExample, get_task, sample_examples
 
 TREE = """
 the    DET   2 det      _

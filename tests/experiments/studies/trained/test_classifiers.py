@@ -11,7 +11,7 @@ from experiments.run.config import load_config
 from experiments.run.run import run
 from reports import Run
 
-TABLES = {"classifiers", "codes", "layers", "parser"}
+TABLES = {"classifiers", "codes", "layers", "pairs", "parser"}
 ASKED = (
     'probes.names=["dependency"]',
     "probes.trained=true",
@@ -20,6 +20,7 @@ ASKED = (
     "classifiers.sentences=12",
     "classifiers.parser=true",
     "classifiers.codes=2",
+    "classifiers.pairs=true",
     'classifiers.coded=["part of speech", "coreference"]',
     "classifiers.workers=1",
 )
@@ -54,6 +55,23 @@ def asked(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert steps[what] == [(done + 1, steps[what][-1][1]) for done in range(len(steps[what]))]
         assert steps[what][-1][0] == steps[what][-1][1]
     return folder
+
+
+@pytest.mark.slow
+def test_heads_are_held_against_the_embedding_on_pairs_of_words(asked: Path) -> None:
+    table = Run.open(asked).studies["pairs"]
+    assert {*table.task} == {"agreement", "antecedent", "next word"}
+    each = table.groupby(["task", "features"])
+    assert each.ngroups == 6
+    assert (each.size() == 4).all()
+    assert (each.selected.sum() == 1).all()
+    chosen = table.loc[each.codelength.idxmin()]
+    assert chosen.selected.all()
+    np.testing.assert_allclose(table.embedding_lead, table.accuracy - table.embedding_accuracy, atol=1e-6)
+    np.testing.assert_allclose(table.random_lead, table.accuracy - table.random_accuracy, atol=1e-6)
+    measured = ["together_accuracy", "random_together_accuracy", "random_embedding_accuracy", "control_accuracy"]
+    assert table[measured].notna().all(axis=None)
+    assert table[["embedding_p", "random_p"]].apply(lambda p: p.between(0, 1)).all(axis=None)
 
 
 @pytest.mark.slow

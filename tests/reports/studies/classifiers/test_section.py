@@ -7,6 +7,7 @@ import pytest
 from reports import Run, write_report, write_studies
 from reports.studies.classifiers.figure import save_classifiers
 from reports.studies.classifiers.section import Classifiers, classifiers
+from reports.studies.classifiers.tables import PAIRS
 from reports.studies.classifiers.terms import CLASSIFIERS
 from reports.tables.text_table import TextTable
 
@@ -28,11 +29,14 @@ def head(task: str, label: str, name: str, accuracy: float, selectivity: float, 
         "control_majority": 0.32,
     }
     row |= {"embedding_accuracy": 0.55, "embedding_selectivity": -0.2, "random_accuracy": 0.35}
-    return row | {"random_selectivity": 0.05} | more
+    lead = accuracy - row["embedding_accuracy"]
+    row |= {"embedding_lead": lead, "embedding_lead_low": lead - 0.03, "embedding_lead_high": lead + 0.03}
+    return row | {"embedding_p": 0.001 if lead > 0.03 else 0.4, "random_selectivity": 0.05} | more
 
 
 def tables(hostile: str) -> dict[str, pd.DataFrame]:
     none = {f"{kind}_{what}": NAN for kind in ("embedding", "random") for what in ("accuracy", "selectivity")}
+    none |= dict.fromkeys(("embedding_lead", "embedding_lead_low", "embedding_lead_high", "embedding_p"), NAN)
     heads = [
         head("part of speech", "all", "2-3", 0.6, 0.2),
         head("part of speech", "all", "2-4", 0.5, 0.1, selected=False),
@@ -146,7 +150,10 @@ def test_every_parser_is_shown_with_its_selectivity(found: Classifiers) -> None:
 
 def test_sentences_count_what_is_selective_and_compare_parsers(found: Classifiers) -> None:
     assert found.sentences[0].startswith("In 1 of 2 tasks the interval of the best head’s selectivity lies above 0.")
-    assert "tells more than the word’s embedding and the majority in part of speech." in found.sentences[0]
+    assert (
+        "A single head is significantly above the word’s embedding and the majority in part of speech."
+        in found.sentences[0]
+    )
     assert found.sentences[1].startswith("In 16 of 16 kinds of arcs")
     assert found.sentences[2:] == (
         "The parser that sees nothing but attention has a UAS of 60.0 %, surely above that of the next word by +26.0 "
@@ -154,6 +161,36 @@ def test_sentences_count_what_is_selective_and_compare_parsers(found: Classifier
         "The parser that sees words as well has a UAS of 35.0 %, not surely above that of the next word by +1.0 points "
         "[−1.0, +3.0].",
     )
+
+
+def paired(task: str, lead: float, p: float, **more: object) -> dict[str, object]:
+    row = head(task, "", "2-1", 0.6, 0.1) | {"features": "attention", "n": 900}
+    for rival in ("embedding", "random"):
+        row |= {f"{rival}_accuracy": 0.6 - lead, f"{rival}_lead": lead, f"{rival}_p": p}
+        row |= {f"{rival}_lead_low": lead - 0.02, f"{rival}_lead_high": lead + 0.02}
+    extra = ("together_accuracy", "random_embedding_accuracy", "random_together_accuracy")
+    return {name: row[name] for name in PAIRS.names if name in row} | dict.fromkeys(extra, 0.9) | more
+
+
+def test_a_head_is_held_against_the_embedding_and_against_random_weights(run_folder: Path) -> None:
+    fresh = {f"random_{what}": NAN for what in ("accuracy", "lead", "lead_low", "lead_high", "p")}
+    rows = [paired("agreement", 0.08, 0.0004), paired("antecedent", -0.01, 0.7, **fresh)]
+    write_studies({"pairs": pd.DataFrame(rows)}, run_folder)
+    found = classifiers(Run.open(run_folder))
+    assert found is not None
+    assert found.sentences == (
+        "Agreement, from attention: the accuracy of head 2-1 is significantly above that of both embeddings "
+        "(+8.0 points [+6.0, +10.0], adjusted p < 0.001); significantly above that of the same head of randomly "
+        "initialised weights (+8.0 points [+6.0, +10.0], adjusted p < 0.001).",
+        "Antecedent, from attention: the accuracy of head 2-1 is not significantly above that of both embeddings (−1.0 "
+        "points [−3.0, +1.0], adjusted p 0.700).",
+    )
+    table = titled(found, "Related words")
+    assert [row[:4] for row in table.texts] == [
+        ("agreement", "attention", "2-1", "900"),
+        ("antecedent", "attention", "2-1", "900"),
+    ]
+    assert table.texts[0][-1] == "90.0"
 
 
 @pytest.mark.slow
