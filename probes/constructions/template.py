@@ -40,8 +40,8 @@ def _verb(form: str) -> Tags:
 
 
 def _noun(form: str) -> Tags:
-    number = {None: "", True: "Number=Plur", False: "Number=Sing"}[None if form in COMPOUNDS else plural(form)]
-    return "NOUN", number
+    number = None if form in COMPOUNDS else plural(form)
+    return "NOUN", {None: "", True: "Number=Plur", False: "Number=Sing"}[number]
 
 
 def _modal(form: str) -> Tags:
