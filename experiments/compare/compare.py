@@ -65,12 +65,14 @@ def shortened(names: Sequence[str]) -> list[str]:
 
     >>> shortened(["runs/pretrained/trees", "runs/random/trees"]), shortened(["a", "a"])
     (['pretrained/trees', 'random/trees'], ['a (1)', 'a (2)'])
+    >>> shortened(["/old/trees", "runs/trees"])
+    ['/old/trees', 'runs/trees']
     """
     parts = [Path(name).parts for name in names]
     shared = 0
     while all(len(one) > shared + 1 for one in parts) and len({one[shared] for one in parts}) == 1:
         shared += 1
-    short = ["/".join(one[shared:]) for one in parts]
+    short = [Path(*one[shared:]).as_posix() for one in parts]
     return [f"{name} ({place})" if short.count(name) > 1 else name for place, name in enumerate(short, 1)]
 
 

@@ -42,7 +42,7 @@ def _of_run(target: RoleTarget, run: NamedRun) -> Iterator[dict[str, Any]]:
 def _placed(target: RoleTarget, asked: Sequence[BestHead]) -> Iterator[tuple[tuple[Any, ...], BestHead]]:
     """Yield each row with its sort key: place, probe, label, variant in the order of the probe."""
     variants = {probe: get_probe(probe).variants for probe in target.probes}
-    order = [variants[row.probe].index(row.variant) if row.variant in variants[row.probe] else 99 for row in asked]
+    order = [(*variants[row.probe], row.variant).index(row.variant) for row in asked]
     first: dict[tuple[str, str], int] = {}
     for row, variant in zip(asked, order, strict=True):
         first[row.probe, row.label] = min(variant, first.get((row.probe, row.label), variant))

@@ -94,7 +94,7 @@ class ComparedHead:
     """The selected head of one run beside its rivals, where runs are drawn; fractions are NaN where there is none."""
 
     label: str
-    "Run and corpus."
+    "The run."
     variant: str
     "What it was asked there."
     name: str

@@ -31,12 +31,8 @@ def drawn_answers(record: TargetRecord, target: RoleTarget) -> list[ComparedHead
     rows = record.answers[(record.answers["target"] == target.name) & record.answers["summary"]]
     numbers = ("name", "grade", "ci_low", "ci_high", *(column for column, *_ in SERIES.values()))
     return [
-        ComparedHead(_run(row), _read(row), **{name: row[name] for name in numbers}) for row in rows.to_dict("records")
+        ComparedHead(row["run"], _read(row), **{name: row[name] for name in numbers}) for row in rows.to_dict("records")
     ]
-
-
-def _run(row: Mapping[Any, Any]) -> str:
-    return f"{row['run']}, {row['corpus']}"
 
 
 def _read(row: Mapping[Any, Any]) -> str:

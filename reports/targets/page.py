@@ -56,7 +56,7 @@ METHOD: Final = (
         "told, on those with attractors where there are any; effects.csv has every measure.",
     ),
     (
-        "Significantly",
+        "Significant",
         "p of the cost below 0.05, corrected for all heads. An embedding moves whichever head is off: there the test "
         "is against the median head.",
     ),

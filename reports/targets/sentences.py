@@ -10,9 +10,8 @@ import pandas as pd
 
 from reports.formats import interval, percent, signed
 from reports.scales import NumberScale
-from reports.scores.controls import RULES
 from reports.scores.plain_names import GUESSES, guess, task
-from reports.studies.ablation.costs import COSINE, LEVEL, VALUE
+from reports.studies.ablation.costs import LEVEL, VALUE
 from reports.tables.grades import GRADES, answered, grade_name
 from reports.targets.record import TargetRecord
 from reports.targets.target import SINK, TARGETS, RoleTarget
@@ -74,16 +73,15 @@ def _answer(row: Row) -> str:
 def _beside(row: Row) -> str:
     if not row["rival"]:
         return ", without a rival"
-    rival = f"{percent(row['rival_accuracy'])} % of {rival_said(row['rival'])}"
-    return f", beside {rival} (lead {signed(row['lead'])} points)"
+    return f", beside {percent(row['rival_accuracy'])} % of {rival_said(row)} (lead {signed(row['lead'])} points)"
 
 
-def rival_said(rival: str) -> str:
-    """Return what a rival does, as a sentence has it."""
-    if rival in RULES:
-        return f"the rule “{rival}”"
-    said = guess(rival)
-    return said if said in GUESSES.values() else f"the {said}"
+def rival_said(row: Row) -> str:
+    """Return what the strongest rival of a row does, as a sentence has it."""
+    if row["rival"] == row["rule"]:
+        return f"the rule “{row['rival']}”"
+    rival = guess(row["rival"])
+    return rival if rival in GUESSES.values() else f"the {rival}"
 
 
 def graded(row: Row, verdict_is: str = "") -> str:
@@ -105,7 +103,8 @@ def verdict(row: Row) -> str:
 
 def _briefly(row: Row) -> str:
     rival = f" beside {percent(row['rival_accuracy'])} %" if row["rival"] else ""
-    return f"{row['name']} on {row['corpus']}, {percent(row['accuracy'])} %{rival}, {grade_name(row['grade'])}"
+    grade, _, _ = grade_name(row["grade"]).partition(":")
+    return f"{row['name']} on {row['corpus']}, {percent(row['accuracy'])} %{rival}, {grade}"
 
 
 def effect_of(record: TargetRecord, row: Row) -> Row | None:
@@ -126,8 +125,17 @@ def scale_of(effect: Row) -> NumberScale:
 
 
 def costs(effect: Row) -> bool:
-    """Whether the head's loss is significant; of a distance, whether it exceeds that of the median head."""
-    return bool(effect["p_adjusted"] < LEVEL and effect["cost"] > 0)
+    """Whether the head's cost is significant; of an embedding, whether it exceeds that of the median head."""
+    return significance(effect) == "significant"
+
+
+def significance(effect: Row) -> str:
+    """Say whether a cost is significant, or a significant gain, at adjusted p < 0.05."""
+    if math.isnan(effect["p_adjusted"]):
+        return "not tested"
+    if effect["p_adjusted"] >= LEVEL:
+        return "not significant"
+    return "significant" if effect["cost"] > 0 else "a significant gain"
 
 
 def more_than_median(effect: Row) -> bool:
@@ -136,23 +144,14 @@ def more_than_median(effect: Row) -> bool:
 
 
 def effect_said(effect: Row | None, target: RoleTarget) -> str:
-    """Say what becomes of the model without the head, or that no run has measured it."""
+    """Say what the model loses without the head, or that no run has measured it."""
     if effect is None:
         return "No run measured what the model loses without it."
-    scale, name = scale_of(effect), behaviour_said(effect)
+    scale = scale_of(effect)
     cost = f"{scale.told(effect['cost'], effect['ci_low'], effect['ci_high'])} {scale.unit}"
-    aside = "" if effect["own"] else f" What belongs to {target.name} itself was not measured."
-    if effect["unit"].startswith(COSINE):
-        sure = "significantly" if costs(effect) else "not significantly"
-        return f"Without it the {name} moves by {cost}, {sure} more than without the median head.{aside}"
     median = f"the median head costs {scale.cost(effect['median_cost'])}"
-    if math.isnan(effect["p_adjusted"]):
-        return f"Without it the model loses {cost} of {name}, which was not tested; {median}.{aside}"
-    if costs(effect):
-        return f"Without it the model loses {cost} of {name}; {median}.{aside}"
-    helps = effect["p_adjusted"] < LEVEL
-    what = f"is better by {name}" if helps else f"loses nothing significant of {name}"
-    return f"Without it the model {what} (cost {cost}; {median}).{aside}"
+    aside = "" if effect["own"] else f" No run measured what belongs to {target.name} itself."
+    return f"Its removal costs {cost} in {behaviour_said(effect)}, {significance(effect)}; {median}.{aside}"
 
 
 def behaviour_said(effect: Row) -> str:
@@ -162,4 +161,4 @@ def behaviour_said(effect: Row) -> str:
 
 def not_measured(target: RoleTarget, record: TargetRecord) -> str:
     """Say which behaviours of a target no run of the model has measured."""
-    return f"Not measured: {', '.join(record.behaviours.get(target.name, ()))}."
+    return f"no run measured {', '.join(record.behaviours.get(target.name, ()))}."

@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from reports.formats import names, p_value, percent, yes_or_no
 from reports.scores.plain_names import task
-from reports.studies.ablation.costs import COSINE
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
 from reports.tables.marks import few_documents
 from reports.tables.sparks import ends, rivals_drawn, spark
@@ -26,6 +25,7 @@ from reports.targets.sentences import (
     more_than_median,
     not_measured,
     scale_of,
+    significance,
     verdict,
 )
 from reports.targets.tables import ANSWERS, EFFECTS
@@ -83,12 +83,8 @@ def _effect(record: TargetRecord, row: Row) -> Cell:
     scale = scale_of(effect)
     behaviour = behaviour_said(effect) + ("" if effect["own"] else ", of any text")
     cost = f"{scale.cost(effect['cost'])} {scale.unit}"
-    return Cell(cost, f"{behaviour}; {_sure(effect)}", "up" if costs(effect) else "", sort=float(effect["cost"]))
-
-
-def _sure(effect: Row) -> str:
-    than = " more than the median head" if effect["unit"].startswith(COSINE) else ""
-    return f"significantly{than}" if costs(effect) else f"not significantly{than}"
+    look = "up" if costs(effect) else ""
+    return Cell(cost, f"{behaviour}; {significance(effect)}", look, sort=float(effect["cost"]))
 
 
 QUESTION: Final = (

@@ -20,7 +20,7 @@ from reports.targets.target import AGREEMENT, COREFERENCE, POSITION
 
 NAN = float("nan")
 MODELS = ("minilm", "scratch")
-FORTH = "verb->subject"
+FORTH, RULE = "verb->subject", "nearest noun that agrees"
 PAIRS = {"behaviour": "grammar", "measure": "accuracy with attractors", "unit": "share of pairs", "own": True}
 NATS = {"behaviour": "grammar", "measure": "value", "unit": "nats between the two sentences", "own": True}
 COSINE = {"behaviour": "sentence embedding", "measure": "value", "unit": "cosine with the intact embedding"}
@@ -35,9 +35,9 @@ def answer(
     row: dict[str, Any] = {"target": target, "run": "one", "model": "minilm", "corpus": "ewt-dev", "place": "first"}
     row |= {"summary": True, "probe": target, "label": label, "variant": variant, "name": name, "n": 500}
     row |= {"effective_clusters": 100.0, "accuracy": accuracy, "ci_low": accuracy - 0.02, "ci_high": accuracy + 0.02}
-    row |= {"rival": "nearest noun that fits", "rival_accuracy": 0.7, "lead": accuracy - 0.7}
+    row |= {"rival": RULE, "rival_accuracy": 0.7, "lead": accuracy - 0.7}
     row |= {"lead_low": accuracy - 0.73, "lead_high": accuracy - 0.67, "precision": 0.25, "lift": 3.5}
-    row |= {"baseline": "offset", "baseline_accuracy": 0.5, "lexical_accuracy": 0.6, "rule": "nearest noun that fits"}
+    row |= {"baseline": "offset", "baseline_accuracy": 0.5, "lexical_accuracy": 0.6, "rule": RULE}
     row |= {"rule_accuracy": 0.7, "p_adjusted": 0.001 if grade else 0.9, "p_rules": 0.9, "stability": 0.8}
     row |= {"grade": grade, "highest": grade, "highest_heads": name if grade else ""}
     return row | {"verdict": "yes" if grade else "undecided", "excluded": 0.073} | more
@@ -98,13 +98,12 @@ def test_doubts_come_first_then_a_sentence_for_each_model(record: TargetRecord) 
     doubt, minilm, scratch = said(record, AGREEMENT)
     assert doubt == (
         "minilm: no head is shown to lead the rules of grammar (grade 3; 2 questions). The rule “nearest noun that "
-        "fits”, which needs no attention, has 70.0 % on all (verb->subject, ewt-dev), the selected head 80.0 %."
+        "agrees”, which needs no attention, has 70.0 % on all (verb->subject, ewt-dev), the selected head 80.0 %."
     )
     assert minilm == (
         "minilm: head 4-7 looks from a verb to the subject: recall 80.0 % [78.0, 82.0] on ewt-dev, beside 70.0 % of "
-        "the rule “nearest noun that fits” (lead +10.0 points); grade 2: beyond words. Without it the "
-        "model loses 34.2 [33.2, 35.2] percentage points of grammar, accuracy with attractors; the median head costs "
-        "0.2."
+        "the rule “nearest noun that agrees” (lead +10.0 points); grade 2: beyond words. Its removal costs 34.2 [33.2, "
+        "35.2] percentage points in grammar, accuracy with attractors, significant; the median head costs 0.2."
     )
     assert scratch.startswith("scratch: head 3-3 looks from a verb")
     assert scratch.endswith("grade 3: beyond grammar rules. No run measured what the model loses without it.")
@@ -124,18 +123,18 @@ def test_position_has_no_rules_to_lead(record: TargetRecord) -> None:
     assert "so that no head can have grade 3. To look at a neighbour takes no knowledge of language." in doubt
     assert "beside 70.0 % of the best head of a model with fresh weights" in sentence
     assert sentence.endswith(
-        "Without it the sentence embedding moves by 0.00420 [−0.00580, 0.0142] cosine, not significantly more than "
-        "without the median head. What belongs to position itself was not measured."
+        "Its removal costs 0.00420 [−0.00580, 0.0142] cosine in sentence embedding, not significant; the median head "
+        "costs 0.00200. No run measured what belongs to position itself."
     )
 
 
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"p_adjusted": 0.2}, "the model loses nothing significant of grammar"),
-        ({"cost": -0.2, "ci_low": -0.3, "ci_high": -0.1}, "the model is better by grammar"),
-        ({"p_adjusted": NAN}, "which was not tested"),
-        ({"own": False}, "the median head costs 0.2. What belongs to agreement itself was not measured."),
+        ({"p_adjusted": 0.2}, "in grammar, accuracy with attractors, not significant;"),
+        ({"cost": -0.2, "ci_low": -0.3, "ci_high": -0.1}, "attractors, a significant gain;"),
+        ({"p_adjusted": NAN}, "attractors, not tested;"),
+        ({"own": False}, "the median head costs 0.2. No run measured what belongs to agreement itself."),
     ],
 )
 def test_what_a_head_costs_is_said_as_far_as_it_is_known(record: TargetRecord, values: Any, words: str) -> None:
@@ -160,10 +159,16 @@ def test_runs_of_one_model_share_a_sentence(record: TargetRecord) -> None:
     assert sentences[1].endswith("costs 0.2. Elsewhere: 2-2 on gum-dev, 65.0 % beside 70.0 %, no grade.")
 
 
-def test_rivals_are_named_in_plain_words() -> None:
-    assert rival_said("previous word") == "always pointing at the word before"
-    assert rival_said("lexical table") == "the lexical table"
-    assert rival_said("first noun") == "the rule “first noun”"
+@pytest.mark.parametrize(
+    ("rival", "words"),
+    [
+        ("previous word", "always pointing at the word before"),
+        ("lexical table", "the lexical table"),
+        ("a rule of old", "the rule “a rule of old”"),
+    ],
+)
+def test_rivals_are_named_in_plain_words(rival: str, words: str) -> None:
+    assert rival_said({"rival": rival, "rule": "a rule of old"}) == words
 
 
 def test_a_head_is_told_by_the_most_telling_measure_of_the_first_behaviour(record: TargetRecord) -> None:
@@ -180,8 +185,8 @@ def test_questions_and_effects_stand_in_tables(folder: Path) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
     assert (
         "| one, ewt-dev | looks from a verb to the subject agreement: all, verb->subject | 4-7 | grade 2: beyond words "
-        "| yes | 80.0 [78.0, 82.0] | 70.0 nearest noun that fits | +10.0 [+7.0, +13.0] | 25.0 | 3.50 "
-        "| 34.2 percentage points grammar, accuracy with attractors; significantly |" in text
+        "| yes | 80.0 [78.0, 82.0] | 70.0 nearest noun that agrees | +10.0 [+7.0, +13.0] | 25.0 | 3.50 "
+        "| 34.2 percentage points grammar, accuracy with attractors; significant |" in text
     )
     assert "| own, grammar | looks from a verb to the subject" in text
     assert re.search(r"\| 3-3 \| grade 3.* not measured \|", text)
@@ -189,7 +194,7 @@ def test_questions_and_effects_stand_in_tables(folder: Path) -> None:
         "| minilm | 4-7 | grammar, accuracy with attractors | percentage points | 34.2 [33.2, 35.2] | 0.001 | 0.2 "
         "| yes | 0.3 | 1 of 72 | 4-7, 3-3 | 35.1 [23.5, 45.6] | 0.048 | effects |" in text
     )
-    assert "scratch: Not measured: grammar, linzen." in text
+    assert "scratch: no run measured grammar, linzen." in text
     assert "<script>" not in text
 
 
@@ -200,8 +205,8 @@ def test_sinks_stand_in_a_table_of_their_own(record: TargetRecord) -> None:
 
 
 def test_models_without_the_effects_of_a_target_are_said(record: TargetRecord) -> None:
-    assert without_effect(record, AGREEMENT) == ("scratch: Not measured: grammar, linzen.",)
-    assert without_effect(record, COREFERENCE) == ("minilm: Not measured: grammar-pronouns.",)
+    assert without_effect(record, AGREEMENT) == ("scratch: no run measured grammar, linzen.",)
+    assert without_effect(record, COREFERENCE) == ("minilm: no run measured grammar-pronouns.",)
     assert len(effect_table(record, COREFERENCE)) == 0
 
 
@@ -210,7 +215,7 @@ def test_models_without_the_effects_of_a_target_are_said(record: TargetRecord) -
 
 def test_the_chart_has_heads_with_intervals_and_their_rivals_by_model(record: TargetRecord) -> None:
     rows = drawn_answers(record, AGREEMENT)
-    assert [row.title for row in rows] == ["4-7 · one, ewt-dev · verb->subject", "3-3 · own, grammar · verb->subject"]
+    assert [row.title for row in rows] == ["4-7 · one · verb->subject", "3-3 · own · verb->subject"]
     chart = target_chart(AGREEMENT, rows)
     marks = [one for layer in chart.spec["layer"] for one in layer["data"]["values"] if "shape" in one]
     heads = {one["place"]: one for one in marks if "low" in one}
