@@ -124,9 +124,9 @@ MEANING: Final = (
     ),
     (
         "sink",
-        "A head to which special tokens are worth at least half of the attention of words. One writes little: attention to "
-        "special tokens writes less than half of what as much attention to words does (Kobayashi et al. 2020). The "
-        "other spreads what special tokens hold to all words. Table sinks.",
+        "A head that gives special tokens at least half of the attention of words. It writes little where attention to "
+        "special tokens writes less than half of what as much attention to words does (Kobayashi et al. 2020), and "
+        "else spreads what they hold to all words. Table sinks.",
     ),
     (
         "verdict on a question",

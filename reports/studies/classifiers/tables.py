@@ -66,7 +66,7 @@ def _lead(rival: str, over: str) -> tuple[Column, ...]:
     meaning = f"Accuracy minus that of {over}, on the same examples; missing where nothing was fitted."
     return (
         difference(f"{rival}_lead", meaning, f"{rival}_lead"),
-        *ends(f"{rival}_lead", "that lead", signed),
+        *ends(f"{rival}_lead", f"the lead over {over}", signed),
         p_column(f"{rival}_p", f"p of no lead over {over}, by documents and corrected for all heads (Holm)."),
     )
 
