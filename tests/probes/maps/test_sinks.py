@@ -59,9 +59,8 @@ def test_numbers_are_those_of_plain_sums_in_double_precision(
     model: Model, texts: Texts, settings: dict[str, object]
 ) -> None:
     found = sinks_of(model, texts, **settings)
-    for column, expected in zip(
-        ("special", "written", "length"), plain(model, texts, str(settings.get("reduce", "mean"))), strict=True
-    ):
+    numbers = plain(model, texts, str(settings.get("reduce", "mean")))
+    for column, expected in zip(("special", "written", "length"), numbers, strict=True):
         np.testing.assert_allclose(found[column], expected, rtol=1e-5)
     assert not np.isclose(found["special"], found["written"], atol=0.01).all()
 
@@ -81,7 +80,7 @@ def planted(texts: Texts) -> Model:
     with torch.no_grad():
         attention.output.weight.normal_(generator=generator)
         attention.bias(0)[:2] = 0
-        attention.bias(0)[:2, 0] = SHARPNESS**2
+        attention.bias(0)[:2, 0] = SHARPNESS * 0.7
         attention.W_V.normal_(generator=generator)
         attention.W_V[1] = 0
         attention.bias(2)[:] = torch.tensor([0.0, 1.0, 0.0])[:, None]
@@ -105,14 +104,15 @@ def _first_input(model: Model) -> Tensor:
 def test_a_sink_without_values_at_its_token_writes_little_and_one_with_full_values_spreads(
     planted: Model, texts: Texts
 ) -> None:
-    """[SEP], to which they do not attend, has full values in all of them."""
+    """[SEP] has full values in both, and hardly any attention."""
     found = sinks_of(planted, texts)
     assert found["kind"].to_dict() == {"1-1": WRITES_LITTLE, "1-2": SPREADS, "1-3": ""}
     assert (found["special"][:2] > 0.9).all()
     assert found["special"]["1-3"] < 0.1
     assert found["length"]["1-1"] < 0.01
     assert found["length"]["1-2"] == pytest.approx(1)
-    assert found["written"]["1-1"] < 0.2 < 0.9 < found["written"]["1-2"]
+    assert found["written"]["1-1"] < 0.2, "that of [SEP], which has as much as a word"
+    assert found["written"]["1-2"] == pytest.approx(found["special"]["1-2"])
 
 
 def sums(special: float, length: float) -> np.ndarray:
