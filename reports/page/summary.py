@@ -112,8 +112,8 @@ def _sure(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts) -> It
         yield (
             "Tested together",
             "p is corrected for all heads of a question (a label in one direction) and for all questions of the run, "
-            "which may depend on each other (Benjamini and Yekutieli 2001). Of the questions with a graded head, "
-            f"on average at most {points(alpha)} % have a false one.",
+            "which may depend on each other (Benjamini and Yekutieli 2001). For each grade, of the questions with a "
+            f"head that has it, on average at most {points(alpha)} % have it falsely. A no is held to 5 % by itself.",
         )
     stable = [row.stability for row in tested if row.grade]
     if stable:

@@ -47,8 +47,8 @@ def _proven(rows: Sequence[BestHead], rule: RunThresholds) -> list[str]:
     stable = [row.stability for row in rows if row.grade]
     said = [
         f"Tested: a graded head leads every rival of its grade by more than {points(rule.margin)} points (adjusted p "
-        f"below {rule.alpha:g}). Of the questions with a graded head, on average at most "
-        f"{points(rule.alpha)} % have a false one (Benjamini and Yekutieli 2001).",
+        f"below {rule.alpha:g}). For each grade, of the questions with a head that has it, on average at most "
+        f"{points(rule.alpha)} % have it falsely (Benjamini and Yekutieli 2001). A no is held to 5 % by itself.",
         "Measured, not tested: accuracy, mass, precision and lift.",
     ]
     if stable:

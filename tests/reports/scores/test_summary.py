@@ -64,7 +64,7 @@ def test_the_summary_begins_with_heads_by_grade_and_questions_by_verdict(scores:
         "Does some head have a grade? Of 47 questions about roles of language: 6 yes, 3 no, 38"
     )
     assert "more than 12.5 points (adjusted p below 0.01)" in sentences[3]
-    assert "on average at most 1 % have a false one" in sentences[3]
+    assert "on average at most 1 % have it falsely" in sentences[3]
     assert sentences[4] == "Measured, not tested: accuracy, mass, precision and lift."
     assert "the best again in 92.5 % of resamples of the selection split (median; lowest 60.0 %)" in sentences[5]
 
