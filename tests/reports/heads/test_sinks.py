@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from probes.maps import sinks
-from reports import Run
+from reports import Run, write_scores, write_studies
 from reports.heads.sinks import kinds_of_sinks
+from reports.page.page_model import gather
 from reports.studies.sinks.tables import SINKS
 from reports.tables.grades import SINK_KINDS
 
@@ -55,3 +56,16 @@ def test_kinds_are_those_of_all_heads_at_the_last_step(run: Run) -> None:
     first = table.assign(step=pd.array([1] * len(table), "Int64"), kind=SINK_KINDS[1])
     last = table.assign(step=pd.array([2] * len(table), "Int64"))
     assert kinds_of_sinks(replace(run, studies={"sinks": pd.concat([last, first])})) == kinds
+
+
+def test_the_first_screen_of_a_page_counts_the_sinks_of_each_kind(run: Run, run_folder: Path) -> None:
+    """Heads 5-5 and 6-6 have a grade in the previous word; 6-6 and 2-4 get one in [CLS], 1-2 has one in obj as well."""
+    asked = (run.scores["label"] == "[CLS]") & (run.scores["split"] == "report")
+    graded = asked & run.scores["name"].isin(["6-6", "2-4", "1-2"])
+    write_scores(run.scores.assign(grade=run.scores["grade"].where(~graded, 1)), run_folder)
+    write_studies(run.studies, run_folder)
+    (line,) = [line for line in gather(run_folder).opening.found if line.startswith("Position heads and sinks")]
+    assert line.endswith(
+        " and 2 (1 of those above have such a grade too). Of the sinks 0 write little, 1 spread what special tokens "
+        "hold, and 1 give these less than half of their attention."
+    )
