@@ -57,8 +57,8 @@ MEANING: Final = (
     ),
     (
         "baseline",
-        "What needs no trained attention: one fixed offset, the previous word, the nearest mention, the same head word, "
-        "the nearest or the first of few candidates, uniform rows. Whatever a baseline learns, it learns on the "
+        "What needs no trained attention: one fixed offset, the previous word, the nearest mention, the same head "
+        "word, the nearest or the first of few candidates, uniform rows. Whatever a baseline learns, it learns on the "
         "selection split. The one shown is the strongest of all baselines and controls on the same split as the head, "
         "so on the report split the choice is against the head, never for it.",
     ),
