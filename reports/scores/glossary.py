@@ -57,11 +57,10 @@ MEANING: Final = (
     ),
     (
         "baseline",
-        "What needs no trained attention: one fixed offset, the previous word, the nearest mention, the same head word,"
-        " the nearest or the first of few candidates,"
-        " uniform rows. Whatever a baseline learns, it learns on the selection split. The one shown is the strongest of"
-        " all baselines and controls on the same split as the head, so on the report split the choice is against the"
-        " head, never for it.",
+        "What needs no trained attention: one fixed offset, the previous word, the nearest mention, the same head "
+        "word, the nearest or the first of few candidates, uniform rows. Whatever a baseline learns, it learns on the "
+        "selection split. The one shown is the strongest of all baselines and controls on the same split as the head, "
+        "so on the report split the choice is against the head, never for it.",
     ),
     (
         "control",
@@ -69,13 +68,9 @@ MEANING: Final = (
         " model reads sentences with their words in another order and the gold follows the words; control arcs, random"
         " arcs with the same distribution of offsets as gold. A control is told by its head that is best on both splits"
         " together; bounds of leads take the one that is best on the selection split, which leaves more of a lead."
-        " Shuffles differ widely: those shown are the strongest of several, chosen on a sample of the"
-        " selection split.",
+        " Shuffles differ widely: those shown are the strongest of several, chosen on a sample of the selection split.",
     ),
-    (
-        "margin",
-        _of("margin", "Both are of the same items; it is written in percentage points."),
-    ),
+    ("margin", _of("margin", "Both are of the same items; it is written in percentage points.")),
     (
         "interval",
         "95 %, from a regression of the documents’ means on the logarithm of their length (sentences where a corpus "
