@@ -43,8 +43,9 @@ class SinkStudy(Study[SinksSection]):
         texts = MemoryTexts(sample_texts(self.run.texts("sentence")[1], self.section.texts))
         aligned = Aligned.of(model, texts)
         self.run.note_dropped(SPLITS[1], "sentence", self.name, aligned.dropped)
+        progress = self.run.counter(self.name, len(aligned.pieces))
         try:
-            return Result({"sinks": read_sinks(model, aligned, settings, self.run.counter(self.name, len(texts)))})
+            return Result({"sinks": read_sinks(model, aligned, settings, progress)})
         except HookError as error:
             self.run.note(f"sinks: {error}")
             return Result({})

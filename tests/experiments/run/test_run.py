@@ -60,6 +60,7 @@ def test_a_finished_run_folder_is_complete(whole: Path) -> None:
         *("config.toml", "run.json", "scores.parquet", "scores.csv", "examples.parquet", "log.jsonl"),
         *("report/index.html", "report/report.md", "shapes.parquet", "shapes.csv", "counts.parquet"),
         *("attention.parquet", "gold.parquet", "sentences.parquet", "heads.parquet", "heads.csv"),
+        *("sinks.parquet", "sinks.csv"),
     }
     assert {Path(name).suffix for name in figures} == {".png", ".pdf"}
     assert list(whole.parent.iterdir()) == [whole], "nothing temporary is left beside it"

@@ -196,6 +196,7 @@ def test_the_record_has_every_part_of_the_study(record: dict[str, Any]) -> None:
         *("random weights", "random right answers", "offset decoys"),
         *("one head at the margin", "one head, random right answers"),
         *(f"grade {grade}, {place}" for grade in (1, 2, 3) for place in border),
+        *("heads and controls alike", "rarely right", "wrong in whole documents"),
     ]
     assert [(row["null"], row["documents"], row["runs"]) for row in record["false"]] == [(name, 6, 3) for name in nulls]
     assert {*NULLS} == {*nulls}, "the page says what each of them is"
