@@ -22,7 +22,7 @@ ARC: Final = "arc: "
 LEVEL: Final = 0.05
 "A lead with an adjusted p below this is significant."
 
-RIVALS: Final = (("embedding", "both embeddings"), ("random", "the same head of randomly initialised weights"))
+RIVALS: Final = (("embedding", "both embeddings"), ("random", "the same head with randomly initialised weights"))
 "What the selected head of a task about pairs is compared with."
 
 Row = Mapping[str, Any]
@@ -57,7 +57,8 @@ def classifiers(run: RunFolder) -> Classifiers | None:
     arcs = sorted(
         (row for row in chosen if str(row["task"]).startswith(ARC)), key=lambda row: -float(row["selectivity_low"])
     )
-    pairs = _rows(found.get("pairs"), lambda frame: frame[frame["selected"]])
+    paired = _rows(found.get("pairs"))
+    pairs = [row for row in paired if row["selected"]]
     parsers, layers = _rows(found.get("parser")), found.get("layers")
     tables = [
         TextTable.of("What the best head of each task tells", TASKS, best),
@@ -68,7 +69,7 @@ def classifiers(run: RunFolder) -> Classifiers | None:
     ]
     courses = {} if layers is None else {str(task): tuple(part["cumulative"]) for task, part in _by_task(layers)}
     return Classifiers(
-        sentences=(*_told(best, "tasks"), *_told(arcs, "kinds of arcs"), *map(_led, pairs), *_parsed(parsers)),
+        sentences=(*_told(best, "tasks"), *_told(arcs, "kinds of arcs"), *_led(paired), *_parsed(parsers)),
         tables=tuple(table for table in tables if len(table)),
         best=tuple(best),
         parsers=tuple(parsers),
@@ -191,17 +192,35 @@ def _told(rows: Sequence[Row], what: str) -> list[str]:
     return [said]
 
 
-def _led(row: Row) -> str:
-    """Say whether the selected head of a task about pairs leads the embedding and the head of random weights."""
-    said = f"{row['task'].capitalize()}, from {row['features']}: the accuracy of head {row['name']} is "
-    return said + "; ".join(_lead(row, *rival) for rival in RIVALS if not np.isnan(row[f"{rival[0]}_lead"])) + "."
+def _led(paired: Sequence[Row]) -> list[str]:
+    """Say of each task about pairs and kind of features whether a single head leads the embedding and random weights.
+
+    What is said of the selected head is followed by how many heads are above each, and by what all heads tell together.
+    """
+    said = []
+    for row in (row for row in paired if row["selected"]):
+        heads = [other for other in paired if all(other[key] == row[key] for key in ("task", "features"))]
+        rivals = [rival for rival in RIVALS if not np.isnan(row[f"{rival[0]}_lead"])]
+        leads = " and ".join(_lead(row, *rival) for rival in rivals)
+        counts = (f"over {over} in {_significant(heads, rival)} of {len(heads)} heads" for rival, over in rivals)
+        said.append(
+            f"{row['task'].capitalize()}, from {row['features']}: head {row['name']} classifies "
+            f"{percent(row['accuracy'])} % of pairs correctly, {leads}. The lead is significant {', '.join(counts)}. All heads "
+            f"together classify {percent(row['together_accuracy'])} % correctly."
+        )
+    return said
 
 
 def _lead(row: Row, rival: str, over: str) -> str:
     p = row[f"{rival}_p"]
     verdict = "significantly above" if p < LEVEL else "not significantly above"
     between = signed_interval(row[f"{rival}_lead_low"], row[f"{rival}_lead_high"])
-    return f"{verdict} that of {over} ({signed(row[f'{rival}_lead'])} points {between}, adjusted p {p_value(p)})"
+    return f"{verdict} {over} ({signed(row[f'{rival}_lead'])} points {between}, adjusted p {p_value(p)})"
+
+
+def _significant(heads: Sequence[Row], rival: str) -> int:
+    """Return how many heads lead a rival significantly."""
+    return sum(head[f"{rival}_p"] < LEVEL for head in heads)
 
 
 def _parsed(rows: Sequence[Row]) -> list[str]:

@@ -174,16 +174,26 @@ def paired(task: str, lead: float, p: float, **more: object) -> dict[str, object
 
 def test_a_head_is_held_against_the_embedding_and_against_random_weights(run_folder: Path) -> None:
     fresh = {f"random_{what}": NAN for what in ("accuracy", "lead", "lead_low", "lead_high", "p")}
-    rows = [paired("agreement", 0.08, 0.0004), paired("antecedent", -0.01, 0.7, **fresh)]
+    others = {"selected": False}
+    rows = [
+        paired("agreement", 0.08, 0.0004),
+        paired("agreement", 0.06, 0.03, **others, name="2-2", head=1, random_p=0.2),
+        paired("agreement", 0.02, 0.3, **others, name="2-3", head=2),
+        paired("agreement", 0.06, 0.03, **others, features="outputs"),
+        paired("antecedent", -0.01, 0.7, **fresh),
+    ]
     write_studies({"pairs": pd.DataFrame(rows)}, run_folder)
     found = classifiers(Run.open(run_folder))
     assert found is not None
     assert found.sentences == (
-        "Agreement, from attention: the accuracy of head 2-1 is significantly above that of both embeddings "
-        "(+8.0 points [+6.0, +10.0], adjusted p < 0.001); significantly above that of the same head of randomly "
-        "initialised weights (+8.0 points [+6.0, +10.0], adjusted p < 0.001).",
-        "Antecedent, from attention: the accuracy of head 2-1 is not significantly above that of both embeddings (−1.0 "
-        "points [−3.0, +1.0], adjusted p 0.700).",
+        "Agreement, from attention: head 2-1 classifies 60.0 % of pairs correctly, significantly above both embeddings "
+        "(+8.0 points [+6.0, +10.0], adjusted p < 0.001) and significantly above the same head with randomly "
+        "initialised weights (+8.0 points [+6.0, +10.0], adjusted p < 0.001). The lead is significant over both "
+        "embeddings in 2 of 3 heads, over the same head with randomly initialised weights in 1 of 3 heads. All heads "
+        "together classify 90.0 % correctly.",
+        "Antecedent, from attention: head 2-1 classifies 60.0 % of pairs correctly, not significantly above both "
+        "embeddings (−1.0 points [−3.0, +1.0], adjusted p 0.700). The lead is significant over both embeddings in 0 of "
+        "1 heads. All heads together classify 90.0 % correctly.",
     )
     table = titled(found, "Related words")
     assert [row[:4] for row in table.texts] == [
