@@ -205,8 +205,8 @@ def _led(paired: Sequence[Row]) -> list[str]:
         counts = (f"over {over} in {_significant(heads, rival)} of {len(heads)} heads" for rival, over in rivals)
         said.append(
             f"{row['task'].capitalize()}, from {row['features']}: head {row['name']} classifies "
-            f"{percent(row['accuracy'])} % of pairs correctly, {leads}. The lead is significant {', '.join(counts)}. All heads "
-            f"together classify {percent(row['together_accuracy'])} % correctly."
+            f"{percent(row['accuracy'])} % of pairs correctly, {leads}. The lead is significant {', '.join(counts)}. "
+            f"All heads together classify {percent(row['together_accuracy'])} % correctly."
         )
     return said
 
