@@ -20,6 +20,10 @@ SeeBoth = Callable[[int, Tensor, Tensor], None]
 """Called with the index of a layer, its word-level maps, which are of the kind that was asked for, and its attention
 [batch, head, piece, piece], which is attention whatever they are."""
 
+SeeLengths = Callable[[int, Tensor, Tensor], None]
+"""Called with the index of a layer, its attention [batch, head, piece, piece] and the lengths [batch, head, piece] of
+the transformed values."""
+
 
 class _Weights:
     """Attention as it is."""
@@ -138,6 +142,24 @@ def stream_outputs(model: Model, batch: Batch, see: SeeMaps) -> None:
         return True
 
     _stream(model, batch, ("head_output",), by_word)
+
+
+def stream_lengths(model: Model, batch: Batch, see: SeeLengths) -> None:
+    """Run `model` on a batch and show `see` the attention of each layer and the lengths of what it mixes, in one pass.
+
+    Shown are the layer's index, attention [batch, head, piece, piece] and ||f(x)|| [batch, head, piece] of the pieces
+    attended to (Kobayashi et al. 2020, section 3.1). All else as in `stream_maps` of norms.
+    """
+    lengths: dict[int, Tensor] = {}
+
+    def both(seen: Seen) -> bool:
+        if seen.site == "value":
+            lengths[seen.layer] = seen.written_norms()
+            return False
+        see(seen.layer, seen.tensor, lengths.pop(seen.layer))
+        return True
+
+    _stream(model, batch, _Norms.sites, both)
 
 
 @torch.inference_mode()

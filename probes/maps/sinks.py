@@ -2,83 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 import pandas as pd
+import torch
+from jaxtyping import Float64
 from torch import Tensor
 
-from mha.batches import Batch
+from mha.batches import Batch, collate
+from mha.models.maps import stream_lengths
+from mha.models.model import Model
+from mha.parallel import in_order
 from mha.pieces import SEP
 from probes.evidence.results import named_heads
-from probes.records import Document
-from probes.scoring.observers import Look
-from probes.scoring.tally import Numbers
-from probes.targets import Items
+from probes.scoring.aligned import Aligned
+from probes.scoring.score import Settings
 
 SINK: Final = 0.5
 "A head is a sink if special tokens get at least this share of the attention of words. The limit is ours."
 
 LITTLE: Final = 0.5
-"A sink writes little if attention to special tokens writes less than this, per attention to words. The limit is ours."
+"A sink writes little if values of special tokens are at most this long, relative to those of words. The limit is ours."
 
 WRITES_LITTLE, SPREADS = KINDS = ("writes little", "spreads")
 'Kinds of sinks; a head that is none has the kind "".'
 
+MEASURES: Final = ("attention", "written", "length", "pieces")
+"""What is summed over the pieces attended to: the attention that words give them; this attention times ||f(x)||, the
+length of the transformed value (Kobayashi et al. 2020, section 3.1); ||f(x)|| alone; and 1."""
 
-class SpecialShare:
-    """Sums the maps of words, and their part on special tokens (an Observer)."""
-
-    def __init__(self, layers: int, heads: int) -> None:
-        """Look at heads of that many layers."""
-        self.special, self.all = np.zeros((2, layers, heads))
-
-    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items]) -> SpecialLook:
-        """Return what looks at a batch."""
-        return SpecialLook(self.special.shape)
-
-    def add(self, look: Look) -> None:
-        """Take in a batch."""
-        assert isinstance(look, SpecialLook)
-        self.special += look.special
-        self.all += look.all
-
-    @property
-    def share(self) -> Numbers:
-        """[layer * head] The share on special tokens, in [0, 1]; NaN without words."""
-        share: Numbers = np.divide(self.special, self.all, out=np.full(self.all.shape, np.nan), where=self.all > 0)
-        return share.ravel()
+Sums = Float64[np.ndarray, "measure 2 layer head"]
+"By MEASURES, over pieces of words and over special tokens."
 
 
-@dataclass
-class SpecialLook:
-    """The sums of one batch."""
+def read_sinks(
+    model: Model, aligned: Aligned, settings: Settings, progress: Callable[[int], None] = lambda texts: None
+) -> pd.DataFrame:
+    """Return one row a head, see `sink_table`, from one pass over texts; every word counts the same.
 
-    shape: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        """Start at 0."""
-        self.special, self.all = np.zeros((2, *self.shape))
-
-    def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:
-        """Sum the maps of a layer; keys are the words, then the special tokens."""
-        by_key = maps.double().sum((0, 2)).numpy()
-        self.special[layer] = by_key[:, SEP:].sum(1)
-        self.all[layer] = by_key.sum(1)
-
-
-def sink_table(attention: Numbers, written: Numbers, shape: tuple[int, int]) -> pd.DataFrame:
-    """Return one row a head of `shape` (layers, heads): how far it is a sink, and of which kind.
-
-    `attention` and `written` [layer * head] are the shares of special tokens in attention and in what it writes, sums
-    of ||alpha f(x)|| (Kobayashi et al. 2020, section 4.2). `per_attention` is what attention to special tokens writes,
-    divided by what as much attention to words does: 1 where values are equally long; NaN without attention to one.
+    `progress` is called with the number of texts after each batch. Raises HookError where W_O is not known.
     """
+    sums, batches = np.zeros((len(MEASURES), 2, model.layers, model.heads)), aligned.batches(settings.batch_pieces)
+
+    def read(chosen: list[int]) -> Sums:
+        texts = [aligned.pieces[i] for i in chosen]
+        return batch_sums(model, collate(texts, reduce=settings.reduce, padding=model.padding))
+
+    for chosen, more in zip(batches, in_order(read, batches, settings.workers), strict=True):
+        sums += more
+        progress(len(chosen))
+    return sink_table(sums)
+
+
+def batch_sums(model: Model, batch: Batch) -> Sums:
+    """Return the sums of one batch."""
+    sums = np.zeros((len(MEASURES), 2, model.layers, model.heads))
+    queries = batch.from_words.sum(1)
+    kinds = torch.stack([batch.to_words[:, :, :SEP].sum(2), batch.to_words[:, :, SEP:].sum(2)]).double()
+
+    def see(layer: int, pattern: Tensor, lengths: Tensor) -> None:
+        given = torch.einsum("bq,bhqk->bhk", queries, pattern)
+        measures = torch.stack([given, given * lengths, lengths, torch.ones_like(lengths)])
+        sums[:, :, layer] = torch.einsum("mbhk,tbk->mth", measures.double(), kinds).numpy()
+
+    stream_lengths(model, batch, see)
+    return sums
+
+
+def sink_table(sums: Sums) -> pd.DataFrame:
+    """Return one row a head: how far it is a sink, and of which kind.
+
+    `special` and `written` are the shares of special tokens in the attention of words and in what it writes, sums of
+    ||alpha f(x)|| (Kobayashi et al. 2020, section 4.2). `length` is the mean ||f(x)|| of special tokens, each weighted
+    by the attention that it gets, divided by that of pieces of words: without weights a sink at [CLS] would be judged
+    by [SEP] as well. Numbers are NaN where nothing was read, `written` where a head writes nothing.
+    """
+    attention, written, length, pieces = sums.reshape(len(MEASURES), 2, -1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        per_attention = written * (1 - attention) / (attention * (1 - written))
-    per_attention = np.where(np.isfinite(per_attention), per_attention, np.nan)
-    kind = np.select([~(attention >= SINK), per_attention < LITTLE], ["", WRITES_LITTLE], SPREADS)
-    measured = {"special": attention, "written": written, "per_attention": per_attention, "kind": kind.astype(object)}
-    return pd.DataFrame(named_heads(shape) | measured)
+        special = attention[1] / attention.sum(0)
+        relative = written[1] / attention[1] / (length[0] / pieces[0])
+        share = written[1] / written.sum(0)
+    kind = np.select([~(special >= SINK), relative > LITTLE], ["", SPREADS], WRITES_LITTLE).astype(object)
+    return pd.DataFrame(
+        named_heads((sums.shape[2], sums.shape[3]))
+        | {"special": special, "written": share, "length": relative, "kind": kind}
+    )

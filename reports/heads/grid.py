@@ -13,7 +13,6 @@ from reports.heads.card import HeadCards, head_cards
 from reports.heads.card_parts import CardSource, main_roles
 from reports.heads.explained import ExplainedHeads
 from reports.heads.role_marks import RoleName, role_marks
-from reports.heads.sinks import sinks_said
 from reports.progress import Step, silent
 from reports.run.folder import RunFolder
 from reports.tables.grades import grade_name
@@ -58,8 +57,6 @@ class HeadGrid:
     cards: HeadCards
     explained: str
     "What the roles of the median head explain, in a sentence; empty where that was not measured."
-    sinks: str
-    "How many heads are sinks, by kind, in a sentence; empty where that was not measured."
 
     @property
     def rows(self) -> list[list[str]]:
@@ -86,7 +83,7 @@ def head_grid(run: RunFolder, step: Step = silent) -> HeadGrid | None:
     more = {name: f" · {said}" for name, said in explained.of_heads.items()}
     alone = [_view(probe, source.rows[source.rows["probe"] == probe], names, {}) for probe in probes if len(probes) > 1]
     views = (_view(ANY, source.rows, names, more), *alone)
-    return HeadGrid(run.layers, run.heads, views, cards, explained.median, sinks_said(run))
+    return HeadGrid(run.layers, run.heads, views, cards, explained.median)
 
 
 def _view(probe: str, rows: pd.DataFrame, names: Sequence[str], more: Mapping[str, str]) -> Roles:

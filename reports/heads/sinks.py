@@ -5,7 +5,7 @@ from __future__ import annotations
 from reports.formats import percent
 from reports.heads.card_parts import CardPart, CardSource
 from reports.run.folder import RunFolder
-from reports.studies.sinks.tables import KINDS, SPREADS
+from reports.tables.grades import SPREADS
 from reports.tables.table import last_step
 
 
@@ -21,14 +21,9 @@ def sink(source: CardSource, name: str) -> CardPart | None:
     return CardPart("A sink", said) if said else None
 
 
-def sinks_said(run: RunFolder) -> str:
-    """Count the sinks by kind, in a sentence; "" where that was not measured or there are none."""
-    table = run.studies.get("sinks")
-    kinds = [] if table is None else last_step(table)["kind"].tolist()
-    little, spread = (kinds.count(kind) for kind in KINDS)
-    if not little + spread:
-        return ""
-    return (
-        f"Sinks, heads that give at least half of their attention to special tokens: {little + spread}; {little} write "
-        f"little from there, {spread} spread what these hold."
-    )
+def kinds_of_sinks(run: RunFolder) -> dict[str, str]:
+    """Return the kind of every head by its name, "" of one that is no sink; empty where that was not measured."""
+    if (table := run.studies.get("sinks")) is None:
+        return {}
+    heads = last_step(table)
+    return dict(zip(heads["name"], heads["kind"], strict=True))

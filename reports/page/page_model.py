@@ -13,6 +13,7 @@ import pandas as pd
 from reports.biographies.section import HeadBiographies, head_biographies
 from reports.drawing.arcs import Diagram, diagrams
 from reports.drawing.heatmaps import heat_map_data
+from reports.heads.sinks import kinds_of_sinks
 from reports.notebook.run import Run
 from reports.page.methods import Paragraph, methods
 from reports.page.provenance import Provenance, provenance
@@ -154,7 +155,8 @@ def gather(folder: Path, step: Step = silent) -> Contents:
     scores, left_out = _shown_scores(run)
     best, config, told = _best(scores), _config(run), tuple(sections(run, step))
     against = rivals(scores, run.record, config)
-    verdicts = Verdicts.of(scores, config, controlled=any(rival.is_control for rival in against))
+    controlled = any(rival.is_control for rival in against)
+    verdicts = Verdicts.of(scores, config, kinds_of_sinks(run), controlled=controlled)
     layers, heads, maps = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1, str(scores["maps"].iloc[0])
     summary = summarise(best, run.record, verdicts, layers, heads)
     found = {one.name: one.found for one in told}

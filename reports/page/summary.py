@@ -56,9 +56,9 @@ def opening(
 
 
 def _explained(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the sinks by kind, and how much of the median head's attention its roles explain, where it is measured."""
-    if "heads" in found:
-        yield from filter(None, (found["heads"].sinks, found["heads"].explained))
+    """Yield how much of the median head's attention its roles explain, where the run measured it."""
+    if "heads" in found and found["heads"].explained:
+        yield found["heads"].explained
 
 
 def _found(summary: Summary, verdicts: Verdicts, heads: int) -> Iterator[str]:

@@ -119,9 +119,10 @@ MEANING: Final = (
     ),
     (
         "sink",
-        "A head that gives special tokens at least half of the attention of words. It writes little where attention to "
-        "special tokens writes less than half of what as much attention to words does (Kobayashi et al. 2020), and "
-        "else spreads what they hold to all words. Table sinks.",
+        "A head that attends to special tokens. Those with a grade in [CLS] or [SEP], and in no role of language, are "
+        "counted apart from position heads. Where special tokens get at least half of the attention of words, a sink "
+        "writes little if their values are at most half as long as those of words (Kobayashi et al. 2020), and else "
+        "spreads what they hold to all words. Table sinks.",
     ),
     (
         "verdict on a question",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from reports.formats import points
 from reports.scores.best_heads import CLASSIFIER, probes
-from reports.tables.grades import ANSWERS, GRADES, POSITION, counted
+from reports.tables.grades import ANSWERS, GRADES, POSITION, SINK_KINDS, SINKS, counted
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,8 @@ class Finds:
     "Verdict on a question -> how many questions have it; pooled labels are not counted beside their parts."
     grades: Mapping[str, int]
     "Head that has a grade in some label -> its highest."
+    sinks: frozenset[str] = frozenset()
+    "Heads that have a grade in a special token."
 
     @property
     def of_language(self) -> bool:
@@ -101,7 +103,9 @@ class GradeCounts:
     by_grade: tuple[int, ...]
     "Heads whose highest grade in a role of language is 3, 2 and 1."
     position: int
-    "Heads with a grade in position and in no role of language."
+    "Heads with a grade in position, but in no special token and in no role of language."
+    sinks: frozenset[str]
+    "Heads with a grade in a special token and in no role of language."
     both: int
     "Heads with a grade in position and in a role of language."
     answers: Mapping[str, int]
@@ -117,9 +121,11 @@ class GradeCounts:
             for head, grade in one.grades.items():
                 highest[head] = max(grade, highest.get(head, 0))
         position = {head for one in placed for head in one.grades}
+        sinks = frozenset(head for one in placed for head in one.sinks) - highest.keys()
         by_grade = tuple(sum(grade == wanted for grade in highest.values()) for wanted in (3, 2, 1))
         answers = {answer: sum(one.answers.get(answer, 0) for one in language) for answer in ANSWERS}
-        return cls(by_grade, len(position - set(highest)), len(position & set(highest)), answers, bool(language))
+        alone, both = len(position - highest.keys() - sinks), len(position & highest.keys())
+        return cls(by_grade, alone, sinks, both, answers, bool(language))
 
 
 @dataclass(frozen=True)
@@ -130,11 +136,15 @@ class Verdicts:
     finds: tuple[Finds, ...]
     controlled: bool
     "Whether the run had any control."
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    'Name of a head -> one of SINK_KINDS, or "" where it gives special tokens little; empty where that is not known.'
 
     @classmethod
-    def of(cls, scores: pd.DataFrame, config: Mapping[str, Any], *, controlled: bool) -> Verdicts:
-        """Gather what scores and config.toml say about verdicts."""
-        return cls(RunThresholds.of(config), find_all(scores), controlled)
+    def of(
+        cls, scores: pd.DataFrame, config: Mapping[str, Any], kinds: Mapping[str, str], *, controlled: bool
+    ) -> Verdicts:
+        """Gather what scores and config.toml say about verdicts; `kinds` as in the class."""
+        return cls(RunThresholds.of(config), find_all(scores), controlled, kinds)
 
     @property
     def said(self) -> tuple[tuple[str, str], ...]:
@@ -153,13 +163,25 @@ class Verdicts:
             grades = ", ".join(f"{n} {name}" for n, name in zip(counts.by_grade, GRADES[:0:-1], strict=True))
             said.append(f"Heads by highest grade in a role of language: {grades}, of {heads}.")
         if any(not one.of_language for one in self.finds):
-            both = f" ({counts.both} of those above are position heads too)" if counts.both else ""
-            said.append(f"Position heads and sinks, not counted above: {counts.position}{both}.")
+            said.append(self._placed(counts))
         if counts.tests_language:
             answers = ", ".join(f"{n} {answer}" for answer, n in counts.answers.items())
             total = sum(counts.answers.values())
             said.append(f"Does some head have a grade? Of {total} questions about roles of language: {answers}.")
         return tuple(said)
+
+    def _placed(self, counts: GradeCounts) -> str:
+        """Return how many position heads and how many sinks there are, and how many sinks of which kind."""
+        both = f" ({counts.both} of those above have such a grade too)" if counts.both else ""
+        said = f"Position heads and sinks, not counted above: {counts.position} and {len(counts.sinks)}{both}."
+        if not counts.sinks or not self.kinds:
+            return said
+        kinds = [self.kinds[head] for head in counts.sinks]
+        little, spread, neither = (kinds.count(kind) for kind in (*SINK_KINDS, ""))
+        return (
+            f"{said} Of the sinks {little} write little, {spread} spread what special tokens hold, and {neither} give "
+            "these less than half of their attention."
+        )
 
 
 def find_all(scores: pd.DataFrame) -> tuple[Finds, ...]:
@@ -171,9 +193,11 @@ def find_all(scores: pd.DataFrame) -> tuple[Finds, ...]:
 def _finds(probe: str, tested: pd.DataFrame) -> Finds:
     questions = tested.drop_duplicates(["label", "variant"])
     graded = tested[tested["grade"] > 0].groupby("name")["grade"].max()
+    sinks = tested[(tested["grade"] > 0) & tested["label"].isin(SINKS)]["name"]
     answers = questions.loc[counted(questions["label"]), "verdict"].value_counts().to_dict()
     return Finds(
         probe,
         {answer: int(answers.get(answer, 0)) for answer in ANSWERS},
         {str(name): int(grade) for name, grade in graded.items()},
+        frozenset(map(str, sinks)),
     )

@@ -16,7 +16,13 @@ ANSWERS: Final = ("yes", "no", "undecided")
 "Verdicts on a question: some head has a grade, every head's lead lies below the margin, or neither is shown."
 
 POSITION: Final = "position"
-"The probe whose labels are no roles of language: previous and next word, and special tokens as sinks."
+"The probe whose labels are no roles of language: previous and next word, other places, and special tokens."
+
+SINKS: Final = ("[CLS]", "[SEP]")
+"Its labels that are special tokens; a head with a grade in one is a sink."
+
+WRITES_LITTLE, SPREADS = SINK_KINDS = ("writes little", "spreads")
+"Kinds of sinks, as `probes.maps.sinks` names them."
 
 SLICED: Final = r"^(?!offset)[a-z]+>?=|^pronoun, |^cataphora$| half$| distractors?$"
 "What labels have that are slices of others."

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from reports.tables.grades import SINKS
+
 FIRST, SINK, FURTHER = PLACES = ("first", "sink", "further")
 "Where a question stands: in the first table of its target, among the sinks, or in what a page unfolds."
 
@@ -57,7 +59,7 @@ COREFERENCE: Final = RoleTarget(
 
 POSITION: Final = RoleTarget(
     *("position", "Position", ("position",), ("previous", "next"), "previous|next"),
-    sinks=("[CLS]", "[SEP]"),
+    sinks=SINKS,
     of_language=False,
 )
 

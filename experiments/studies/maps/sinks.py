@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 from pydantic import Field
@@ -12,10 +12,9 @@ from experiments.studies.study import Read, Result, Study
 from experiments.studies.surroundings import Surroundings
 from mha.hooks import HookError
 from probes.corpora.corpus import MemoryTexts
-from probes.maps.sinks import SpecialShare, sink_table
-from probes.scoring.aligned import sample_texts
-from probes.scoring.score import score_corpus
-from probes.scoring.tally import Numbers
+from probes.evidence.results import SPLITS
+from probes.maps.sinks import read_sinks
+from probes.scoring.aligned import Aligned, sample_texts
 
 
 class SinksSection(StudySection):
@@ -40,16 +39,12 @@ class SinkStudy(Study[SinksSection]):
 
     def measure(self, read: Read) -> Result:
         """Return one row a head; a note, and no table, where W_O is not known."""
-        model = self.run.model
+        model, settings = self.run.model, self.run.settings
+        texts = MemoryTexts(sample_texts(self.run.texts("sentence")[1], self.section.texts))
+        aligned = Aligned.of(model, texts)
+        self.run.note_dropped(SPLITS[1], "sentence", self.name, aligned.dropped)
         try:
-            attention, written = (self._share(maps) for maps in ("weights", "norms"))
+            return Result({"sinks": read_sinks(model, aligned, settings, self.run.counter(self.name, len(texts)))})
         except HookError as error:
             self.run.note(f"sinks: {error}")
             return Result({})
-        return Result({"sinks": sink_table(attention, written, (model.layers, model.heads))})
-
-    def _share(self, maps: str) -> Numbers:
-        model, texts = self.run.model, sample_texts(self.run.texts("sentence")[1], self.section.texts)
-        share = SpecialShare(model.layers, model.heads)
-        score_corpus(model, MemoryTexts(texts), [], {}, replace(self.run.settings, maps=maps), observers=[share])
-        return share.share

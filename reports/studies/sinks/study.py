@@ -14,10 +14,11 @@ STUDY: Final = StudyReport(
             ("sinks",),
             "Sinks",
             "sinks",
-            "A head is a sink if special tokens get at least half of the attention of words, over {texts} sentences of "
-            "the report split at the most. What it writes is the length of its weighted values (Kobayashi et al. 2020, "
-            "section 3.1). It writes little if attention to special tokens writes less than half of what as much "
-            "attention to words does, and else it spreads what special tokens hold to all words. Both limits are ours.",
+            "Over {texts} sentences of the report split at the most. Where special tokens get at least half of the "
+            "attention of words, a sink is of one of two kinds. It writes little where the values of special tokens, "
+            "each weighted by the attention that it gets, are at most half as long as those of pieces of words "
+            "(transformed values, Kobayashi et al. 2020, section 3.1). Else it spreads what special tokens hold to all "
+            "words. Both limits are ours.",
         ),
     ),
 )

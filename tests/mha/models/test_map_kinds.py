@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from mha import Encoder, Model
 from mha.batches import Batch, collate
 from mha.hooks import HookError, record, watch
-from mha.models.maps import MAPS, half_residual, merge, stream_maps
+from mha.models.maps import MAPS, half_residual, merge, stream_lengths, stream_maps
 from mha.pieces import CLS, SEP, Pieces
 
 
@@ -43,6 +43,16 @@ def test_norms_are_the_lengths_of_what_each_key_adds_to_each_query(encoder: Enco
         added = torch.einsum("bhqk,bhkd,hdm->bhqkm", pattern.double(), value.double(), weights)
         torch.testing.assert_close(maps, merge(added.norm(dim=-1).float(), batch), rtol=1e-5, atol=1e-6)
         assert not torch.allclose(maps[0, :, 0].sum(-1), torch.ones(4), atol=0.05)
+
+
+def test_attention_and_lengths_are_shown_together_and_make_norms(encoder: Encoder, batch: Batch) -> None:
+    seen: list[tuple[int, Tensor, Tensor]] = []
+    stream_lengths(model_of(encoder), batch, lambda *shown: seen.append(shown))
+    assert [layer for layer, *_ in seen] == [0, 1, 2]
+    norms, weights = (streamed(model_of(encoder), batch, kind) for kind in ("norms", "weights"))
+    for (_, pattern, lengths), norm, weight in zip(seen, norms, weights, strict=True):
+        torch.testing.assert_close(merge(pattern, batch), weight, rtol=0, atol=1e-6)
+        torch.testing.assert_close(merge(pattern * lengths[:, :, None], batch), norm, rtol=1e-5, atol=1e-6)
 
 
 def test_a_head_whose_values_are_nothing_has_no_norms_and_keeps_its_weights(encoder: Encoder, batch: Batch) -> None:

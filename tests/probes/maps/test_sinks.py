@@ -1,76 +1,145 @@
-"""Sinks, against attention and values in float64, and by hand."""
+"""Sinks, against attention and values in float64, of planted heads, and by hand."""
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
+from torch import Tensor
 
 from mha import Model, align
 from mha.encoder.encoder import Encoder
 from mha.hooks import record
-from probes.corpora.corpus import Corpus, Texts
-from probes.maps.sinks import SPREADS, WRITES_LITTLE, SpecialShare, sink_table
+from mha.pieces import CLS
+from mha.planted.heads import SHARPNESS, plant_weights, word_model
+from probes.corpora.corpus import Corpus, MemoryTexts, Texts
+from probes.maps.sinks import SPREADS, WRITES_LITTLE, read_sinks, sink_table
 from probes.records import Document
-from probes.scoring.score import Settings, score_corpus
-
-SHAPE = (2, 3)
-"Layers and heads of the model."
+from probes.scoring.aligned import Aligned
+from probes.scoring.score import Settings
 
 
 @pytest.fixture(scope="module")
 def texts(random_documents: Callable[..., list[Document]]) -> Texts:
+    """Sentences of up to 8 words, some of several pieces."""
     return Corpus.of(random_documents(9, longest=8)).sentences()
 
 
-def shares(model: Model, texts: Texts, maps: str) -> np.ndarray:
-    seen = SpecialShare(*SHAPE)
-    score_corpus(model, texts, [], {}, Settings(maps=maps), observers=[seen])
-    return seen.share
+def sinks_of(model: Model, texts: Texts, **settings: object) -> pd.DataFrame:
+    return read_sinks(model, Aligned.of(model, texts), Settings(**settings)).set_index("name")  # type: ignore[arg-type]
 
 
-def plain(model: Model, texts: Texts) -> Iterator[tuple[int, int, bool, float, float]]:
-    """Yield layer, head, whether the key is special, attention and what is written, of every word and piece.
-
-    The row of a word is the mean of those of its pieces; lengths are those of alpha x W_V W_O, without any bias of W_O.
-    """
+def plain(model: Model, texts: Texts, reduce: str) -> tuple[np.ndarray, ...]:
+    """Return special, written and length [layer * head], text by text in float64, without padding."""
     assert isinstance(model.module, Encoder)
+    outputs = torch.stack([layer.attention.W_O.detach().double() for layer in model.module.layers])
+    given, written, lengths, special = [], [], [], []
     for text in texts.take(range(len(texts))):
         (cut,) = align(model.tokenizer, [text.words])
         with record(model.module, ["pattern", "value"]) as seen, torch.inference_mode():
             model.run(torch.from_numpy(cut.ids[None].astype(np.int64)), None)
-        for layer, (pattern, value) in enumerate(zip(seen["pattern"], seen["value"], strict=True)):
-            weights = model.module.layers[layer].attention.W_O.detach().double()
-            written = torch.einsum("hkd,hdm->hkm", value[0].double(), weights).norm(dim=-1)
-            pieces = [np.flatnonzero(cut.word == word) for word in range(len(text))]
-            for head in range(SHAPE[1]):
-                for mine in pieces:
-                    row = pattern[0, head, mine].double().mean(0)
-                    for key, attention in enumerate(row.tolist()):
-                        yield layer, head, cut.word[key] < 0, attention, attention * float(written[head, key])
+        pattern, value = (torch.cat(seen[site]).double() for site in ("pattern", "value"))
+        norms = torch.einsum("lhkd,lhdm->lhkm", value, outputs).norm(dim=-1)
+        rows = [np.flatnonzero(cut.word == word)[: 1 if reduce == "first" else None] for word in range(len(text))]
+        attention = sum(pattern[:, :, row].mean(2) for row in rows)
+        assert isinstance(attention, Tensor)
+        given.append(attention)
+        written.append(attention * norms)
+        lengths.append(norms)
+        special.append(torch.from_numpy(cut.word < 0))
+    alpha, alpha_f, f, at = (torch.cat(every, -1) for every in (given, written, lengths, special))
+    share, share_written = (every[..., at].sum(-1) / every.sum(-1) for every in (alpha, alpha_f))
+    relative = alpha_f[..., at].sum(-1) / alpha[..., at].sum(-1) / f[..., ~at].mean(-1)
+    return tuple(one.flatten().numpy() for one in (share, share_written, relative))
 
 
-def test_shares_of_special_tokens_are_those_of_plain_loops(model: Model, texts: Texts) -> None:
-    sums = np.zeros((2, 2, *SHAPE))
-    for layer, head, special, attention, written in plain(model, texts):
-        sums[:, 0, layer, head] += attention, written
-        sums[:, 1, layer, head] += (attention, written) if special else (0, 0)
-    expected = (sums[:, 1] / sums[:, 0]).reshape(2, -1)
-    for maps, one in zip(("weights", "norms"), expected, strict=True):
-        np.testing.assert_allclose(shares(model, texts, maps), one, rtol=1e-5)
-    assert np.abs(expected[0] - expected[1]).max() > 0.01
+@pytest.mark.parametrize("settings", [{}, {"reduce": "first", "batch_pieces": 24}])
+def test_numbers_are_those_of_plain_sums_in_double_precision(
+    model: Model, texts: Texts, settings: dict[str, object]
+) -> None:
+    found = sinks_of(model, texts, **settings)
+    numbers = plain(model, texts, str(settings.get("reduce", "mean")))
+    for column, expected in zip(("special", "written", "length"), numbers, strict=True):
+        np.testing.assert_allclose(found[column], expected, rtol=1e-5)
+    assert not np.isclose(found["special"], found["written"], atol=0.01).all()
 
 
-def test_kinds_by_hand() -> None:
-    """Special tokens have 40 % of attention; 90 % and half of what is written; 80 % of both; all of both."""
-    table = sink_table(np.array([0.4, 0.9, 0.8, 1.0]), np.array([0.1, 0.5, 0.8, 1.0]), (2, 2)).set_index("name")
-    assert table.kind.tolist() == ["", WRITES_LITTLE, SPREADS, SPREADS]
-    assert table.per_attention.tolist() == pytest.approx([1 / 6, 1 / 9, 1, math.nan], nan_ok=True)
-    assert (table.special["1-2"], table.written["1-2"]) == (0.9, 0.5)
+@pytest.fixture(scope="module")
+def planted(texts: Texts) -> Model:
+    """Return a model of three heads: two attend to [CLS], where the first has values of 0, the last to the first word.
+
+    All values of the second are equal.
+    """
+    words = {word for text in texts.take(range(len(texts))) for word in text.words}
+    model = word_model(words, layers=1, heads=3, head_dim=12, positions=12, seed=0)
+    plant_weights(model, dict.fromkeys([(0, 0), (0, 1), (0, 2)], "first"))
+    assert isinstance(model.module, Encoder)
+    attention = model.module.layers[0].attention
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        attention.output.weight.normal_(generator=generator)
+        attention.bias(0)[:2] = 0
+        attention.bias(0)[:2, 0] = SHARPNESS * 0.7
+        attention.W_V.normal_(generator=generator)
+        attention.W_V[1] = 0
+        attention.bias(2)[:] = torch.tensor([0.0, 1.0, 0.0])[:, None]
+        start = _first_input(model)
+        attention.W_V[0] -= torch.outer(start, start @ attention.W_V[0]) / (start @ start)
+    return model
 
 
-def test_without_words_there_are_no_sinks() -> None:
-    nothing = SpecialShare(*SHAPE).share
-    assert np.isnan(nothing).all()
-    assert set(sink_table(nothing, nothing, SHAPE).kind) == {""}
+def _first_input(model: Model) -> Tensor:
+    """Return what the first layer reads at [CLS]: the same in every text."""
+    assert isinstance(model.module, Encoder)
+    seen: list[Tensor] = []
+    handle = model.module.layers[0].register_forward_pre_hook(lambda layer, given: seen.append(given[0]))
+    (cut,) = align(model.tokenizer, [("the", "ship")])
+    assert cut.word[0] == CLS
+    model.run(torch.from_numpy(cut.ids[None].astype(np.int64)), None)
+    handle.remove()
+    return seen[0].reshape(-1, seen[0].shape[-1])[0]
+
+
+def test_a_sink_without_values_at_its_token_writes_little_and_one_with_full_values_spreads(
+    planted: Model, texts: Texts
+) -> None:
+    """[SEP] has full values in both, and hardly any attention."""
+    found = sinks_of(planted, texts)
+    assert found["kind"].to_dict() == {"1-1": WRITES_LITTLE, "1-2": SPREADS, "1-3": ""}
+    assert (found["special"][:2] > 0.9).all()
+    assert found["special"]["1-3"] < 0.1
+    assert found["length"]["1-1"] < 0.01
+    assert found["length"]["1-2"] == pytest.approx(1)
+    assert found["written"]["1-1"] < 0.2, "that of [SEP], which has as much as a word"
+    assert found["written"]["1-2"] == pytest.approx(found["special"]["1-2"])
+
+
+def sums(special: float, length: float) -> np.ndarray:
+    """Return the sums of one head over 10 words and 4 special tokens, whose values are so long beside 2 of words."""
+    attention, each = np.array([10 * (1 - special), 10 * special]), np.array([2.0, 2 * length])
+    return np.stack([attention, attention * each, np.array([10, 4]) * each, [10, 4]])[:, :, None, None]
+
+
+@pytest.mark.parametrize(
+    ("special", "length", "kind"),
+    [
+        (0.49, 0.1, ""),
+        (0.5, 0.5, WRITES_LITTLE),
+        (0.5, 0.51, SPREADS),
+        (1.0, 0.0, WRITES_LITTLE),
+        (1.0, 2.0, SPREADS),
+    ],
+)
+def test_kinds_by_hand(special: float, length: float, kind: str) -> None:
+    (row,) = sink_table(sums(special, length)).to_dict("records")
+    assert row["kind"] == kind
+    assert (row["special"], row["length"]) == pytest.approx((special, length))
+    written = special * length / (special * length + 1 - special) if length or special < 1 else np.nan
+    assert row["written"] == pytest.approx(written, nan_ok=True)
+
+
+def test_without_words_there_are_no_sinks(model: Model) -> None:
+    nothing = sinks_of(model, MemoryTexts([]))
+    assert nothing[["special", "written", "length"]].isna().all(axis=None)
+    assert set(nothing["kind"]) == {""}

@@ -7,29 +7,32 @@ import pandas as pd
 import pytest
 
 from probes.maps import sinks
-from reports import Run
-from reports.heads.grid import head_grid
-from reports.heads.sinks import sinks_said
-from reports.studies.sinks.tables import KINDS, SINKS
+from reports import Run, write_scores, write_studies
+from reports.heads.sinks import kinds_of_sinks
+from reports.page.page_model import gather
+from reports.studies.sinks.tables import SINKS
+from reports.tables.grades import SINK_KINDS
+
+KINDS = {"1-1": SINK_KINDS[0], "1-2": SINK_KINDS[0], "2-4": SINK_KINDS[1]}
+"Heads that have a kind."
 
 
 @pytest.fixture(scope="module")
 def run(written_run: Path) -> Run:
     """Return a run with two sinks that write little and one that spreads."""
     found = Run.open(written_run)
-    kinds = {"1-1": KINDS[0], "1-2": KINDS[0], "2-4": KINDS[1]}
     rows = [
         {"layer": layer, "head": head, "name": f"{layer + 1}-{head + 1}"}
         for layer in range(found.layers)
         for head in range(found.heads)
     ]
-    table = pd.DataFrame(rows).assign(model="m", step=pd.NA, corpus="c", special=0.8, written=0.2, per_attention=0.0625)
-    table["kind"] = [kinds.get(name, "") for name in table["name"]]
+    table = pd.DataFrame(rows).assign(model="m", step=pd.NA, corpus="c", special=0.8, written=0.2, length=0.0625)
+    table["kind"] = [KINDS.get(name, "") for name in table["name"]]
     return replace(found, studies={"sinks": SINKS.validated(table, "sinks.parquet")})
 
 
 def test_kinds_are_named_as_they_are_measured() -> None:
-    assert KINDS == sinks.KINDS
+    assert SINK_KINDS == sinks.KINDS
 
 
 def test_a_card_says_of_which_kind_a_sink_is_and_nothing_of_other_heads(run: Run) -> None:
@@ -44,13 +47,25 @@ def test_a_card_says_of_which_kind_a_sink_is_and_nothing_of_other_heads(run: Run
     }
 
 
-def test_sinks_are_counted_by_kind(run: Run) -> None:
-    expected = (
-        "Sinks, heads that give at least half of their attention to special tokens: 3; 2 write little from there, "
-        "1 spread what these hold."
+def test_kinds_are_those_of_all_heads_at_the_last_step(run: Run) -> None:
+    kinds = kinds_of_sinks(run)
+    assert len(kinds) == run.layers * run.heads
+    assert {name: kind for name, kind in kinds.items() if kind} == KINDS
+    assert kinds_of_sinks(replace(run, studies={})) == {}
+    table = run.studies["sinks"]
+    first = table.assign(step=pd.array([1] * len(table), "Int64"), kind=SINK_KINDS[1])
+    last = table.assign(step=pd.array([2] * len(table), "Int64"))
+    assert kinds_of_sinks(replace(run, studies={"sinks": pd.concat([last, first])})) == kinds
+
+
+def test_the_first_screen_of_a_page_counts_the_sinks_of_each_kind(run: Run, run_folder: Path) -> None:
+    """Heads 5-5 and 6-6 have a grade in the previous word; 6-6 and 2-4 get one in [CLS], 1-2 has one in obj as well."""
+    asked = (run.scores["label"] == "[CLS]") & (run.scores["split"] == "report")
+    graded = asked & run.scores["name"].isin(["6-6", "2-4", "1-2"])
+    write_scores(run.scores.assign(grade=run.scores["grade"].where(~graded, 1)), run_folder)
+    write_studies(run.studies, run_folder)
+    (line,) = [line for line in gather(run_folder).opening.found if line.startswith("Position heads and sinks")]
+    assert line.endswith(
+        " and 2 (1 of those above have such a grade too). Of the sinks 0 write little, 1 spread what special tokens "
+        "hold, and 1 give these less than half of their attention."
     )
-    assert sinks_said(run) == expected
-    grid = head_grid(run)
-    assert grid is not None
-    assert grid.sinks == expected
-    assert sinks_said(replace(run, studies={})) == ""

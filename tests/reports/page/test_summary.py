@@ -62,12 +62,12 @@ def told(rows: list[BestHead], verdicts: Verdicts, found: dict[str, Any] | None 
     return opening(best, RECORD, summarise(best, RECORD, verdicts, 6, 12), verdicts, 72, found or {})
 
 
-def test_sinks_and_what_roles_explain_follow_where_the_run_measured_them() -> None:
+def test_what_roles_explain_follows_where_the_run_measured_it() -> None:
     verdicts = Verdicts(RunThresholds(), (FOUND,), controlled=True)
     sentence = "The median head's roles explain 12.3 % of its attention between words."
-    with_it = told([row()], verdicts, {"heads": SimpleNamespace(sinks="Sinks: 3.", explained=sentence)}).found
-    assert with_it == (*told([row()], verdicts).found, "Sinks: 3.", sentence)
-    assert told([row()], verdicts, {"heads": SimpleNamespace(sinks="", explained="")}).found == with_it[:-2]
+    with_it = told([row()], verdicts, {"heads": SimpleNamespace(explained=sentence)}).found
+    assert with_it == (*told([row()], verdicts).found, sentence)
+    assert told([row()], verdicts, {"heads": SimpleNamespace(explained="")}).found == with_it[:-1]
 
 
 def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval() -> None:
