@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -60,16 +61,16 @@ class PairProbing:
         """Return what classifiers achieve, by task and kind of features; `step` is called after each classifier."""
         found = {}
         for one in self.probing.posed:
+            posed, ends = ((one.select, one.report), len(one.labels)), one.ends if coded else None
             for kind in FEATURES:
-                sides, ends = (one.select, one.report), one.ends if coded else None
-                calls = ((*given, sides, len(one.labels), ends) for given in self._given(one, kind))
+                heads = ((*given, *posed, ends) for given in self._given(one, kind))
+                wholes = (self._together(one, kind), self.probing.read.embeddings(one))
                 judged = []
-                for scores in side_by_side(judge, calls, workers):
+                for scores in side_by_side(judge, chain(heads, ((*given, *posed, None) for given in wholes)), workers):
                     judged.append(scores)
                     step()
-                wholes = (self._together(one, kind), self.probing.read.embeddings(one))
-                both = [judge(*given, sides, len(one.labels), None) for given in wholes]
-                found[one.task.name, kind] = PairScores(tuple(judged), *both)
+                *single, together, embedding = judged
+                found[one.task.name, kind] = PairScores(tuple(single), together, embedding)
         return found
 
     def _given(self, one: Posed, kind: str) -> Iterator[tuple[Given, Given]]:

@@ -145,7 +145,8 @@ class ClassifierStudy(Study[ClassifiersSection]):
             words = Probing.of(run.model, run.texts(scope), tasks, run.settings, most=most, seed=run.config.seed)
             probing = PairProbing.of(words, run.model)
         self._note(words, tasks, scope)
-        fits = len(FEATURES) * len(words.posed) * run.model.layers * run.model.heads
+        kinds = run.model.layers * run.model.heads + 2  # all heads together, and the embedding
+        fits = len(FEATURES) * len(words.posed) * kinds
         with run.journal.stage("classifiers: pairs"):
             scores = probing.judge(self._workers, run.counter(f"classifiers of pairs ({scope}s)", fits))
         fresh = None

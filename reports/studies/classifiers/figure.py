@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 
 from reports.drawing.charts import COLOURS
 from reports.drawing.figures import BASELINE_ORANGE, HEAD_BLUE, LINE, MUTED, _axes, _bare, _save, _styled
-from reports.studies.classifiers.section import Classifiers, Row
+from reports.studies.classifiers.pairs import Row
+from reports.studies.classifiers.section import Classifiers
 
 ROW, WIDTH, TALL, TOP, BETWEEN, BOTTOM = 0.24, 4.2, 2.2, 0.62, 0.85, 0.5
 "Inches."

@@ -9,23 +9,15 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from reports.formats import MISSING, count, p_value, percent, signed, signed_interval
+from reports.formats import MISSING, percent, signed, signed_interval
 from reports.run.folder import RunFolder
-from reports.scores.best_heads import FEW_CLUSTERS
-from reports.studies.classifiers.tables import CLASSIFIER_TABLES, CLASSIFIERS, LAYERS, PAIRS, PARSER
+from reports.studies.classifiers.pairs import LEVEL, PAIRED, Row, pair_sentences, selected_pairs, with_mark
+from reports.studies.classifiers.tables import CLASSIFIER_TABLES, CLASSIFIERS, LAYERS, PARSER
 from reports.tables.cells import TextColumn, columns_of
 from reports.tables.text_table import TextTable
 
 ARC: Final = "arc: "
 "What the names of the tasks begin with that a pair's two attention values answer."
-
-LEVEL: Final = 0.05
-"A lead with an adjusted p below this is significant."
-
-RIVALS: Final = (("embedding", "both embeddings"), ("random", "the same head of randomly initialised weights"))
-"What the selected head of a task about pairs is compared with."
-
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -57,7 +49,7 @@ def classifiers(run: RunFolder) -> Classifiers | None:
     arcs = sorted(
         (row for row in chosen if str(row["task"]).startswith(ARC)), key=lambda row: -float(row["selectivity_low"])
     )
-    pairs = _rows(found.get("pairs"), lambda frame: frame[frame["selected"]])
+    pairs = selected_pairs(_rows(found.get("pairs")))
     parsers, layers = _rows(found.get("parser")), found.get("layers")
     tables = [
         TextTable.of("What the best head of each task tells", TASKS, best),
@@ -68,7 +60,7 @@ def classifiers(run: RunFolder) -> Classifiers | None:
     ]
     courses = {} if layers is None else {str(task): tuple(part["cumulative"]) for task, part in _by_task(layers)}
     return Classifiers(
-        sentences=(*_told(best, "tasks"), *_told(arcs, "kinds of arcs"), *map(_led, pairs), *_parsed(parsers)),
+        sentences=(*_told(best, "tasks"), *_told(arcs, "kinds of arcs"), *pair_sentences(pairs), *_parsed(parsers)),
         tables=tuple(table for table in tables if len(table)),
         best=tuple(best),
         parsers=tuple(parsers),
@@ -85,10 +77,6 @@ def _by_task(layers: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     return [(str(task), part.sort_values("layer")) for task, part in layers.groupby("task", sort=False)]
 
 
-def _number(row: Row) -> str:
-    return ("⚠ " if 0 < row["clusters"] < FEW_CLUSTERS else "") + count(row["n"])
-
-
 def _selective(row: Row, accuracy: str, selectivity: str) -> str:
     return MISSING if np.isnan(row[accuracy]) else f"{percent(row[accuracy])} ({signed(row[selectivity])})"
 
@@ -99,7 +87,7 @@ def _chances(kind: str, title: str) -> TextColumn:
     return CLASSIFIERS[accuracy].shown(title, write=lambda row: _selective(row, accuracy, selectivity))
 
 
-_N: Final = CLASSIFIERS["n"].shown(write=_number)
+_N: Final = CLASSIFIERS["n"].shown(write=with_mark)
 
 _CODED: Final = (
     CLASSIFIERS["control_accuracy"].shown("Control"),
@@ -130,28 +118,11 @@ ARCS: Final = (
     *_CODED,
 )
 
-PAIRED: Final = (
-    PAIRS["task"].shown(kind="row"),
-    PAIRS["features"].shown(),
-    PAIRS["name"].shown("Head"),
-    PAIRS["n"].shown(write=_number),
-    PAIRS["accuracy"].shown_beside(),
-    PAIRS["control_accuracy"].shown("Control"),
-    PAIRS["selectivity"].shown_beside(),
-    PAIRS["embedding_accuracy"].shown("Embedding"),
-    PAIRS["embedding_lead"].shown_beside("Lead over it"),
-    PAIRS["embedding_p"].shown("p"),
-    PAIRS["random_accuracy"].shown("Random weights"),
-    PAIRS["random_lead"].shown_beside("Lead over them"),
-    PAIRS["random_p"].shown("p, random weights"),
-    PAIRS["together_accuracy"].shown("All heads"),
-)
-
 PARSERS: Final = (
     PARSER["parser"].shown(kind="row"),
     PARSER["weights"].shown("Weights of the model"),
     PARSER["parameters"].shown("Learned numbers"),
-    PARSER["n"].shown(write=_number),
+    PARSER["n"].shown(write=with_mark),
     PARSER["uas"].shown_beside("UAS"),
     PARSER["margin"].shown_beside("Margin over the next word"),
     PARSER["control_uas"].shown("Control"),
@@ -189,19 +160,6 @@ def _told(rows: Sequence[Row], what: str) -> list[str]:
         names = ", ".join(str(row["task"]) for row in beaten)
         said += f" A single head is significantly above the word’s embedding and the majority in {names or 'no task'}."
     return [said]
-
-
-def _led(row: Row) -> str:
-    """Say whether the selected head of a task about pairs leads the embedding and the head of random weights."""
-    said = f"{row['task'].capitalize()}, from {row['features']}: the accuracy of head {row['name']} is "
-    return said + "; ".join(_lead(row, *rival) for rival in RIVALS if not np.isnan(row[f"{rival[0]}_lead"])) + "."
-
-
-def _lead(row: Row, rival: str, over: str) -> str:
-    p = row[f"{rival}_p"]
-    verdict = "significantly above" if p < LEVEL else "not significantly above"
-    between = signed_interval(row[f"{rival}_lead_low"], row[f"{rival}_lead_high"])
-    return f"{verdict} that of {over} ({signed(row[f'{rival}_lead'])} points {between}, adjusted p {p_value(p)})"
 
 
 def _parsed(rows: Sequence[Row]) -> list[str]:

@@ -42,7 +42,9 @@ CLASSIFIERS: Final = (
         "word is the next one. For the first two there are as many wrong pairs as right ones at every signed distance, "
         "so that distance tells nothing; the next word is distance alone. The control task is as balanced as the task. "
         "Features of a head: its attention from the first word to the second and back, or its outputs before W_O of "
-        "both words and their product. All heads: a classifier on these features of all heads at once.",
+        "both words and their product. Its rivals: a classifier on both embeddings and their product, and one on the "
+        "same head with randomly initialised weights; heads above a rival have an adjusted p below 0.05 in the paired "
+        "test. All heads: a classifier on these features of all heads at once.",
     ),
     (
         "UAS",

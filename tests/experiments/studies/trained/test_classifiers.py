@@ -51,7 +51,8 @@ def asked(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
             tmp_path_factory.mktemp("asked"),
             progress=lambda what, done, of: steps.setdefault(what, []).append((done, of)),
         )
-    for what in ("classifiers of heads (sentences)", "classifiers of random heads (windows)", "parsers"):
+    trained = ("heads (sentences)", "random heads (windows)", "pairs (sentences)", "random pairs (windows)")
+    for what in (*(f"classifiers of {heads}" for heads in trained), "parsers"):
         assert steps[what] == [(done + 1, steps[what][-1][1]) for done in range(len(steps[what]))]
         assert steps[what][-1][0] == steps[what][-1][1]
     return folder

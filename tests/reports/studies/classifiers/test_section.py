@@ -7,7 +7,6 @@ import pytest
 from reports import Run, write_report, write_studies
 from reports.studies.classifiers.figure import save_classifiers
 from reports.studies.classifiers.section import Classifiers, classifiers
-from reports.studies.classifiers.tables import PAIRS
 from reports.studies.classifiers.terms import CLASSIFIERS
 from reports.tables.text_table import TextTable
 
@@ -161,36 +160,6 @@ def test_sentences_count_what_is_selective_and_compare_parsers(found: Classifier
         "The parser that sees words as well has a UAS of 35.0 %, not surely above that of the next word by +1.0 points "
         "[−1.0, +3.0].",
     )
-
-
-def paired(task: str, lead: float, p: float, **more: object) -> dict[str, object]:
-    row = head(task, "", "2-1", 0.6, 0.1) | {"features": "attention", "n": 900}
-    for rival in ("embedding", "random"):
-        row |= {f"{rival}_accuracy": 0.6 - lead, f"{rival}_lead": lead, f"{rival}_p": p}
-        row |= {f"{rival}_lead_low": lead - 0.02, f"{rival}_lead_high": lead + 0.02}
-    extra = ("together_accuracy", "random_embedding_accuracy", "random_together_accuracy")
-    return {name: row[name] for name in PAIRS.names if name in row} | dict.fromkeys(extra, 0.9) | more
-
-
-def test_a_head_is_held_against_the_embedding_and_against_random_weights(run_folder: Path) -> None:
-    fresh = {f"random_{what}": NAN for what in ("accuracy", "lead", "lead_low", "lead_high", "p")}
-    rows = [paired("agreement", 0.08, 0.0004), paired("antecedent", -0.01, 0.7, **fresh)]
-    write_studies({"pairs": pd.DataFrame(rows)}, run_folder)
-    found = classifiers(Run.open(run_folder))
-    assert found is not None
-    assert found.sentences == (
-        "Agreement, from attention: the accuracy of head 2-1 is significantly above that of both embeddings "
-        "(+8.0 points [+6.0, +10.0], adjusted p < 0.001); significantly above that of the same head of randomly "
-        "initialised weights (+8.0 points [+6.0, +10.0], adjusted p < 0.001).",
-        "Antecedent, from attention: the accuracy of head 2-1 is not significantly above that of both embeddings (−1.0 "
-        "points [−3.0, +1.0], adjusted p 0.700).",
-    )
-    table = titled(found, "Related words")
-    assert [row[:4] for row in table.texts] == [
-        ("agreement", "attention", "2-1", "900"),
-        ("antecedent", "attention", "2-1", "900"),
-    ]
-    assert table.texts[0][-1] == "90.0"
 
 
 @pytest.mark.slow
