@@ -33,6 +33,7 @@ class ModelControl:
     "Its name among the baselines: that of the control, with a number from the second seed on."
     control: str
     "One of `probes.registry.CONTROLS`."
+    seed: int
     load: Callable[[], Model]
     places: Places | None = None
 
@@ -55,10 +56,10 @@ def model_controls(config: Config, model: Model, shuffles: Sequence[int]) -> lis
     ):
         for nth, seed in enumerate(seeds):
             name = f"{control} {nth + 1}" if nth else control
-            controls.append(ModelControl(name, control, partial(load_model, config.model.name, source, seed)))
+            controls.append(ModelControl(name, control, seed, partial(load_model, config.model.name, source, seed)))
     if config.controls.words:
         places = partial(shuffled_places, seed=config.seed)
-        controls.append(ModelControl(WORDS, WORDS, lambda: model, places))
+        controls.append(ModelControl(WORDS, WORDS, config.seed, lambda: model, places))
     return controls
 
 
@@ -68,13 +69,19 @@ def first_seed(config: Config, model: Model, source: str) -> int:
 
 
 def chosen_shuffles(
-    config: Config, model: Model, texts: Texts, probes: Sequence[Probe], settings: Settings
+    config: Config,
+    model: Model,
+    texts: Texts,
+    probes: Sequence[Probe],
+    settings: Settings,
+    tried: dict[int, dict[Question, float]] | None = None,
 ) -> list[int]:
     """Return the seeds of the shuffled weights that a run reads in full, the strongest first.
 
     Shuffles differ widely in what their best heads attend to: one may have a head with nine tenths of its words on
     [CLS] and the next none with half. A few taken at random are therefore no yardstick; these are the strongest
-    together of `controls.shuffles_tried`, on a sample of the selection split.
+    together of `controls.shuffles_tried`, on a sample of the selection split. `tried` keeps the hits of each seed's
+    best heads for runs that try the same shuffles on the same texts.
     """
     first, keep = first_seed(config, model, "shuffled"), config.controls.shuffled
     seeds = range(first, first + config.controls.shuffles_tried)
@@ -82,13 +89,13 @@ def chosen_shuffles(
     if keep in (0, len(seeds)) or not asked or not len(texts):
         return [*seeds[:keep]]
     sample = MemoryTexts(sample_texts(texts, SAMPLE))
-    trained, found = load_model(config.model.name), []
-    for seed in seeds:
+    trained, tried = load_model(config.model.name), {} if tried is None else tried
+    for seed in (seed for seed in seeds if seed not in tried):
         shuffled = replace(trained, module=deepcopy(trained.module))
         shuffle_weights(shuffled.module, seed)
-        outcome = score_corpus(shuffled, sample, asked, {}, settings, hits_alone=True)
-        found.append({question: sums.hits.sum(0).max() for question, sums in of_model(outcome.heads, asked).items()})
-    best = np.array([[hits[question] for question in found[0]] for hits in found])
+        heads = of_model(score_corpus(shuffled, sample, asked, {}, settings, hits_alone=True).heads, asked)
+        tried[seed] = {question: float(sums.hits.sum(0).max()) for question, sums in heads.items()}
+    best = np.array([[tried[seed][question] for question in tried[first]] for seed in seeds])
     return [seeds[place] for place in strongest_together(best, keep)]
 
 

@@ -1,22 +1,17 @@
-"""Checks of the study: whole runs beside the shortcut, heads planted by weights, models without knowledge."""
+"""Checks of the study: whole runs beside the shortcut, heads planted by weights."""
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from experiments.inputs.controls import add_control, of_model, on_arcs
-from experiments.run.config import RunConfig
-from experiments.run.run import run
 from experiments.sandbox.population import LAYERS, ROLES, WIDTH, Sandbox
 from mha.planted.heads import BY_WEIGHTS, plant_weights, word_model
 from probes import Corpus, Probe, get_probe
-from probes.corpora.named import NAMED, data_folder
 from probes.evidence.planted import Planted, planted_changes
 from probes.evidence.question import Effort
 from probes.evidence.results import Split, add_verdicts, pooled_sums, score_table
@@ -24,10 +19,6 @@ from probes.evidence.statistics import VerdictRule
 from probes.registry import CONTROL_ARCS, RANDOM
 from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.score import Settings, learn_baselines, score_corpus
-from reports import read_scores
-
-TREEBANKS = ("ewt", "gum")
-"Real corpora of runs on models without knowledge."
 
 
 def whole_run(
@@ -88,44 +79,6 @@ def planted_by_weights(documents: int, seed: int) -> list[dict[str, Any]]:
         }
         for (layer, head), place in places.items()
     ]
-
-
-def null_corpora() -> list[str]:
-    """Return the corpora of runs on models without knowledge: the grammar, and the treebanks that are there."""
-    return ["grammar", *(name for name in TREEBANKS if (data_folder() / NAMED[f"{name}-dev"].path).exists())]
-
-
-def null_run(corpus: str, source: str, seed: int, sentences: int) -> dict[str, Any]:
-    """Return which heads have a grade on MiniLM's architecture with fresh or shuffled weights, all controls on."""
-    if corpus == "grammar":
-        parts = {"name": corpus, "documents": sentences // 10}
-        splits = {"select": parts | {"seed": 2 * seed + 1}, "report": parts | {"seed": 2 * seed + 2}}
-    else:
-        splits = {
-            "select": {"name": f"{corpus}-train", "first": sentences},
-            "report": {"name": f"{corpus}-dev", "first": sentences},
-        }
-    config = RunConfig.model_validate(
-        {
-            "name": "null",
-            "seed": seed,
-            "page": {"examples": 0},
-            "model": {"name": "minilm", "source": source},
-            "corpus": splits,
-        }
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        scores = read_scores(run(config, Path(folder)) / "scores.parquet")
-    told = scores[(scores.split == "report") & scores.p_adjusted.notna()]
-    declared = told[told.grade > 0]
-    return {
-        "corpus": corpus,
-        "source": source,
-        "seed": seed,
-        "labels": int(told.groupby(["probe", "variant", "label"]).ngroups),
-        "graded": len(declared),
-        "declared": [f"{row.name} {row.probe} {row.variant} {row.label}" for row in declared.itertuples(index=False)],
-    }
 
 
 def with_roles(box: Sandbox, margin: float) -> Planted:

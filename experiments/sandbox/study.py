@@ -22,8 +22,9 @@ from experiments.sandbox.cells import (
     count_power,
     simulate_all,
 )
-from experiments.sandbox.checks import null_corpora, null_run, planted_by_weights, whole_run, with_roles
+from experiments.sandbox.checks import planted_by_weights, whole_run, with_roles
 from experiments.sandbox.former import FLIPS
+from experiments.sandbox.null_runs import null_runs
 from experiments.sandbox.nulls import nulls
 from experiments.sandbox.population import ROLES, Sandbox
 from probes.evidence.planted import Knows
@@ -232,13 +233,7 @@ class SandboxStudy:
 
     def null_runs(self, progress: Report) -> list[dict[str, Any]]:
         """Return what whole runs declare on fresh and on shuffled weights, on every corpus that is there."""
-        tasks = [
-            (corpus, source, seed, self.scale.null_sentences)
-            for corpus in null_corpora()
-            for source in ("random", "shuffled")
-            for seed in range(self.scale.null_runs)
-        ]
-        return self._side_by_side(null_run, tasks, progress)
+        return [*null_runs(self.scale.null_runs, self.scale.null_sentences, progress)]
 
     def _simulate(
         self, cells: Mapping[Any, SandboxCell], runs: int, counts: Sequence[Count], part: int, progress: Report

@@ -22,6 +22,7 @@ from probes.registry import CONTROL_ARCS, NEEDS, RANDOM, SHUFFLED
 from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.observers import Observer
 from probes.scoring.score import Settings, learn_baselines, score_corpus
+from probes.scoring.tally import Pooled
 
 Looker = TypeVar("Looker", bound=Observer)
 "A kind of observer."
@@ -71,7 +72,8 @@ class Part:
             if probes := control.probes(self.probes):
                 observers[control.name] = self._relation_attention() if control.name == RANDOM else []
                 with journal.stage(f"control: {control.name}"):
-                    self._add_control(control, probes, splits, progress, observers[control.name])
+                    heads = self.control_heads(control, probes, progress, observers[control.name])
+                add_control(control.name, splits, heads)
         with journal.stage("statistics"):
             scores = self._table(splits, observers[SPLITS[1]])
         for probe in self.probes:
@@ -143,15 +145,10 @@ class Part:
     def _counter(self, progress: Progress, what: str, of: int) -> Callable[[int], None]:
         return counter(progress, f"{what} ({self.scope}s)", of)
 
-    def _add_control(
-        self,
-        control: ModelControl,
-        probes: Sequence[Probe],
-        splits: Sequence[Split],
-        progress: Progress,
-        beside: Sequence[Observer],
-    ) -> None:
-        """Let a control read both splits; `beside` see its maps of the report split."""
+    def control_heads(
+        self, control: ModelControl, probes: Sequence[Probe], progress: Progress, beside: Sequence[Observer]
+    ) -> list[Pooled]:
+        """Return the sums of a control's heads on both splits; `beside` see its maps of the report split."""
         model, heads = control.load(), []
         for split, texts, observers in zip(SPLITS, self.texts, ((), beside), strict=True):
             step = self._counter(progress, f"{split}, {control.name}", len(texts))
@@ -163,7 +160,7 @@ class Part:
             )
             step(len(texts) - outcome.texts)
             heads.append(of_model(outcome.heads, probes))
-        add_control(control.name, splits, heads)
+        return heads
 
     def _trained(self, progress: Progress) -> pd.DataFrame:
         from probes.trained.classifier import fit_classifiers

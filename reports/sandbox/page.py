@@ -134,15 +134,16 @@ class SandboxPage:
         return powers, [(margin, [found.get((margin, power), ("–", "")) for power in powers]) for margin in margins]
 
     @property
-    def null_runs(self) -> list[tuple[str, str, int, int, int, list[str]]]:
-        """Corpus, source of the weights, runs, runs with a graded head, graded heads, and which."""
+    def null_runs(self) -> list[tuple[str, str, int, int, int, int, list[str]]]:
+        """Corpus, source of the weights, documents, runs, runs with a graded head, graded heads, and which."""
         runs = self.record.get("null_runs", ())
         told = []
         for corpus, source in dict.fromkeys((run["corpus"], run["source"]) for run in runs):
             own = [run for run in runs if (run["corpus"], run["source"]) == (corpus, source)]
             declared = [f"{name} (seed {run['seed']})" for run in own for name in run.get("declared", ())]
             heads = sum(run["graded"] for run in own)
-            told.append((corpus, source, len(own), sum(bool(run["graded"]) for run in own), heads, declared))
+            runs_with = sum(bool(run["graded"]) for run in own)
+            told.append((corpus, source, own[0]["documents"], len(own), runs_with, heads, declared))
         return told
 
     @property

@@ -157,7 +157,8 @@ NULL_RUNS: Final = Table(
     (
         text("corpus", "What was read: the grammar, EWT or GUM."),
         text("source", "Where the weights are from: fresh ones, or those of the model shuffled."),
-        place("seed", "Seed of weights and texts."),
+        place("seed", "Seed of the weights."),
+        whole("documents", "Number of documents of the report split."),
         whole("labels", "Number of labels with a test."),
         whole("graded", "Number of heads that have a grade in a label."),
         items("declared", "These heads, each with probe, direction and label."),

@@ -141,10 +141,11 @@ WEIGHTS: Final = tables.WEIGHTS.text_columns(
 NULL_RUNS: Final = (
     TextColumn("Corpus", lambda row: row[0], "row"),
     TextColumn("Weights", lambda row: row[1], "text"),
-    TextColumn("Runs", lambda row: count(row[2])),
-    TextColumn("Runs with a graded head", lambda row: count(row[3])),
-    TextColumn("Graded heads", lambda row: count(row[4])),
-    TextColumn("Which", lambda row: "; ".join(row[5]) or "none", "text", "wrapping"),
+    TextColumn("Documents", lambda row: count(row[2])),
+    TextColumn("Runs", lambda row: count(row[3])),
+    TextColumn("Runs with a graded head", lambda row: count(row[4])),
+    TextColumn("Graded heads", lambda row: count(row[5])),
+    TextColumn("Which", lambda row: "; ".join(row[6]) or "none", "text", "wrapping"),
 )
 
 TABLES: Final[Mapping[str, tuple[str, Sequence[TextColumn]]]] = {

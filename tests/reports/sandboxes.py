@@ -60,7 +60,7 @@ def small_record() -> dict[str, Any]:
     cells += [power("walker", 0.2, documents, found, 0.95, grade=2) for documents, found in ((20, 0.35), (80, 0.776))]
     needed = {"margin": 0.2, "power": 0.8, "items": 1234, "role": "walker", "at_most": False}
     null = {"documents": 25, "runs": 1000, "heads": 24, "labels": 12}
-    run = {"corpus": "grammar", "seed": 3, "labels": 9, "graded": 0, "declared": []}
+    run = {"corpus": "grammar", "seed": 3, "documents": 40, "labels": 9, "graded": 0, "declared": []}
     return {
         "headscope": "0.1.0",
         "started": "2026-11-21T09:02:30Z",

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from experiments.config.config import Config, ControlsSection
-from experiments.sandbox import Scale, checks, run_study, study
+from experiments.sandbox import Scale, run_study, study
 from experiments.sandbox import folder as study_folder
 from experiments.sandbox.checks import planted_by_weights
 from experiments.sandbox.folder import StudyError
@@ -240,40 +238,6 @@ def test_heads_that_are_planted_by_weights_are_found() -> None:
         assert row["chosen"] == row["planted"]
         assert row["accuracy"] == 1
         assert row["graded"]
-
-
-def test_a_run_without_knowledge_tells_what_it_declared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """One head of two has a grade; the selection split is not looked at."""
-    ran: list[Config] = []
-    row = {"probe": "p", "variant": "v", "label": "a", "name": "1-1", "split": "report", "grade": 0}
-    changes: list[dict[str, object]] = [
-        {"p_adjusted": 0.01, "grade": 2},
-        {"p_adjusted": 0.2},
-        {"label": "b", "p_adjusted": 0.5},
-        {"label": "not tested", "p_adjusted": np.nan},
-        {"split": "select", "p_adjusted": 0.01, "grade": 1},
-    ]
-    scores = pd.DataFrame([row | change for change in changes])
-
-    def run(config: Config, out: Path) -> Path:
-        ran.append(config)
-        return out
-
-    monkeypatch.setattr(checks, "run", run)
-    monkeypatch.setattr(checks, "read_scores", lambda path: scores)
-    found = checks.null_run("grammar", "shuffled", seed=3, sentences=70)
-    assert found == {
-        "corpus": "grammar",
-        "source": "shuffled",
-        "seed": 3,
-        "labels": 2,
-        "graded": 1,
-        "declared": ["1-1 p v a"],
-    }
-    (config,) = ran
-    assert (config.model.source, config.seed, config.corpus.select.documents) == ("shuffled", 3, 7)
-    assert config.corpus.select.seed != config.corpus.report.seed
-    assert config.controls == ControlsSection(), "all controls on"
 
 
 # --- the folder

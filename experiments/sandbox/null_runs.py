@@ -1,0 +1,144 @@
+"""Runs on models without knowledge, in which no head is to have a grade."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from experiments.config.config import Config
+from experiments.inputs.controls import ModelControl, chosen_shuffles
+from experiments.inputs.corpora import open_corpora
+from experiments.inputs.open_model import Opened
+from experiments.record.progress import Progress, silent
+from experiments.record.run_record import Journal
+from experiments.run.config import RunConfig
+from experiments.studies.scope import Part
+from experiments.studies.surroundings import Surroundings
+from mha import load_model
+from probes import Corpus, Probe, get_probe
+from probes.corpora.named import NAMED, data_folder
+from probes.registry import WORDS
+from probes.scoring.observers import Observer
+from probes.scoring.tally import Pooled, Question
+
+SOURCES = ("random", "shuffled")
+"Weights without knowledge: fresh ones, and trained ones shuffled within each matrix."
+
+TREEBANKS = {"ewt": 1.0, "gum": 2.5}
+"Real corpora, and how many times the sentences are taken: GUM's documents are few and long."
+
+
+def null_corpora() -> list[str]:
+    """Return the corpora of runs on models without knowledge: the grammar, and the treebanks that are there."""
+    return ["grammar", *(name for name in TREEBANKS if (data_folder() / NAMED[f"{name}-dev"].path).exists())]
+
+
+def null_config(corpus: str, source: str, seed: int, sentences: int) -> Config:
+    """Return the config of a run on MiniLM's architecture with fresh or shuffled weights, all controls on.
+
+    `sentences` are those of either split; of the grammar a tenth as many documents.
+    """
+    if corpus == "grammar":
+        documents = {"name": corpus, "documents": sentences // 10}
+        splits = {"select": documents | {"seed": 1}, "report": documents | {"seed": 2}}
+    else:
+        first = round(sentences * TREEBANKS[corpus])
+        splits = {
+            split: {"name": f"{corpus}-{part}", "first": first}
+            for split, part in (("select", "train"), ("report", "dev"))
+        }
+    model = {"name": "minilm", "source": source}
+    return RunConfig.model_validate({"name": "null", "seed": seed, "model": model, "corpus": splits})
+
+
+@dataclass
+class Kept:
+    """What models without knowledge gave on the texts of one scope, which runs of other seeds need too."""
+
+    heads: dict[tuple[str, int], list[Pooled]] = field(default_factory=dict)
+    "Control and seed -> sums of its heads on both splits."
+    tried: dict[int, dict[Question, float]] = field(default_factory=dict)
+    "Seed of shuffled weights -> hits of the best heads on a sample."
+
+
+@dataclass(frozen=True)
+class SharingPart(Part):
+    """The part of a run that takes what it can from runs of other seeds."""
+
+    kept: Kept = field(default_factory=Kept)
+
+    def control_heads(
+        self, control: ModelControl, probes: Sequence[Probe], progress: Progress, beside: Sequence[Observer]
+    ) -> list[Pooled]:
+        """Return the sums of a control's heads, read once for all runs but for words in another order."""
+        key = (control.control, control.seed)
+        if control.control == WORDS:
+            return super().control_heads(control, probes, progress, ())
+        if key not in self.kept.heads:
+            self.kept.heads[key] = super().control_heads(control, probes, progress, ())
+        return self.kept.heads[key]
+
+    def chosen_shuffles(self, journal: Journal) -> list[int]:
+        """Return the seeds of the strongest shuffles; each is tried once for all runs."""
+        return chosen_shuffles(self.config, self.model, self.texts[0], self.probes, self.settings, self.kept.tried)
+
+
+@dataclass
+class NullRuns:
+    """Runs of many seeds on one corpus, as `headscope run` does them, but for studies and the page."""
+
+    corpus: str
+    sentences: int
+    corpora: tuple[Corpus, Corpus] = field(init=False)
+    kept: dict[str, Kept] = field(default_factory=dict)
+    "Scope -> what runs share."
+
+    def __post_init__(self) -> None:
+        """Open the corpus."""
+        self.corpora = open_corpora(null_config(self.corpus, SOURCES[0], 0, self.sentences))
+
+    def scores(self, source: str, seed: int) -> pd.DataFrame:
+        """Return the scores of a run, with verdicts."""
+        config = null_config(self.corpus, source, seed, self.sentences)
+        model = load_model(config.model.name, source, seed)
+        run = Surroundings(config, Opened(model, config), self.corpora, Journal(""), silent)
+        probes, frames = [get_probe(name) for name in config.probes.names], []
+        shuffles: list[int] = []
+        for scope in run.scopes:
+            asked, kept = [probe for probe in probes if probe.scope == scope], self.kept.setdefault(scope, Kept())
+            part = SharingPart(config, model, scope, asked, run.texts(scope), kept=kept)
+            shuffles = shuffles or part.chosen_shuffles(run.journal)
+            frames += part.score(run.journal, silent, shuffles).frames
+        return run.verdicts(frames)
+
+    def row(self, source: str, seed: int) -> dict[str, Any]:
+        """Return which heads have a grade on the report split."""
+        scores = self.scores(source, seed)
+        told = scores[(scores.split == "report") & scores.p_adjusted.notna()]
+        declared = told[told.grade > 0]
+        return {
+            "corpus": self.corpus,
+            "source": source,
+            "seed": seed,
+            "documents": self.corpora[1].size()["documents"],
+            "labels": int(told.groupby(["probe", "variant", "label"]).ngroups),
+            "graded": len(declared),
+            "declared": [
+                f"{row.name} {row.probe} {row.variant} {row.label}" for row in declared.itertuples(index=False)
+            ],
+        }
+
+
+def null_runs(seeds: int, sentences: int, progress: Callable[[int, int], None]) -> Iterator[dict[str, Any]]:
+    """Yield a row a corpus, kind of weights and seed."""
+    corpora, done = null_corpora(), 0
+    for corpus in corpora:
+        runs = NullRuns(corpus, sentences)
+        for source in SOURCES:
+            for seed in range(seeds):
+                yield runs.row(source, seed)
+                done += 1
+                progress(done, len(corpora) * len(SOURCES) * seeds)

@@ -1,0 +1,85 @@
+"""Runs on models without knowledge are whole runs, though they share what models of several seeds read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments.config.sections import ControlsSection
+from experiments.run.run import run
+from experiments.sandbox import null_runs
+from experiments.sandbox.null_runs import NullRuns, null_config
+from reports import read_scores
+
+KEY = ["probe", "variant", "label", "split", "layer", "head"]
+
+
+@pytest.fixture
+def few_shuffles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try three shuffles and keep two, of a grammar of few documents that is asked one probe of each scope."""
+
+    def few(corpus: str, source: str, seed: int, sentences: int) -> object:
+        config = null_config(corpus, source, seed, sentences)
+        controls = config.controls.model_copy(update={"shuffles_tried": 3, "shuffled": 2, "random": 1})
+        probes = config.probes.model_copy(update={"names": ("agreement", "antecedent")})
+        return config.model_copy(update={"controls": controls, "probes": probes})
+
+    monkeypatch.setattr(null_runs, "null_config", few)
+
+
+@pytest.mark.slow
+def test_scores_are_those_of_a_whole_run(few_shuffles: None, tmp_path: Path) -> None:
+    """The second run takes controls that the first one read; a run by itself reads them all."""
+    shared = NullRuns("grammar", 50)
+    shared.scores("shuffled", 1)
+    mine = shared.scores("random", 1).set_index(KEY).sort_index()
+    folder = run(null_runs.null_config("grammar", "random", 1, 50), tmp_path, page=False)
+    theirs = read_scores(folder / "scores.parquet").set_index(KEY).sort_index()
+    for column in ("accuracy", "p_adjusted", "margin", "excluded", "stability"):
+        np.testing.assert_allclose(mine[column], theirs[column].astype(float), rtol=1e-6, err_msg=column)
+    assert list(mine.grade) == list(theirs.grade)
+    assert list(mine.baseline) == list(theirs.baseline)
+
+
+def test_a_row_tells_the_heads_that_have_a_grade(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One head of two has a grade; the selection split is not looked at."""
+    row = {"probe": "p", "variant": "v", "label": "a", "name": "1-1", "split": "report", "grade": 0}
+    changes: list[dict[str, object]] = [
+        {"p_adjusted": 0.01, "grade": 2},
+        {"p_adjusted": 0.2},
+        {"label": "b", "p_adjusted": 0.5},
+        {"label": "not tested", "p_adjusted": np.nan},
+        {"split": "select", "p_adjusted": 0.01, "grade": 1},
+    ]
+    scores = pd.DataFrame([row | change for change in changes])
+    monkeypatch.setattr(NullRuns, "scores", lambda runs, source, seed: scores)
+    assert NullRuns("grammar", 70).row("shuffled", 3) == {
+        "corpus": "grammar",
+        "source": "shuffled",
+        "seed": 3,
+        "documents": 7,
+        "labels": 2,
+        "graded": 1,
+        "declared": ["1-1 p v a"],
+    }
+
+
+def test_runs_are_of_every_corpus_source_and_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(null_runs, "null_corpora", lambda: ["grammar"])
+    monkeypatch.setattr(NullRuns, "row", lambda runs, source, seed: {"corpus": runs.corpus, "at": (source, seed)})
+    seen: list[tuple[int, int]] = []
+    rows = [*null_runs.null_runs(2, 20, lambda done, of: seen.append((done, of)))]
+    assert [row["at"] for row in rows] == [("random", 0), ("random", 1), ("shuffled", 0), ("shuffled", 1)]
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+@pytest.mark.parametrize("corpus", ["grammar", "ewt", "gum"])
+def test_the_config_has_all_controls_and_two_splits(corpus: str) -> None:
+    config = null_config(corpus, "shuffled", 3, 70)
+    assert (config.model.source, config.seed) == ("shuffled", 3)
+    assert config.controls == ControlsSection(), "all controls on"
+    assert config.corpus.report is not None
+    assert config.corpus.select != config.corpus.report
