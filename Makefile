@@ -51,7 +51,7 @@ types: $(INSTALLED)  ## check the types, and that every ignored one has its reas
 	echo "type: ignore: $$(echo "$$ignored" | grep -c . || true), without a reason: $$(echo "$$bare" | grep -c . || true)"; \
 	if [ -n "$$bare" ]; then echo "$$bare" >&2; exit 1; fi
 
-sandbox: $(INSTALLED)  ## do the sandbox study with one percent of its runs, under runs/sandbox-quick
+sandbox: $(INSTALLED)  ## do a small sandbox study, under runs/sandbox-quick
 	@$(BIN)/headscope sandbox --quick --out runs/sandbox-quick --workers $(WORKERS)
 
 bench: $(INSTALLED)  ## time scoring against a plain forward pass

@@ -13,7 +13,7 @@ from experiments.commands.options import finding_names, probe_names
 
 def sandbox(
     out: Annotated[Path | None, typer.Option("--out", help="Folder of the record and its page; runs/sandbox.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="One percent of the runs.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A few of the runs.")] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the corpus, the models and all draws.")] = 0,
     workers: Annotated[int, typer.Option("--workers", min=1, help="Processes side by side.")] = 2,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a study that was cut off.")] = False,

@@ -12,7 +12,7 @@ from probes.evidence.simulation import SimulatedQuestion, rival_grade
 from probes.evidence.statistics import SignFlips, adjust
 from probes.scoring.tally import Question
 
-ALPHA, MARGIN, FLIPS = 0.05, 0.1, 1999
+ALPHA, MARGIN, FLIPS = 0.05, 0.1, 999
 "The adjusted p must be below the first, the estimated lead no less than the second."
 
 

@@ -61,9 +61,9 @@ class Scale:
     "Sentences of either split of those; of the grammar a tenth as many documents."
 
 
-FULL = Scale(1000, 500, 1000, (10, 25, 50, 100, 200, 400), (25, 100, 400), 5, 50, 20, 400)
+FULL = Scale(500, 200, 1000, (10, 25, 50, 100, 200, 400), (25, 100, 400), 5, 50, 20, 400)
 QUICK = Scale(10, 10, 100, (25, 100), (50,), 1, 1, 1, 100)
-"One percent of the runs."
+"A few of the runs."
 
 EFFORT = Effort(replicates=2, flips=FLIPS)
 "Less than a real run draws: resamples say how stable the best head is, which the study does not ask."
