@@ -24,7 +24,7 @@ CALLED = Path("score")
 
 
 def load(name: str = "minilm", source: str = "pretrained", seed: int = 0) -> Model:
-    """Load a model by short name ("minilm"), folder or hub id; the folder of a training stands for its last checkpoint.
+    """Load a model by short name, folder or "hub:owner/name"; of a training's folder the last checkpoint.
 
     `source` is "pretrained", "random" (fresh weights of `seed`) or "shuffled" (weights shuffled within each matrix).
     Raises ModelError with what to do.

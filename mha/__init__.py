@@ -6,9 +6,10 @@ from mha.causal.interventions import Ablate, Attend, intervene
 from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.encoder.weights import export_encoder, load_encoder
 from mha.hooks import HookError, Record, record, watch
+from mha.models.folders import ModelError
 from mha.models.maps import merge, stream_maps
 from mha.models.masked_prediction import MaskedLM
-from mha.models.model import Model, ModelError, load_model
+from mha.models.model import Model, load_model
 from mha.pieces import CLS, SEP, Pieces, align
 from mha.watches import SITES, Seen
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any
 
@@ -13,6 +14,12 @@ from mha.projections import HookError
 
 NAME = "headscope"
 "The name under which `attend` is registered with the attention interface."
+
+POOLER = re.compile(r"(^|\.)pooler\.")
+"Weights that a folder may lack."
+
+OF_A_LAYER = re.compile(r"\.\d+\.|embed")
+"Weights that a folder may not have without a place for them; those of a task's head it may."
 
 
 class HeadMissingError(ValueError):
@@ -60,17 +67,18 @@ def _register() -> None:
 
 
 def load_hub_model(folder: str, *, random_seed: int | None = None, whole: bool = False) -> nn.Module:
-    """Load the encoder of a model folder or hub id (safetensors only, no remote code), in evaluation mode.
+    """Load the encoder of a model folder (safetensors only, no remote code), in evaluation mode.
 
     Of an encoder-decoder the encoder is returned, or with `whole` all of it, always in float32. With `random_seed` the
-    architecture is built with fresh weights.
+    architecture is built with fresh weights. Raises ValueError for weights that the folder lacks, which `transformers`
+    would make up at random, for such that no layer has a place for, and for wrong shapes.
     """
     from transformers import AutoConfig, AutoModel
 
     config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
     auto: Any = AutoModel
     if random_seed is None:
-        model = auto.from_pretrained(folder, trust_remote_code=False, use_safetensors=True, dtype=torch.float32)
+        model = _whole(auto, folder)
     else:
         with torch.random.fork_rng():
             torch.manual_seed(random_seed)
@@ -100,9 +108,30 @@ def load_hub_masked_lm(folder: str, *, random_seed: int | None = None) -> nn.Mod
             torch.manual_seed(random_seed)
             fresh: nn.Module = auto.from_config(config, trust_remote_code=False, dtype=torch.float32)
         return fresh.eval()
-    settings = {"trust_remote_code": False, "use_safetensors": True, "dtype": torch.float32}
-    model, info = auto.from_pretrained(folder, output_loading_info=True, **settings)
-    if info["missing_keys"]:
-        raise HeadMissingError(f"{sorted(info['missing_keys'])[0]!r} is not among its weights")
+    model, info = _load(auto, folder)
+    if lacking := sorted([*info["missing_keys"], *(key for key, *_ in info["mismatched_keys"])]):
+        raise HeadMissingError(f"{lacking[0]!r} is not among its weights")
     assert isinstance(model, nn.Module)
     return model.eval()
+
+
+def _whole(auto: Any, folder: str) -> Any:
+    """Return a model all of whose weights come from the folder, but for a pooler, which no head has a part in."""
+    model, info = _load(auto, folder)
+    for key, found, expected in info["mismatched_keys"]:
+        raise ValueError(f"{key!r} has shape {[*found]}, expected {[*expected]} (from config.json)")
+    for what, keys in (
+        ("is not among its weights", [key for key in info["missing_keys"] if not POOLER.search(key)]),
+        ("has no place in the model", [key for key in info["unexpected_keys"] if OF_A_LAYER.search(key)]),
+    ):
+        if keys:
+            more = f" (and {len(keys) - 1} more)" if len(keys) > 1 else ""
+            raise ValueError(f"{sorted(keys)[0]!r} {what}{more}")
+    return model
+
+
+def _load(auto: Any, folder: str) -> tuple[Any, dict[str, Any]]:
+    settings = {"trust_remote_code": False, "use_safetensors": True, "dtype": torch.float32, "local_files_only": True}
+    report = {"output_loading_info": True, "ignore_mismatched_sizes": True}  # wrong shapes are refused by name
+    model, info = auto.from_pretrained(folder, **settings, **report)
+    return model, info

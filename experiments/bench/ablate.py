@@ -21,7 +21,8 @@ import torch
 from experiments.bench.scoring import plain_pass, plain_texts
 from experiments.record.provenance import git_commit
 from mha import load_model
-from mha.models.model import Model, ModelError
+from mha.models.folders import ModelError
+from mha.models.model import Model
 from probes import Corpus, Document
 from probes.causal.ablation import BATCH_PIECES, measure
 from probes.causal.behaviours import sentence_embeddings

@@ -25,7 +25,7 @@ from experiments.record.provenance import git_commit
 from mha import Encoder, load_encoder
 from mha.causal.pruning import smaller
 from mha.encoder.weights import WeightsError
-from mha.models.model import ModelError, find_model
+from mha.models.folders import ModelError, find_model
 
 SHARES = (100, 75, 50, 25)
 "Heads left, in per cent; the first has all of them."

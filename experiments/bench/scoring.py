@@ -24,7 +24,7 @@ import torch
 
 from experiments.record.provenance import git_commit, peak_memory_mb
 from mha import Model, align, collate, load_model, plan
-from mha.models.model import ModelError
+from mha.models.folders import ModelError
 from mha.parallel import in_order
 from probes import Corpus, Document, Settings, get_probe, learn_baselines, probe_names, score_corpus
 from probes.corpora.conllu import CorpusError
@@ -125,7 +125,7 @@ def plain_pass() -> Callable[[Sequence[list[int]]], None]:
     """Return what runs the weights of minilm in `transformers` on sorted texts, in batches of 32."""
     from transformers import BertModel
 
-    from mha.models.model import NAMED
+    from mha.models.folders import NAMED
 
     model: Any = BertModel.from_pretrained(NAMED["minilm"](), attn_implementation="sdpa")
     model.train(False)
@@ -143,7 +143,7 @@ def plain_pass() -> Callable[[Sequence[list[int]]], None]:
 def _tokenizer() -> Any:
     from transformers import AutoTokenizer
 
-    from mha.models.model import NAMED
+    from mha.models.folders import NAMED
 
     return AutoTokenizer.from_pretrained(NAMED["minilm"]())
 

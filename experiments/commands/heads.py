@@ -20,7 +20,7 @@ def view(
         list[str] | None,
         typer.Option(
             "--model",
-            help="A short name, a folder, or a hub id (minilm); repeated: side by side.",
+            help="A short name, a folder, or hub:owner/name (minilm); repeated: side by side.",
             autocompletion=model_names,
         ),
     ] = None,

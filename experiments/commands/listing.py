@@ -94,7 +94,7 @@ def corpora() -> Rows:
 
 def models() -> Rows:
     """Return one row a model with a short name."""
-    from mha.models.model import DESCRIPTIONS
+    from mha.models.folders import DESCRIPTIONS
 
     rows = [{"name": name, "what": what} for name, what in DESCRIPTIONS.items()]
     return [*rows, {"name": "FOLDER or HUB-ID", "what": "any encoder or decoder that uses the attention interface"}]

@@ -45,5 +45,5 @@ def list_names(incomplete: str) -> list[str]:
 
 Out = Annotated[Path, typer.Option("--out", help="Folder in which the run folder is made.")]
 ModelName = Annotated[
-    str, typer.Option("--model", help="A short name, a folder, or a hub id.", autocompletion=model_names)
+    str, typer.Option("--model", help="A short name, a folder, or hub:owner/name.", autocompletion=model_names)
 ]

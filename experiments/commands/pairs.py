@@ -12,7 +12,7 @@ from experiments.commands.options import corpus_names
 
 
 def match(
-    one: Annotated[str, typer.Argument(help="A run folder, or a model by name, folder or hub id.")],
+    one: Annotated[str, typer.Argument(help="A run folder, or a model by name, folder or hub:owner/name.")],
     other: Annotated[str, typer.Argument(help="Another one.")],
     corpus: Annotated[
         str, typer.Option("--corpus", help="What both read: a corpus by name or file.", autocompletion=corpus_names)

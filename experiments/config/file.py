@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from experiments.config.section import ConfigError, Placed, Section
-from mha.models.model import NAMED
+from mha.models.folders import NAMED
 from mha.nearest_name import nearest_name
 
 

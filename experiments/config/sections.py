@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from experiments.config.section import Placed, ProbeNames, Section
 from experiments.config.train_config import GRAMMAR
 from mha.batches import REDUCTIONS
+from mha.models.folders import HUB
 from mha.models.maps import MAPS
 from mha.models.model import SOURCES
 from probes.constructions.agreement_corpus import SETS
@@ -24,15 +25,25 @@ class ModelSection(Section):
     """Which model is looked at."""
 
     name: str = "minilm"
-    "A short name, a folder (relative to the config file) or a hub id; of a checkpoint the folder of its training."
+    """A short name, a folder (relative to the config file) or "hub:owner/name"; of a checkpoint the folder of its
+    training."""
     source: Literal["pretrained", "random", "shuffled", "checkpoint", "train"] = "pretrained"
     """Weights as loaded, fresh, or shuffled within each matrix; those of a training's checkpoint; or trained as [train]
     says, the last checkpoint of its first seed."""
     step: int | None = Field(default=None, ge=0)
     "Of a checkpoint: the step; the last one where nothing is said."
+    revision: str | None = None
+    "Branch, tag or commit of a model of the hub; its newest where nothing is said."
+
+    @property
+    def reference(self) -> str:
+        """The model as `mha.load_model` finds it: with its revision."""
+        return self.name if self.revision is None else f"{self.name}@{self.revision}"
 
     @model_validator(mode="after")
     def _nothing_unheard(self) -> Self:
+        if self.revision is not None and not self.name.startswith(HUB):
+            raise ValueError(f"'revision' is for a model of the hub, called \"{HUB}owner/name\"")
         if self.step is not None and self.source not in ("checkpoint", "train"):
             raise ValueError('\'step\' is for source = "checkpoint" or "train"')
         if self.source == "train" and self.name != ModelSection.model_fields["name"].default:

@@ -141,7 +141,7 @@ class StartSection(Section):
     """A model of the BERT family whose shape and tokenizer a training takes, and whose weights it begins with."""
 
     name: str
-    "A short name, a folder (relative to the config file) or a hub id."
+    'A short name, a folder (relative to the config file) or "hub:owner/name".'
     fresh: bool = False
     "Whether weights are fresh all the same: what the training alone gives."
 

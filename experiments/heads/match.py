@@ -57,7 +57,7 @@ def match_heads_of(
     within_layers: bool = False,
     progress: Progress = silent,
 ) -> HeadMatch:
-    """Match the heads of two models, each a run folder, a short name, a model folder or a hub id.
+    """Match the heads of two models, each a run folder, a short name, a model folder or "hub:owner/name".
 
     They read the same `sentences` of `corpus`. Roles are compared where both are runs. Raises MatchError for models of
     different depth `within_layers`, and where there is no sentence that both can read.

@@ -56,7 +56,8 @@ def model_controls(config: Config, model: Model, shuffles: Sequence[int]) -> lis
     ):
         for nth, seed in enumerate(seeds):
             name = f"{control} {nth + 1}" if nth else control
-            controls.append(ModelControl(name, control, seed, partial(load_model, config.model.name, source, seed)))
+            load = partial(load_model, config.model.reference, source, seed)
+            controls.append(ModelControl(name, control, seed, load))
     if config.controls.words:
         places = partial(shuffled_places, seed=config.seed)
         controls.append(ModelControl(WORDS, WORDS, config.seed, lambda: model, places))
@@ -89,7 +90,7 @@ def chosen_shuffles(
     if keep in (0, len(seeds)) or not asked or not len(texts):
         return [*seeds[:keep]]
     sample = MemoryTexts(sample_texts(texts, SAMPLE))
-    trained, tried = load_model(config.model.name), {} if tried is None else tried
+    trained, tried = load_model(config.model.reference), {} if tried is None else tried
     for seed in (seed for seed in seeds if seed not in tried):
         shuffled = replace(trained, module=deepcopy(trained.module))
         shuffle_weights(shuffled.module, seed)

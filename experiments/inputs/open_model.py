@@ -29,7 +29,7 @@ def open_model(config: Config, out: Path, progress: Progress) -> Opened:
     """Load the model that a config names, or train it first; a training that lies in `out` is gone on with."""
     section = config.model
     if section.source in ("pretrained", "random", "shuffled"):
-        return Opened(load_model(section.name, section.source, config.seed), config)
+        return Opened(load_model(section.reference, section.source, config.seed), config)
     trainings: dict[int, Path] = {}
     if section.source == "train":
         trainings = train_seeds(config, out, resume=True, needed=_steps(config), on_progress=noted(progress))

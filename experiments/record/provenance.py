@@ -44,6 +44,8 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
             heads=model.heads,
             max_pieces=model.max_pieces,
             sha256=model.sha256,
+            tokenizer_sha256=model.tokenizer_sha256,
+            revision=model.revision,
         ),
         corpora={
             split: CorpusFacts(corpus.name, corpus.fingerprint, **corpus.size())

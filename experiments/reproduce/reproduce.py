@@ -13,7 +13,7 @@ from experiments.reproduce.record import read_record, result_of, run_of, updated
 from experiments.run.run import RunError
 from experiments.statements.finding import Finding, FindingError
 from experiments.statements.subject import SCRATCH, Subject
-from mha.models.model import ModelError
+from mha.models.folders import ModelError
 from probes.corpora.conllu import CorpusError
 from reports.findings.page import write_findings_page
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Self
 
 from mha import load_model
-from mha.models.model import NAMED, SOURCES, Model
+from mha.models.folders import NAMED
+from mha.models.model import SOURCES, Model
 
 SCRATCH = "scratch"
 "In the place of a model: the encoders that readings train themselves."
@@ -16,7 +17,7 @@ SCRATCH = "scratch"
 CONTROL = "random"
 "The negative control: MiniLM's architecture with fresh weights."
 
-ORIGINALS = ("bert-base-uncased", "google-bert/bert-base-uncased")
+ORIGINALS = ("hub:google-bert/bert-base-uncased", "hub:bert-base-uncased")
 "Names of the model that most of the papers looked at."
 
 
@@ -32,7 +33,7 @@ class Subject:
 
     @classmethod
     def of(cls, spoken: str) -> Self:
-        """Understand a short name, a folder, a folder of a training, or a hub id, with a source after a colon.
+        """Understand a short name, a folder, a folder of a training, or "hub:owner/name", with a source after a colon.
 
         "minilm:random" has fresh weights, "random" is short for that; "scratch" are encoders that are trained here.
         What stands before "=" is what pages are to call it: "our encoder=runs/prose/seed-1".
@@ -66,7 +67,7 @@ class Subject:
 
     def original(self, names: tuple[str, ...]) -> bool:
         """Return whether it is one of a paper's own models."""
-        return self.source == "pretrained" and self.name in names
+        return self.source == "pretrained" and self.name.partition("@")[0] in names
 
     @property
     def changes(self) -> list[str]:

@@ -66,7 +66,7 @@ class Surroundings:
 
     def fresh(self) -> Model:
         """Return a model of the same architecture with fresh weights, those of the first such control."""
-        return load_model(self.config.model.name, "random", first_seed(self.config, self.model, "random"))
+        return load_model(self.config.model.reference, "random", first_seed(self.config, self.model, "random"))
 
     def counter(self, what: str, of: int) -> Callable[..., None]:
         """Return what shows one step of `what` more, or as many as it is told, each time it is called."""

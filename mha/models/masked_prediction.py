@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from mha.encoder.encoder import Encoder, Entry
 from mha.hub import HeadMissingError, load_hub_masked_lm
-from mha.models.model import Model, ModelError, find_model, shuffle_weights
+from mha.models.folders import ModelError, find_model
+from mha.models.model import Model, shuffle_weights
 
 MASKS = ("[MASK]", "<mask>")
 "What the piece is called that stands for a masked one."

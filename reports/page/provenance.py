@@ -100,6 +100,8 @@ def _facts(run: RunFolder, maps: str) -> tuple[tuple[str, str], ...]:
         ("started", record.started),
         ("model", f"{model.name or MISSING} ({model.source or MISSING}, {model.architecture or MISSING})"),
         ("model sha256", model.sha256),
+        ("tokenizer sha256", model.tokenizer_sha256),
+        ("revision on the hub", model.revision),
         ("longest input", f"{count(model.max_pieces)} pieces" if model.max_pieces is not None else None),
         *corpora,
         ("wall time", duration(record.wall_seconds)),

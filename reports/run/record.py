@@ -59,6 +59,10 @@ class ModelFacts:
     "Longest input."
     sha256: str | None = None
     "Of its weights as they were loaded."
+    tokenizer_sha256: str | None = None
+    "Of its tokenizer as it was used."
+    revision: str | None = None
+    "Commit of the hub; None for a model from elsewhere."
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pytest
 import experiments
 from experiments import load, open_run, score
 from experiments.config.config import ConfigError
-from mha.models.model import ModelError
+from mha.models.folders import ModelError
 from mha.training.checkpoints import FOLDER
 from reports import Run
 

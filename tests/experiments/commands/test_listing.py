@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from experiments.commands.listing import EMBEDDED, LISTS, ListError, listed, print_list
-from mha.models.model import NAMED as MODELS
+from mha.models.folders import NAMED as MODELS
 from probes import get_probe, probe_names
 from probes.corpora.corpus import NAMED as CORPORA
 from probes.pairs.corpora import GENERATED_PAIRS

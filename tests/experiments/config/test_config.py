@@ -18,6 +18,7 @@ CHANGED: dict[str, Any] = {
     "seed": 7,
     "model.name": "somewhere/else",
     "model.source": "shuffled",
+    "model.revision": "v2",
     "corpus.select.name": "ewt-train",
     "corpus.select.path": "/data/some.conllu",
     "corpus.select.first": 11,
@@ -198,6 +199,8 @@ def test_a_key_is_read_from_the_file_and_from_set_alike(key: str, write: Any) ->
     if not place:
         put(table, "corpus.select.path", "/data/a.conllu")
         put(table, "corpus.report.path", "/data/b.conllu")
+    if key == "model.revision":
+        put(table, "model.name", "hub:owner/name")
     if key.startswith(("biographies", "drift")):
         put(table, "model.source", "checkpoint")
     if key.startswith("answers"):
@@ -309,7 +312,7 @@ def test_a_change_that_cannot_be_made_is_quoted(change: str, message: str, write
         ("seed=2.5", "seed: Input should be a valid integer"),
         ("name=a/b", "name: String should match pattern"),
         ("name=.hidden", "name: String should match pattern"),
-        ("model=minilm", "model: expected a table with name, source, step; got 'minilm'"),
+        ("model=minilm", "model: expected a table with name, source, step, revision; got 'minilm'"),
         (
             "corpus.report=grammar",
             "corpus.report: expected a table with name, path, first, documents, seed, wide, sets; got 'gr",
@@ -318,6 +321,7 @@ def test_a_change_that_cannot_be_made_is_quoted(change: str, message: str, write
             "model.source=trained",
             "model.source: Input should be 'pretrained', 'random', 'shuffled', 'checkpoint' or 'train'",
         ),
+        ("model.revision=v2", "model: 'revision' is for a model of the hub, called \"hub:owner/name\""),
         ("scoring.reduce=sum", "scoring.reduce: Input should be 'mean' or 'first'"),
         ("scoring.batch_pieces=0", "scoring.batch_pieces: Input should be greater than or equal to 1"),
         ("scoring.window_words=1", "scoring.window_words: Input should be greater than or equal to 2"),

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from experiments.statements.subject import ORIGINALS, Subject
-from mha.models.model import ModelError
+from mha.models.folders import ModelError
 
 
 @pytest.mark.parametrize(

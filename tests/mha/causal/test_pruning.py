@@ -23,7 +23,7 @@ from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss
 from mha.encoder.weights import WeightsError, export_encoder, load_encoder, read_config
 from mha.hooks import record, watch
 from mha.models.circuits import scores_between
-from mha.models.model import ModelError
+from mha.models.folders import ModelError
 from mha.planted.heads import word_model
 from mha.training.checkpoints import CheckpointError, find_checkpoint
 from mha.training.train import train

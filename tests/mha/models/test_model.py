@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from torch import Tensor
 
@@ -13,7 +14,8 @@ from mha import Encoder, Model, ModelError, align, export_encoder, load_model
 from mha.attention import MultiHeadAttention
 from mha.encoder.weights import WeightsError
 from mha.hub import load_hub_model
-from mha.models.model import DESCRIPTIONS, MINILM_SHA256, NAMED, SOURCES, shuffle_weights
+from mha.models.folders import DESCRIPTIONS, MINILM_SHA256, NAMED
+from mha.models.model import SOURCES, load_tokenizer, shuffle_weights
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "ship", "un", "##sink", "##able"]
 WORDS = ["the", "unsinkable", "ship"]
@@ -28,6 +30,9 @@ def save_tokenizer(folder: Path) -> None:
     tokenizer.enable_truncation(4)
     tokenizer.enable_padding(length=12)
     tokenizer.save(str(folder / "tokenizer.json"))
+
+
+QUERY = "encoder.layer.1.attention.self.query.weight"
 
 
 @pytest.fixture
@@ -148,9 +153,30 @@ def test_a_folder_that_does_not_exist_is_told_the_known_names(tmp_path: Path) ->
             load_model(wrong)
 
 
-def test_a_hub_id_that_cannot_be_had_is_one_line() -> None:
-    with pytest.raises(ModelError, match="unknown model 'nobody/nothing': not a folder, and the hub did not give it"):
+def test_the_hub_is_asked_only_for_what_is_said_to_be_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str | None]] = []
+
+    def snapshot(repository: str, *, revision: str | None, allow_patterns: list[str]) -> str:
+        asked.append((repository, revision))
+        return str(folder)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot)
+    with pytest.raises(ModelError, match=r"unknown model 'nobody/nothing': no such folder.*'hub:owner/name'"):
         load_model("nobody/nothing")
+    assert load_model(str(folder)).revision is None
+    assert asked == []
+    assert load_model("hub:nobody/nothing").revision == folder.name
+    load_model("hub:nobody/nothing@v2")
+    assert asked == [("nobody/nothing", None), ("nobody/nothing", "v2")]
+
+
+def test_a_model_that_the_hub_does_not_give_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def snapshot(repository: str, **settings: object) -> str:
+        raise ConnectionError("several\nlines")
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot)
+    with pytest.raises(ModelError, match=r"model 'hub:a/b': the hub did not give it \(ConnectionError\)$"):
+        load_model("hub:a/b")
 
 
 def test_an_unknown_source_is_told_the_sources() -> None:
@@ -186,17 +212,58 @@ def test_a_model_without_weights_is_refused(folder: Path) -> None:
 def test_minilm_is_the_pinned_one_and_reads_words(minilm_folder: Path) -> None:
     model = load_model("minilm")
     assert (model.layers, model.heads, model.max_pieces) == (6, 12, 512)
-    assert model.sha256 == MINILM_SHA256
+    assert model.sha256 == MINILM_SHA256["model.safetensors"]
     (pieces,) = align(model.tokenizer, [["Unsinkable", "ships", "sank"] * 200])
     assert pieces.words == 600
     assert len(pieces) > 602
     assert pieces.missing() == []
 
 
-def test_weights_that_are_not_the_pinned_ones_are_refused(minilm_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mha.models.model.MINILM_SHA256", "0" * 64)
-    with pytest.raises(ModelError, match="not those of minilm"):
+@pytest.mark.parametrize("file", sorted(MINILM_SHA256))
+def test_files_that_are_not_the_pinned_ones_are_refused(
+    minilm_folder: Path, file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(MINILM_SHA256, file, "0" * 64)
+    with pytest.raises(ModelError, match=f"{file} is not that of minilm"):
         load_model("minilm")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize("source", ["pretrained", "shuffled"])
+def test_weights_that_are_no_numbers_are_refused(folder: Path, value: float, source: str) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    next(tensor for key, tensor in tensors.items() if key.endswith(QUERY))[2, 3] = value
+    save_file(tensors, folder / "model.safetensors")
+    with pytest.raises(ModelError, match=r"1 of \d+ numbers of 'layers.1.attention.*' are not finite"):
+        load_model(str(folder), source)
+
+
+def test_a_tokenizer_with_a_piece_that_has_no_embedding_is_refused(folder: Path) -> None:
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.add_tokens([f"more{number}" for number in range(200)])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    with pytest.raises(
+        ModelError, match=r"its tokenizer has a piece 208 \('more199'\), but the model has \d+ embeddings"
+    ):
+        load_model(str(folder))
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"model": 3}', "\x00", '{"model": {"type": "WordPiece"}}'])
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_a_malformed_tokenizer_is_one_line(folder: Path, kind: str, content: str) -> None:
+    (folder / "tokenizer.json").write_text(content)
+    with pytest.raises(ModelError, match="tokenizer") as error:
+        load_tokenizer(folder, {"model_type": kind})
+    assert "\n" not in str(error.value)
+
+
+def test_the_tokenizer_is_known_by_its_hash(folder: Path) -> None:
+    before = load_model(str(folder)).tokenizer_sha256
+    assert before == load_model(str(folder)).tokenizer_sha256
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.add_tokens(["more"])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    assert load_model(str(folder)).tokenizer_sha256 != before
 
 
 def test_every_named_model_is_described() -> None:

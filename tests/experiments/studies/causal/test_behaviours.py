@@ -17,8 +17,8 @@ from experiments.run.config import load_config
 from experiments.studies.causal.behaviours import Behaviours
 from experiments.studies.surroundings import Surroundings
 from mha.encoder.encoder import Encoder
+from mha.models.folders import ModelError
 from mha.models.masked_prediction import MaskedLM
-from mha.models.model import ModelError
 from probes.causal.behaviours import Embedding, Predictions
 
 Around = Callable[..., Surroundings]

@@ -11,7 +11,7 @@ from experiments.config.config import ConfigError
 from experiments.run.config import load_config
 from experiments.run.run import run
 from mha import Encoder, export_encoder
-from mha.models.model import ModelError
+from mha.models.folders import ModelError
 from mha.planted.heads import word_model
 from probes.causal.behaviours import BehaviourError
 from probes.grammar import generate
