@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from reports.formats import MISSING, UNITS, p_value, percent
@@ -134,8 +137,10 @@ class Column:
         if self.dtype == "str" and values.isna().any():
             gaps = int(values.isna().sum())
             raise ValueError(f"{where}: column {self.name!r} has {gaps} missing value(s); use '' for none")
+        if values.dtype == (wanted := _dtype(self.dtype)):
+            return values
         try:
-            return values.astype(pd.api.types.pandas_dtype(self.dtype))
+            return values.astype(wanted)
         except (TypeError, ValueError) as error:
             message = f"{where}: column {self.name!r} is {values.dtype}, expected {self.dtype} ({error})"
             raise ValueError(message) from error
@@ -143,13 +148,17 @@ class Column:
     def wrong(self, frame: pd.DataFrame) -> Iterator[tuple[pd.Series, str, tuple[str, ...]]]:
         """Yield marks of the rows that break the declaration, the complaint, and the columns that break it."""
         values = frame[self.name]
-        if self.choices:
+        if self.choices and not {*values.unique()} <= {*self.choices}:
             yield ~values.isin(self.choices), f"`{self.name}` is not one of {', '.join(self.choices)}", (self.name,)
         if self.bounds is not None:
             yield outside(values, *self.bounds), f"`{self.name}` {self._limits()}", (self.name,)
         if self.interval is not None:
             low, high = self.interval
-            yield frame[low] > frame[high] + SLACK, f"`{low}` lies above `{high}`", self.interval
+            yield (
+                _marked(_numbers(frame[low]) > _numbers(frame[high]) + SLACK, values),
+                f"`{low}` lies above `{high}`",
+                self.interval,
+            )
 
     def _limits(self) -> str:
         low, high = self.bounds or (-math.inf, math.inf)
@@ -176,5 +185,18 @@ def found_in(within: str, name: str) -> Callable[[Any], Any]:
 
 def outside(values: pd.Series, low: float, high: float | pd.Series) -> pd.Series:
     """Mark the values that lie outside [low, high] by more than rounding can do; missing ones do not."""
-    marked: pd.Series = ((values < low - SLACK) | (values > high + SLACK)).fillna(False)
-    return marked.astype(bool)
+    numbers, highest = _numbers(values), high if isinstance(high, float | int) else _numbers(high)
+    return _marked((numbers < low - SLACK) | (numbers > highest + SLACK), values)
+
+
+def _numbers(values: pd.Series) -> npt.NDArray[np.float64]:
+    return values.to_numpy(np.float64, na_value=np.nan)
+
+
+def _marked(wrong: npt.NDArray[np.bool_], values: pd.Series) -> pd.Series:
+    return pd.Series(wrong, index=values.index)
+
+
+@cache
+def _dtype(name: str) -> Any:
+    return pd.api.types.pandas_dtype(name)

@@ -119,7 +119,9 @@ class Table:
             )
         ordered = frame[[*self.names, *(name for name in frame.columns if name not in self.dtypes)]].copy()
         for column in self.columns:
-            ordered[column.name] = column.cast(ordered[column.name], where)
+            found = ordered[column.name]
+            if (cast := column.cast(found, where)) is not found:
+                ordered[column.name] = cast
         return ordered
 
     def refuse(
@@ -138,9 +140,12 @@ def _misnamed(frame: pd.DataFrame) -> pd.Series:
     """Mark the rows whose `name` is not that of `layer` and `head`; names of several heads are never wrong."""
     if not {"name", "layer", "head"} <= {*frame.columns}:
         return pd.Series(False, index=frame.index)
-    expected = (frame["layer"] + 1).astype("str") + "-" + (frame["head"] + 1).astype("str")
-    single: pd.Series = frame["layer"].notna() & frame["head"].notna()
-    return single & (frame["name"] != expected)
+    heads = frame[["name", "layer", "head"]].drop_duplicates().dropna()
+    expected = [f"{layer + 1}-{head + 1}" for layer, head in zip(heads["layer"], heads["head"], strict=True)]
+    if list(heads["name"]) == expected:
+        return pd.Series(False, index=frame.index)
+    single = frame["layer"].notna() & frame["head"].notna()
+    return single & (frame["name"] != (frame["layer"] + 1).astype("str") + "-" + (frame["head"] + 1).astype("str"))
 
 
 def _undeclared(name: str) -> TextColumn:
