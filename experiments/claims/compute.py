@@ -123,6 +123,8 @@ def _statements(section: ComputeSection, found: dict[int, Any]) -> list[ClaimSta
         "times",
         exact(worst),
         SAME,
+        kind="identity",
+        why="both are the same products, counted",
     )
     low, high = section.similar
     times = [

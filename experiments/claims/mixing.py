@@ -80,6 +80,8 @@ def _statements(found: dict[str, Any]) -> list[ClaimStatement]:
             "heads",
             found["fan_in"],
             Rule(above=2.0),
+            kind="measurement",
+            why="any matrix without zeros mixes",
         ),
         ClaimStatement(
             "In W_O heads interact: what one adds depends on another",
@@ -87,6 +89,8 @@ def _statements(found: dict[str, Any]) -> list[ClaimStatement]:
             "%",
             found["W_O"],
             Rule(above=SMALL),
+            kind="identity",
+            why="W_O is linear, so what heads add through it adds up",
         ),
         *(
             ClaimStatement(f"{text}", f"{interaction}; {STAGES[stage]}{apart}", "%", found[stage], none)

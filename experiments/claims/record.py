@@ -75,6 +75,15 @@ class ClaimStatement:
     unit: str
     estimate: Estimate
     rule: Rule
+    kind: Literal["claim", "identity", "measurement"] = "claim"
+    "Only claims are counted: an identity holds by arithmetic, on a measurement of random numbers nothing hangs."
+    why: str = ""
+    "Why it is not counted."
+
+    def __post_init__(self) -> None:
+        """Refuse what is not counted without a reason."""
+        if (self.kind == "claim") != (not self.why):
+            raise ValueError(f"{self.text!r}: what is no claim says why, and only that")
 
     @property
     def verdict(self) -> str:
@@ -82,9 +91,11 @@ class ClaimStatement:
         return self.rule.verdict(self.estimate)
 
     def recorded(self) -> dict[str, Any]:
-        """Return the statement as JSON has it."""
+        """Return the statement as JSON has it; intervals of shares, and of their differences, end where these can."""
         about = {"text": self.text, "number": self.number, "unit": self.unit, "rule": self.rule.words(self.unit)}
-        return about | _plain(asdict(self.estimate)) | {"verdict": self.verdict}
+        ends = {"%": (0.0, 1.0), "points": (-1.0, 1.0)}.get(self.unit)
+        estimate = self.estimate if ends is None else self.estimate.within(*ends)
+        return about | _plain(asdict(estimate)) | {"verdict": self.verdict, "kind": self.kind, "why": self.why}
 
 
 @dataclass(frozen=True)

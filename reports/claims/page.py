@@ -14,7 +14,7 @@ from reports.claims.figures import save_claim_figure
 from reports.claims.record import RECORD as RECORD
 from reports.claims.record import ClaimRecord, ordered, read_claims
 from reports.claims.tables import CLAIM_TABLES, FAILS, HOLDS, OPEN
-from reports.claims.text_tables import numbers, statements, summary
+from reports.claims.text_tables import numbers, statements, summary, uncounted
 from reports.drawing.charts import vega
 from reports.formats import count, day, duration
 from reports.progress import Step, each, silent
@@ -43,11 +43,13 @@ class ClaimsPage:
     @property
     def lead(self) -> str:
         """How many statements hold, in a sentence."""
-        verdicts = [statement.verdict for one in self.claims for statement in one.statements]
+        verdicts = [statement.verdict for one in self.claims for statement in one.counted]
+        others = sum(len(one.uncounted) for one in self.claims)
+        apart = f" {others} more hold by arithmetic or are numbers alone, and are not counted." if others else ""
         parts = [f"{verdicts.count(verdict)} {said}" for verdict, said in _COUNTED.items() if verdict in verdicts]
         return (
             f"{len(self.claims)} claim{'s' if len(self.claims) != 1 else ''}, {len(verdicts)} "
-            f"statement{'s' if len(verdicts) != 1 else ''}: {_listed(parts)}."
+            f"statement{'s' if len(verdicts) != 1 else ''}: {_listed(parts)}.{apart}"
         )
 
 
@@ -121,6 +123,7 @@ def _rendered(template: str, page: ClaimsPage) -> str:
         columns=CLAIM_TABLES,
         facts=facts,
         summary=summary,
+        uncounted=uncounted,
         statements=statements,
         numbers=numbers,
     )

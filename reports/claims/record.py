@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reports.claims.tables import FAILS, HOLDS, OPEN, check_claim
+from reports.claims.tables import CLAIM, FAILS, HOLDS, OPEN, check_claim
 from reports.formats import in_unit
 
 RECORD = "claim.json"
@@ -77,6 +77,8 @@ class RecordedStatement:
     rule: str
     verdict: str
     estimate: Number
+    kind: str
+    why: str
 
 
 @dataclass(frozen=True)
@@ -132,9 +134,19 @@ class ClaimRecord:
             raise AttributeError(name) from None
 
     @property
+    def counted(self) -> list[RecordedStatement]:
+        """The statements that could have failed."""
+        return [statement for statement in self.statements if statement.kind == CLAIM]
+
+    @property
+    def uncounted(self) -> list[RecordedStatement]:
+        """Identities and measurements."""
+        return [statement for statement in self.statements if statement.kind != CLAIM]
+
+    @property
     def verdicts(self) -> dict[str, int]:
         """How many statements have which verdict, in the order holds, does not hold, not decided."""
-        found = [statement.verdict for statement in self.statements]
+        found = [statement.verdict for statement in self.counted]
         return {verdict: found.count(verdict) for verdict in (HOLDS, FAILS, OPEN) if verdict in found}
 
 
@@ -158,7 +170,8 @@ def read_claim(path: Path) -> ClaimRecord:
 
 def _statement(found: Mapping[str, Any]) -> RecordedStatement:
     estimate = Number.of(found, found["unit"])
-    return RecordedStatement(found["text"], found["number"], found["rule"], found["verdict"], estimate)
+    text, number, rule, verdict = (found[name] for name in ("text", "number", "rule", "verdict"))
+    return RecordedStatement(text, number, rule, verdict, estimate, found["kind"], found["why"])
 
 
 def _measure(found: Mapping[str, Any]) -> RecordedMeasure:

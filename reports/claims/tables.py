@@ -14,6 +14,9 @@ from reports.tables.table import Table
 HOLDS, FAILS, OPEN = "holds", "does not hold", "not decided"
 "Verdicts on a statement."
 
+CLAIM, KINDS = "claim", ("claim", "identity", "measurement")
+"What a statement can be; claims alone are counted."
+
 _UNIT: Final = replace(UNIT, meaning="Unit of the numbers; % stands for fractions, which pages write in percent.")
 _N: Final = whole("n", "Number of repeats that the number is a mean of.")
 _MEASURE: Final = text("measure", "Quantity that was measured.")
@@ -32,6 +35,10 @@ STATEMENTS: Final = Table(
         *ends("", "the number", cost),
         _N,
         text("verdict", "What the rule makes of the interval.", (HOLDS, FAILS, OPEN)),
+        text(
+            "kind", "A claim is counted; what holds by arithmetic is not, nor a number on which nothing hangs.", KINDS
+        ),
+        text("why", "Why it is not counted; empty for a claim."),
     ),
 )
 

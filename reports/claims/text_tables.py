@@ -33,8 +33,8 @@ class StatementRow(NamedTuple):
 
 def _rows(claims: Sequence[ClaimRecord]) -> Iterator[StatementRow]:
     for claim in claims:
-        for place, statement in enumerate(claim.statements):
-            yield StatementRow(claim, statement, 0 if place else len(claim.statements))
+        for place, statement in enumerate(claim.counted):
+            yield StatementRow(claim, statement, 0 if place else len(claim.counted))
 
 
 SUMMARY: Final = (
@@ -49,8 +49,22 @@ SUMMARY: Final = (
 
 
 def summary(claims: Sequence[ClaimRecord]) -> TextTable:
-    """Return every statement with its verdict, by claim."""
+    """Return every statement that is counted with its verdict, by claim."""
     return TextTable.of("Verdicts", SUMMARY, _rows(claims))
+
+
+UNCOUNTED: Final = (
+    STATEMENTS["text"].shown(kind="row"),
+    STATEMENTS["kind"].shown(),
+    STATEMENTS["value"].shown("Number", write=lambda row: number_cell(row.estimate), plain="number, 95 % interval"),
+    STATEMENTS["why"].shown("Why it is not counted"),
+)
+
+
+def uncounted(claims: Sequence[ClaimRecord]) -> TextTable:
+    """Return every identity and measurement, by claim."""
+    rows = (statement for claim in claims for statement in claim.uncounted)
+    return TextTable.of("Identities and measurements, not counted", UNCOUNTED, rows)
 
 
 def _number_said(row: RecordedStatement) -> str:
@@ -95,8 +109,8 @@ NUMBERS: Final = (
 
 
 def statements(claim: ClaimRecord) -> TextTable:
-    """Return the statements of a claim, each with its number and rule."""
-    return TextTable.of(f"Statements: {claim.title}", OF_CLAIM, claim.statements)
+    """Return the statements of a claim that are counted, each with its number and rule."""
+    return TextTable.of(f"Statements: {claim.title}", OF_CLAIM, claim.counted)
 
 
 def numbers(claim: ClaimRecord) -> TextTable:

@@ -105,7 +105,7 @@ PARTS = (
     Part("biographies", (_run("biographies"), ("profile", "runs/biographies"), ("head", "runs/biographies", "1-1"))),
     Part(
         "claim",
-        (("-q", "claim", "configs/averaging.toml", "--set", "steps=20", "--set", "seeds=[0,1]", "--set", "each=2"),),
+        (("-q", "claim", "configs/averaging.toml", "--set", "steps=20", "--set", "seeds=[0,1]", "--set", "sets=[1]"),),
         tested=True,
     ),
     Part(

@@ -1,3 +1,4 @@
+import math
 from typing import Any
 
 import pytest
@@ -5,23 +6,14 @@ import torch
 from pydantic import ValidationError
 
 from experiments.claims import averaging
-from experiments.claims.averaging import EQUAL, ONE, TWO, AveragingSection
+from experiments.claims.averaging import ALIKE, KINDS, ONE, TWICE, TWO, AveragingSection
 from experiments.claims.claim import Work
-from experiments.claims.two_keys import (
-    FIRST,
-    PLAIN,
-    SECOND,
-    TwoKeys,
-    ceiling,
-    draw,
-    equal_weights,
-    every_pair,
-    random_table,
-)
+from experiments.claims.two_sets import FIRST, PLAIN, SECOND, TwoSets, bound, draw, explained, one_distribution
+from mha import record
 
 SECTION = AveragingSection(
-    claim="averaging", symbols=2, places=3, model=8, feed_forward=32, steps=400, batch=32, learning_rate=0.01, each=4,
-    seeds=(0, 1),
+    claim="averaging", value=4, items=6, sets=(1, 2), widths=(4, 16), feed_forward=16, steps=400, batch=64,
+    learning_rate=0.01, examples=2000, seeds=(0, 1),
 )  # fmt: skip
 
 
@@ -29,89 +21,107 @@ def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def test_the_ceiling_is_the_best_guess_without_the_order() -> None:
-    table = random_table(6, generator(3))
-    right = 0
-    for one in range(6):
-        for other in range(one, 6):
-            answers = [int(table[one, other]), int(table[other, one])] if one != other else [int(table[one, one])]
-            right += max(answers.count(answer) for answer in answers)
-    assert ceiling(table) == pytest.approx(right / 36)
+@pytest.mark.parametrize("each", [1, 3])
+def test_examples_hold_two_sets_of_equal_size_and_the_mean_of_each(each: int) -> None:
+    values, marks, means = draw(5, 8, each, 40, generator())
+    assert values.shape == (40, 8, 5)
+    for number in range(40):
+        for mark, mean in ((FIRST, means[number, :5]), (SECOND, means[number, 5:])):
+            chosen = values[number][marks[number] == mark]
+            assert len(chosen) == each
+            torch.testing.assert_close(mean, chosen.mean(0))
+    assert (marks == PLAIN).sum(1).tolist() == [8 - 2 * each] * 40
+    assert len(marks.unique(dim=0)) > 6  # sets are not always at the same places
 
 
-def test_examples_have_one_first_and_one_second_key_and_the_answer_of_the_table() -> None:
-    table = random_table(5, generator())
-    for symbols, marks, answers in (draw(table, 4, 50, generator(1)), every_pair(table, 4, 2, generator(1))):
-        assert ((marks == FIRST).sum(1) == 1).all()
-        assert ((marks == SECOND).sum(1) == 1).all()
-        assert ((marks == PLAIN).sum(1) == 2).all()
-        assert torch.equal(answers, table[symbols[marks == FIRST], symbols[marks == SECOND]])
-        assert len(marks.unique(dim=0)) > 6  # keys are not always at the same places
-    pairs = torch.stack([symbols[marks == FIRST], symbols[marks == SECOND]], 1)
-    assert pairs.unique(dim=0, return_counts=True)[1].tolist() == [2] * 25
+@pytest.mark.parametrize(("weights", "width"), [((1.0, 1.0), 6), ((3.0, 1.0), 6), ((1.0, 0.0), 6), ((2.0, 1.0), 3)])
+def test_no_linear_reader_of_one_mixture_tells_more_than_the_bound(weights: tuple[float, float], width: int) -> None:
+    """Least squares in float64 is the best there is: mixtures and means are jointly normal."""
+    values = 6
+    means = torch.randn(200_000, 2, values, generator=generator(), dtype=torch.float64)
+    mixture = (means * torch.tensor(weights, dtype=torch.float64)[None, :, None]).sum(1)
+    passed = mixture @ torch.randn(values, width, generator=generator(1), dtype=torch.float64)
+    told = passed @ torch.linalg.lstsq(passed, means.flatten(1)).solution
+    assert explained(told, means.flatten(1)) == pytest.approx(bound(values, width, 1), abs=0.01)
 
 
-def test_a_head_with_equal_weights_cannot_tell_the_order() -> None:
+def test_bounds_by_hand() -> None:
+    """Two mixtures of half the width need twice the width of a value, one mixture never passes half."""
+    assert [bound(16, width, 1) for width in (8, 16, 32, 64)] == [0.25, 0.5, 0.5, 0.5]
+    assert [bound(16, width, 2) for width in (8, 16, 32, 64)] == [0.25, 0.5, 1.0, 1.0]
+
+
+def test_explained_variance_is_one_for_the_truth_and_zero_for_the_mean() -> None:
+    means = torch.tensor([[1.0, 4.0], [3.0, 8.0]])
+    assert explained(means, means) == 1
+    assert explained(means.mean(0).expand(2, 2), means) == 0
+    assert explained(torch.tensor([[1.0, 6.0], [3.0, 6.0]]), means) == pytest.approx(1 - 8 / 10)
+
+
+def test_heads_that_are_held_to_one_distribution_share_it() -> None:
     torch.manual_seed(0)
-    model = TwoKeys(4, 8, 1, 16)
-    symbols, marks = torch.tensor([[1, 3, 0], [3, 1, 0]]), torch.tensor([[FIRST, SECOND, PLAIN]] * 2)
-    with equal_weights(model, marks):
-        held = model(symbols, marks)
-    torch.testing.assert_close(held[0], held[1])
-    with torch.no_grad():
-        model.attention.project.weight[:16] *= 100
-    free = model(symbols, marks)
-    assert (free[0] - free[1]).abs().max() > 1e-3
+    model = TwoSets(4, 8, 2, 16)
+    values, marks, _ = draw(4, 6, 2, 3, generator())
+    with one_distribution(model, marks, 2), record(model.attention, ["pattern"]) as maps:
+        model(values, marks)
+    for head in range(2):
+        torch.testing.assert_close(maps["pattern"][0][:, head, 0], (marks != PLAIN).float() / 4)
 
 
 def test_models_with_one_head_and_with_two_are_equally_large() -> None:
-    sizes = {heads: sum(p.numel() for p in TwoKeys(4, 8, heads, 16).parameters()) for heads in (1, 2)}
+    sizes = {heads: sum(p.numel() for p in TwoSets(4, 8, heads, 16).parameters()) for heads in (1, 2)}
     assert sizes[1] == sizes[2]
 
 
 @pytest.mark.slow
-def test_trained_models_find_the_table_or_stay_at_the_ceiling() -> None:
-    table = torch.tensor([[0, 1], [0, 1]])  # the second symbol: an equal average knows it where both are the same
-    scores = {}
-    for name, heads in ((ONE, 1), (TWO, 2), (EQUAL, 1)):
-        model = averaging.train(SECTION, table, heads, 0, held=name == EQUAL)
-        scores[name], weights = averaging.examine(model, every_pair(table, 3, 8, generator()), held=name == EQUAL)
-        assert len(weights) == heads
-    assert scores == {ONE: 1.0, TWO: 1.0, EQUAL: 0.75}
-    assert weights == [[0.5, 0.5]]
-    assert ceiling(table) == 0.75
+def test_trained_models_reach_their_bounds() -> None:
+    found = averaging.examine_seed(SECTION, 0)
+    wide, narrow = found["width 16, 1 in a set"], found["width 4, 1 in a set"]
+    assert wide[ONE] == pytest.approx(0.5, abs=0.03)
+    assert wide[ALIKE] == pytest.approx(0.5, abs=0.03)
+    assert wide[TWO] > 0.95
+    assert wide[TWICE] > 0.95
+    assert narrow[ONE] == pytest.approx(0.5, abs=0.03)
+    assert narrow[TWO] == pytest.approx(0.5, abs=0.03)
 
 
-def planted(one: float, two: float, weights: tuple[float, float]) -> Any:
-    def examine(section: AveragingSection, seed: int) -> dict[str, Any]:
-        shift = 0.01 * seed
-        accuracy = {ONE: one + shift, TWO: two + 2 * shift, EQUAL: 0.6}
-        return {"ceiling": 0.6, "accuracy": accuracy, "weights": {ONE: [list(weights)], TWO: [[0.1, 0.9], [0.8, 0.1]]}}
+def planted(one: float, two: float) -> Any:
+    def examine(section: AveragingSection, seed: int) -> dict[str, dict[str, float]]:
+        shares = {ONE: one + 0.001 * seed, TWO: two + 0.002 * seed, TWICE: 0.9, ALIKE: 0.4}
+        return {averaging._cell(*cell): shares for cell in section.cells}
 
     return examine
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "weights", "verdicts", "uneven"),
-    [
-        (0.5, 0.99, (0.5, 0.5), ["holds", "holds"], "In 0 of 4 seeds"),
-        (0.9, 0.8, (0.6, 0.3), ["does not hold", "does not hold"], "In 4 of 4 seeds"),
-    ],
+    ("one", "two", "verdict", "identity"), [(0.5, 0.99, "holds", "holds"), (0.8, 0.8, "does not hold", "does not hold")]
 )
-def test_the_verdicts_follow_the_accuracies(
-    one: float, two: float, weights: tuple[float, float], verdicts: list[str], uneven: str, work: Work,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    monkeypatch.setattr(averaging, "examine_seed", planted(one, two, weights))
-    section = SECTION.model_copy(update={"seeds": (0, 1, 2, 3)})
-    found = averaging.measure(section, work)
-    assert [statement.verdict for statement in found.statements] == verdicts
-    assert found.statements[0].estimate.value == pytest.approx(one + 0.015 - 0.6)
-    assert found.noticed[0].startswith(uneven)
-    cells = {cell["condition"]: cell["value"] for cell in found.measures[1].cells()}
-    assert (cells["two heads, one: first key"], cells["two heads, the other: second key"]) == (0.8, 0.9)
+def test_the_verdicts_follow_the_shares(
+    one: float, two: float, verdict: str, identity: str, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(averaging, "examine_seed", planted(one, two))
+    found = averaging.measure(SECTION.model_copy(update={"seeds": (0, 1, 2, 3)}), work)
+    *counted, algebra = found.statements
+    assert [(statement.kind, statement.verdict) for statement in counted] == [("claim", verdict)] * 3
+    assert (algebra.kind, algebra.verdict) == ("identity", identity)
+    assert counted[0].estimate.value == pytest.approx(two - one + 0.0015)
+    assert algebra.estimate.value == pytest.approx(one + 0.0015 - 0.5)
+    by_width = {(cell["condition"], cell["at"]): cell["value"] for cell in found.measures[0].cells()}
+    assert by_width["bound of two mixtures", 16] == 1
+    assert by_width[TWO, 4] == pytest.approx(two + 0.003)
+    assert {cell["at"] for cell in found.measures[1].cells()} == {1, 2}
+    assert not math.isnan(by_width[ONE, 4])
 
 
-def test_a_size_that_two_heads_do_not_divide_is_refused() -> None:
-    with pytest.raises(ValidationError, match="expected an even size"):
-        AveragingSection(claim="averaging", model=7)
+def test_every_width_is_asked_and_every_number_of_items() -> None:
+    assert SECTION.cells == [(4, 1), (16, 1), (16, 2)]
+    assert len(KINDS) == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"widths": (7,)}, "expected even sizes"), ({"sets": (4,)}, "two of 4 do not fit into 6 items")],
+)
+def test_what_does_not_fit_is_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        AveragingSection.model_validate(SECTION.model_dump() | change)

@@ -1,10 +1,11 @@
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
 from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row, rounds_of, rows_of
-from experiments.statements.estimates import mean_of
+from experiments.statements.estimates import Estimate, mean_of
 from experiments.statements.rule import Rule
 
 
@@ -31,6 +32,20 @@ def test_the_interval_of_a_share_does_not_leave_0_to_100_percent() -> None:
     assert share["high"] == 1
     assert share["low"] == points["low"] == pytest.approx(0.116, abs=1e-3)
     assert points["high"] == pytest.approx(1.55, abs=1e-2)
+
+
+@pytest.mark.parametrize(("unit", "low"), [("%", 0.0), ("points", -0.5), ("times", -0.5)])
+def test_the_interval_of_a_statement_about_shares_ends_where_shares_do(unit: str, low: float) -> None:
+    told = ClaimStatement("it is so", "a number", unit, Estimate(0.4, -0.5, 1.3, 3), Rule(above=0.1)).recorded()
+    assert (told["low"], told["high"]) == (low, 1.3 if unit == "times" else 1.0)
+
+
+def test_what_is_not_counted_says_why() -> None:
+    known = ClaimStatement("it is so", "n", "", mean_of([1.0, 1.0]), Rule(above=0), kind="identity", why="by algebra")
+    assert (known.recorded()["kind"], known.recorded()["why"]) == ("identity", "by algebra")
+    for kind, why in (("identity", ""), ("claim", "by algebra")):
+        with pytest.raises(ValueError, match="what is no claim says why"):
+            replace(known, kind=kind, why=why)
 
 
 def test_a_record_is_json_without_nan() -> None:

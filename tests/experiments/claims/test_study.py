@@ -28,7 +28,7 @@ TINY = {
     "loop": (*TIMED, "threads=[1]"),
     "scaling": (*TRAIN, "heads=2", "draws=3", "batches=1"),
     "emergence": (*TRAIN, *SCORED, "heads=2"),
-    "averaging": ("symbols=2", "places=2", "model=4", "feed_forward=4", "steps=2", "batch=4", "each=1", "seeds=[0, 1]"),
+    "averaging": ("value=2", "widths=[4]", "sets=[1]", "steps=2", "batch=4", "examples=9", "seeds=[0, 1]"),
     "mixing": (*TRAIN, "heads=2", "documents=2"),
     "recurrence": TIMED,
 }

@@ -32,8 +32,11 @@ def measure(name: str, unit: str, cells: list[dict[str, Any]], axis: str = "") -
     return {"name": name, "unit": unit, "repeat": "seed", "axis": axis, "cells": cells, "rows": rows}
 
 
-def statement(text: str, verdict: str, value: float | None, half: float | None, unit: str) -> dict[str, Any]:
+def statement(
+    text: str, verdict: str, value: float | None, half: float | None, unit: str, kind: str = "claim", why: str = ""
+) -> dict[str, Any]:
     about = {"text": text, "number": "what is counted", "unit": unit, "rule": "Holds if so.", "verdict": verdict}
+    about |= {"kind": kind, "why": why}
     return about | {name: one for name, one in cell("", None, value, half).items() if name not in ("condition", "at")}
 
 
@@ -97,6 +100,24 @@ def write(tmp_path: Path) -> Written:
         return page.read_text(encoding="utf-8"), (tmp_path / "report.md").read_text(encoding="utf-8")
 
     return write
+
+
+def test_what_holds_by_arithmetic_stands_apart_and_is_not_counted(
+    records: list[dict[str, Any]], write: Written
+) -> None:
+    records[1]["statements"].append(
+        statement(f"Products {HOSTILE}", "holds", 1.0, 0.0, "times", "identity", f"they are the same {HOSTILE}")
+    )
+    html, markdown = write(records)
+    for page in (html, markdown):
+        assert "2 claims, 3 statements: 0 held" not in page
+        assert "3 statements: 1 held, 1 did not and 1 could not be decided. 1 more hold by arithmetic" in page
+        verdicts, apart = page.split("Identities and measurements, not counted", 1)
+        assert "Products" not in verdicts
+        assert "Products" in apart
+        assert HOSTILE not in page
+    summary = markdown.split("Identities")[0]
+    assert summary.count("| **") == 3, "a row for each statement that is counted"
 
 
 def test_figures_of_the_page_are_counted_to_their_end(
