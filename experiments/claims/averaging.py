@@ -29,7 +29,7 @@ Shares = dict[str, dict[str, float]]
 
 
 @dataclass(frozen=True)
-class Kind:
+class Contestant:
     """What a model of the claim has."""
 
     heads: int
@@ -42,7 +42,7 @@ class Kind:
         return one_distribution(model, marks, self.heads) if self.alike else nullcontext()
 
 
-KINDS = {ONE: Kind(1), TWO: Kind(2), TWICE: Kind(1, queries=2), ALIKE: Kind(2, alike=True)}
+KINDS = {ONE: Contestant(1), TWO: Contestant(2), TWICE: Contestant(1, queries=2), ALIKE: Contestant(2, alike=True)}
 
 
 class AveragingSection(ClaimSection):
@@ -109,7 +109,7 @@ def examine_seed(section: AveragingSection, seed: int) -> Shares:
     return found
 
 
-def train(section: AveragingSection, width: int, each: int, kind: Kind, seed: int) -> TwoSets:
+def train(section: AveragingSection, width: int, each: int, kind: Contestant, seed: int) -> TwoSets:
     """Return a model trained on random examples, with `each` items in a set."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -129,7 +129,7 @@ def train(section: AveragingSection, width: int, each: int, kind: Kind, seed: in
 
 
 @torch.no_grad()
-def examine(model: TwoSets, kind: Kind, asked: Examples) -> float:
+def examine(model: TwoSets, kind: Contestant, asked: Examples) -> float:
     """Return the share of the variance of both means that a model explains."""
     values, marks, means = asked
     with kind.held(model, marks):

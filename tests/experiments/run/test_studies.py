@@ -12,6 +12,8 @@ from reports import Run
 from reports.studies.confusion.tables import CONFUSION
 from reports.studies.relatedness.tables import RELATEDNESS
 
+pytestmark = pytest.mark.slow
+
 Scored = Callable[..., Run]
 
 
@@ -43,7 +45,6 @@ def test_a_run_that_asks_about_distractors_tells_confusion_of_both_splits(scored
     assert (found.folder / "confusion.csv").is_file()
 
 
-@pytest.mark.slow
 def test_ratings_are_looked_up_in_the_sentences_of_the_corpora(scored: Scored, ratings: Path) -> None:
     found = scored(f'relatedness.ratings=["{ratings}"]', "relatedness.permutations=39")
     related = found.studies["relatedness"]
@@ -77,7 +78,6 @@ def test_numbers_are_the_same_with_and_without_studies(scored: Scored, ratings: 
     assert plain.scores.equals(watched.scores)
 
 
-@pytest.mark.slow
 def test_the_page_has_both_sections_and_senses_and_named_files_can_be_corpora(
     base: Path, ratings: Path, tmp_path: Path
 ) -> None:
@@ -96,7 +96,6 @@ def test_the_page_has_both_sections_and_senses_and_named_files_can_be_corpora(
     assert "Related words" in page
 
 
-@pytest.mark.slow
 def test_a_page_without_a_rated_pair_says_so(base: Path, tmp_path: Path) -> None:
     path = tmp_path / "none.txt"
     path.write_text("xylophone zebra 5\n", encoding="utf-8")

@@ -23,6 +23,8 @@ from probes.evidence.simulation import Pool
 from reports.sandbox.record import kind
 from reports.sandbox.words import NULLS, RATES
 
+pytestmark = pytest.mark.slow
+
 TINY = Scale(
     runs=3,
     power_runs=3,
@@ -49,7 +51,6 @@ def pool(box: Sandbox) -> Pool:
     return box.pool()
 
 
-@pytest.mark.slow
 def test_planted_heads_have_the_margins_that_were_wanted(box: Sandbox, pool: Pool) -> None:
     """Within four standard errors of what is drawn item by item, which for the previous word is less than 0.03."""
     for (role, grade, margin), head in box.layout.planted.items():
@@ -63,7 +64,6 @@ def test_planted_heads_have_the_margins_that_were_wanted(box: Sandbox, pool: Poo
             assert 4 * error < 0.03
 
 
-@pytest.mark.slow
 def test_margins_are_right_on_average(box: Sandbox, pool: Pool) -> None:
     off = [
         pool.columns([*box.layout.bystanders, head]).truth(ROLES[role]).leads[grade - 1, -1] - margin
@@ -94,7 +94,6 @@ def test_decoys_follow_the_offsets_that_the_corpus_has(box: Sandbox) -> None:
     assert faithful == set(offsets.values())
 
 
-@pytest.mark.slow
 def test_a_faithful_decoy_is_as_good_as_the_offset_it_follows(box: Sandbox, pool: Pool) -> None:
     """On determiners; the baseline has learned the offset by itself."""
     question = ("dependency", "dependent->head", "det")
@@ -105,7 +104,6 @@ def test_a_faithful_decoy_is_as_good_as_the_offset_it_follows(box: Sandbox, pool
     assert hits == pytest.approx(learned, rel=0.01)
 
 
-@pytest.mark.slow
 def test_the_pool_counts_every_question_with_its_baselines_and_controls(box: Sandbox, pool: Pool) -> None:
     assert set(pool.heads) == set(QUESTIONS)
     assert pool.documents == 60
@@ -119,7 +117,6 @@ def test_the_pool_counts_every_question_with_its_baselines_and_controls(box: San
     assert all(ROLES[role] in pool.arcs for role in ROLES if role != "previous word")
 
 
-@pytest.mark.slow
 def test_where_right_answers_are_random_nobody_knows_them(box: Sandbox) -> None:
     """Heads that are right in half of the cases and more, and of a random word of a sentence in one of ten."""
     small = replace(box, corpus=Corpus.generated(12, seed=0), documents=12)
@@ -177,7 +174,6 @@ def record(studied: Callable[[int], dict[str, Any]]) -> dict[str, Any]:
     return studied(1)
 
 
-@pytest.mark.slow
 def test_the_record_has_every_part_of_the_study(record: dict[str, Any]) -> None:
     assert (record["seed"], record["workers"], record["scale"]["runs"]) == (3, 1, 3)
     assert record["population"]["documents"] == 8
@@ -212,7 +208,6 @@ def test_the_record_has_every_part_of_the_study(record: dict[str, Any]) -> None:
     assert len(record["stages"]) == 6
 
 
-@pytest.mark.slow
 def test_the_record_tells_the_heads_that_were_planted(record: dict[str, Any]) -> None:
     """Accuracy at the power cells is that of the population, and the estimates of runs lie around it."""
     planted = {(row["role"], row["grade"], row["margin"]): row for row in record["population"]["planted"]}
@@ -226,7 +221,6 @@ def test_the_record_tells_the_heads_that_were_planted(record: dict[str, Any]) ->
         assert strengths == sorted(strengths)
 
 
-@pytest.mark.slow
 def test_numbers_do_not_depend_on_workers(studied: Callable[[int], dict[str, Any]], record: dict[str, Any]) -> None:
     other = studied(2)
     for part in ("power", "false", "whole", "needed"):

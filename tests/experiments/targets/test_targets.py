@@ -20,6 +20,8 @@ from reports.targets.target import TARGETS
 from tests.experiments.conftest import Said
 from tests.reports.conftest import write_run
 
+pytestmark = pytest.mark.slow
+
 ABOUT = {"step": pd.NA, "corpus": "EWT dev", "kind": "head", "draw": 0, "heads": 1, "n": 300, "clusters": 60}
 NATS, ACCURACY = (
     {"measure": "value", "unit": "nats between the two sentences"},

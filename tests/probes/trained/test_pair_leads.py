@@ -20,6 +20,8 @@ from probes.trained.pair_leads import Attention, PairProbing, pair_table
 from probes.trained.probing import Probing
 from probes.trained.tasks import PAIR_TASKS, RIGHT
 
+pytestmark = pytest.mark.slow
+
 AGREEMENT = [task for task in PAIR_TASKS if task.name == "agreement"]
 PLANTED, NOISE = 4, 1
 "A head of the second layer whose attention marks right pairs, and one whose attention marks nothing."
@@ -136,7 +138,6 @@ def test_attention_between_words_is_that_of_each_text_read_alone(
         np.testing.assert_allclose(values[:, 1], alone[:, second, first], atol=1e-5)
 
 
-@pytest.mark.slow
 def test_the_number_of_workers_changes_no_bit(pairs: PairProbing) -> None:
     one, two = (pairs.judge(workers, lambda: None) for workers in (1, 2))
     for key, scores in one.items():

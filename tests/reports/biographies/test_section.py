@@ -21,6 +21,8 @@ from reports.run.biography_files import read_biographies, write_biographies
 from reports.run.biography_tables import TABLES
 from reports.scores.verdicts import RunThresholds
 
+pytestmark = pytest.mark.slow
+
 STEPS = (0, 10, 100, 1000)
 QUESTIONS = {
     ("position", "next", "other words"): (0.1, 10.0),
@@ -306,7 +308,6 @@ def test_curves_hold_the_numbers_on_an_axis_of_log_steps(found: HeadBiographies)
     assert [row["value"] for row in values(effective)] == found.progress["effective"].tolist()
 
 
-@pytest.mark.slow
 def test_margins_are_in_points_with_their_bounds(found: HeadBiographies) -> None:
     margins = next(chart for chart in biography_charts(found) if "margin" in chart.title)
     assert margins.title.endswith("(points)")
@@ -391,7 +392,6 @@ def test_tables_have_captions_scopes_and_regions(pages: tuple[str, str]) -> None
     assert [len(table) - 2 for table in tables[:3]] == [3, 6, 2]
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("_no_figures")
 def test_without_biographies_nothing_of_them_is_on_the_page(run_folder: Path) -> None:
     html = write_report(run_folder).read_text(encoding="utf-8")
@@ -399,7 +399,6 @@ def test_without_biographies_nothing_of_them_is_on_the_page(run_folder: Path) ->
     assert "lifeView" not in html
 
 
-@pytest.mark.slow
 @pytest.mark.figures("biographies")
 @pytest.mark.usefixtures("_no_figures")
 @pytest.mark.parametrize("seeds", [(0,), (0, 1, 2)])
@@ -410,7 +409,6 @@ def test_the_figure_is_written_beside_the_page(run_folder: Path, seeds: tuple[in
     assert (figures / "biographies.pdf").read_bytes().startswith(b"%PDF")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_browser_moves_the_slider_by_keyboard(page_folder: Path, browser, scheme: str) -> None:
     page = browser.new_page(viewport={"width": 380, "height": 800}, color_scheme=scheme)

@@ -19,6 +19,8 @@ from reports.sections.study_report import Method
 from reports.studies.registry import STUDY_REPORTS
 from tests.reports.page.test_summary import RECORD, row
 
+pytestmark = pytest.mark.slow
+
 CONFIG: dict[str, Any] = {
     "seed": 5,
     "model": {"source": "shuffled"},

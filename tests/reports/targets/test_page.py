@@ -18,6 +18,8 @@ from reports.targets.shown import effect_table, question_table, without_effect
 from reports.targets.tables import ANSWERS, EFFECTS
 from reports.targets.target import AGREEMENT, COREFERENCE, POSITION
 
+pytestmark = pytest.mark.slow
+
 NAN = float("nan")
 MODELS = ("minilm", "scratch")
 FORTH, RULE = "verb->subject", "nearest noun that agrees"
@@ -269,7 +271,6 @@ def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, name:
         write_targets_page(broken)
 
 
-@pytest.mark.slow
 def test_the_page_works_in_a_browser(opened: Callable[..., Any], folder: Path, hostile: str) -> None:
     page = opened(folder / "index.html", 390)
     assert page.evaluate("document.documentElement.scrollWidth") == 390

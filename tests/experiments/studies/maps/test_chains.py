@@ -12,6 +12,8 @@ from probes.chains.scores import SCORES
 from reports import Run
 from reports.studies.chains import tables
 
+pytestmark = pytest.mark.slow
+
 Scored = Callable[..., Run]
 
 ON = ("chains.enabled=true", "scoring.window_words=20")
@@ -72,7 +74,6 @@ def test_texts_that_the_model_cannot_read_are_counted(scored: Scored) -> None:
     assert any(reason.startswith("coreference chains: longer than the model") for reason in reasons)
 
 
-@pytest.mark.slow
 def test_the_page_names_the_head_its_rivals_and_the_limits(base: Path, tmp_path: Path) -> None:
     folder = run(load_config(base, ON), tmp_path)
     found = Run.open(folder).studies["chains"]

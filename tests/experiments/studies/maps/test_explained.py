@@ -19,6 +19,8 @@ from probes.scoring.score import Settings, score_corpus
 from reports import Run
 from reports.studies.explained.tables import HEADS
 
+pytestmark = pytest.mark.slow
+
 ROLES = {
     "1-1": [("dependency", "dependent->head", "det", 2), ("position", "other words", "next", 3)],
     "1-2": [("dependency", "head<-dependent", "all", 1), ("dependency", "dependent->head", "det", 1)],

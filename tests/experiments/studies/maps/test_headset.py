@@ -20,6 +20,8 @@ from probes.weights.subspaces import head_weights, subspace_overlap
 from reports import Run
 from reports.studies.headset.tables import HEADSET_TABLES
 
+pytestmark = pytest.mark.slow
+
 ON = ("heads={texts=12, groups=3, permutations=99, relations=3, largest=3}", 'probes.names=["dependency", "position"]')
 MANY = ("corpus.select.documents=40", "corpus.report.documents=40")
 
@@ -73,7 +75,6 @@ def test_the_single_head_of_an_ensemble_has_the_numbers_of_the_scores(together: 
     same_single_heads(Run.open(together))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("maps", ["norms", "rollout"])
 def test_heads_are_compared_and_put_together_by_the_maps_that_the_run_reads(
     maps: str, together: Path, scored: Callable[..., Run]
@@ -129,7 +130,6 @@ def test_the_page_tells_it_in_both_forms_with_its_figures(together: Path) -> Non
         assert (together / "report" / "figures" / f"{figure}.pdf").is_file()
 
 
-@pytest.mark.slow
 def test_the_same_config_gives_the_same_tables(
     together: Path, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,7 +139,6 @@ def test_the_same_config_gives_the_same_tables(
         pd.testing.assert_frame_equal(again.studies[name], table, check_exact=True)
 
 
-@pytest.mark.slow
 def test_what_is_switched_off_is_not_there(scored: Callable[..., Run]) -> None:
     assert not set(scored().studies) & set(HEADSET_TABLES)
     compared = scored("heads={texts=5, relations=0}", 'probes.names=["position"]')
@@ -156,7 +155,6 @@ def test_a_sample_without_a_text_that_can_be_read_is_noted(
     assert "heads are not compared as a set: no text of the sample can be read whole" in found.record.notes
 
 
-@pytest.mark.slow
 def test_ensembles_are_chosen_on_no_more_texts_and_words_than_asked(
     scored: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,7 +173,6 @@ def test_ensembles_are_chosen_on_no_more_texts_and_words_than_asked(
     assert asked == [(70, 800)]
 
 
-@pytest.mark.slow
 def test_heads_are_compared_on_no_more_words_than_asked(scored: Callable[..., Run]) -> None:
     few = scored("heads={texts=12, relations=0, words=20}", 'probes.names=["position"]', *MANY).record.heads
     assert 0 < few.words <= 20

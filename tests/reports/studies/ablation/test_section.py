@@ -18,6 +18,8 @@ from reports.studies.ablation.section import Ablations, ablations
 from reports.studies.ablation.tables import ABLATION_CONTRASTS, ABLATIONS, MEASURES
 from reports.studies.ablation.tables import KINDS as TOLD_KINDS
 
+pytestmark = pytest.mark.slow
+
 LAYERS, HEADS = 6, 12
 HOSTILE = '<b>&"|</script>`'
 RUN = {"model": "minilm", "step": pd.NA, "corpus": "EWT dev"}

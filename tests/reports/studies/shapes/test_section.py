@@ -24,6 +24,8 @@ from reports.studies.shapes.tables import SHAPE_TABLES
 from reports.studies.shapes.terms import SHAPES
 from reports.studies.tables import read_studies
 
+pytestmark = pytest.mark.slow
+
 LAYERS, HEADS = 6, 12
 PLANTED = {("attention", "[SEP]"): ((4, 1), 0.8), ("offset", "-1"): ((2, 3), 0.9), ("class", "diagonal"): ((2, 3), 0.7)}
 "Measure -> a head, and its value."
@@ -259,7 +261,6 @@ def test_the_thresholds_of_the_classes_are_those_of_the_rule() -> None:
     assert f"fewer than {rule.fewest} tokens" in told
 
 
-@pytest.mark.slow
 def test_a_reader_chooses_a_measure(browser: Any, folder: Path) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 900})
     complaints: list[str] = []
