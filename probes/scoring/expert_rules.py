@@ -5,6 +5,7 @@ Where the right kind of word does not stand in the text, nothing is attended to.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -191,6 +192,56 @@ def same_role(text: Text, query: int) -> Groups:
     return [[head for head in text.mentions if text.roles[head] == text.roles[query] != ""]]
 
 
+LINKING: Final = frozenset(
+    [
+        "of",
+        "to",
+        "with",
+        "by",
+        "from",
+        "in",
+        "for",
+        "at",
+        "on",
+        "about",
+        "against",
+        "over",
+        "than",
+        "and",
+        "or",
+        "as",
+        "between",
+        "after",
+        "before",
+        "under",
+        "into",
+        "through",
+        "during",
+        "without",
+        "via",
+        "near",
+    ]
+)
+"Prepositions and conjunctions that stand before noun phrases which are no subjects."
+
+
+def likely_subjects(text: Text, query: int) -> Groups:
+    """Name the mentions that look like subjects, those first whose words occur most often, and then all others so.
+
+    What a reader of words alone can do where a text has no tree: a subject stands after no preposition or conjunction
+    of English, and before a word that is none and no punctuation.
+    """
+    words = [word.lower() for word in text.document.words]
+    often = Counter(words)
+    groups: dict[tuple[bool, int], list[int]] = {}
+    for head, mention in text.longest.items():
+        before, after = min(mention.words) - 1, max(mention.words) + 1
+        follows = after < len(words) and words[after].isalpha() and words[after] not in LINKING
+        likely = follows and not (before >= 0 and words[before] in LINKING)
+        groups.setdefault((not likely, -max(often[words[word]] for word in mention.words)), []).append(head)
+    return [groups[place] for place in sorted(groups)]
+
+
 RULES: Final[dict[str, Callable[[], Baseline]]] = {
     "nearest word of a tag set": TagRule,
     "nearest noun or pronoun": partial(ExpertRule, nouns),
@@ -203,5 +254,6 @@ RULES: Final[dict[str, Callable[[], Baseline]]] = {
     "same head word or mention that agrees": partial(ExpertRule, same_word_or_agreeing),
     "nearest subject": partial(ExpertRule, subjects),
     "nearest mention of the same role": partial(ExpertRule, same_role),
+    "likely subject, most mentioned": partial(ExpertRule, likely_subjects),
 }
 "Rules of grammar by name: the nearest word of a tag set, and those of experts."

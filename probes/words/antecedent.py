@@ -45,6 +45,7 @@ class Antecedent:
         "same head word or mention that agrees",
         "nearest subject",
         "nearest mention of the same role",
+        "likely subject, most mentioned",
     )
     controls: ClassVar[tuple[str, ...]] = CONTROLS
     needs: ClassVar[str] = "candidates"

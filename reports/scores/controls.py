@@ -65,6 +65,7 @@ RULES: Final = {
     "agrees; of pronouns the nearest that agrees",
     "nearest subject": "the nearest mention that is a subject",
     "nearest mention of the same role": "the nearest mention with the same grammatical role",
+    "likely subject, most mentioned": "the mention that looks like a subject and is mentioned most often",
 }
 "Name -> what it is, of rules of grammar, which know tags and trees."
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from probes import Document, Mention, Sentence, get_probe
+from probes.records import frozen_ints
 from probes.registry import probe_names
 from probes.scoring.baseline_texts import Shown
 from probes.scoring.baselines import BASELINES
@@ -137,6 +138,47 @@ STORY = text(
 def test_an_antecedent_is_looked_for_by_features_words_and_roles(name: str, query: int, word: int) -> None:
     assert taken(name, STORY, query) == [word]
     assert taken(name, STORY, query, (1, 5)) == [], "no candidate is a mention"
+
+
+NAMES = ["Anna", "wrote", "to", "Bo", ",", "Cara", "saw", "Bo", "and", "Bo", "'s", "dog", "before", "she", "left"]
+"Anna and Cara look like subjects, Bo is named most often; nobody's tree is known."
+
+PLAIN_NAMES = Document(
+    "names",
+    (
+        Sentence(
+            "s",
+            tuple(NAMES),
+            frozen_ints([-1] * len(NAMES)),
+            ("",) * len(NAMES),
+            mentions=(
+                *(Mention((place,), place, NAMES[place]) for place in (0, 3, 5, 7, 9)),
+                Mention((13,), 13, "Anna"),
+            ),
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("candidates", "word"),
+    [
+        ((0, 3), 0),  # Bo stands after "to"
+        ((0, 5), 5),  # both look like subjects, each is named once: the nearer
+        ((3, 7), 7),  # neither looks like one: as often, the nearer
+        ((3, 5), 5),  # named more often, but no subject
+        ((3, 9), 9),
+    ],
+)
+def test_without_trees_a_subject_is_known_by_the_words_around_it(candidates: tuple[int, int], word: int) -> None:
+    assert taken("likely subject, most mentioned", PLAIN_NAMES, 13, candidates) == [word]
+
+
+def test_of_likely_subjects_the_one_that_is_mentioned_most_comes_first() -> None:
+    words = ["Bo", "slept", ".", "Bo", "ran", ".", "Anna", "sat", ".", "she"]
+    mentions = tuple(Mention((place,), place, words[place]) for place in (0, 3, 6, 9))
+    story = Document("d", (Sentence("s", tuple(words), frozen_ints([-1] * 10), ("",) * 10, mentions=mentions),))
+    assert taken("likely subject, most mentioned", story, 9, (3, 6)) == [3]
 
 
 AHEAD = text(
