@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,19 @@ def test_importing_all_of_reports_loads_no_torch_and_no_other_room() -> None:
 def test_every_module_has_a_subject() -> None:
     folders = [*MAY_IMPORT, "tests"]
     assert [str(m) for folder in folders for m in modules_of(folder) if m.stem in NO_SUBJECT] == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("probes.registry.POSITION", "reports.tables.grades.POSITION"),
+        ("probes.maps.sinks.KINDS", "reports.tables.grades.SINK_KINDS"),
+        ("experiments.statements.rule.HOLDS", "reports.claims.tables.HOLDS"),
+        ("experiments.statements.rule.FAILS", "reports.claims.tables.FAILS"),
+        ("experiments.statements.rule.OPEN", "reports.claims.tables.OPEN"),
+    ],
+)
+def test_what_reports_calls_as_another_room_does_is_the_same(one: str, other: str) -> None:
+    """`reports` imports no other room, so it has such words of its own."""
+    found = [getattr(import_module(place.rpartition(".")[0]), place.rpartition(".")[2]) for place in (one, other)]
+    assert found[0] == found[1]

@@ -7,8 +7,9 @@ from tests.experiments.findings.planted import planted_run, scored
 def _claim(name: str, told: dict[str, tuple[float, float]]):
     """A claim whose statements have these numbers, each with half the width of its interval."""
     statements = tuple(
-        RecordedStatement(text, "what is measured", "", "", Number(value, value - half, value + half, 5, "nats"))
+        RecordedStatement(text, "what is measured", "", "", estimate, "claim", "")
         for text, (value, half) in told.items()
+        for estimate in [Number(value, value - half, value + half, 5, "nats")]
     )
     cells = tuple(ConditionMean("d_model 128", at, Number(2.0, 1.9, 2.1, 5, "nats")) for at in (1.0, 8.0))
     loss = RecordedMeasure("evaluation loss", "nats", "seed", "heads in a layer", cells, ())
