@@ -134,7 +134,7 @@ class NullRuns:
 
 def null_runs(seeds: int, sentences: int, progress: Callable[[int, int], None]) -> Iterator[dict[str, Any]]:
     """Yield a row a corpus, kind of weights and seed."""
-    corpora, done = null_corpora(), 0
+    corpora, done = null_corpora() if seeds else [], 0
     for corpus in corpora:
         runs = NullRuns(corpus, sentences)
         for source in SOURCES:
