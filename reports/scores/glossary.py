@@ -119,10 +119,9 @@ MEANING: Final = (
     ),
     (
         "sink",
-        "A head that attends to special tokens. Those with a grade in [CLS] or [SEP], and in no role of language, are "
-        "counted apart from position heads. Where special tokens get at least half of the attention of words, a sink "
-        "writes little if their values are at most half as long as those of words (Kobayashi et al. 2020), and else "
-        "spreads what they hold to all words. Table sinks.",
+        "A head whose words give special tokens at least half of their attention. It writes little if values of "
+        "special tokens are at most half as long as those of words (Kobayashi et al. 2020), and else spreads what they "
+        "hold. A grade in [CLS] or [SEP] says only that more goes there than in controls. Table sinks.",
     ),
     (
         "verdict on a question",

@@ -10,7 +10,7 @@ import pandas as pd
 
 from reports.formats import points
 from reports.scores.best_heads import CLASSIFIER, probes
-from reports.tables.grades import ANSWERS, GRADES, POSITION, SINK_KINDS, SINKS, counted
+from reports.tables.grades import ANSWERS, GRADES, POSITION, SINK_KINDS, SPECIAL, counted
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Finds:
     "Verdict on a question -> how many questions have it; pooled labels are not counted beside their parts."
     grades: Mapping[str, int]
     "Head that has a grade in some label -> its highest."
-    sinks: frozenset[str] = frozenset()
+    special: frozenset[str] = frozenset()
     "Heads that have a grade in a special token."
 
     @property
@@ -103,9 +103,11 @@ class GradeCounts:
     by_grade: tuple[int, ...]
     "Heads whose highest grade in a role of language is 3, 2 and 1."
     position: int
-    "Heads with a grade in position, but in no special token and in no role of language."
-    sinks: frozenset[str]
-    "Heads with a grade in a special token and in no role of language."
+    "Heads with a grade in position that are counted nowhere else."
+    sinks: Mapping[str, int] | None
+    "Kind of sink -> heads without a role of language; None where sinks were not measured."
+    special: int
+    "Heads with a grade in a special token that are no sinks and have no role of language."
     both: int
     "Heads with a grade in position and in a role of language."
     answers: Mapping[str, int]
@@ -113,19 +115,21 @@ class GradeCounts:
     tests_language: bool
 
     @classmethod
-    def of(cls, finds: tuple[Finds, ...]) -> GradeCounts:
-        """Count what the probes found."""
+    def of(cls, finds: tuple[Finds, ...], kinds: Mapping[str, str]) -> GradeCounts:
+        """Count what the probes found; `kinds` as in `Verdicts`."""
         language, placed = [one for one in finds if one.of_language], [one for one in finds if not one.of_language]
         highest: dict[str, int] = {}
         for one in language:
             for head, grade in one.grades.items():
                 highest[head] = max(grade, highest.get(head, 0))
         position = {head for one in placed for head in one.grades}
-        sinks = frozenset(head for one in placed for head in one.sinks) - highest.keys()
+        sinks = {head: kind for head, kind in kinds.items() if kind and head not in highest}
+        special = {head for one in placed for head in one.special} - highest.keys() - sinks.keys()
         by_grade = tuple(sum(grade == wanted for grade in highest.values()) for wanted in (3, 2, 1))
         answers = {answer: sum(one.answers.get(answer, 0) for one in language) for answer in ANSWERS}
-        alone, both = len(position - highest.keys() - sinks), len(position & highest.keys())
-        return cls(by_grade, alone, sinks, both, answers, bool(language))
+        alone, both = position - highest.keys() - sinks.keys() - special, position & highest.keys()
+        by_kind = {kind: list(sinks.values()).count(kind) for kind in SINK_KINDS} if kinds else None
+        return cls(by_grade, len(alone), by_kind, len(special), len(both), answers, bool(language))
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,7 @@ class Verdicts:
     controlled: bool
     "Whether the run had any control."
     kinds: Mapping[str, str] = field(default_factory=dict)
-    'Name of a head -> one of SINK_KINDS, or "" where it gives special tokens little; empty where that is not known.'
+    'Name of a head -> one of SINK_KINDS, or "" where it is no sink; empty where that was not measured.'
 
     @classmethod
     def of(
@@ -158,7 +162,7 @@ class Verdicts:
 
     def counted(self, heads: int) -> tuple[str, ...]:
         """Return heads by grade and questions by verdict, in sentences; `heads` is how many the model has."""
-        counts, said = GradeCounts.of(self.finds), []
+        counts, said = GradeCounts.of(self.finds, self.kinds), []
         if counts.tests_language:
             grades = ", ".join(f"{n} {name}" for n, name in zip(counts.by_grade, GRADES[:0:-1], strict=True))
             said.append(f"Heads by highest grade in a role of language: {grades}, of {heads}.")
@@ -171,17 +175,18 @@ class Verdicts:
         return tuple(said)
 
     def _placed(self, counts: GradeCounts) -> str:
-        """Return how many position heads and how many sinks there are, and how many sinks of which kind."""
-        both = f" ({counts.both} of those above have such a grade too)" if counts.both else ""
-        said = f"Position heads and sinks, not counted above: {counts.position} and {len(counts.sinks)}{both}."
-        if not counts.sinks or not self.kinds:
-            return said
-        kinds = [self.kinds[head] for head in counts.sinks]
-        little, spread, neither = (kinds.count(kind) for kind in (*SINK_KINDS, ""))
-        return (
-            f"{said} Of the sinks {little} write little, {spread} spread what special tokens hold, and {neither} give "
-            "these less than half of their attention."
-        )
+        """Return how many position heads and sinks there are, and how many sinks of which kind."""
+        told = [f"{counts.position} for position"]
+        if counts.sinks is None:
+            told.append(f"{counts.special} for a special token")
+        else:
+            little, spread = (counts.sinks[kind] for kind in SINK_KINDS)
+            told += [
+                f"{little + spread} as sinks ({little} write little, {spread} spread what special tokens hold)",
+                f"{counts.special} for a special token that gets less than half of their attention",
+            ]
+        both = f" Of the heads above {counts.both} have a grade in position too." if counts.both else ""
+        return f"Heads not counted above: {', '.join(told)}.{both}"
 
 
 def find_all(scores: pd.DataFrame) -> tuple[Finds, ...]:
@@ -193,11 +198,11 @@ def find_all(scores: pd.DataFrame) -> tuple[Finds, ...]:
 def _finds(probe: str, tested: pd.DataFrame) -> Finds:
     questions = tested.drop_duplicates(["label", "variant"])
     graded = tested[tested["grade"] > 0].groupby("name")["grade"].max()
-    sinks = tested[(tested["grade"] > 0) & tested["label"].isin(SINKS)]["name"]
+    special = tested[(tested["grade"] > 0) & tested["label"].isin(SPECIAL)]["name"]
     answers = questions.loc[counted(questions["label"]), "verdict"].value_counts().to_dict()
     return Finds(
         probe,
         {answer: int(answers.get(answer, 0)) for answer in ANSWERS},
         {str(name): int(grade) for name, grade in graded.items()},
-        frozenset(map(str, sinks)),
+        frozenset(map(str, special)),
     )

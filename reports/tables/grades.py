@@ -18,8 +18,8 @@ ANSWERS: Final = ("yes", "no", "undecided")
 POSITION: Final = "position"
 "The probe whose labels are no roles of language: previous and next word, other places, and special tokens."
 
-SINKS: Final = ("[CLS]", "[SEP]")
-"Its labels that are special tokens; a head with a grade in one is a sink."
+SPECIAL: Final = ("[CLS]", "[SEP]")
+"Its labels that are special tokens."
 
 WRITES_LITTLE, SPREADS = SINK_KINDS = ("writes little", "spreads")
 "Kinds of sinks, as `probes.maps.sinks` names them."

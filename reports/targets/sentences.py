@@ -14,7 +14,7 @@ from reports.scores.plain_names import GUESSES, guess, task
 from reports.studies.ablation.costs import LEVEL, VALUE
 from reports.tables.grades import GRADES, answered, grade_name
 from reports.targets.record import TargetRecord
-from reports.targets.target import SINK, TARGETS, RoleTarget
+from reports.targets.target import SPECIAL, TARGETS, RoleTarget
 
 Row = Mapping[Any, Any]
 
@@ -34,7 +34,7 @@ def spoken(record: TargetRecord) -> tuple[tuple[RoleTarget, tuple[str, ...]], ..
 def _sentences(target: RoleTarget, rows: pd.DataFrame, record: TargetRecord) -> Iterator[str]:
     doubts: dict[str, list[str]] = {}
     for model, own in rows.groupby("model", sort=False):
-        for doubt in _doubt(target, own[own["place"] != SINK]):
+        for doubt in _doubt(target, own[own["place"] != SPECIAL]):
             doubts.setdefault(doubt, []).append(str(model))
     yield from (f"{', '.join(models)}: {doubt}" for doubt, models in doubts.items())
     for model, own in rows[rows["summary"]].groupby("model", sort=False):

@@ -104,7 +104,7 @@ QUESTION: Final = (
 "Of the table of questions; the effect stands behind them."
 
 
-TITLES: Final = dict(zip(PLACES, ("Selected heads", "Sinks", "Further labels and directions"), strict=True))
+TITLES: Final = dict(zip(PLACES, ("Selected heads", "Special tokens", "Further labels and directions"), strict=True))
 
 
 def question_table(record: TargetRecord, target: RoleTarget, place: str) -> TextTable:

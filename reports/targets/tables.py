@@ -41,7 +41,9 @@ ANSWERS: Final = Table(
         text("run", "Run as the page names it."),
         _MODEL,
         replace(CORPUS, meaning="Corpus of the report split."),
-        text("place", "Where the question stands: in the first table, among sinks, or in what unfolds.", PLACES),
+        text(
+            "place", "Where the question stands: in the first table, among special tokens, or in what unfolds.", PLACES
+        ),
         flag("summary", "Whether the summary of the page tells this question."),
         *QUESTION,
         replace(SCORES["name"], meaning="Head selected on the selection split, as layer-head counted from 1."),

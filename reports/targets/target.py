@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from reports.tables.grades import SINKS
+from reports.tables import grades
 
-FIRST, SINK, FURTHER = PLACES = ("first", "sink", "further")
-"Where a question stands: in the first table of its target, among the sinks, or in what a page unfolds."
+FIRST, SPECIAL, FURTHER = PLACES = ("first", "special", "further")
+"Where a question stands: in the first table of its target, among special tokens, or in what a page unfolds."
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class RoleTarget:
     "Pattern of the labels of the first table."
     pooled: str = "all"
     "The label that stands there in every variant; the others in their first one."
-    sinks: tuple[str, ...] = ()
+    special: tuple[str, ...] = ()
     of_language: bool = True
     "Whether its labels are roles of language."
 
@@ -39,8 +39,8 @@ class RoleTarget:
         >>> AGREEMENT.place("attractors=1", first_variant=True), AGREEMENT.place("distance=1", first_variant=True)
         ('first', 'further')
         """
-        if label in self.sinks:
-            return SINK
+        if label in self.special:
+            return SPECIAL
         shown = re.fullmatch(self.labels, label) and (first_variant or label == self.pooled)
         return FIRST if shown else FURTHER
 
@@ -59,7 +59,7 @@ COREFERENCE: Final = RoleTarget(
 
 POSITION: Final = RoleTarget(
     *("position", "Position", ("position",), ("previous", "next"), "previous|next"),
-    sinks=SINKS,
+    special=grades.SPECIAL,
     of_language=False,
 )
 

@@ -6,7 +6,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from probes.maps import sinks
 from reports import Run, write_scores, write_studies
 from reports.heads.sinks import kinds_of_sinks
 from reports.page.page_model import gather
@@ -29,10 +28,6 @@ def run(written_run: Path) -> Run:
     table = pd.DataFrame(rows).assign(model="m", step=pd.NA, corpus="c", special=0.8, written=0.2, length=0.0625)
     table["kind"] = [KINDS.get(name, "") for name in table["name"]]
     return replace(found, studies={"sinks": SINKS.validated(table, "sinks.parquet")})
-
-
-def test_kinds_are_named_as_they_are_measured() -> None:
-    assert SINK_KINDS == sinks.KINDS
 
 
 def test_a_card_says_of_which_kind_a_sink_is_and_nothing_of_other_heads(run: Run) -> None:
@@ -59,13 +54,13 @@ def test_kinds_are_those_of_all_heads_at_the_last_step(run: Run) -> None:
 
 
 def test_the_first_screen_of_a_page_counts_the_sinks_of_each_kind(run: Run, run_folder: Path) -> None:
-    """Heads 5-5 and 6-6 have a grade in the previous word; 6-6 and 2-4 get one in [CLS], 1-2 has one in obj as well."""
+    """Head 6-6 gets a grade in [CLS] though it is no sink; of the sinks 1-1 and 1-2 are specialised."""
     asked = (run.scores["label"] == "[CLS]") & (run.scores["split"] == "report")
     graded = asked & run.scores["name"].isin(["6-6", "2-4", "1-2"])
     write_scores(run.scores.assign(grade=run.scores["grade"].where(~graded, 1)), run_folder)
     write_studies(run.studies, run_folder)
-    (line,) = [line for line in gather(run_folder).opening.found if line.startswith("Position heads and sinks")]
+    (line,) = [line for line in gather(run_folder).opening.found if line.startswith("Heads not counted above")]
     assert line.endswith(
-        " and 2 (1 of those above have such a grade too). Of the sinks 0 write little, 1 spread what special tokens "
-        "hold, and 1 give these less than half of their attention."
+        ", 1 as sinks (0 write little, 1 spread what special tokens hold), 1 for a special token that gets less than "
+        "half of their attention. Of the heads above 1 have a grade in position too."
     )

@@ -59,7 +59,7 @@ def test_the_summary_begins_with_heads_by_grade_and_questions_by_verdict(scores:
         f"{counts[2]} beyond position and controls, of 72."
     )
     assert sum(counts) == len(verdicts.specialised) > 5
-    assert sentences[1].startswith("Position heads and sinks, not counted above: ")
+    assert sentences[1].startswith("Heads not counted above: ")
     assert sentences[2].startswith(
         "Does some head have a grade? Of 47 questions about roles of language: 6 yes, 3 no, 38"
     )

@@ -58,44 +58,51 @@ def test_a_question_of_pooled_labels_is_not_counted_beside_its_parts():
     assert alone.answers["undecided"] == 1, "a probe with no other label"
 
 
-SINKS = frozenset({"1-1", "3-3", "7-7"})
+SPECIAL = frozenset({"1-1", "3-3", "7-7"})
 
 
 def test_heads_are_counted_once_by_their_highest_grade_and_position_heads_apart():
     finds = (
-        Finds("position", {"yes": 2, "no": 1, "undecided": 0}, {"1-1": 1, "2-2": 1, "3-3": 1, "7-7": 1}, SINKS),
+        Finds("position", {"yes": 2, "no": 1, "undecided": 0}, {"1-1": 1, "2-2": 1, "3-3": 1, "7-7": 1}, SPECIAL),
         Finds("dependency", {"yes": 3, "no": 1, "undecided": 4}, {"1-1": 1, "4-4": 3, "5-5": 2}),
         Finds("agreement", {"yes": 1, "no": 0, "undecided": 2}, {"1-1": 2, "6-6": 1}),
     )
-    counts = GradeCounts.of(finds)
+    counts = GradeCounts.of(finds, {})
     assert (counts.by_grade, counts.position, counts.both) == ((1, 2, 1), 1, 1)
-    assert counts.sinks == {"3-3", "7-7"}
+    assert (counts.sinks, counts.special) == (None, 2)
     verdicts = Verdicts(RunThresholds(), finds, controlled=True)
     assert verdicts.specialised == {"1-1", "4-4", "5-5", "6-6"}
     assert verdicts.counted(72) == (
         "Heads by highest grade in a role of language: 1 beyond grammar rules, 2 beyond words, 1 beyond position and "
         "controls, of 72.",
-        "Position heads and sinks, not counted above: 1 and 2 (1 of those above have such a grade too).",
+        "Heads not counted above: 1 for position, 2 for a special token. Of the heads above 1 have a grade in "
+        "position too.",
         "Does some head have a grade? Of 11 questions about roles of language: 4 yes, 1 no, 6 undecided.",
     )
     only_position = Verdicts(RunThresholds(), finds[:1], controlled=True).counted(72)
-    assert only_position == ("Position heads and sinks, not counted above: 1 and 3.",)
+    assert only_position == ("Heads not counted above: 1 for position, 3 for a special token.",)
 
 
-def test_sinks_are_counted_by_kind_where_it_is_known():
-    finds = (Finds("position", {}, {"1-1": 1, "1-2": 1, "2-1": 1, "2-2": 1, "3-1": 1}, SINKS | {"2-1", "1-2"}),)
-    kinds = dict.fromkeys(("1-1", "1-2", "7-7"), SINK_KINDS[0]) | {"2-1": SINK_KINDS[1], "3-3": "", "3-1": ""}
-    assert Verdicts(RunThresholds(), finds, True, kinds).counted(72) == (
-        "Position heads and sinks, not counted above: 2 and 5. Of the sinks 3 write little, 1 spread what special "
-        "tokens hold, and 1 give these less than half of their attention.",
+def test_a_sink_is_what_gives_special_tokens_half_of_its_attention_whatever_its_grades_in_position():
+    position = Finds("position", {}, {"1-1": 1, "1-2": 1, "2-1": 1, "2-2": 1, "3-1": 1, "4-4": 1}, SPECIAL)
+    finds = (position, Finds("dependency", {}, {"4-4": 1}))
+    kinds = dict.fromkeys(("1-1", "1-2", "4-4", "6-6"), SINK_KINDS[0]) | {"2-1": SINK_KINDS[1], "3-3": "", "3-1": ""}
+    counts = GradeCounts.of(finds, kinds)
+    assert counts.sinks == {SINK_KINDS[0]: 3, SINK_KINDS[1]: 1}, "4-4 has a role of language, 6-6 no grade at all"
+    assert (counts.special, counts.position) == (2, 2), "3-3 and 7-7; 2-2 and 3-1"
+    _, line, _ = Verdicts(RunThresholds(), finds, True, kinds).counted(72)
+    assert line == (
+        "Heads not counted above: 2 for position, 4 as sinks (3 write little, 1 spread what special tokens hold), 2 "
+        "for a special token that gets less than half of their attention. Of the heads above 1 have a grade in "
+        "position too."
     )
 
 
-def test_a_sink_has_a_grade_in_a_special_token_whatever_its_grades_elsewhere():
+def test_heads_with_a_grade_in_a_special_token_are_known_whatever_their_grades_elsewhere():
     rows = [
         {**question(label, "yes", grade, "position"), "name": name}
         for name, label, grade in (("1-1", "[CLS]", 1), ("1-1", "next", 2), ("2-2", "[SEP]", 0), ("3-3", "previous", 1))
     ]
     (found,) = find_all(pd.DataFrame(rows))
-    assert found.sinks == {"1-1"}
+    assert found.special == {"1-1"}
     assert found.grades == {"1-1": 2, "3-3": 1}

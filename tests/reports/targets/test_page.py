@@ -62,7 +62,7 @@ def record(hostile: str) -> TargetRecord:
         answer("agreement", "all", FORTH, "3-3", 0.9, 3, run="own", model="scratch", corpus="grammar"),
         answer("coreference", "all", "preceding mention heads", "3-5", 0.5, 0, highest=1, highest_heads="2-2"),
         answer("position", "previous", "other words", "1-1", 0.95, 1, **plain),
-        answer("position", "[CLS]", "all tokens", "1-2", 0.4, 0, place="sink", summary=False, **plain),
+        answer("position", "[CLS]", "all tokens", "1-2", 0.4, 0, place="special", summary=False, **plain),
         answer("position", hostile, "all tokens", "", NAN, 0, place="further", summary=False, **plain),
     ]
     effects = [
@@ -200,8 +200,8 @@ def test_questions_and_effects_stand_in_tables(folder: Path) -> None:
     assert "<script>" not in text
 
 
-def test_sinks_stand_in_a_table_of_their_own(record: TargetRecord) -> None:
-    tables = [question_table(record, POSITION, place) for place in ("first", "sink", "further")]
+def test_special_tokens_stand_in_a_table_of_their_own(record: TargetRecord) -> None:
+    tables = [question_table(record, POSITION, place) for place in ("first", "special", "further")]
     assert [len(table) for table in tables] == [1, 1, 1]
     assert "looks at [CLS]" in str(tables[1])
 
