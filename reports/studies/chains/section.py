@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from reports.formats import MISSING, count, percent, signed, signed_interval
+from reports.formats import MISSING, count, listed, percent, signed, signed_interval
 from reports.run.folder import RunFolder
 from reports.studies.chains.tables import CHAINS, SCORES
 from reports.tables.cells import Cell, TextColumn
@@ -44,6 +44,9 @@ CHAIN_TERMS: Final[Sequence[tuple[str, str]]] = (
 )
 "Term -> definition, for the section on chains."
 
+SINGLE: Final = "single mentions"
+"The rival whose chains are the mentions by themselves."
+
 Row = Mapping[str, Mapping[Any, Any]]
 "A head or a rival: score -> columns of the table."
 
@@ -65,7 +68,12 @@ def chains(run: RunFolder) -> Chains | None:
         return None
     table = last_step(table)
     rows = _rows(table[(table["split"] == "report") & (table["selected"] | (table["method"] == "rival"))])
-    return Chains(_said(rows[0]["CoNLL"], rows[1]["CoNLL"]), (_f1(rows), _precision_and_recall(rows)))
+    idle = [_named(row["CoNLL"]) for row in rows if _is_idle(row, rows)]
+    rows = [row for row in rows if _named(row["CoNLL"]) not in idle]
+    said = _said(rows[0]["CoNLL"], rows[1]["CoNLL"])
+    if idle:
+        said += f" Rules that made no link are not shown: {listed(f'“{name}”' for name in idle)}."
+    return Chains(said, (_f1(rows), _precision_and_recall(rows)))
 
 
 def _rows(told: pd.DataFrame) -> list[Row]:
@@ -74,6 +82,13 @@ def _rows(told: pd.DataFrame) -> list[Row]:
         {str(one["measure"]): one for one in found.to_dict("records")} for _, found in told.groupby("name", sort=False)
     ]
     return sorted(rows, key=lambda row: (row["CoNLL"]["method"] != "head", -row["CoNLL"]["f1"]))
+
+
+def _is_idle(row: Row, rows: Sequence[Row]) -> bool:
+    """Say whether a rule made no link: it scores as chains of single mentions do."""
+    single = next((one for one in rows if one["CoNLL"]["name"] == SINGLE), row)
+    alike = all(row[score][value] == single[score][value] for score in SCORES[:-1] for value in ("precision", "recall"))
+    return row is not single and alike
 
 
 def _said(head: Mapping[Any, Any], rival: Mapping[Any, Any]) -> str:

@@ -63,6 +63,19 @@ def test_the_selected_head_stands_before_its_rivals_and_those_stand_by_their_ave
     assert both.texts[0][:2] == ("head 3-5", "70.0 / 60.0")
 
 
+def test_a_rule_that_made_no_link_is_named_and_has_no_row(run_folder: Path) -> None:
+    """It scores as single mentions do; "nearest" has another average."""
+    table = linked()
+    idle, single = (
+        table[table["name"] == "nearest"].assign(name=name) for name in ("nearest subject", "single mentions")
+    )
+    other = table.assign(precision=table["precision"].where(table["name"] != "nearest", 0.3))
+    found = chains(written(pd.concat([other, idle, single]), run_folder))
+    assert found is not None
+    assert found.said.endswith(" Rules that made no link are not shown: “nearest subject”.")
+    assert [row[0] for row in found.tables[0]] == ["head 3-5", "sieve", "nearest", "single mentions"]
+
+
 @pytest.mark.parametrize(
     ("lead", "said"),
     [
