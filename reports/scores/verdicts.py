@@ -181,8 +181,9 @@ class Verdicts:
             told.append(f"{counts.special} for a special token")
         else:
             little, spread = (counts.sinks[kind] for kind in SINK_KINDS)
+            kinds = f" ({little} write little, {spread} spread what special tokens hold)" if little + spread else ""
             told += [
-                f"{little + spread} as sinks ({little} write little, {spread} spread what special tokens hold)",
+                f"{little + spread} as sinks{kinds}",
                 f"{counts.special} for a special token that gets less than half of their attention",
             ]
         both = f" Of the heads above {counts.both} have a grade in position too." if counts.both else ""
