@@ -17,6 +17,7 @@ CODE = (*ROOMS, "docs", "tests")
 
 DOTTED = re.compile(rf"`((?:{'|'.join(ROOMS)})(?:\.\w+)+)`")
 PATH = re.compile(rf"(?<![\w/.*(-])((?:{'|'.join(CODE)})/[\w/.-]*[\w/])(?![\w*{{])")
+MACHINE = re.compile(r"(?<![\w.])/(?:tmp|home|root|work|Users|mnt)/[\w./-]*")
 PLACEHOLDER = re.compile(r"[A-Z]{4,}|somebody|subject_object")
 "In a path that stands for others, or for a file that a page shows how to write."
 
@@ -106,3 +107,11 @@ def test_every_path_that_is_named_exists(texts: dict[str, str]) -> None:
     assert len(named) > 50
     lost = [(page, path) for page, path in named if not PLACEHOLDER.search(path) and not (ROOT / path).exists()]
     assert sorted(f"{page}: {path}" for page, path in lost) == []
+
+
+def test_no_published_page_names_a_folder_of_a_machine() -> None:
+    """A published command is one that a reader can type; its run was made under some folder of ours."""
+    pages = [path for kind in ("md", "toml", "json", "csv") for path in (ROOT / "reports/published").rglob(f"*.{kind}")]
+    assert len(pages) > 20
+    named = {path.parent.name: MACHINE.findall(path.read_text(encoding="utf-8")) for path in pages}
+    assert {name: found for name, found in named.items() if found} == {}
