@@ -8,7 +8,7 @@ from pathlib import Path
 
 from experiments.claims import averaging, compute, emergence, heads, loop, mixing, recurrence, scaling
 from experiments.claims.claim import Claim, ClaimSection
-from experiments.config.file import read_toml, validated
+from experiments.config.file import find_config, read_toml, validated
 from experiments.config.section import ConfigError
 from mha.nearest_name import nearest_name
 
@@ -36,6 +36,7 @@ def load_claim(path: Path, changes: Sequence[str] = ()) -> Loaded:
 
     Raises ConfigError with one line that names the file, the key, and what was expected.
     """
+    path = find_config(path)
     found = read_toml(path, changes)
     if "claim" not in found:
         known = ", ".join(CLAIMS)

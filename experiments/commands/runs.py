@@ -16,7 +16,7 @@ class ReportError(ValueError):
 
 
 def run(
-    config: Annotated[Path, typer.Argument(help="A TOML config, such as experiments/configs/quickstart.toml.")],
+    config: Annotated[Path, typer.Argument(help="A TOML config, or the name of one that comes along: quickstart.")],
     changes: Annotated[list[str] | None, typer.Option("--set", help="key=value instead of the config's.")] = None,
     out: Out = Path("runs"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run of another config.")] = False,
@@ -34,7 +34,7 @@ def run(
 
 
 def train(
-    config: Annotated[Path, typer.Argument(help="A TOML config with a table \\[train].")],
+    config: Annotated[Path, typer.Argument(help="A TOML config with \\[train], or the name of one: scratch.")],
     changes: Annotated[list[str] | None, typer.Option("--set", help="key=value instead of the config's.")] = None,
     out: Out = Path("runs"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a training that was cut off.")] = False,

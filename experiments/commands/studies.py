@@ -29,7 +29,7 @@ def sandbox(
 
 
 def claim(
-    configs: Annotated[list[Path], typer.Argument(help="TOML configs, such as experiments/configs/claims/*.toml.")],
+    configs: Annotated[list[Path], typer.Argument(help="TOML configs, or names of them: claims/heads.")],
     changes: Annotated[list[str] | None, typer.Option("--set", help="key=value instead of the configs'.")] = None,
     out: Annotated[Path, typer.Option("--out", help="Folder of the page, with a folder a claim.")] = Path(
         "runs/claims"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Container, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -13,6 +13,19 @@ from pydantic.fields import FieldInfo
 from experiments.config.section import ConfigError, Placed, Section
 from mha.models.folders import NAMED
 from mha.nearest_name import nearest_name
+
+CONFIGS: Final = Path(__file__).parents[1] / "configs"
+"The folder of the configs that come with headscope."
+
+
+def find_config(path: Path) -> Path:
+    """Return the file of a config: the path, or without such a file the config that comes with headscope by that name.
+
+    >>> find_config(Path("claims/heads")).relative_to(CONFIGS).as_posix()
+    'claims/heads.toml'
+    """
+    shipped = CONFIGS / path.with_suffix(".toml")
+    return path if path.exists() or not shipped.is_file() else shipped
 
 
 def read_toml(path: Path, changes: Sequence[str]) -> dict[str, Any]:
@@ -23,9 +36,8 @@ def read_toml(path: Path, changes: Sequence[str]) -> dict[str, Any]:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        folder = Path(__file__).parents[1] / "configs"
-        shipped = ", ".join(sorted(file.name for file in folder.glob("*.toml")))
-        raise ConfigError(f"{path}: no such config; headscope comes with {shipped} in {folder}") from None
+        shipped = ", ".join(sorted(file.stem for file in CONFIGS.glob("*.toml")))
+        raise ConfigError(f"{path}: no such config; headscope comes with {shipped}, in {CONFIGS}") from None
     except (IsADirectoryError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not a text file ({type(error).__name__})") from None
     except tomllib.TOMLDecodeError as error:

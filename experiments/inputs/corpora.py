@@ -8,16 +8,28 @@ from experiments.config.config import GRAMMAR, Config, CorpusPart
 from experiments.config.sections import AGREEMENT, GENERATED, SENSES
 from probes import Corpus
 from probes.constructions.agreement_corpus import GRAMMAR_SET, agreement_sentences
+from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import NAMED, corpus_path
 from probes.words.senses import sense_items
 
 
 def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
-    """Return the corpora of the selection split and of the report split."""
-    select = _open(config.corpus.select)
-    if config.corpus.report is None:
-        return select.halves()
-    return select, _open(config.corpus.report)
+    """Return the corpora of the selection split and of the report split.
+
+    Raises CorpusError where one corpus is to be divided, and either half would be empty.
+    """
+    whole = _open(config.corpus.select)
+    if config.corpus.report is not None:
+        return whole, _open(config.corpus.report)
+    select, report = whole.halves()
+    documents = [half.size()["documents"] for half in (select, report)]
+    if not all(documents) and any(documents):
+        raise CorpusError(
+            f"{whole.name}: heads are selected on some documents and reported on others, but the half for "
+            f"{'reporting' if documents[0] else 'selection'} is empty: all {sum(documents)} documents fell into the "
+            "other (by a hash of their ids); give more documents, or a second corpus as [corpus] report"
+        )
+    return select, report
 
 
 def open_corpus(name: str) -> Corpus:

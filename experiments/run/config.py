@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from experiments.config.config import Config, ConfigError, TrainingConfig, with_studies
-from experiments.config.file import read_toml, resolve_tables, validated
+from experiments.config.file import find_config, read_toml, resolve_tables, validated
 from experiments.run.studies import STUDIES
 
 RunConfig: Final = with_studies(
@@ -17,15 +17,18 @@ RunConfig: Final = with_studies(
 
 
 def load_config(path: Path, changes: Sequence[str] = ()) -> Config:
-    """Read a config file; `changes` are "key=value" with dots between tables and TOML values.
+    """Read a config file, or one that comes with headscope by its name.
 
-    Raises ConfigError with one line that names the file, the key, and what was expected.
+    `changes` are "key=value" with dots between tables and TOML values. Raises ConfigError with one line that names the
+    file, the key, and what was expected.
     """
+    path = find_config(path)
     return checked(read_toml(path, changes), path.parent, path)
 
 
 def load_training(path: Path, changes: Sequence[str] = ()) -> TrainingConfig:
     """Read what `headscope train` needs of a config file: its name and [train]; other tables must be right as well."""
+    path = find_config(path)
     values = read_toml(path, changes)
     if values.keys() <= TrainingConfig.model_fields.keys():
         return validated(TrainingConfig, values, path)

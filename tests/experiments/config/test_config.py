@@ -9,9 +9,10 @@ import tomli_w
 from pydantic import BaseModel, ValidationError
 
 from experiments.config.config import Config, ConfigError, CorpusPart, resolved
+from experiments.config.file import CONFIGS, find_config
 from experiments.run.config import RunConfig, load_config
 
-SHIPPED = sorted((Path(__file__).parents[3] / "experiments" / "configs").glob("*.toml"))
+SHIPPED = sorted(CONFIGS.glob("*.toml"))
 
 CHANGED: dict[str, Any] = {
     "name": "other",
@@ -393,8 +394,18 @@ def test_what_is_not_a_text_file_is_said(tmp_path: Path) -> None:
 def test_for_a_missing_config_those_that_exist_are_named(tmp_path: Path) -> None:
     message = complaint(tmp_path / "quikstart.toml")
     assert message.startswith("no such config; headscope comes with ")
-    assert all(path.name in message for path in SHIPPED)
+    assert all(path.stem in message for path in SHIPPED)
     assert str(SHIPPED[0].parent) in message
+
+
+def test_a_config_that_comes_along_is_found_by_its_name_unless_a_file_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert load_config(Path("quickstart")) == load_config(CONFIGS / "quickstart.toml")
+    assert find_config(Path("claims/heads")) == CONFIGS / "claims" / "heads.toml"
+    Path("quickstart").write_text("name = 'mine'")
+    assert find_config(Path("quickstart")) == Path("quickstart")
 
 
 # --- paths

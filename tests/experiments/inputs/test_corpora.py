@@ -49,3 +49,16 @@ def test_documents_first_and_sets_reach_the_corpus(tmp_path: Path, monkeypatch: 
     missing = load_config(path, ['corpus.select.sets=["marvin-linzen"]'])
     with pytest.raises(CorpusError, match=r"'marvin-linzen' are not at .*; set HEADSCOPE_DATA"):
         open_corpora(missing)
+
+
+def test_one_document_is_refused_where_it_would_have_to_be_divided(tmp_path: Path) -> None:
+    corpus = "# newdoc id = a\n1\tBirds\tbird\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tfly\tfly\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+    for name in ("one", "other"):
+        (tmp_path / f"{name}.conllu").write_text(corpus, "utf-8")
+    config = tmp_path / "one.toml"
+    config.write_text('name = "x"\ncorpus.select.path = "one.conllu"\n', "utf-8")
+    with pytest.raises(CorpusError, match=r"^one: .* is empty: all 1 documents .* as \[corpus\] report$"):
+        open_corpora(load_config(config))
+    with config.open("a", encoding="utf-8") as file:
+        file.write('corpus.report.path = "other.conllu"\n')
+    assert [corpus.size()["documents"] for corpus in open_corpora(load_config(config))] == [1, 1]
