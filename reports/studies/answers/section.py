@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import pandas as pd
-from scipy import stats
+import scipy
 
 from reports.formats import count, decimal, interval, percent
 from reports.run.folder import RunFolder
@@ -78,7 +78,7 @@ def _right(log_odds: pd.Series) -> str:
     hits, n = int((log_odds > 0).sum()), len(log_odds)
     if not n:
         return ""
-    ends = stats.binomtest(hits, n).proportion_ci(0.95)
+    ends = scipy.stats.binomtest(hits, n).proportion_ci(0.95)
     return f"{percent(hits / n)} % {interval(ends.low, ends.high)}"
 
 
