@@ -26,7 +26,6 @@ from reports.targets.sentences import (
     not_measured,
     scale_of,
     significance,
-    verdict,
 )
 from reports.targets.tables import ANSWERS, EFFECTS
 from reports.targets.target import PLACES, RoleTarget
@@ -93,7 +92,6 @@ QUESTION: Final = (
     TextColumn("Question", _question, "text", "question", tip="What the head is asked: probe, label and direction."),
     ANSWERS["name"].shown("Head", look="head", write=lambda row: head_cell(row["name"])),
     TextColumn("Grade", _grade, "verdict", tip=ANSWERS.meaning("grade")),
-    TextColumn("Verdict", verdict, "text", tip=ANSWERS.meaning("verdict"), only="text"),
     TextColumn(ends(0, 100), _spark, "spark", only="page", fixed=True),
     replace(_RECALL, write=_recall),
     ANSWERS["rival"].shown("Strongest rival", "num", write=_rival),
