@@ -187,7 +187,7 @@ def test_questions_and_effects_stand_in_tables(folder: Path) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
     assert (
         "| one, ewt-dev | looks from a verb to the subject agreement: all, verb->subject | 4-7 | grade 2: beyond words "
-        "| yes | 80.0 [78.0, 82.0] | 70.0 nearest noun that agrees | +10.0 [+7.0, +13.0] | 25.0 | 3.50 "
+        "| 80.0 [78.0, 82.0] | 70.0 nearest noun that agrees | +10.0 [+7.0, +13.0] | 25.0 | 3.50 "
         "| 34.2 percentage points grammar, accuracy with attractors; significant |" in text
     )
     assert "| own, grammar | looks from a verb to the subject" in text
