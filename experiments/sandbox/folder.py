@@ -36,8 +36,7 @@ def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Pro
     record: dict[str, Any] = {"scale": asdict(scale), "effort": asdict(EFFORT), "rule": asdict(rule), "seed": seed}
     parts = Parts.open(out, record, resume=resume)
     study = SandboxStudy(scale, rule, seed, workers)
-    for name, (title, make) in study.parts().items():
-        record[name] = parts.made(name, title, partial(make, partial(progress, title)))
+    record |= study.record(lambda part, title, make: parts.made(part, title, partial(make, partial(progress, title))))
     record["needed"] = needed_items(record["power"])
     record = machine(started) | {"workers": workers} | parts.told() | record
     page = _write(record, out, progress)

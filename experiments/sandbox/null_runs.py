@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -132,13 +133,11 @@ class NullRuns:
         }
 
 
-def null_runs(seeds: int, sentences: int, progress: Callable[[int, int], None]) -> Iterator[dict[str, Any]]:
-    """Yield a row a corpus, kind of weights and seed."""
-    corpora, done = null_corpora() if seeds else [], 0
-    for corpus in corpora:
-        runs = NullRuns(corpus, sentences)
-        for source in SOURCES:
-            for seed in range(seeds):
-                yield runs.row(source, seed)
-                done += 1
-                progress(done, len(corpora) * len(SOURCES) * seeds)
+def null_runs(
+    corpus: str, seeds: int, sentences: int, progress: Callable[[int, int], None]
+) -> Iterator[dict[str, Any]]:
+    """Yield a row a kind of weights and seed."""
+    runs = NullRuns(corpus, sentences)
+    for done, (source, seed) in enumerate(product(SOURCES, range(seeds)), start=1):
+        yield runs.row(source, seed)
+        progress(done, len(SOURCES) * seeds)

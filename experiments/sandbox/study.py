@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from experiments.sandbox.cells import (
 )
 from experiments.sandbox.checks import planted_by_weights, whole_run, with_roles
 from experiments.sandbox.former import FLIPS
-from experiments.sandbox.null_runs import null_runs
+from experiments.sandbox.null_runs import null_corpora, null_runs
 from experiments.sandbox.nulls import nulls
 from experiments.sandbox.population import ROLES, Sandbox
 from probes.evidence.planted import Knows
@@ -80,15 +80,30 @@ class SandboxStudy:
         self.scale, self.rule, self.seed, self.workers = scale, rule, seed, workers
 
     def parts(self) -> dict[str, tuple[str, Make]]:
-        """Return every part of the record: its title, and what makes it."""
+        """Return every part of the record: its title, and what makes it; rows of `false-25` and the like are joined."""
+        corpora = null_corpora() if self.scale.null_runs else []
         return {
             "population": ("large pass", self.population),
             "power": ("power", self.power),
-            "false": ("false positives", self.false),
+            **{
+                f"false-{size}": (f"false positives, {size} documents", partial(self.false, size))
+                for size in self.scale.null_documents
+            },
             "weights": ("heads planted by weights", self.weights),
             "whole": ("whole runs", self.whole),
-            "null_runs": ("runs on models without knowledge", self.null_runs),
+            **{
+                f"null_runs-{corpus}": (f"models without knowledge, {corpus}", partial(self.null_runs, corpus))
+                for corpus in corpora
+            },
         }
+
+    def record(self, made: Callable[[str, str, Make], Any]) -> dict[str, Any]:
+        """Return the record; `made` is given the name and title of each part, and what makes it."""
+        record: dict[str, Any] = {"null_runs": []}
+        for part, (title, make) in self.parts().items():
+            name, result = part.partition("-")[0], made(part, title, make)
+            record[name] = record.get(name, []) + result if "-" in part else result
+        return record
 
     @cached_property
     def box(self) -> Sandbox:
@@ -99,6 +114,11 @@ class SandboxStudy:
     def pool(self) -> Pool:
         """The counts of the large pass."""
         return self.box.pool()
+
+    @cached_property
+    def nulls(self) -> dict[str, Pool]:
+        """The null hypotheses by name."""
+        return dict(nulls(self.box, self.pool, self.scale.drawings))
 
     def population(self, progress: Report) -> dict[str, Any]:
         """Return what is true of the planted heads."""
@@ -141,7 +161,7 @@ class SandboxStudy:
             for size in self.scale.documents
         }
         counts = (count_power, count_false, count_former)
-        found = self._simulate(cells, self.scale.power_runs, counts, 0, progress)
+        found = self._simulate(cells, self.scale.power_runs, counts, (0,), progress)
         return [
             _power_row(cells[where], role, where[1], counts)
             for where, counts in found.items()
@@ -161,27 +181,22 @@ class SandboxStudy:
         pool = self.pool if grade == 1 else self.pool.only([*ROLES.values()])
         return SandboxCell(pool.columns(kept), size, planted, grade)
 
-    def false(self, progress: Report) -> list[dict[str, Any]]:
-        """Return how often something is claimed that is not true, under several null hypotheses."""
-        populations = nulls(self.box, self.pool, self.scale.drawings)
-        cells = {
-            (name, size): SandboxCell(pool, size, {})
-            for name, pool in populations
-            for size in self.scale.null_documents
-        }
+    def false(self, size: int, progress: Report) -> list[dict[str, Any]]:
+        """Return how often runs of `size` documents claim what is not true, under several null hypotheses."""
+        cells = {name: SandboxCell(pool, size, {}) for name, pool in self.nulls.items()}
         counts = (count_false, count_equivalence, count_coverage)
-        found = self._simulate(cells, self.scale.runs, counts, 1, progress)
+        found = self._simulate(cells, self.scale.runs, counts, (1, size), progress)
         return [
             {
                 "null": name,
                 "documents": size,
                 "runs": self.scale.runs,
-                "heads": next(iter(cells[name, size].pool.heads.values())).hits.shape[1],
-                "labels": len(cells[name, size].pool.heads),
+                "heads": next(iter(cells[name].pool.heads.values())).hits.shape[1],
+                "labels": len(cells[name].pool.heads),
                 "rates": {name: counts.rate((name,)) for (name,) in counts.values if name != MARGIN_COVERAGE},
                 "coverage": {MARGIN_COVERAGE: counts.rate((MARGIN_COVERAGE,))},
             }
-            for (name, size), counts in found.items()
+            for name, counts in found.items()
         ]
 
     def weights(self, progress: Report) -> list[dict[str, Any]]:
@@ -202,7 +217,7 @@ class SandboxStudy:
         )
         cell = self._cell(1, CHECKED_MARGIN, CHECKED_DOCUMENTS)
         cells = {"simulated": replace(cell, pool=cell.pool.only([*ROLES.values()]))}  # whole runs ask no more
-        simulated = self._simulate(cells, self.scale.power_runs, (count_power,), 2, lambda done, of: None)
+        simulated = self._simulate(cells, self.scale.power_runs, (count_power,), (2,), lambda done, of: None)
         counts = simulated["simulated"]
         return [self._whole_row(role, frames, counts) for role in cell.planted]
 
@@ -231,14 +246,19 @@ class SandboxStudy:
             },
         }
 
-    def null_runs(self, progress: Report) -> list[dict[str, Any]]:
-        """Return what whole runs declare on fresh and on shuffled weights, on every corpus that is there."""
-        return [*null_runs(self.scale.null_runs, self.scale.null_sentences, progress)]
+    def null_runs(self, corpus: str, progress: Report) -> list[dict[str, Any]]:
+        """Return what whole runs on a corpus declare on fresh and on shuffled weights."""
+        return [*null_runs(corpus, self.scale.null_runs, self.scale.null_sentences, progress)]
 
     def _simulate(
-        self, cells: Mapping[Any, SandboxCell], runs: int, counts: Sequence[Count], part: int, progress: Report
+        self,
+        cells: Mapping[Any, SandboxCell],
+        runs: int,
+        counts: Sequence[Count],
+        part: tuple[int, ...],
+        progress: Report,
     ) -> dict[Any, RunCounts]:
-        seed = (self.seed, part)
+        seed = (self.seed, *part)
         return simulate_all(cells, runs, EFFORT, self.rule, seed, counts, workers=self.workers, progress=progress)
 
     def _side_by_side(self, work: Callable[..., Any], tasks: Sequence[tuple[Any, ...]], progress: Report) -> list[Any]:

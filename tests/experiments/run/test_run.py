@@ -13,7 +13,7 @@ from experiments.config.config import ConfigError
 from experiments.inputs.corpora import open_corpora
 from experiments.run.config import load_config
 from experiments.run.run import RunError, run
-from probes import Corpus
+from probes import Corpus, CorpusError
 from probes.evidence.results import Split, score_table
 from probes.words.rare import LIST
 from reports import SCORE_COLUMNS, Run
@@ -516,7 +516,7 @@ def test_a_run_without_any_number_says_why_and_leaves_nothing(base: Path, corpus
 def test_halves_of_a_single_document_are_refused(base: Path, tmp_path: Path) -> None:
     path = tmp_path / "one.toml"
     path.write_text(re.sub(r"corpus.report.*", "", base.read_text()))
-    with pytest.raises(RunError, match=r"nothing to score on the .* split, grammar-1"):
+    with pytest.raises(CorpusError, match=r"grammar-1: .* the half for selection is empty"):
         run(load_config(path, ["corpus.select.documents=1"]), tmp_path / "out")
 
 

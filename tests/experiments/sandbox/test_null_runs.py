@@ -67,11 +67,10 @@ def test_a_row_tells_the_heads_that_have_a_grade(monkeypatch: pytest.MonkeyPatch
     }
 
 
-def test_runs_are_of_every_corpus_source_and_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(null_runs, "null_corpora", lambda: ["grammar"])
+def test_runs_are_of_every_source_and_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(NullRuns, "row", lambda runs, source, seed: {"corpus": runs.corpus, "at": (source, seed)})
     seen: list[tuple[int, int]] = []
-    rows = [*null_runs.null_runs(2, 20, lambda done, of: seen.append((done, of)))]
+    rows = [*null_runs.null_runs("grammar", 2, 20, lambda done, of: seen.append((done, of)))]
     assert [row["at"] for row in rows] == [("random", 0), ("random", 1), ("shuffled", 0), ("shuffled", 1)]
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
 

@@ -205,7 +205,7 @@ def test_the_record_has_every_part_of_the_study(record: dict[str, Any]) -> None:
     assert len(checked) >= 3
     assert record["null_runs"] == []
     assert len(record["needed"]) == len(MARGINS) * 2
-    assert len(record["stages"]) == 6
+    assert len(record["stages"]) == 5, "no corpus for models without knowledge"
 
 
 def test_the_record_tells_the_heads_that_were_planted(record: dict[str, Any]) -> None:
