@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from mha.batches import collate
@@ -19,7 +21,7 @@ from probes.records import IntArray
 from probes.registry import Probe
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings, ask
-from probes.scoring.scorer import TINY, allowed_keys, top_of_listed
+from probes.scoring.scorer import TINY, allowed_keys
 from probes.scoring.tally import Numbers, Question
 from probes.targets import Items
 
@@ -29,9 +31,9 @@ class Answers:
     """What maps hold for every candidate of every item of a question; a pair is an item and a candidate."""
 
     values: Tensor
-    "[pair, head]"
-    item: Tensor
-    "[pair] Ascending."
+    "[pair, head] Item by item."
+    candidates: IntArray
+    "[item] How many it has, 1 or more."
     gold: Tensor
     "[pair] Whether the candidate is right."
     cluster: IntArray
@@ -43,12 +45,35 @@ class Answers:
 
     def hits(self, values: Tensor) -> Numbers:
         """Return [item, map] for maps whose `values` are [pair, map], hits as in `probes.scoring.scorer.MEASURES`."""
-        top = top_of_listed(values, self.item, len(self))
-        assert top.ties is not None
-        right = self.gold[:, None] & (values >= top.best.clamp(min=TINY)[self.item])
-        share = right.double() / top.ties[self.item]
-        hits: Numbers = torch.zeros(top.best.shape, dtype=torch.float64).index_add_(0, self.item, share).numpy()
+        parts = [_hits(values[pairs].view(*shape, -1), self.gold[pairs].view(shape)) for pairs, shape in self.runs()]
+        hits: Numbers = torch.cat(parts).numpy() if parts else np.zeros((0, values.shape[1]))
         return hits
+
+    def runs(self) -> Iterator[tuple[slice, tuple[int, int]]]:
+        """Yield the pairs and the shape [item, candidate] of items in a row that have as many candidates."""
+        first = 0
+        for candidates, items in groupby(self.candidates.tolist()):
+            shape = (len([*items]), candidates)
+            yield slice(first, first + shape[0] * candidates), shape
+            first += shape[0] * candidates
+
+    def in_runs(self) -> Answers:
+        """Return the same answers with items ordered by their number of candidates, which are read fastest."""
+        order = np.argsort(self.candidates, kind="stable")
+        of_pair = np.repeat(np.arange(len(self)), self.candidates)
+        place = np.empty(len(self), np.int64)
+        place[order] = np.arange(len(self))
+        pairs = torch.from_numpy(np.argsort(place[of_pair], kind="stable"))
+        return Answers(self.values[pairs], self.candidates[order], self.gold[pairs], self.cluster[order])
+
+
+def _hits(
+    values: Float[Tensor, "item candidate map"], gold: Bool[Tensor, "item candidate"]
+) -> Float[Tensor, "item map"]:
+    """Return the hits of items that have as many candidates each."""
+    best = values.amax(1, keepdim=True)
+    right = gold[:, :, None] & (values >= best.clamp(min=TINY))
+    return right.sum(1).double() / (values == best).sum(1)
 
 
 def gather_answers(
@@ -134,15 +159,16 @@ class Cells:
     def answers(self, values: Tensor, heads: Sequence[int] | None, cluster: IntArray) -> Answers:
         """Return the attention [pair, head] of some heads, or all, as answers; `cluster` is of items."""
         values = values if heads is None else values[:, list(heads)]
-        return Answers(values, torch.from_numpy(self.item), torch.from_numpy(self.gold), cluster)
+        return Answers(values, np.bincount(self.item, minlength=len(cluster)), torch.from_numpy(self.gold), cluster)
 
 
 def joined_answers(parts: Sequence[Answers]) -> Answers:
-    """Return the answers to the items of all parts, in their order."""
-    start = np.cumsum([0, *map(len, parts)])[:-1].tolist()
-    item = torch.cat([part.item + first for part, first in zip(parts, start, strict=True)])
+    """Return the answers to the items of all parts, ordered by their number of candidates."""
     values, gold = torch.cat([part.values for part in parts]), torch.cat([part.gold for part in parts])
-    return Answers(values, item, gold, np.concatenate([part.cluster for part in parts]))
+    candidates, cluster = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("candidates", "cluster")
+    )
+    return Answers(values, candidates, gold, cluster).in_runs()
 
 
 def choose_ensemble(answers: Answers, first: int, size: int) -> tuple[list[int], list[float]]:

@@ -22,10 +22,10 @@ PROBES: list[Probe] = [get_probe(name) for name in ("position", "dependency", "c
 
 def answers(values: Sequence[Sequence[Sequence[float]]], gold: Sequence[int], cluster: Sequence[int] = ()) -> Answers:
     """Return answers from values [item][candidate][head] and the right candidate of every item."""
-    item = np.repeat(np.arange(len(values)), [len(one) for one in values])
+    candidates = np.array([len(one) for one in values])
     right = np.concatenate([np.arange(len(one)) == key for one, key in zip(values, gold, strict=True)])
     flat = torch.tensor([head for one in values for head in one], dtype=torch.float32)
-    return Answers(flat, torch.from_numpy(item), torch.from_numpy(right), np.array(cluster or range(len(values))))
+    return Answers(flat, candidates, torch.from_numpy(right), np.array(cluster or range(len(values))))
 
 
 HALVES = answers(
@@ -68,6 +68,15 @@ def test_ties_count_as_a_random_choice_and_no_attention_counts_nothing() -> None
     assert tied.hits(tied.values).tolist() == [[0.5, 0.0]]
 
 
+def test_items_with_different_numbers_of_candidates_have_the_same_hits_in_any_order() -> None:
+    mixed = answers([[[0.1], [0.7], [0.2]], [[0.6], [0.4]], [[0.2], [0.3], [0.5]], [[0.5], [0.5]]], [1, 1, 0, 0])
+    assert mixed.hits(mixed.values)[:, 0].tolist() == [1, 0, 0, 0.5]
+    ordered = mixed.in_runs()
+    assert ordered.candidates.tolist() == [2, 2, 3, 3]
+    assert ordered.cluster.tolist() == [1, 3, 0, 2]
+    assert ordered.hits(ordered.values)[:, 0].tolist() == [0, 0.5, 1, 0]
+
+
 @pytest.fixture(scope="module")
 def texts(random_documents: Callable[..., list[Document]]) -> Texts:
     return Corpus.of(random_documents(8, sentences=3, longest=9)).windows(100)
@@ -91,7 +100,7 @@ def test_single_heads_have_the_hits_that_the_scorer_gives_them_in_all_kinds_of_q
 
 
 def alone(found: Answers, head: int) -> Answers:
-    return Answers(found.values[:, [head]], found.item, found.gold, found.cluster)
+    return Answers(found.values[:, [head]], found.candidates, found.gold, found.cluster)
 
 
 def test_only_the_heads_that_are_named_are_kept_in_their_order(model: Model, texts: Texts) -> None:
@@ -109,10 +118,11 @@ def test_the_mean_of_two_heads_is_that_of_their_maps(model: Model, texts: Texts)
     every = gather_answers(model, texts, PROBES, {question: None}, Settings())[question]
     one, two = every.values[:, 1].numpy(), every.values[:, 5].numpy()
     hits = 0.0
+    of_pair = np.repeat(np.arange(len(every)), every.candidates)
     for item in range(len(every)):
-        inside = every.item.numpy() == item
+        inside = of_pair == item
         mean = (one[inside] + two[inside]) / 2
         best = mean == mean.max()
         hits += (best & every.gold.numpy()[inside]).sum() / best.sum()
-    pair = Answers(every.values[:, [1, 5]], every.item, every.gold, every.cluster)
+    pair = Answers(every.values[:, [1, 5]], every.candidates, every.gold, every.cluster)
     assert ensemble_hits(pair)[2][:, 1].sum() == pytest.approx(hits)
