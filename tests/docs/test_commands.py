@@ -15,6 +15,7 @@ import typer
 
 from experiments.cli import UsageError, app, main
 from experiments.config.config import resolved
+from experiments.config.file import find_config
 from experiments.run.config import load_config, load_training
 from experiments.run.folder import CONFIG, check_free
 from experiments.run.run import run
@@ -32,7 +33,7 @@ QUICK = (
 SMALLER = {"steps = 2000": "steps = 4", "documents = 2000": "documents = 200"}
 "What the tests say in the place of what the pages say of a training."
 
-FEWER = {'"documents": 20}': '"documents": 8}'}
+FEWER = {'"documents": 120}': '"documents": 8}'}
 "The same of a program."
 
 Typed = list[tuple[str, str]]
@@ -175,7 +176,7 @@ def test_listed_runs_do_not_stand_in_the_way_of_those_after_them(commands: Modul
     assert len(runs) > 10
     for file, *options in runs:
         changes = [value for option, value in pairwise(options) if option == "--set"]
-        config = load_config(ROOT / file, changes)
+        config = load_config(find_config(Path(file)), changes)
         folder = tmp_path / config.name
         check_free(folder, config, "--overwrite" in options)
         folder.mkdir(exist_ok=True)
