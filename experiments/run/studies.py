@@ -23,6 +23,7 @@ from experiments.studies.maps.counts import HitCounts
 from experiments.studies.maps.drift import DriftStudy
 from experiments.studies.maps.ensembles import Ensembles
 from experiments.studies.maps.explained import ExplainedStudy
+from experiments.studies.maps.few_labels import FewLabelsStudy
 from experiments.studies.maps.headset import HeadSetStudy
 from experiments.studies.maps.relatedness import RelatednessStudy
 from experiments.studies.maps.shapes import ShapeStudy
@@ -47,6 +48,7 @@ STUDIES: Final[tuple[type[Study[Any]], ...]] = (
     PatchingStudy,
     HeadSetStudy,
     Ensembles,
+    FewLabelsStudy,
     AblationStudy,
     ImportanceStudy,
     SlopeStudy,

@@ -17,7 +17,7 @@ from mha.models.maps import stream_maps
 from mha.models.model import Model
 from mha.parallel import in_order
 from probes.corpora.corpus import Texts
-from probes.records import IntArray
+from probes.records import Document, IntArray
 from probes.registry import Probe
 from probes.scoring.aligned import Aligned
 from probes.scoring.score import Settings, ask
@@ -57,14 +57,16 @@ class Answers:
             yield slice(first, first + shape[0] * candidates), shape
             first += shape[0] * candidates
 
+    def take(self, items: IntArray) -> Answers:
+        """Return the answers to these items, in this order."""
+        count = self.candidates[items]
+        first = np.cumsum(self.candidates)[items] - count
+        pairs = torch.from_numpy(np.arange(count.sum()) + np.repeat(first - (np.cumsum(count) - count), count))
+        return Answers(self.values[pairs], count, self.gold[pairs], self.cluster[items])
+
     def in_runs(self) -> Answers:
         """Return the same answers with items ordered by their number of candidates, which are read fastest."""
-        order = np.argsort(self.candidates, kind="stable")
-        of_pair = np.repeat(np.arange(len(self)), self.candidates)
-        place = np.empty(len(self), np.int64)
-        place[order] = np.arange(len(self))
-        pairs = torch.from_numpy(np.argsort(place[of_pair], kind="stable"))
-        return Answers(self.values[pairs], self.candidates[order], self.gold[pairs], self.cluster[order])
+        return self.take(np.argsort(self.candidates, kind="stable"))
 
 
 def _hits(
@@ -76,24 +78,30 @@ def _hits(
     return right.sum(1).double() / (values == best).sum(1)
 
 
-def gather_answers(
-    model: Model,
-    texts: Texts,
-    probes: Sequence[Probe],
-    heads: Mapping[Question, Sequence[int] | None],
-    settings: Settings,
-) -> dict[Question, Answers]:
-    """Return what heads answer to every question of `heads`, which says what heads (flat indices; None for all).
+Heads = Mapping[Question, Sequence[int] | None]
+"What heads answer each question, as flat indices; None for all."
 
-    The texts are read once, and only what maps hold for candidates is kept. Questions without an item are left out.
+
+@dataclass(frozen=True)
+class BatchAnswers:
+    """What heads answer in one batch of texts."""
+
+    documents: Sequence[Document]
+    questions: Sequence[tuple[Question, Items, Answers]]
+
+
+def stream_answers(
+    model: Model, texts: Texts, probes: Sequence[Probe], heads: Heads, settings: Settings
+) -> Iterator[BatchAnswers]:
+    """Yield what heads answer to every question of `heads`, batch by batch.
+
+    The texts are read once, and only what maps hold for candidates is kept.
     """
-    if not heads:
-        return {}
     aligned = Aligned.of(model, texts)
     blocks = aligned.blocks()
     asked = [probe for probe in probes if any(probe.name == question[0] for question in heads)]
 
-    def read(chosen: list[int]) -> list[tuple[Question, Answers]]:
+    def read(chosen: list[int]) -> BatchAnswers:
         documents = texts.take([aligned.kept[i] for i in chosen])
         cut = [aligned.pieces[i] for i in chosen]
         groups = wanted_items(ask(asked, documents, cut, aligned.dropped), asked, heads)
@@ -109,16 +117,28 @@ def gather_answers(
         if groups:
             stream_maps(model, batch, see, maps=settings.maps)
         cluster = np.array([blocks[document.id] for document in documents], np.int64)
-        return [
-            (question, one.answers(torch.cat(place, 1), heads[question], cluster[items.text]))
-            for (question, items), one, place in zip(groups, cells, layers, strict=True)
-        ]
+        return BatchAnswers(
+            documents,
+            [
+                (question, items, one.answers(torch.cat(place, 1), heads[question], cluster[items.text]))
+                for (question, items), one, place in zip(groups, cells, layers, strict=True)
+            ],
+        )
 
+    yield from in_order(read, aligned.batches(settings.batch_pieces), settings.workers)
+
+
+def gather_answers(
+    model: Model, texts: Texts, probes: Sequence[Probe], heads: Heads, settings: Settings
+) -> dict[Question, Answers]:
+    """Return what heads answer to every question of `heads`; questions without an item are left out."""
+    if not heads:
+        return {}
     found: dict[Question, list[Answers]] = {}
-    for answers in in_order(read, aligned.batches(settings.batch_pieces), settings.workers):
-        for question, one in answers:
-            found.setdefault(question, []).append(one)
-    return {question: joined_answers(found.pop(question)) for question in heads if question in found}
+    for batch in stream_answers(model, texts, probes, heads, settings):
+        for question, _, answers in batch.questions:
+            found.setdefault(question, []).append(answers)
+    return {question: joined_answers(found.pop(question)).in_runs() for question in heads if question in found}
 
 
 def wanted_items(
@@ -163,12 +183,12 @@ class Cells:
 
 
 def joined_answers(parts: Sequence[Answers]) -> Answers:
-    """Return the answers to the items of all parts, ordered by their number of candidates."""
+    """Return the answers to the items of all parts, in their order."""
     values, gold = torch.cat([part.values for part in parts]), torch.cat([part.gold for part in parts])
     candidates, cluster = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("candidates", "cluster")
     )
-    return Answers(values, candidates, gold, cluster).in_runs()
+    return Answers(values, candidates, gold, cluster)
 
 
 def choose_ensemble(answers: Answers, first: int, size: int) -> tuple[list[int], list[float]]:

@@ -15,6 +15,7 @@ NAMES: Final = (
     "circuits",
     "classifiers",
     "headset",
+    "few_labels",
     "ablation",
     "gating",
     "slopes",

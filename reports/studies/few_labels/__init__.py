@@ -1,0 +1,1 @@
+"""Few labels: heads selected from few labelled arcs, beside rules that learn from the same arcs."""
