@@ -42,7 +42,7 @@ def _differences(path: Path, config: Config) -> str:
     """Say in which keys the config at `path` differs from this one beside those of `[page]`; empty where in none."""
     try:
         before = dict(_keys(tomllib.loads(path.read_text(encoding="utf-8"))))
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return "its config.toml cannot be read"
     now = dict(_keys(resolved(config)))
     differing = [

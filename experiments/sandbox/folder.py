@@ -42,8 +42,13 @@ def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Pro
         )
         record["needed"] = needed_items(record["power"])
         record = machine(started) | {"workers": workers} | parts.told() | record
-        check_sandbox(record, str(out / "sandbox.json"))
-        (unfinished / "sandbox.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        write_sandbox_page(unfinished, progress)
+        _write(record, unfinished, progress)
     parts.clear()
     return out / "index.html"
+
+
+def _write(record: dict[str, Any], folder: Path, progress: Progress) -> None:
+    """Write record and page; ValueError says which row of the record is wrong."""
+    check_sandbox(record, str(folder / "sandbox.json"))
+    (folder / "sandbox.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_sandbox_page(folder, progress)

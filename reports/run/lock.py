@@ -28,9 +28,11 @@ def locked(folder: Path) -> Iterator[None]:
     """Hold the lock of `folder`, which need not exist, while the block runs.
 
     The lock is a hidden file beside the folder that names the process. Raises LockedError where another process, or
-    another thread of this one, holds it. A file system that knows no locks locks nothing.
+    another thread of this one, holds it. Folders that were made for it go again where nothing
+    came into them. A file system that knows no locks locks nothing.
     """
     path = lock_file(folder)
+    made = [above for above in path.parents if not above.exists()]
     path.parent.mkdir(parents=True, exist_ok=True)
     file = _taken(path, folder)
     try:
@@ -40,6 +42,9 @@ def locked(folder: Path) -> Iterator[None]:
             if os.name == "nt":  # which removes no open file
                 file.close()
             path.unlink()
+        with suppress(OSError):  # that one is not empty: something was written
+            for above in made:
+                above.rmdir()
 
 
 def lock_file(folder: Path) -> Path:

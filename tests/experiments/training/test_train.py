@@ -243,6 +243,10 @@ def test_a_tokenizer_may_be_given(tmp_path: Path) -> None:
     missing = section(tokenizer={"folder": str(tmp_path / "no")})
     with pytest.raises(ConfigError, match=r"tokenizer.json does not exist"):
         open_vocabulary(missing, open_material(missing))
+    for content in ("{", '{"model": 3}', "[" * 10_000):
+        (tmp_path / "tokenizer.json").write_text(content, encoding="utf-8")
+        with pytest.raises(ConfigError, match=r"train.tokenizer.folder: .*tokenizer.json: not a tokenizer: "):
+            open_vocabulary(given, open_material(given))
 
 
 # --- training and looking at it

@@ -40,7 +40,10 @@ def test_a_second_process_is_refused_by_the_name_of_the_first(tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_second_block_in_one_process_is_refused(tmp_path: Path) -> None:
+def test_a_second_block_in_one_process_is_refused_and_no_folder_stays(tmp_path: Path) -> None:
+    with locked(tmp_path / "new" / "run"):
+        pass
+    assert list(tmp_path.iterdir()) == []
     with locked(tmp_path / "run"), pytest.raises(LockedError, match=f"process {os.getpid()} "):
         locked(tmp_path / "run").__enter__()
 
