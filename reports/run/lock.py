@@ -28,8 +28,8 @@ def locked(folder: Path) -> Iterator[None]:
     """Hold the lock of `folder`, which need not exist, while the block runs.
 
     The lock is a hidden file beside the folder that names the process. Raises LockedError where another process, or
-    another thread of this one, holds it. Folders that were made for it go again where nothing
-    came into them. A file system that knows no locks locks nothing.
+    another thread of this one, holds it. Folders that were made for it go again where nothing came into them. A file
+    system that knows no locks locks nothing.
     """
     path = lock_file(folder)
     made = [above for above in path.parents if not above.exists()]

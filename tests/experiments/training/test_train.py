@@ -430,7 +430,7 @@ def test_corpora_are_looked_for_before_a_training_begins(write: Callable[..., Pa
     config = load_config(write(RUN), ["corpus.report={path='gone.conllu'}"])
     with pytest.raises(OSError, match=r"gone\.conllu"):
         run(config, tmp_path / "out")
-    assert [*(tmp_path / "out").iterdir()] == []
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow
