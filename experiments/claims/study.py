@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import time
 import tomllib
 from collections.abc import Sequence
@@ -22,6 +20,8 @@ from experiments.record.provenance import machine
 from experiments.sandbox.parts import Parts
 from reports.claims.page import RECORD, write_claims_page
 from reports.claims.tables import check_claim
+from reports.run.lock import locked
+from reports.run.replacing import replace_text
 
 
 def run_claims(claims: Sequence[Loaded], out: Path, *, resume: bool = False, progress: Progress = silent) -> Path:
@@ -49,13 +49,13 @@ def run_claim(loaded: Loaded, out: Path, *, resume: bool = False, progress: Prog
     if resume and _is_done(path, loaded):
         return path
     started = time.time()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    parts = Parts.open(path.parent, {"config": config}, resume=resume)
-    found = loaded.claim.measure(section, Work(out, section.folder, parts, progress, resume))
-    record = _about(loaded, config) | found.recorded() | machine(started) | parts.told()
-    record["wall_seconds"] = round(max(record["wall_seconds"], time.time() - started), 1)
-    _write(record, path)
-    parts.clear()
+    with locked(path.parent):
+        parts = Parts.open(path.parent, {"config": config}, resume=resume)
+        found = loaded.claim.measure(section, Work(out, section.folder, parts, progress, resume))
+        record = _about(loaded, config) | found.recorded() | machine(started) | parts.told()
+        record["wall_seconds"] = round(max(record["wall_seconds"], time.time() - started), 1)
+        _write(record, path)
+        parts.clear()
     return path
 
 
@@ -81,7 +81,4 @@ def _about(loaded: Loaded, config: str) -> dict[str, Any]:
 def _write(record: dict[str, Any], path: Path) -> None:
     """Write a record under another name, then give it its own; ValueError says which row of it is wrong."""
     check_claim(record, str(path))
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as folder:
-        unfinished = Path(folder) / path.name
-        unfinished.write_text(json.dumps(record, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        os.replace(unfinished, path)
+    replace_text(path, json.dumps(record, indent=1, allow_nan=False) + "\n")

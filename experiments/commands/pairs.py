@@ -31,7 +31,9 @@ def match(
         )
     print_match(found, one, other)
     if out is not None:
-        found.table.to_csv(out, index=False)
+        from reports.tables.files import write_csv
+
+        write_csv(found.table, out)
 
 
 def compare(

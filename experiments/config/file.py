@@ -40,7 +40,7 @@ def read_toml(path: Path, changes: Sequence[str]) -> dict[str, Any]:
         raise ConfigError(f"{path}: no such config; headscope comes with {shipped}, in {CONFIGS}") from None
     except (IsADirectoryError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not a text file ({type(error).__name__})") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # beside what is no TOML: numbers and tables without end
         raise ConfigError(f"{path}: not TOML: {error}") from None
     for change in changes:
         _apply(found, change)
@@ -65,7 +65,7 @@ def _apply(found: dict[str, Any], change: str) -> None:
         raise ConfigError(f"--set {change}: expected key=value")
     try:
         parsed = tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         parsed = value
     *tables, last = key.strip().split(".")
     for table in tables:

@@ -13,6 +13,7 @@ from reports import Run
 from reports.heads.card import HeadCard
 from reports.heads.profile import profile_page
 from reports.progress import each
+from reports.run.replacing import replace_text
 from reports.tables.text_table import rich_rows
 
 
@@ -47,7 +48,4 @@ def write_profile(folders: Sequence[Path], out: Path, progress: Progress = silen
         page = profile_page([Run.open(folder) for folder in each("runs opened", folders, progress)], progress)
     except ValueError as error:
         raise CardError(str(error)) from error
-    out.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = out.with_name(f".{out.name}.unfinished")
-    unfinished.write_text(page, encoding="utf-8")
-    return unfinished.replace(out)
+    return replace_text(out, page)

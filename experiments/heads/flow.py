@@ -19,6 +19,7 @@ from mha.reading.flow import flow_maps
 from probes import Document
 from probes.scoring.aligned import Dropped, name_of
 from reports.formats import decimal
+from reports.tables.files import write_csv
 
 MOST_PIECES = 32
 "A text with more is left out: the work grows with the fourth power of the pieces."
@@ -88,7 +89,7 @@ def write_flow(
     table, dropped = flow_table(model, texts, progress)
     if table.empty:
         raise FlowError(f"no text to show: {_left_out(dropped) or 'the corpus is empty'}")
-    table.to_csv(out, index=False)
+    write_csv(table, out)
     return table, dropped
 
 

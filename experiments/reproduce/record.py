@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,6 +14,7 @@ from experiments.reproduce.registry import papers
 from experiments.statements.finding import PROVENANCE, Evidence, Finding, Missing, PaperFindings, Statement
 from experiments.statements.subject import Subject
 from reports.findings.record import RECORD
+from reports.run.replacing import replace_text
 
 KEPT = ("headscope", "started", "wall_seconds", "git_commit", "platform", "cores", "threads", "python", "versions")
 "What is told of a run, of what its own record has."
@@ -120,10 +119,4 @@ def read_record(folder: Path) -> dict[str, Any]:
 
 def write_record(record: Mapping[str, Any], folder: Path) -> None:
     """Write the record into `folder`, whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".") as beside:
-        unfinished = Path(beside) / RECORD
-        unfinished.write_text(
-            json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
-        os.replace(unfinished, folder / RECORD)
+    replace_text(folder / RECORD, json.dumps(record, indent=1, allow_nan=False, ensure_ascii=False) + "\n")

@@ -16,6 +16,8 @@ from experiments.statements.subject import SCRATCH, Subject
 from mha.models.folders import ModelError
 from probes.corpora.conllu import CorpusError
 from reports.findings.page import write_findings_page
+from reports.findings.record import RECORD
+from reports.run.lock import locked
 
 UNREADABLE = (RunError, CorpusError, ModelError)
 "What a reading may raise where a model or a machine lacks something; findings that need it are then not testable."
@@ -41,14 +43,15 @@ def reproduce(
     for subject in subjects:
         subject.load()
     page = out / "index.html"
-    for subject in subjects:
-        reads, missing = _read_all(findings, subject, out, by_reading, seed=seed, fresh=fresh, progress=progress)
-        evidence = {name: read.evidence for name, read in reads.items()}
-        judged = [_judged(finding, subject, evidence, missing) for finding in findings]
-        results = [result_of(one, subject, reads, evidence) for one in judged]
-        runs = [run_of(name, read, subject) for name, read in reads.items()]
-        write_record(updated(read_record(out), subject, results, runs), out)
-        page = write_findings_page(out, progress)
+    with locked(out / RECORD):
+        for subject in subjects:
+            reads, missing = _read_all(findings, subject, out, by_reading, seed=seed, fresh=fresh, progress=progress)
+            evidence = {name: read.evidence for name, read in reads.items()}
+            judged = [_judged(finding, subject, evidence, missing) for finding in findings]
+            results = [result_of(one, subject, reads, evidence) for one in judged]
+            runs = [run_of(name, read, subject) for name, read in reads.items()]
+            write_record(updated(read_record(out), subject, results, runs), out)
+            page = write_findings_page(out, progress)
     return page
 
 

@@ -1,4 +1,4 @@
-"""The place of a run: whether its folder is free, and how a finished run comes to lie there."""
+"""The place of a run: whether its folder is free, and what in it is none of the run's."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def check_free(folder: Path, config: Config, overwrite: bool) -> None:
 
     A run of the same config may be replaced, also one that differs in `[page]` alone: its numbers are the same.
     """
-    if not folder.exists():
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     before = folder / CONFIG
-    if not before.is_file() and any(map(_is_training, folder.glob("*"))):
+    if not before.is_file() and any(map(is_training, folder.glob("*"))):
         return
     if not (before.is_file() and (folder / "scores.parquet").is_file()):
         raise ConfigError(f"{folder} exists and is not a run folder; choose another --out or name")
@@ -33,34 +33,16 @@ def check_free(folder: Path, config: Config, overwrite: bool) -> None:
         )
 
 
-def put(unfinished: Path, folder: Path, replaced: Path) -> None:
-    """Give a finished run its name, in the place of an earlier one; trainings that lie there stay where they are."""
-    if any(map(_is_training, folder.glob("*"))):
-        replaced.mkdir()
-        for path in [path for path in folder.iterdir() if not _is_training(path)]:
-            path.rename(replaced / path.name)
-        for path in sorted(unfinished.iterdir(), key=lambda path: path.name == CONFIG):  # it says that a run is whole
-            path.rename(folder / path.name)
-        return
-    if folder.exists():
-        folder.rename(replaced)
-    try:
-        unfinished.rename(folder)
-    except OSError:
-        if replaced.exists():
-            replaced.rename(folder)
-        raise
-
-
-def _is_training(path: Path) -> bool:
-    return path.name.startswith("seed-") and path.is_dir()
+def is_training(path: Path) -> bool:
+    """Return whether a path in a run folder is the training of one seed, or the lock on one."""
+    return (path.name.startswith("seed-") and path.is_dir()) or path.name.startswith(".seed-")
 
 
 def _differences(path: Path, config: Config) -> str:
     """Say in which keys the config at `path` differs from this one beside those of `[page]`; empty where in none."""
     try:
         before = dict(_keys(tomllib.loads(path.read_text(encoding="utf-8"))))
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return "its config.toml cannot be read"
     now = dict(_keys(resolved(config)))
     differing = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ from experiments.record.progress import Progress, silent
 from experiments.record.provenance import machine_record
 from experiments.record.run_record import Journal
 from experiments.run.behaviour import Examination
-from experiments.run.folder import CONFIG, check_free, put
+from experiments.run.folder import CONFIG, check_free, is_training
 from experiments.run.studies import Studies
 from experiments.studies.scope import Part, Scored
 from experiments.studies.surroundings import Surroundings
@@ -40,6 +39,7 @@ from reports import (
     write_scores,
 )
 from reports.run.record import Lost
+from reports.run.replacing import replacing
 
 
 class RunError(ValueError):
@@ -64,13 +64,10 @@ def run(
     so that there is no number to report.
     """
     folder = out / config.name
-    check_free(folder, config, overwrite)
-    out.mkdir(parents=True, exist_ok=True)
     journal = Journal(command or "")
     started = time.time()
-    with tempfile.TemporaryDirectory(dir=out, prefix=f".{config.name}-") as temporary:
-        unfinished = Path(temporary) / config.name
-        unfinished.mkdir()
+    with replacing(folder, stays=is_training) as unfinished:
+        check_free(folder, config, overwrite)
         with journal.stage("open corpora"):  # before a training, which may take days
             corpora = open_corpora(config)
         with journal.stage("load model"):
@@ -83,7 +80,6 @@ def run(
             add_biographies(found, unfinished)
         if page:
             write_report(unfinished, progress)
-        put(unfinished, folder, Path(temporary) / "replaced")
     return folder
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from dataclasses import asdict
 from functools import partial
@@ -15,6 +14,7 @@ from experiments.sandbox.needed import needed_items
 from experiments.sandbox.parts import Parts
 from experiments.sandbox.study import EFFORT, Progress, SandboxStudy, Scale
 from probes.evidence.statistics import VerdictRule
+from reports.run.replacing import replacing
 from reports.sandbox.page import write_sandbox_page
 from reports.sandbox.tables import check_sandbox
 
@@ -34,31 +34,21 @@ def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Pro
         raise StudyError(f"{out} exists and is not the folder of a sandbox; choose another --out")
     started, rule = time.time(), VerdictRule()
     record: dict[str, Any] = {"scale": asdict(scale), "effort": asdict(EFFORT), "rule": asdict(rule), "seed": seed}
-    parts = Parts.open(out, record, resume=resume)
-    study = SandboxStudy(scale, rule, seed, workers)
-    record |= study.record(lambda part, title, make: parts.made(part, title, partial(make, partial(progress, title))))
-    record["needed"] = needed_items(record["power"])
-    record = machine(started) | {"workers": workers} | parts.told() | record
-    page = _write(record, out, progress)
+    with replacing(out) as unfinished:
+        parts = Parts.open(out, record, resume=resume)
+        study = SandboxStudy(scale, rule, seed, workers)
+        record |= study.record(
+            lambda part, title, make: parts.made(part, title, partial(make, partial(progress, title)))
+        )
+        record["needed"] = needed_items(record["power"])
+        record = machine(started) | {"workers": workers} | parts.told() | record
+        _write(record, unfinished, progress)
     parts.clear()
-    return page
-
-
-def _write(record: dict[str, Any], out: Path, progress: Progress) -> Path:
-    """Write the folder under another name, then give it its own; an older study in its place is replaced."""
-    check_sandbox(record, str(out / "sandbox.json"))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as temporary:
-        unfinished, replaced = Path(temporary) / "new", Path(temporary) / "old"
-        unfinished.mkdir()
-        (unfinished / "sandbox.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        write_sandbox_page(unfinished, progress)
-        if out.exists():
-            out.rename(replaced)
-        try:
-            unfinished.rename(out)
-        except OSError:
-            if replaced.exists():
-                replaced.rename(out)
-            raise
     return out / "index.html"
+
+
+def _write(record: dict[str, Any], folder: Path, progress: Progress) -> None:
+    """Write record and page; ValueError says which row of the record is wrong."""
+    check_sandbox(record, str(folder / "sandbox.json"))
+    (folder / "sandbox.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_sandbox_page(folder, progress)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from experiments.record.provenance import version
 from mha.training.checkpoints import read_record
 from reports.formats import count, decimal3, escaped
 from reports.page.dataset_card import yaml_lines
+from reports.run.replacing import replace_text
 
 CARD = "README.md"
 
@@ -45,11 +45,7 @@ made for use on anybody's text, and nothing was done about what its training tex
 
 def write_model_card(checkpoint: Path, name: str, data: TextsSection) -> Path:
     """Write README.md into the folder of a checkpoint from what it records of itself and what it was trained on."""
-    path = checkpoint / CARD
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_text(model_card(read_record(checkpoint), name, data), encoding="utf-8")
-    os.replace(unfinished, path)
-    return path
+    return replace_text(checkpoint / CARD, model_card(read_record(checkpoint), name, data))
 
 
 def model_card(record: dict[str, Any], name: str, data: TextsSection) -> str:

@@ -73,7 +73,7 @@ def open_vocabulary(train: TrainSection, material: Material) -> Vocabulary:
         path = section.folder / "tokenizer.json"
         if not path.is_file():
             raise ConfigError(f"train.tokenizer.folder: {path} does not exist")
-        return Vocabulary(Tokenizer.from_file(str(path)))
+        return Vocabulary(_tokenizer_of(path))
     first = section.first or (STREAM_VOCABULARY if material.streaming else None)
     texts = Stretch(material.train, 0, first)
     settings = VocabularySettings(section.size, section.kind, section.lowercase, section.characters)
@@ -88,6 +88,13 @@ def open_vocabulary(train: TrainSection, material: Material) -> Vocabulary:
             write_tokenizer(train_tokenizer(texts, settings), learnt)
             os.replace(learnt, path)
     return Vocabulary(Tokenizer.from_file(str(path)))
+
+
+def _tokenizer_of(path: Path) -> Tokenizer:
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as error:  # tokenizers raises plain Exception
+        raise ConfigError(f"train.tokenizer.folder: {path}: not a tokenizer: {error}") from error
 
 
 def open_rows(train: TrainSection, material: Material, vocabulary: Vocabulary) -> tuple[Rows, StoredRows]:

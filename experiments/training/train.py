@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from mha.training.settings import TrainingSettings
 from mha.training.task import Task
 from mha.training.train import TrainingProgress, train
 from mha.training.vocabulary import Vocabulary, tokenizer_fingerprint
+from reports.run.lock import locked
 
 OnTraining = Callable[[int, TrainingProgress], None]
 "Called with the seed and how far its training is."
@@ -39,7 +41,7 @@ def train_seeds(
 
     With `resume` trainings that were cut off go on, and finished ones are left as they are. Each folder holds
     checkpoints/, the last of them with a card, and log.jsonl. Raises ConfigError before anything is trained where no
-    checkpoint would stay at a step that is `needed` afterwards.
+    checkpoint would stay at a step that is `needed` afterwards, and LockedError where another process trains there.
     """
     section = config.train
     assert section is not None
@@ -60,9 +62,11 @@ def train_seeds(
             if on_progress is not None:
                 on_progress(seed, progress)
 
-        last = train(folders[seed], task, settings, resume=resume, on_progress=show)
-        if PartialState().is_main_process:
-            write_model_card(last, f"{config.name}-seed-{seed}", section.data)
+        main = PartialState().is_main_process
+        with locked(folders[seed]) if main else nullcontext():
+            last = train(folders[seed], task, settings, resume=resume, on_progress=show)
+            if main:
+                write_model_card(last, f"{config.name}-seed-{seed}", section.data)
     return folders
 
 

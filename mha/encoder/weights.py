@@ -68,7 +68,7 @@ def _read_json(path: Path) -> dict[str, Any]:
         found = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise WeightsError(f"{path} does not exist") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise WeightsError(f"{path}: not a JSON file: {error}") from None
     if not isinstance(found, dict):
         raise WeightsError(f"{path}: expected a JSON object, got a {type(found).__name__}")

@@ -102,7 +102,7 @@ def read_record(checkpoint: Path) -> dict[str, Any]:
         record = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise CheckpointError(f"{checkpoint}: no {RECORD}, so this is not a checkpoint of a training") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{path}: not JSON ({error})") from None
     if not isinstance(record, dict):
         raise CheckpointError(f"{path}: expected a JSON object, got a {type(record).__name__}")

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from probes.corpora.conllu import CorpusError
 from probes.corpora.entity_brackets import BracketCell, BracketError, read_mentions
-from probes.corpora.line_reader import numbered_lines
+from probes.corpora.line_reader import CorpusError, UniqueIds, number_in, numbered_lines, shortened
 from probes.corpora.spans import head_of, kind_of_head
 from probes.records import Document, Mention, Sentence
 
@@ -109,10 +108,11 @@ def read_conll(path: Path, *, first: int | None = None) -> Iterator[Document]:
     `CorpusError` for a broken file, with the line, when iteration reaches the place.
     """
     part: _Part | None = None
-    left = first
+    left, ids = first, UniqueIds("document")
     for line, text in numbered_lines(path):
         if text.startswith("#begin document"):
             part = _begun(path, line, text, part)
+            ids.add(f"{part.name}; part {part.number}", f"{path}:{line}")
         elif part is None and text.strip() and not text.startswith("#"):
             raise CorpusError(f"{path}:{line}: {text.split()[0]!r} stands before any '#begin document (NAME); part N'")
         elif part is not None and text.startswith("#end document"):
@@ -132,6 +132,8 @@ def read_conll(path: Path, *, first: int | None = None) -> Iterator[Document]:
 def _begun(path: Path, line: int, text: str, before: _Part | None) -> _Part:
     if before is not None:
         raise before.error(line, f"document {before.name!r} of line {before.line} is not ended by '#end document'")
-    if not (found := _BEGIN.fullmatch(text.strip())):
-        raise CorpusError(f"{path}:{line}: expected '#begin document (NAME); part N', got {text!r}")
-    return _Part(path, found[1], line, int(found[2]))
+    found = _BEGIN.fullmatch(text.strip())
+    number = number_in(found[2]) if found else None
+    if found is None or number is None:
+        raise CorpusError(f"{path}:{line}: expected '#begin document (NAME); part N', got {shortened(text)}")
+    return _Part(path, found[1], line, number)

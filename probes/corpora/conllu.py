@@ -13,14 +13,15 @@ from conllu.exceptions import ParseException
 from conllu.parser import DEFAULT_FIELDS, parse_comment_line, parse_id_value, parse_line
 
 from probes.corpora.entity_brackets import BracketCell, BracketError, read_mentions
+from probes.corpora.line_reader import CorpusError as CorpusError
+from probes.corpora.line_reader import UniqueIds, number_in, shortened
 from probes.records import Document, Mention, Sentence, frozen_ints
+
+SHOWN = 10
+"How many words of a circle an error names."
 
 _FIELD_PARSERS = {"id": lambda columns, i: parse_id_value(columns[i])}
 "Only ids are interpreted by the library; every other column is kept as written."
-
-
-class CorpusError(ValueError):
-    """A corpus file cannot be read; the message is one line that names the file and, where there is one, the line."""
 
 
 def read_conllu(path: Path, *, first: int | None = None) -> Iterator[Document]:
@@ -47,18 +48,22 @@ def _documents(path: Path, first: int | None) -> Iterator[Document]:
     gathered: list[Sentence] = []
     group = 0
     empty = True
+    sentences, documents = UniqueIds("sentence"), UniqueIds("document")
     for block in islice(_blocks(path), first):
         empty = False
         declared = block.entity_group()
         group = group if declared is None else declared
         sentence = block.sentence(group)
+        sentences.add(sentence.id, f"{path}:{block.start}")
         if "newdoc" in block.metadata or document is None:
             if gathered:
                 yield Document(document or "", tuple(gathered))
                 gathered = []
             if "newdoc" in block.metadata:
                 document = block.metadata["newdoc"] or block.place(block.start)
+                documents.add(document, f"{path}:{block.start}")
         if document is None:
+            documents.add(sentence.id, f"{path}:{block.start}")
             yield Document(sentence.id, (sentence,))
         else:
             gathered.append(sentence)
@@ -95,6 +100,8 @@ def _block(path: Path, start: int, offset: int, lines: list[bytes]) -> _Block | 
         at = error.start + mark
         line = start + raw.count(b"\n", 0, at)
         raise CorpusError(f"{path}:{line}: not UTF-8 (byte 0x{raw[at]:02x} at offset {offset + at})") from None
+    if (at := text.find("\0")) >= 0:
+        raise CorpusError(f"{path}:{start + text.count(chr(10), 0, at)}: a NUL byte, which no text has")
     if all(line.startswith(b"#") for line in lines):
         return None
     return _Block(path, start, text.split("\n"))
@@ -154,8 +161,8 @@ class _Block:
                 token = parse_line(re.sub(" {2,}", " ", line), DEFAULT_FIELDS, _FIELD_PARSERS)
                 if token["id"] is None:
                     raise ParseException("no id")
-            except ParseException:
-                raise self.error(number, f"{columns[0]!r} is not a word id") from None
+            except (ParseException, ValueError):  # the latter for numbers without end
+                raise self.error(number, f"{shortened(columns[0])} is not a word id") from None
             if not (isinstance(token["id"], tuple) and token["id"][1] == "-"):
                 yield number, token
 
@@ -191,18 +198,20 @@ class _Block:
         n = len(columns)
         heads: list[int] = []
         for column, line in zip(columns, lines, strict=True):
-            if not (column.isascii() and column.isdigit()):
-                raise self.error(line, f"head {column!r} is not a number")
-            if int(column) > n:
+            head = number_in(column)
+            if head is None:
+                raise self.error(line, f"head {shortened(column)} is not a number")
+            if head > n:
                 raise self.error(line, f"head {column} is outside the sentence ({n} words)")
-            heads.append(int(column) - 1)
+            heads.append(head - 1)
         roots = [word for word, head in enumerate(heads) if head < 0]
         if not roots:
             raise self.error(lines[0], f"no root: none of the {n} words of this sentence has head 0")
         if len(roots) > 1:
             raise self.error(lines[roots[1]], f"a second root: word {roots[1] + 1}, after word {roots[0] + 1}")
         if cycle := _cycle(heads):
-            path = " -> ".join(str(word + 1) for word in cycle)
+            shown = [str(word + 1) for word in cycle]
+            path = " -> ".join(shown if len(shown) <= SHOWN else [*shown[: SHOWN - 1], "…", shown[-1]])
             raise self.error(lines[cycle[0]], f"the heads go in a circle: {path}")
         return heads
 
@@ -225,11 +234,12 @@ def _cycle(heads: list[int]) -> list[int]:
     """Return the words of a cycle, the first repeated at the end; empty if every word reaches the root."""
     safe = {-1}
     for word in range(len(heads)):
-        path: list[int] = []
+        path: dict[int, None] = {}  # in the order in which they were come by
         while word not in safe:
             if word in path:
-                return [*path[path.index(word) :], word]
-            path.append(word)
+                behind = [*path]
+                return [*behind[behind.index(word) :], word]
+            path[word] = None
             word = heads[word]
         safe.update(path)
     return []

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 _BRACKET = re.compile(r"\([^()]*\)?|[^()]*\)")
-_PART = re.compile(r"(.+)\[(\d+)/(\d+)\]")
+_PART = re.compile(r"(.+)\[(\d{1,9})/(\d{1,9})\]")
 
 
 class BracketError(ValueError):

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from probes.corpora.conllu import CorpusError
-from probes.corpora.line_reader import numbered_lines
+from probes.corpora.line_reader import CorpusError, UniqueIds, number_in, numbered_lines, shortened
 from probes.corpora.spans import head_of, word_spans
 from probes.records import Document, Mention, Sentence
 
@@ -32,8 +31,12 @@ def read_gap(path: Path, *, first: int | None = None) -> Iterator[Document]:
     lines = numbered_lines(path)
     if tuple(next(lines, (0, ""))[1].split("\t")) != HEADER:
         raise CorpusError(f"{path}:1: expected the columns {', '.join(HEADER)}, parted by tabs")
+    ids = UniqueIds("passage")
     for number, line in islice(lines, first):
-        yield _document(line.split("\t"), f"{path}:{number}")
+        columns = line.split("\t")
+        document = _document(columns, f"{path}:{number}")
+        ids.add(columns[0], f"{path}:{number}")
+        yield document
 
 
 def _document(columns: list[str], where: str) -> Document:
@@ -58,9 +61,9 @@ def _document(columns: list[str], where: str) -> Document:
 def _span(row: dict[str, str], name: str, where: str) -> tuple[int, int]:
     """Return first character and end of the pronoun or a name, after checking that it stands there."""
     said, offset, text = row[name], row[f"{name}-offset"], row["Text"]
-    if not (offset.isascii() and offset.isdigit()):
-        raise CorpusError(f"{where}: {name}-offset {offset!r} is not a number")
-    begin, end = int(offset), int(offset) + len(said)
+    if (begin := number_in(offset)) is None:
+        raise CorpusError(f"{where}: {name}-offset {shortened(offset)} is not a number")
+    end = begin + len(said)
     if not said.strip() or text[begin:end] != said:
         raise CorpusError(f"{where}: at character {begin} of the text stands {text[begin:end]!r}, expected {said!r}")
     return begin, end

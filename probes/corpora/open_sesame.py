@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from probes.corpora.conllu import CorpusError
-from probes.corpora.line_reader import numbered_lines
+from probes.corpora.line_reader import CorpusError, number_in, numbered_lines, shortened
 from probes.minimal_pairs import AGREEMENT, PLURAL, SINGULAR, Item, Kind, LeftOut, MinimalPair
 from probes.records import Document, Mention, Sentence, frozen_ints
 
@@ -126,9 +125,9 @@ def _numbers(column: str, words: int, many: int | None, where: str) -> list[int]
     """Read word indices from 0: `many`, or any number of pairs of first and last."""
     parts = column.split()
     amount = "pairs of" if many is None else str(many)
-    if (len(parts) % 2 if many is None else len(parts) != many) or not all(part.isdecimal() for part in parts):
-        raise CorpusError(f"{where}: expected {amount} word indices, got {column!r}")
-    numbers = [int(part) for part in parts]
+    numbers = [number for part in parts if (number := number_in(part)) is not None]
+    if (len(parts) % 2 if many is None else len(parts) != many) or len(numbers) < len(parts):
+        raise CorpusError(f"{where}: expected {amount} word indices, got {shortened(column)}")
     if outside := [number for number in numbers if number >= words]:
         raise CorpusError(f"{where}: index {outside[0]} is outside the sentence ({words} words, counted from 0)")
     return numbers

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from mha.nearest_name import nearest_name
-from probes.corpora.conllu import CorpusError
-from probes.corpora.line_reader import numbered_lines
+from probes.corpora.line_reader import CorpusError, numbered_lines
 from probes.corpora.named import NAMED_RATINGS, data_folder
 from probes.records import Document, Sentence
 

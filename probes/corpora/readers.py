@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from probes.corpora.conll import read_conll
-from probes.corpora.conllu import CorpusError, read_conllu
+from probes.corpora.conllu import read_conllu
 from probes.corpora.gap import read_gap
-from probes.corpora.line_reader import numbered_lines
+from probes.corpora.line_reader import CorpusError, UniqueIds, numbered_lines, shortened
 from probes.corpora.open_sesame import read_groups
 from probes.corpora.ratings import read_frames
 from probes.corpora.winobias import read_winobias
@@ -71,10 +71,13 @@ def read_documents(path: Path, *, first: int | None = None) -> Iterator[Document
 
 
 def _read(files: list[Path], first: int | None) -> Iterator[Document]:
+    ids = UniqueIds("sentence")
     for file in files:
         empty = True
         for document in reader_of(file)(file, first=first):
             empty = False
+            for number, sentence in enumerate(document.sentences, start=1):
+                ids.add(sentence.id, f"{file}: document {shortened(document.id)}, sentence {number}")
             yield document
         if empty:
             raise CorpusError(f"{file}: no sentence in the file ({file.stat().st_size} bytes)")

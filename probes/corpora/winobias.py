@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from probes.corpora.conllu import CorpusError
-from probes.corpora.line_reader import numbered_lines
+from probes.corpora.line_reader import CorpusError, numbered_lines
 from probes.corpora.spans import PRONOUNS, head_of, kind_of_head, word_spans
 from probes.records import Document, Mention, Sentence
 

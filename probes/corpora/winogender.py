@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from probes.corpora.conllu import CorpusError
-from probes.corpora.line_reader import numbered_lines
+from probes.corpora.line_reader import CorpusError, numbered_lines
 from probes.corpora.spans import word_spans
 from probes.records import Document, Mention, Sentence
 

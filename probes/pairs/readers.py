@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from probes.corpora.conllu import CorpusError
-from probes.corpora.line_reader import numbered_lines
+from probes.corpora.line_reader import CorpusError, UniqueIds, number_in, numbered_lines, shortened
 from probes.corpora.open_sesame import open_sesame_item
 from probes.minimal_pairs import AGREEMENT, PLURAL, SINGULAR, Item, Kind, LeftOut, MinimalPair
 
@@ -34,14 +33,16 @@ def reader_of(path: Path) -> Callable[[Path], Iterator[Item]]:
 
 def read_blimp(path: Path) -> Iterator[MinimalPair]:
     """Read a paradigm of BLiMP, a JSON object a line (Warstadt et al. 2020); words are divided at white space."""
+    ids = UniqueIds("pair")
     for number, line in numbered_lines(path):
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise CorpusError(f"{path}:{number}: not JSON ({error})") from None
         if not isinstance(row, dict):
             raise CorpusError(f"{path}:{number}: expected a JSON object, got {line[:40]!r}")
         good, bad, field, phenomenon, paradigm, pair = (_text(row, key, f"{path}:{number}") for key in BLIMP_KEYS)
+        ids.add(f"{paradigm}-{pair}", f"{path}:{number}")
         kind = Kind(paradigm, phenomenon=phenomenon, field=field.replace("/", "_"))  # one field is written both ways
         yield MinimalPair(f"{paradigm}-{pair}", kind, tuple(good.split()), tuple(bad.split()))
 
@@ -84,9 +85,12 @@ def read_gold(path: Path) -> Iterator[Item]:
 
 def _gold(line: str, where: str) -> tuple[int, str, str, int]:
     columns = line.split("\t")
-    if len(columns) != 4 or not (columns[0].isdecimal() and columns[3].isdecimal()):
-        raise CorpusError(f"{where}: expected index, right form, wrong form, attractors parted by tabs, got {line!r}")
-    return int(columns[0]), columns[1], columns[2], int(columns[3])
+    place, attractors = (number_in(columns[at]) if len(columns) == 4 else None for at in (0, 3))
+    if place is None or attractors is None:
+        raise CorpusError(
+            f"{where}: expected index, right form, wrong form, attractors parted by tabs, got {shortened(line)}"
+        )
+    return place, columns[1], columns[2], attractors
 
 
 def _number(right: str, wrong: str) -> str:
@@ -162,12 +166,14 @@ def _nonce(right: Mapping[str, str], wrong: Mapping[str, str], stem: str, where:
     if (right["class"], wrong["class"]) != ("correct", "wrong") or right["sent"] != wrong["sent"]:
         raise CorpusError(f"{where}: expected one sentence in two lines, 'correct' and 'wrong' in column 'class'")
     words = tuple(right["sent"].removesuffix("<eos>").split())
-    counts, number = (right["len_prefix"], right["n_attr"]), NUMBERS.get(right["correct_number"])
-    if not all(map(str.isdecimal, counts)) or int(counts[0]) >= len(words) or number is None:
-        found = f"{counts[0]!r}, {counts[1]!r} and {right['correct_number']!r}"
-        raise CorpusError(f"{where}: expected the verb's place, a number of attractors, and sing or plur, got {found}")
-    kind = Kind(stem, right["type"], int(counts[1]), number, AGREEMENT)
-    source, place = f"{stem}:{right['pattern']} {right['constr_id']}", int(counts[0])
+    place, attractors = number_in(right["len_prefix"]), number_in(right["n_attr"])
+    number = NUMBERS.get(right["correct_number"])
+    if place is None or attractors is None or place >= len(words) or number is None:
+        found = [shortened(right[key]) for key in ("len_prefix", "n_attr", "correct_number")]
+        wanted = "the verb's place, a number of attractors, and sing or plur"
+        raise CorpusError(f"{where}: expected {wanted}, got {found[0]}, {found[1]} and {found[2]}")
+    kind = Kind(stem, right["type"], attractors, number, AGREEMENT)
+    source = f"{stem}:{right['pattern']} {right['constr_id']}"
     good, bad = ((*words[:place], row["form"], *words[place + 1 :]) for row in (right, wrong))
     if {right["form"], wrong["form"]} == {"is", "are"}:
         return LeftOut(source, kind, "is and are are left out")

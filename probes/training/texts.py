@@ -76,7 +76,11 @@ class TextFiles:
             try:
                 with path.open(encoding="utf-8") as file:
                     parts = file if self.unit == "line" else [file.read()]
-                    yield from (text for part in parts if (text := part.strip()))
+                    for number, part in enumerate(parts, start=1):
+                        if "\0" in part:
+                            raise CorpusError(f"{path}:{number}: a NUL byte, which no text has")
+                        if text := part.strip():
+                            yield text
             except UnicodeDecodeError as error:
                 raise CorpusError(f"{path}: not UTF-8 text (byte {error.start})") from None
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from uuid import uuid4
 
 from reports.claims.charts import claim_charts
 from reports.claims.figures import save_claim_figure
@@ -18,6 +16,7 @@ from reports.claims.text_tables import numbers, statements, summary, uncounted
 from reports.drawing.charts import vega
 from reports.formats import count, day, duration
 from reports.progress import Step, each, silent
+from reports.run.replacing import replace_text, replacing
 from reports.templates.environment import asset, assets, environment
 
 ORDER = ("heads", "compute", "loop", "scaling", "emergence", "averaging", "mixing", "recurrence")
@@ -70,20 +69,14 @@ def write_claims_page(folder: Path, step: Step = silent) -> Path:
     claims = ordered(read_claims(folder), ORDER)
     if not claims:
         raise FileNotFoundError(f"{folder}: no {RECORD} in any of its folders; 'headscope claim' makes them")
-    page, unfinished = ClaimsPage(claims), folder / f".page-{uuid4().hex}"
-    try:
-        unfinished.mkdir(parents=True)
+    page = ClaimsPage(claims)
+    with replacing(folder / "figures") as unfinished:
         for claim in each("page: figures of claims", claims, step):
             if any(one.cells for one in claim.measures):
                 save_claim_figure(claim.measures, claim.title, unfinished / claim.name)
         html, markdown = _rendered("claims.html.j2", page), _rendered("claims.md.j2", page)
-        shutil.rmtree(folder / "figures", ignore_errors=True)
-        unfinished.rename(folder / "figures")
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-    (folder / "report.md").write_text(re.sub(r"\n{3,}", "\n\n", markdown), encoding="utf-8")
-    (folder / "index.html").write_text(html, encoding="utf-8")
-    return folder / "index.html"
+    replace_text(folder / "report.md", re.sub(r"\n{3,}", "\n\n", markdown))
+    return replace_text(folder / "index.html", html)
 
 
 def facts(claim: ClaimRecord) -> list[tuple[str, str]]:

@@ -162,7 +162,7 @@ def read_claim(path: Path) -> ClaimRecord:
         check_claim(record, "wrong row")
         statements = tuple(_statement(one) for one in record["statements"])
         return ClaimRecord(record, statements, tuple(_measure(one) for one in record["measures"]))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(
             f"{path}: not the record of a claim ({type(error).__name__}: {error}); make it again with 'headscope claim'"
         ) from error

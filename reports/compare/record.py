@@ -67,7 +67,7 @@ def read_compared(folder: Path) -> Comparison:
         runs = tuple(Compared(**run) for run in record["runs"])
         pairs = tuple(_pair(about, rows, heads) for about in record["pairs"])
         return Comparison(runs, pairs, str(record["headscope"]))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(
             f"{path}: not the record of a comparison ({type(error).__name__}: {error}); make it anew with "
             "'headscope compare'"

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from reports.drawing.charts import vega
 from reports.findings.charts import finding_chart
@@ -20,6 +18,7 @@ from reports.findings.text_tables import all_findings, runs, statements, verdict
 from reports.findings.words import common, exceptions, with_network
 from reports.formats import day
 from reports.progress import Step, each, silent
+from reports.run.replacing import replace_text, replacing
 from reports.tables.files import replace_file
 from reports.tables.marks import verdict_look
 from reports.templates.environment import assets, environment
@@ -60,21 +59,15 @@ def write_findings_page(folder: Path, step: Step = silent) -> Path:
     """
     folder = Path(folder)
     found = read_findings(folder)
-    page, unfinished = FindingsPage(found), folder / f".page-{uuid4().hex}"
-    try:
-        unfinished.mkdir(parents=True)
+    page = FindingsPage(found)
+    with replacing(folder / "figures") as unfinished:
         for finding in each("page: figures of findings", found.findings, step):
             if panels := panels_of(finding):
                 save_finding_figure(panels, unfinished / finding["id"])
         html, markdown = _rendered("findings.html.j2", page), _rendered("findings.md.j2", page)
-        shutil.rmtree(folder / "figures", ignore_errors=True)
-        unfinished.rename(folder / "figures")
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
     replace_file(found.table(), folder / TABLE)
-    (folder / "report.md").write_text(re.sub(r"\n{3,}", "\n\n", markdown), encoding="utf-8")
-    (folder / "index.html").write_text(html, encoding="utf-8")
-    return folder / "index.html"
+    replace_text(folder / "report.md", re.sub(r"\n{3,}", "\n\n", markdown))
+    return replace_text(folder / "index.html", html)
 
 
 def panels_of(finding: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:

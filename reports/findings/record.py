@@ -145,7 +145,7 @@ def read_findings(folder: Path) -> Findings:
         _ = (found.table(), found.models, [one["runs"] for one in record["results"]], record["runs"])
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such file; 'headscope reproduce' makes it") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(
             f"{path}: not the record of findings ({type(error).__name__}: {error}); 'headscope reproduce' makes it anew"
         ) from error

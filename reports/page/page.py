@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
-from uuid import uuid4
 
 from reports.biographies.charts import biography_charts, save_biographies
 from reports.drawing.charts import vega
@@ -14,6 +12,7 @@ from reports.page.columns import tables_of
 from reports.page.markdown import markdown_page
 from reports.page.page_model import Contents, ProbePart, gather
 from reports.progress import Step, each, silent
+from reports.run.replacing import replacing
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.scores.glossary import BIOGRAPHIES, LIMITS, MEANING
 from reports.scores.summary import leader_sentence
@@ -34,10 +33,9 @@ def write_report(run_folder: Path, step: Step = silent) -> Path:
     """
     contents = gather(Path(run_folder), step)
     target = contents.run.folder / "report"
-    unfinished = target.with_name(f".report-{uuid4().hex}")
-    try:
+    with replacing(target) as unfinished:
         figures = unfinished / "figures"
-        figures.mkdir(parents=True)
+        figures.mkdir()
         drawn = _save_figures(contents, figures, step)
         if contents.biographies is not None:
             save_biographies(contents.biographies, f"{contents.model}: heads in training", figures / "biographies")
@@ -46,24 +44,7 @@ def write_report(run_folder: Path, step: Step = silent) -> Path:
         for name in each("page: texts", ("report.md", "index.html"), step):
             text = html_page(contents) if name == "index.html" else markdown_page(contents, drawn)
             (unfinished / name).write_text(text, encoding="utf-8")
-        _swap(unfinished, target)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
     return target / "index.html"
-
-
-def _swap(new: Path, target: Path) -> None:
-    """Put `new` in the place of `target`, and put the old one back if that fails."""
-    old = target.with_name(f".report-old-{uuid4().hex}")
-    if target.exists():
-        target.rename(old)
-    try:
-        new.rename(target)
-    except OSError:
-        if old.exists():
-            old.rename(target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _save_figures(contents: Contents, folder: Path, step: Step) -> dict[str, list[str]]:

@@ -215,5 +215,5 @@ def _config(run: RunFolder) -> Mapping[str, Any]:
     """Return config.toml of the run as it was read in, or say that it cannot be read."""
     try:
         return tomllib.loads(run.config)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{run.folder / 'config.toml'}: not TOML ({error}); run again to make a new one") from error

@@ -185,7 +185,7 @@ def read_record(path: Path) -> RunRecord:
         return _RECORD.validate_json(text, strict=True)
     except ValidationError as error:
         raise ValueError(f"{path}: {_mistake(error)}; run again to make a new one") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
         raise ValueError(f"{path}:{line}: not valid JSON ({error}); run again to make a new one") from error
 

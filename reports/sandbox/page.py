@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from reports.drawing.charts import Chart, vega
 from reports.formats import count, day, duration, percent
 from reports.progress import Step, silent
+from reports.run.replacing import replace_text, replacing
 from reports.sandbox.charts import coverage_charts, false_charts, power_charts
 from reports.sandbox.claims import (
     BESIDE,
@@ -203,20 +202,15 @@ def write_sandbox_page(folder: Path, step: Step = silent) -> Path:
     """
     folder = Path(folder)
     record = read_record(folder)
-    unfinished = folder / f".page-{uuid4().hex}"
     try:
-        page = SandboxPage.of(record)
-        figures = save_figures(page.power, page.nulls, page.coverage, page.level, page.threshold, unfinished, step)
-        html, markdown = _rendered("sandbox.html.j2", page), _rendered("sandbox.md.j2", page, figures)
-        shutil.rmtree(folder / "figures", ignore_errors=True)
-        unfinished.rename(folder / "figures")
+        with replacing(folder / "figures") as unfinished:
+            page = SandboxPage.of(record)
+            figures = save_figures(page.power, page.nulls, page.coverage, page.level, page.threshold, unfinished, step)
+            html, markdown = _rendered("sandbox.html.j2", page), _rendered("sandbox.md.j2", page, figures)
     except (KeyError, TypeError, AttributeError) as error:
         raise not_a_record(folder / "sandbox.json", error) from error
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-    (folder / "report.md").write_text(re.sub(r"\n{3,}", "\n\n", markdown), encoding="utf-8")
-    (folder / "index.html").write_text(html, encoding="utf-8")
-    return folder / "index.html"
+    replace_text(folder / "report.md", re.sub(r"\n{3,}", "\n\n", markdown))
+    return replace_text(folder / "index.html", html)
 
 
 def _rendered(template: str, page: SandboxPage, figures: Sequence[str] = ()) -> str:

@@ -133,7 +133,7 @@ def read_record(folder: Path) -> dict[str, Any]:
         raise FileNotFoundError(f"{path}: no such file; make one with 'headscope sandbox'")
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
         raise ValueError(f"{path}:{line}: not valid JSON ({error}); make it again with 'headscope sandbox'") from error
     if not isinstance(record, dict):

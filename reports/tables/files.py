@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import csv
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pandas as pd
+
+_FORMULA = re.compile(r"'*(?![+-](\d+\.?\d*|\.\d+)(e[+-]?\d+)?\Z)[=+\-@\t\r]")
+"What a spreadsheet takes for a formula, with the quotes that keep it from doing so; numbers are none."
+
+
+def write_csv(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table as CSV; before a text that a spreadsheet would take for a formula comes a quote.
+
+    `read_csv` takes it away again.
+    """
+    told = _with_texts(frame, lambda text: f"'{text}" if _FORMULA.match(text) else text)
+    returns = any("\r" in text for name in _text_columns(frame) for text in frame[name] if _is_text(text))
+    # csv quotes a carriage return only where it ends lines
+    told.to_csv(path, index=False, quoting=csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL)
 
 
 def replace_file(frame: pd.DataFrame, path: Path) -> Path:
@@ -14,7 +30,7 @@ def replace_file(frame: pd.DataFrame, path: Path) -> Path:
     unfinished = path.with_name(f".{path.name}.unfinished")
     try:
         if path.suffix == ".csv":
-            frame.to_csv(unfinished, index=False)
+            write_csv(frame, unfinished)
         else:
             frame.to_parquet(unfinished, index=False)
         os.replace(unfinished, path)
@@ -24,13 +40,32 @@ def replace_file(frame: pd.DataFrame, path: Path) -> Path:
 
 
 def read_csv(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
-    """Read a CSV file as `replace_file` wrote it: words such as NA stay words."""
+    """Read a CSV file as `write_csv` wrote it: words such as NA stay words, and texts are what they were."""
     text = {column: "str" for column, dtype in columns.items() if dtype == "str"}
     gaps = {column: [""] for column, dtype in columns.items() if dtype in {"float64", "Int64"}}
     try:
-        return pd.read_csv(path, dtype=text, keep_default_na=False, na_values=gaps)
+        found = pd.read_csv(path, dtype=text, keep_default_na=False, na_values=gaps)
     except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
         raise ValueError(f"{path}: not a readable CSV file ({str(error).strip()}); run again") from error
+    return _with_texts(found, lambda text: text[1:] if text.startswith("'") and _FORMULA.match(text) else text)
+
+
+def _with_texts(frame: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
+    """Return the frame with its texts changed; the same one where none is."""
+    for name in _text_columns(frame):
+        texts = {text: change(text) for text in set(filter(_is_text, frame[name]))}
+        if any(text != changed for text, changed in texts.items()):
+            changed = [texts.get(value, value) if _is_text(value) else value for value in frame[name]]
+            frame = frame.assign(**{name: pd.Series(changed, index=frame.index, dtype=object)})
+    return frame
+
+
+def _text_columns(frame: pd.DataFrame) -> list[str]:
+    return [str(name) for name, dtype in frame.dtypes.items() if dtype.kind == "O"]
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def read_parquet(path: Path) -> pd.DataFrame:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 from typing import Any, Final
-from uuid import uuid4
 
 from reports.drawing.charts import vega
 from reports.drawing.figures import save_best_heads
 from reports.progress import Step, each, silent
+from reports.run.replacing import replace_text, replacing
 from reports.targets.charts import drawn_answers, target_chart
 from reports.targets.record import TargetRecord, read_record, write_record
 from reports.targets.sentences import spoken
@@ -72,20 +71,14 @@ def write_targets(folder: Path, record: TargetRecord, step: Step = silent) -> Pa
 
 def write_targets_page(folder: Path, step: Step = silent) -> Path:
     """Make index.html, report.md and figures/ from the record in `folder`; ValueError says what is wrong with that."""
-    record, unfinished = read_record(folder), folder / f".figures-{uuid4().hex}"
+    record = read_record(folder)
     drawn = {target: drawn_answers(record, target) for target, _ in spoken(record)}
-    try:
-        unfinished.mkdir()
+    with replacing(folder / "figures") as unfinished:
         for target in each("page: figures", [one for one, rows in drawn.items() if rows], step):
             save_best_heads(drawn[target], f"{target.title}: selected heads and rivals", unfinished / target.name)
         html, markdown = (_rendered(f"targets.{form}.j2", record, drawn) for form in ("html", "md"))
-        shutil.rmtree(folder / "figures", ignore_errors=True)
-        unfinished.rename(folder / "figures")
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-    (folder / "report.md").write_text(re.sub(r"\n{3,}", "\n\n", markdown), encoding="utf-8")
-    (folder / "index.html").write_text(html, encoding="utf-8")
-    return folder / "index.html"
+    replace_text(folder / "report.md", re.sub(r"\n{3,}", "\n\n", markdown))
+    return replace_text(folder / "index.html", html)
 
 
 def _rendered(template: str, record: TargetRecord, drawn: dict[Any, Any]) -> str:

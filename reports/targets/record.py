@@ -65,7 +65,7 @@ def read_record(folder: Path) -> TargetRecord:
         runs = tuple(TargetRun(**run) for run in record["runs"])
         behaviours = {str(name): tuple(of) for name, of in record["behaviours"].items()}
         return TargetRecord(runs, answers, effects, tuple(record["notes"]), str(record["headscope"]), behaviours)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(
             f"{path}: not the record of a page of targets ({type(error).__name__}: {error}); make it anew with "
             "'headscope targets'"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
-from uuid import uuid4
 
 import jinja2
 from jinja2.utils import htmlsafe_json_dumps
@@ -62,15 +60,3 @@ def asset(name: str) -> Markup:
 def assets(names: Iterable[str], suffix: str) -> Markup:
     """Return the style sheets (".css") or scripts (".js") of parts of a page, those that there are."""
     return Markup("").join(asset(name + suffix) for name in names if name + suffix in FILES)
-
-
-def write_page(path: Path, page: str) -> Path:
-    """Write `page` beside `path` and rename it, so that no reader ever sees half a page; return `path`."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}-{uuid4().hex}")
-    try:
-        unfinished.write_text(page, encoding="utf-8")
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return path

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reports.run.replacing import replace_text
 from reports.tables.cells import columns_of
 from reports.tables.text_table import TextTable
-from reports.templates.environment import asset, environment, write_page
+from reports.templates.environment import asset, environment
 
 COLUMNS = 8
 "Of a vector that is as long as the model is wide, so many numbers are in the page."
@@ -107,7 +108,7 @@ def write_explanation(path: Path, explained: Explained) -> Path:
             script=asset("explain.js"),
         )
     )
-    return write_page(path, page)
+    return replace_text(path, page)
 
 
 def _differences(told: Explained, sizes: Mapping[str, int]) -> TextTable:

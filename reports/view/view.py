@@ -15,7 +15,8 @@ import numpy.typing as npt
 from reports.heads.card_parts import ROLE_COLUMNS
 from reports.heads.role_marks import RoleName, role_marks
 from reports.progress import Step, each, silent
-from reports.templates.environment import assets, environment, write_page
+from reports.run.replacing import replace_text
+from reports.templates.environment import assets, environment
 from reports.view.roles import KnownRole
 
 LONG: Final = 128
@@ -108,7 +109,7 @@ def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = (), s
             script=assets(SCRIPTS, ".js"),
         )
     )
-    return write_page(path, page)
+    return replace_text(path, page)
 
 
 def _panel(panel: Panel, views: Sequence[Any], marked: Sequence[RoleName]) -> dict[str, Any]:

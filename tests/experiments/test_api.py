@@ -52,9 +52,9 @@ def test_with_a_folder_the_run_and_its_page_are_made_and_not_replaced_unasked(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages: list[str] = []
-    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: pages.append(folder.name))
+    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: pages.append("made"))
     run = score(str(tiny), SPLITS[0], "position", out=tmp_path, name="mine", **SMALL)
-    assert (run.folder, pages) == (tmp_path / "mine", ["mine"])
+    assert (run.folder, pages) == (tmp_path / "mine", ["made"])
     pd.testing.assert_frame_equal(open_run(tmp_path / "mine").scores, run.scores)
     with pytest.raises(ConfigError, match="holds a run of another config"):
         score(str(tiny), SPLITS[0], "position", out=tmp_path, name="mine", seed=1, **SMALL)

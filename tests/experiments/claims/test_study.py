@@ -1,13 +1,14 @@
 """Every claim from its own config, at a tiny scale, through the command line."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from experiments.claims import loop, study
+from experiments.claims import loop
 from experiments.claims.registry import CLAIMS, load_claim
 from experiments.claims.study import run_claim, run_claims
 
@@ -114,7 +115,7 @@ def test_a_record_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Monk
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(study.os, "replace", full)
+    monkeypatch.setattr(os, "replace", full)
     with pytest.raises(OSError, match="No space left"):
         run_claim(loaded, tmp_path)
     assert [path.name for path in (tmp_path / "loop").iterdir()] == ["claim.json"]

@@ -388,6 +388,11 @@ def test_what_is_not_toml_is_said_with_its_line(write: Any) -> None:
     assert re.match(r"not TOML: .*line 2", complaint(write("name = 'x'\nseed = = 3\n")))
 
 
+@pytest.mark.parametrize("text", ["seed = " + "7" * 5000, "seed = " + "[" * 5000, "seed = " + "{a=" * 5000])
+def test_numbers_and_tables_without_end_are_no_toml(text: str, write: Any) -> None:
+    assert complaint(write(text)).startswith("not TOML: ")
+
+
 def test_what_is_not_a_text_file_is_said(tmp_path: Path) -> None:
     assert complaint(tmp_path).startswith("not a text file")
     path = tmp_path / "latin.toml"

@@ -17,6 +17,7 @@ from probes import Corpus, CorpusError
 from probes.evidence.results import Split, score_table
 from probes.words.rare import LIST
 from reports import SCORE_COLUMNS, Run
+from reports.run.lock import LockedError, locked
 from reports.run.record import ListFacts
 
 ALL_PROBES = 'probes.names=["position", "dependency", "agreement", "coreference"]'
@@ -510,7 +511,7 @@ def test_a_run_without_any_number_says_why_and_leaves_nothing(base: Path, corpus
         run(load_config(base, changes), out)
     with pytest.raises(RunError, match=r"longer than the model \(48 pieces\)"):
         run(load_config(base, ['probes.names=["coreference"]', "scoring.window_words=100"]), out)
-    assert list(out.iterdir()) == []
+    assert not out.exists()
 
 
 def test_halves_of_a_single_document_are_refused(base: Path, tmp_path: Path) -> None:
@@ -543,7 +544,7 @@ def test_a_failure_leaves_no_folder_and_nothing_temporary(
     monkeypatch.setattr(f"experiments.{place}", fail)
     with pytest.raises(RuntimeError, match="in the middle"):
         run(load_config(base, [POSITION]), tmp_path / "out")
-    assert list((tmp_path / "out").iterdir()) == []
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.fixture
@@ -572,6 +573,33 @@ def test_a_run_of_the_same_config_is_replaced_and_one_of_another_is_not(quick: C
     assert contents(folder) == before
     quick("seed=1", overwrite=True)
     assert Run.open(folder).record.seed == 1
+    assert [path.name for path in folder.parent.iterdir()] == ["quick"]
+
+
+def test_two_runs_into_one_folder_do_not_replace_each_other(quick: Callable[..., Path]) -> None:
+    folder = quick()
+    before = contents(folder)
+    with locked(folder), pytest.raises(LockedError, match="quick is being written by process "):
+        quick("seed=1", overwrite=True)
+    assert contents(folder) == before
+
+
+def test_an_interrupt_between_two_renames_loses_no_run(
+    quick: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = quick()
+    real = Path.rename
+
+    def interrupted(path: Path, target: Path) -> Path:
+        moved = real(path, target)
+        if path == folder:
+            raise KeyboardInterrupt
+        return moved
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        quick()
+    assert Run.open(folder).record.seed == 0
     assert [path.name for path in folder.parent.iterdir()] == ["quick"]
 
 

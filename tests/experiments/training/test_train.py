@@ -30,6 +30,7 @@ from mha.training.settings import TrainingSettings
 from mha.training.vocabulary import VocabularySettings
 from probes.corpora.conllu import CorpusError
 from reports import Run
+from reports.run.lock import locked
 
 TRAIN: dict[str, Any] = {
     "data": {"name": "grammar", "documents": 30, "seed": 1},
@@ -242,6 +243,10 @@ def test_a_tokenizer_may_be_given(tmp_path: Path) -> None:
     missing = section(tokenizer={"folder": str(tmp_path / "no")})
     with pytest.raises(ConfigError, match=r"tokenizer.json does not exist"):
         open_vocabulary(missing, open_material(missing))
+    for content in ("{", '{"model": 3}', "[" * 10_000):
+        (tmp_path / "tokenizer.json").write_text(content, encoding="utf-8")
+        with pytest.raises(ConfigError, match=r"train.tokenizer.folder: .*tokenizer.json: not a tokenizer: "):
+            open_vocabulary(given, open_material(given))
 
 
 # --- training and looking at it
@@ -255,6 +260,18 @@ def test_every_seed_has_its_training_and_goes_on(write: Callable[..., Path], tmp
     assert [steps_of(folder) for folder in folders.values()] == [[0, 1, 2, 4, 6]] * 2
     assert [seed for seed, step in told if step == 6] == [0, 3]
     assert train_seeds(config, tmp_path, resume=True) == folders
+
+
+def test_a_seed_that_another_process_trains_is_refused_and_nothing_is_touched(
+    write: Callable[..., Path], tmp_path: Path, headscope: Callable[..., Any]
+) -> None:
+    path = write()
+    with locked(tmp_path / "small" / "seed-0"):
+        said = headscope("train", path, "--out", tmp_path)
+        assert (said.code, said.err.count("\n")) == (2, 1)
+        assert "seed-0 is being written by process " in said.err
+        assert headscope("train", path, "--out", tmp_path, "--set", "train.seeds=[1]").code == 0
+    assert sorted(path.name for path in (tmp_path / "small").iterdir()) == ["seed-1"]
 
 
 def test_the_command_trains_goes_on_and_refuses(
@@ -413,7 +430,7 @@ def test_corpora_are_looked_for_before_a_training_begins(write: Callable[..., Pa
     config = load_config(write(RUN), ["corpus.report={path='gone.conllu'}"])
     with pytest.raises(OSError, match=r"gone\.conllu"):
         run(config, tmp_path / "out")
-    assert [*(tmp_path / "out").iterdir()] == []
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow

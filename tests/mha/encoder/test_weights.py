@@ -178,6 +178,7 @@ def test_settings_that_a_config_leaves_out_have_the_defaults_of_the_family(folde
     [
         ({}, "config.json does not exist"),
         ({"config.json": "{"}, "config.json: not a JSON file"),
+        ({"config.json": "[" * 100_000}, "config.json: not a JSON file"),
         ({"config.json": "[]"}, "expected a JSON object, got a list"),
         ({"model.safetensors": "junk"}, "model.safetensors: not a safetensors file"),
         ({"model.safetensors": None}, "model.safetensors does not exist$"),
