@@ -59,7 +59,26 @@ class Labelled:
     @cached_property
     def hits(self) -> Numbers:
         """[arc, head]."""
-        return self.answers.hits(self.answers.values)
+        return self._in_their_order(self._in_runs.hits(self._in_runs.values))
+
+    def hits_of_mean(self, heads: Sequence[int]) -> Numbers:
+        """Return the hits [arc] of the mean map of some heads."""
+        values = self._in_runs.values[:, list(heads)].mean(1, keepdim=True)
+        return self._in_their_order(self._in_runs.hits(values))[:, 0]
+
+    @cached_property
+    def _order(self) -> IntArray:
+        """[arc] By number of candidates: such arcs are read fastest."""
+        return np.argsort(self.answers.candidates, kind="stable")
+
+    @cached_property
+    def _in_runs(self) -> Answers:
+        return self.answers.take(self._order)
+
+    def _in_their_order(self, hits: Numbers) -> Numbers:
+        found = np.empty_like(hits)
+        found[self._order] = hits
+        return found
 
     def taken(self, arcs: IntArray) -> Iterator[tuple[Shown, Items]]:
         """Yield the texts of each batch with those of its items that are among `arcs`."""
@@ -137,10 +156,7 @@ class FewLabels:
     def _ensemble(self, arcs: IntArray, head: int) -> Numbers:
         """Return the hits of the ensemble that is best on the arcs, the smallest of equals."""
         heads, accuracy = choose_ensemble(self.select.answers.take(arcs).in_runs(), head, self.largest)
-        kept = heads[: int(np.argmax(accuracy)) + 1]
-        answers = self.report.answers
-        hits: Numbers = answers.hits(answers.values[:, kept].mean(1, keepdim=True))[:, 0]
-        return hits
+        return self.report.hits_of_mean(heads[: int(np.argmax(accuracy)) + 1])
 
     def _learned(self, learner: Baseline, arcs: IntArray) -> Numbers:
         """Return the hits of what learns from the arcs."""
