@@ -54,6 +54,7 @@ FINDINGS = (
         ],
         readings=("trees",),
         measure=_entropies,
+        unclaimed="it is a log in an issue of a repository: nobody claims it",
         figure=_drawn,
     ),
 )

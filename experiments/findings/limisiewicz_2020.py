@@ -129,6 +129,8 @@ FINDINGS = (
         statements=SINGLE,
         readings=("trees",),
         measure=_heads,
+        group="relations of EWT",
+        repeats="clark-relations",
         figure=_drawn_heads,
         enough=ENOUGH,
     ),

@@ -151,8 +151,7 @@ FINDINGS = (
         ],
         readings=("effects",),
         measure=_taylor,
-        learned=False,
-        untrained="It is a property of the series and of small effects, not of what a model has learned.",
+        fact="it is a property of the series and of small effects, whatever the weights",
     ),
     Finding(
         id="michel-transfer",
@@ -177,8 +176,7 @@ FINDINGS = (
         readings=("effects", "transfer"),
         measure=_transfer,
         figure=_transfer_drawn,
-        learned=False,
-        untrained="Which heads write much is fixed by the weights, random ones too, whatever the text is.",
+        fact="which heads write much is fixed by the weights, random ones too, whatever the text is",
     ),
     Finding(
         id="michel-speed",

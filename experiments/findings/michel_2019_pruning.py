@@ -157,8 +157,7 @@ FINDINGS = (
         ],
         readings=("effects",),
         measure=_order_of_embedding,
-        learned=False,
-        untrained="Heads of random weights, too, move the embedding by different amounts, and gradients tell which.",
+        fact="heads of any weights move the embedding by different amounts, and gradients tell which",
     ),
     Finding(
         id="michel-training",

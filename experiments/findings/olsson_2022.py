@@ -46,6 +46,7 @@ FINDINGS = (
         ],
         readings=("coreference",),
         measure=_same_word,
+        unclaimed="Olsson et al. name no such heads: duplicate-token heads are of Wang et al. 2022",
     ),
     Finding(
         id="olsson-induction",

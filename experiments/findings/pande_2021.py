@@ -120,8 +120,7 @@ FINDINGS = (
         ],
         readings=("coreference",),
         measure=_decided,
-        learned=False,
-        untrained="Heads without any role are as far below the threshold as the best are above it.",
+        fact="heads without any role are as far below the threshold as the best are above it",
     ),
     Finding(
         id="pande-local",

@@ -42,6 +42,8 @@ FINDINGS = (
         ],
         readings=("trees",),
         measure=_english,
+        group="all arcs of EWT",
+        repeats="clark-no-parse",
     ),
     Finding(
         id="ravishankar-languages",

@@ -87,7 +87,7 @@ FINDINGS = (
         COST,
         "The paper says it in words. We: operations of matrix products, and times in which both take turns.",
         WIDE,
-        "It is about sizes of matrices, not about what they hold.",
+        "it is about sizes of matrices, whatever they hold",
     ),
     of_claim(
         "scaling",
@@ -97,7 +97,7 @@ FINDINGS = (
         DIVISION,
         "The paper says it in words. We: the variance of products, and the length of gradients, over d_k.",
         "Random queries and keys, as in the paper's footnote.",
-        "It is said of random queries and keys.",
+        "it is arithmetic of random queries and keys",
     ),
     of_claim(
         "scaling-trained",
@@ -116,6 +116,6 @@ FINDINGS = (
         RECURRENT,
         "The paper counts operations. We: times in which both take turns.",
         WIDE,
-        "It is about sizes, not about what is learned.",
+        "it is about the times of operations, whatever the weights",
     ),
 )

@@ -146,6 +146,8 @@ ROLES = (
         statements=SYNTAX,
         readings=("trees",),
         measure=_syntax,
+        group="relations of EWT",
+        repeats="clark-relations",
         figure=_drawn_syntax,
     ),
     Finding(

@@ -136,8 +136,7 @@ FINDINGS = (
         ],
         readings=("coreference",),
         measure=_themselves,
-        learned=False,
-        untrained="Even attention gives a word in a window of a hundred no more than a hundredth.",
+        fact="even attention gives a word in a window of a hundred no more than a hundredth",
     ),
     Finding(
         id="clark-broad",

@@ -128,6 +128,7 @@ FINDINGS = (
         measure=partial(_margins, TABLE),
         figure=partial(_bars, TABLE),
         original=ORIGINALS,
+        group="relations of EWT",
     ),
     Finding(
         id="clark-more-relations",
@@ -144,6 +145,7 @@ FINDINGS = (
         measure=partial(_margins, NOTEBOOK),
         figure=partial(_bars, NOTEBOOK),
         original=ORIGINALS,
+        unclaimed="the paper does not print these rows: they are in the notebook alone",
     ),
     Finding(
         id="clark-stanford-relations",
@@ -174,8 +176,7 @@ FINDINGS = (
         ],
         readings=("trees",),
         measure=_erratum,
-        learned=False,
-        untrained="It is about the words of a corpus; no head has a part in it.",
+        fact="it is about the words of a corpus, and no head has a part in it",
     ),
     Finding(
         id="clark-direction",

@@ -10,6 +10,7 @@ from experiments.findings.clark_2019.relations import CHOSEN, DATA, MODEL, STAND
 from experiments.statements.estimates import exact
 from experiments.statements.figure import Figure, Point
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
+from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import best_head, estimate_of, margin, minus
 from experiments.statements.rule import Rule
 
@@ -116,7 +117,7 @@ def _plane(evidence: Evidence) -> Figure:
 FINDINGS = (
     Finding(
         id="clark-no-parse",
-        claim="No head recovers whole trees: the best is little above the best fixed offset.",
+        claim="No head recovers whole trees: the best is above the best fixed offset, and by little.",
         where="section 4.2",
         model=MODEL,
         data=DATA,
@@ -126,16 +127,15 @@ FINDINGS = (
         statements=[
             Statement(
                 name="all arcs",
-                text="The head that finds most arcs is less than 15 points above the best fixed offset.",
+                text="The head that finds most arcs is above the best fixed offset, by the paper's 8.2 points at most.",
                 number="accuracy of the chosen head over all arcs minus that of the strongest baseline",
-                rule=Rule(below=0.15),
+                rule=LearnedRule(above=0.0, below=0.082),
                 published=Published(0.345, 0.263, erratum="The authors' notebook has 34.7 with a baseline of 26.7."),
             )
         ],
         readings=("trees",),
         measure=_whole_trees,
-        learned=False,
-        untrained="It says what heads do not do; heads that know nothing do not do it either.",
+        group="all arcs of EWT",
     ),
     Finding(
         id="clark-coreference",
