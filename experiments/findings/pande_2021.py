@@ -8,6 +8,7 @@ import pandas as pd
 from experiments.statements.estimates import Estimate
 from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Numbers, Paper, Published, Statement
+from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import heads_above, over_units, shape
 from experiments.statements.rule import Rule
 
@@ -89,7 +90,7 @@ FINDINGS = (
                 text="The share of heads that are local and syntactic is above that of the paper's lowest task"
                 + (", also where p is corrected for all heads and sieves." if name == "corrected" else "."),
                 number="share of the heads with a score above 3 in both sieves",
-                rule=Rule(above=0.42),
+                rule=LearnedRule(above=0.42),
                 unit="%",
                 published=Published(text="42 % to 88 %, by task; without correction"),
             )
@@ -136,7 +137,7 @@ FINDINGS = (
                 name="local",
                 text="The share of heads with a local score above 1 is higher than in the paper's lowest task.",
                 number="share of the heads",
-                rule=Rule(above=0.76),
+                rule=LearnedRule(above=0.76),
                 unit="%",
                 published=Published(text="91 % QNLI, 76 % QQP, 90 % MRPC, 82 % SST-2"),
             )

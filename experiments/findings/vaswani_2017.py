@@ -58,11 +58,11 @@ SEVERAL = (
 
 ROLES = (
     PaperSentence(
-        "number",
-        "With more heads, more heads are specialised",
-        "With twice as many heads more of them are specialised.",
+        "share",
+        "With more heads, a larger share of them is specialised",
+        "With twice as many heads a larger share of them is specialised; more heads are more chances.",
         Rule(above=0.0),
-        "heads",
+        "points",
     ),
 )
 
@@ -172,7 +172,7 @@ FINDINGS = (
         "section 3.2.2 and the appendix on attention",
         "claim-heads",
         ROLES,
-        "The paper shows examples. We: how many heads are specialised by the rule of headscope's runs.",
+        "The paper shows examples. We: the share of heads that are specialised by the rule of headscope's runs.",
         "The paper counts nothing.",
     ),
     of_claim(

@@ -85,7 +85,7 @@ def _kept(evidence: Evidence) -> Numbers:
     functions = rows(run.studies.get("migration"), behaviour=LOSS).merge(had, on=question)
     if functions.empty:
         return {"kept": Missing("no head has one of these functions before heads are taken out")}
-    lost = over_units(lambda drawn: float((drawn.best_accuracy - drawn.after_accuracy).mean()), functions)
+    lost = over_units(lambda drawn: float((drawn.best_accuracy - drawn.after_accuracy).max()), functions)
     row = functions.iloc[0]
     moved = int((~functions.stays).sum())
     note = f"{row.heads - row.removed} of {row.heads} heads left; of {len(functions)} functions {moved} lost their head"
@@ -112,9 +112,10 @@ FINDINGS = (
         statements=[
             Statement(
                 name="left",
-                text="Fewer than half of the heads are enough to lose less than 2 points of agreement.",
+                text="Of 48 heads 10, as in the paper, would be enough to lose less than 2 points of agreement.",
                 number="smallest share of heads left, over all prices, with less than 2 points of accuracy lost",
-                rule=Rule(below=0.5),
+                rule=Rule(below=10 / 48),
+                weaker=Rule(below=0.5),
                 unit="%",
                 published=Published(value=10 / 48, text="10 of 48 heads, 0.15 BLEU less; OpenSubtitles 4 of 48, 0.25"),
             )
@@ -157,8 +158,8 @@ FINDINGS = (
         statements=[
             Statement(
                 name="kept",
-                text="The best head that is left is on average less than 10 points below the best one before.",
-                number="accuracy of the best head for a function before, less that of the best one left, mean",
+                text="For every function the best head that is left is less than 10 points below the best one before.",
+                number="accuracy of the best head before, less that of the best one left, for what loses most",
                 rule=Rule(below=0.1),
                 published=Published(text="all functions at 17 of 48 heads"),
             )

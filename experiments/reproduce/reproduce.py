@@ -55,9 +55,10 @@ def reproduce(
         subject.load()
     page = out / "index.html"
     for subject, own_seed in _runs(subjects, seed, controls=controls):
-        reads, missing = _read_all(findings, subject, out, by_reading, seed=own_seed, fresh=fresh, progress=progress)
+        asked = [one for one in findings if not (subject.control and one.fact)]
+        reads, missing = _read_all(asked, subject, out, by_reading, seed=own_seed, fresh=fresh, progress=progress)
         evidence = {name: read.evidence for name, read in reads.items()}
-        results = [_measured(finding, subject, reads, evidence, missing) for finding in findings]
+        results = [_measured(finding, subject, reads, evidence, missing) for finding in asked]
         runs = [run_of(name, read, subject) for name, read in reads.items()]
         record = updated(read_record(out), subject, results, runs, own_seed)
         write_record(with_verdicts(record | {"asked": _asked(findings)}), out)

@@ -97,12 +97,13 @@ def _clusters(evidence: Evidence) -> Numbers:
     rows = evidence["trees"].studies.get("contrasts")
     found = None if rows is None else rows[(rows.what == "maps") & (rows.weights == "own") & rows.p.notna()]
     if found is None or not len(found):
-        return {"within layers": Missing("heads were not compared as a set")}
+        return dict.fromkeys(("within layers", "how much"), Missing("heads were not compared as a set"))
     row = found.iloc[0]
     within, between, p = (float(row[name]) for name in ("within", "between", "p"))
     nearer = p / 2 if within < between else 1 - p / 2
     told = f"mean distance {within:.3f} nats within layers, {between:.3f} between"
-    return {"within layers": Measured(exact(nearer), note=told)}
+    apart = Measured(exact(1 - within / between), note=told)
+    return {"within layers": Measured(exact(nearer), note=told), "how much": apart}
 
 
 def _plane(evidence: Evidence) -> Figure:
@@ -139,7 +140,7 @@ FINDINGS = (
     ),
     Finding(
         id="clark-coreference",
-        claim="One head finds antecedents, better than the same head word does, and nominal mentions by most.",
+        claim="One head finds antecedents, better than the same head word and the nearest mention do.",
         where="section 4.3",
         model=MODEL,
         data="CoNLL-2012, documents of up to 128 tokens",
@@ -154,7 +155,8 @@ FINDINGS = (
                 text=f"One head finds the antecedents of {label} mentions more often than any baseline, the same head "
                 "word and the nearest mention among them.",
                 number="accuracy of the chosen head minus that of the strongest baseline",
-                rule=Rule(above=0.0),
+                rule=LearnedRule(above=round((published.value or 0.0) - (published.baseline or 0.0), 3)),
+                weaker=LearnedRule(above=0.0),
                 published=published,
             )
             for label, published in MENTIONS.items()
@@ -179,19 +181,21 @@ FINDINGS = (
                 name=name,
                 text=text,
                 number="difference of unlabelled attachment",
-                rule=Rule(above=0.0),
+                rule=kind(above=round(value - baseline, 2)),
+                weaker=kind(above=0.0),
                 published=Published(value, baseline, said),
             )
-            for name, text, value, baseline, said in (
-                ("attention", "Attention alone is above right-branching trees.", 0.61, 0.26, ""),
+            for kind, name, text, value, baseline, said in (
+                (LearnedRule, "attention", "Attention alone is above right-branching trees.", 0.61, 0.26, ""),
                 (
+                    LearnedRule,
                     "attention + words",
                     "With the words it is above distances with the words.",
                     0.77,
                     0.58,
                     "78.0 in the notebook, after one epoch",
                 ),
-                ("learned", "It is above the same parser on the attention of fresh weights.", 0.77, 0.30, ""),
+                (Rule, "learned", "It is above the same parser on the attention of fresh weights.", 0.77, 0.30, ""),
             )
         ],
         readings=("classifiers",),
@@ -216,7 +220,15 @@ FINDINGS = (
                 unit="",
                 published=Published(text="shown in a figure; no number"),
                 shown="",
-            )
+            ),
+            Statement(
+                name="how much",
+                text="They are nearer than heads of two layers by more than in untrained weights.",
+                number="1 less the mean distance within layers over that between layers",
+                rule=LearnedRule(above=0.0),
+                unit="%",
+                published=Published(text="shown in a figure; no number"),
+            ),
         ],
         readings=("trees",),
         measure=_clusters,
