@@ -14,7 +14,7 @@ BEFORE = Path(__file__).parent.parent / "findings" / "moved.toml"
 
 @cache
 def verdicts_before() -> dict[str, Any]:
-    """Return what BEFORE holds: of a finding verdicts `before`, by model, and `why`; and `untrained`, the common why."""
+    """Return what BEFORE holds: of a finding verdicts `before`, by model, and `why`; `untrained` is a common why."""
     return tomllib.loads(BEFORE.read_text(encoding="utf-8"))
 
 

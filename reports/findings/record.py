@@ -74,6 +74,11 @@ class Findings:
         return [finding for finding in self.findings if finding.get("counted", True)]
 
     @property
+    def asked(self) -> list[str]:
+        """The findings that the last call asked by name; none where it asked all."""
+        return list(self.record.get("asked", ()))
+
+    @property
     def measured(self) -> int:
         """How many findings have a measured verdict on some model."""
         return sum(

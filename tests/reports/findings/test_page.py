@@ -10,6 +10,7 @@ import pytest
 
 import reports.page.run_findings as run_findings_module
 from reports.findings.page import write_findings_page
+from reports.findings.published_figure import beside_published
 from reports.findings.record import RECORD, VERDICTS, published_words, read_findings
 from reports.findings.words import beside, common, deciding, exceptions, facts, with_network
 from reports.formats import escaped
@@ -156,6 +157,74 @@ def test_the_page_escapes_and_loads_nothing(folder: Path):
     assert "not explained" in page  # the control reproduces a finding about learned roles
     assert 'class="unverified"' in page
     assert "<script>" not in (folder / "report.md").read_text(encoding="utf-8")
+
+
+def changed(folder: Path, change: Any) -> None:
+    """Write the record of a folder anew after a change."""
+    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    change(record)
+    (folder / RECORD).write_text(json.dumps(record), encoding="utf-8")
+
+
+def test_what_was_asked_stands_first_and_alone_with_our_numbers_beside_the_published_ones(folder: Path):
+    def ask(record: dict[str, Any]) -> None:
+        record["asked"] = ["some-relations"]
+        record["papers"].append({"key": "other-2021", "cited": "Another 2021", "title": "Other"})
+        record["findings"].append(finding("other-claim", statement("det"), paper="other-2021", claim="Other claim."))
+        for one in record["results"]:
+            one["figure"] = None
+
+    changed(folder, ask)
+    page = write_findings_page(folder).read_text(encoding="utf-8")
+    assert page.index('id="some-relations"') < page.index('id="summary"') < page.index('id="others"')
+    assert page.index('id="others"') < page.index('id="other-claim"')
+    others = page[page.index('id="others"') :]
+    assert others.index("<details>") < others.index("<table")
+    assert 'href="#other-2021"' not in page[: page.index("<main")]
+    assert (folder / "figures" / "some-relations.png").is_file(), "bars beside the published numbers"
+    report = (folder / "report.md").read_text(encoding="utf-8")
+    assert "Another 2021" not in report
+    assert report.index("some-relations") < report.index("measured on at least one model")
+
+
+def test_bars_stand_beside_the_published_number_in_its_unit():
+    said = finding("a", statement("obj"), statement("other", shown="nats", unit="nats"), statement("none"))
+    numbers = [told("obj"), told("other"), {"name": "none", "missing": "x"}]
+    drawn = beside_published(said, result("minilm", "a", "differs", *numbers))
+    assert drawn is not None
+    assert drawn["names"] == ["obj"]
+    assert drawn["up"] == "%"
+    series = {name: [pytest.approx(point) for point in points] for name, points in drawn["series"].items()}
+    assert series == {
+        "ours": [[0, 74, 71, 77]],
+        "our baseline": [[0, 40]],
+        "published": [[0, 86.8]],
+        "published baseline": [[0, 40]],
+    }
+    assert beside_published(said, result("minilm", "a", "differs", *[{"name": "x", "missing": "y"}] * 3)) is None
+
+
+def test_numbers_stand_beside_those_of_untrained_weights_and_memory_beside_the_verdict(folder: Path):
+    def compare(record: dict[str, Any]) -> None:
+        minus = {"value": 0.33, "low": 0.3, "high": 0.36, "n": 3, "seeds": 3}
+        record["results"][0]["statements"][0]["minus"] = {"random": minus}
+        record["findings"][0] |= {"counted": False, "uncounted": "it is arithmetic", "fact": "it is arithmetic"}
+        record["findings"][0] |= {"repeats": "", "unclaimed": ""}
+        record["findings"][1] |= {"fact": "", "repeats": "", "unclaimed": ""}
+        row = {"finding": "some-relations", "model": "minilm", "old": "reproduced", "new": "differs", "why": "A bar."}
+        record["moved"] = [row]
+
+    changed(folder, compare)
+    page = write_findings_page(folder).read_text(encoding="utf-8")
+    report = (folder / "report.md").read_text(encoding="utf-8").replace("\\", "")
+    for text in (page, report):
+        assert "minus random weights +33.0 points [+30.0, +36.0] (3 seeds)" in text
+        assert "paper from memory, unverified" in text
+        assert "no: it is arithmetic" in text
+        assert "Counted are 1: of the others 1 are facts" in text
+        assert "A bar." in text
+    found = read_findings(folder)
+    assert found.counts["minilm"] == dict.fromkeys(VERDICTS, 0) | {"not testable here": 1}, "facts are not counted"
 
 
 def test_markdown_has_whole_tables(folder: Path):
