@@ -92,6 +92,7 @@ FINDINGS = (
         ],
         readings=(TUNED,),
         measure=_last_layers,
+        weaker="one task and one training are measured, where the paper has six of seven tasks",
         figure=_drawn,
     ),
     Finding(

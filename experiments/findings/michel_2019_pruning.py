@@ -10,7 +10,7 @@ from experiments.statements.estimates import Estimate
 from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
 from experiments.statements.learned import LearnedRule
-from experiments.statements.numbers import estimate_of, rows, together
+from experiments.statements.numbers import above_chance, estimate_of, rows, together
 from experiments.statements.rule import Rule
 from reports import Run
 
@@ -52,7 +52,10 @@ def _order(evidence: Evidence) -> Numbers:
     curve = _curve(run, *TASKS["agreement"], "importance")
     share: Measured | Missing = Missing("heads were not taken out for grammar")
     if len(curve):
-        share = Measured(prunable(curve, NOTABLE))
+        whole = curve[curve.removed == 0].iloc[0]
+        share = Missing("agreement is no better than chance with all heads: there is nothing to keep")
+        if above_chance(float(whole["value"]), int(whole["n"])):
+            share = Measured(prunable(curve, NOTABLE))
     return {"prunable": share} | {f"{task}: order": _gain(run, *TASKS[task]) for task in TASKS}
 
 

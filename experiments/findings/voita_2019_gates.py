@@ -8,7 +8,8 @@ from experiments.findings.voita_2019 import PAPER as PAPER
 from experiments.statements.estimates import Estimate
 from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
-from experiments.statements.numbers import floats, over_units, rows
+from experiments.statements.learned import LearnedRule
+from experiments.statements.numbers import above_chance, floats, over_units, rows
 from experiments.statements.rule import Rule
 from reports import Run
 
@@ -38,6 +39,8 @@ def _prunable(evidence: Evidence) -> Numbers:
     paths = _left(evidence["grammar-effects"])
     if paths.empty:
         return {"left": Missing("no gates were learned for grammar")}
+    if not above_chance(float(paths.intact.iloc[0]), int(paths.n.iloc[0])):
+        return {"left": Missing("agreement is no better than chance with all heads: there is nothing to keep")}
     value, low, high = (_least(paths, lost) for lost in ("cost", "ci_low", "ci_high"))
     columns = floats(paths, "left", "heads", "value")
     told = ", ".join(f"{left:.0f} of {heads:.0f}: {100 * accuracy:.1f} %" for left, heads, accuracy in columns)
@@ -139,7 +142,7 @@ FINDINGS = (
                 name="survive",
                 text="Specialised heads stay open at more prices than the others.",
                 number="share of prices at which specialised heads are open, less that of the others",
-                rule=Rule(above=0.0),
+                rule=LearnedRule(above=0.0),
                 published=Published(text="specialised heads last the longest"),
             )
         ],

@@ -48,7 +48,8 @@ def reproduce(
     Every model is read once for all findings that look at the same texts, into `out`/<model>/<reading>; what lies
     there is taken as it is unless all is to be `fresh`. `changes` are "READING.key=value". With `controls`, random
     and shuffled weights of each model's shape are read as well, three seeds each. The record keeps what earlier calls
-    measured of other models and findings; all of it is judged again. The page is written anew after every model.
+    measured of other models and findings; all of it is judged again. It is written after every run, the page after
+    every model.
     """
     by_reading = _by_reading(changes)
     for subject in subjects:
@@ -62,16 +63,17 @@ def reproduce(
         runs = [run_of(name, read, subject) for name, read in reads.items()]
         record = updated(read_record(out), subject, results, runs, own_seed)
         write_record(with_verdicts(record | {"asked": _asked(findings)}), out)
-        page = write_findings_page(out, progress)
+        if subject in subjects:
+            page = write_findings_page(out, progress)
     return page
 
 
 def rejudge(out: Path, progress: Progress = silent) -> Path:
     """Judge the record that lies in `out` anew, by the rules of today, and write its page; return its path.
 
-    Nothing is measured: a statement that another number decides now is "not measured".
+    Nothing is measured: a statement that another number decides now is "not measured". The page shows all findings.
     """
-    write_record(with_verdicts(today(read_record(out))), out)
+    write_record(with_verdicts(today(read_record(out)) | {"asked": []}), out)
     return write_findings_page(out, progress)
 
 
