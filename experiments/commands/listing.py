@@ -114,6 +114,9 @@ def findings() -> Rows:
             "where": finding.where,
             "readings": ", ".join(finding.readings),
             "missing": finding.missing,
+            "counted": finding.counted,
+            "uncounted": finding.uncounted,
+            "group": finding.group,
             "verdicts": verdicts.get(finding.id, {}),
         }
         for told in papers()
@@ -144,6 +147,7 @@ def print_list(rows: Rows, *, as_json: bool) -> None:
         for key, fact in facts:
             if isinstance(fact, dict):
                 fact = "; ".join(f"{name}: {one['verdict']}" for name, one in fact.items())
+            fact = "yes" if fact is True else fact
             if fact:
                 table.add_row(f"[dim]{key}[/dim]", escape(fact))
         console.print(Padding(table, (0, 0, 0, 4)))

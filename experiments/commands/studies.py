@@ -66,17 +66,28 @@ def reproduce(
     ),
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of bootstrap, controls and random weights.")] = 0,
     fresh: Annotated[bool, typer.Option("--fresh", help="Read all anew, also what is done.")] = False,
+    controls: Annotated[
+        bool, typer.Option("--controls", help="Also random and shuffled weights of each model, three seeds each.")
+    ] = False,
+    again: Annotated[
+        bool, typer.Option("--rejudge", help="Measure nothing: judge the record in --out by the rules of today.")
+    ] = False,
 ) -> None:
     """Hold published findings against models: published number, ours with interval, verdict."""
     with loading():
         from experiments.reproduce.registry import chosen
+        from experiments.reproduce.reproduce import rejudge
         from experiments.reproduce.reproduce import reproduce as do_reproduce
         from experiments.reproduce.summary import print_summary
         from experiments.statements.subject import Subject
 
     subjects = [Subject.of(name) for name in models or ["minilm"]]
     with shown() as progress:
-        page = do_reproduce(chosen(ids or ()), subjects, out, changes or (), seed=seed, fresh=fresh, progress=progress)
+        if again:
+            page = rejudge(out, progress)
+        else:
+            asked, how = chosen(ids or ()), {"fresh": fresh, "controls": controls}
+            page = do_reproduce(asked, subjects, out, changes or (), seed=seed, **how, progress=progress)
     print_summary(out)
     typer.echo(f"page: {page}")
 

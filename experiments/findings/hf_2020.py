@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from experiments.statements.figure import Figure, Point
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import estimate_of, shape
-from experiments.statements.rule import Rule
 
 PAPER = Paper("hf-2020", "Hugging Face transformers, issue #3895", "run_bertology: log of the entropies of all heads")
 
@@ -44,7 +44,7 @@ FINDINGS = (
                 name="one-hot",
                 text="The most concentrated head has an entropy below 0.1 nats.",
                 number="mean entropy of the head with the lowest one",
-                rule=Rule(below=ONE_HOT),
+                rule=LearnedRule(below=ONE_HOT),
                 unit="nats",
                 published=Published(
                     0.052, text="3-10; 3-1 has 0.058; of layer 1, the first three heads have 3.03, 2.82 and 1.78"
@@ -54,6 +54,7 @@ FINDINGS = (
         ],
         readings=("trees",),
         measure=_entropies,
+        unclaimed="it is a log in an issue of a repository: nobody claims it",
         figure=_drawn,
     ),
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from experiments.statements.finding import Evidence, Finding, Numbers, Paper, Published, Statement
+from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import margin
-from experiments.statements.rule import Rule
 
 PAPER = Paper(
     "htut-2019",
@@ -38,13 +38,15 @@ FINDINGS = (
                 name=label,
                 text=f"One head finds {label} more often than the best of the baselines.",
                 number="accuracy of the chosen head minus that of the strongest baseline",
-                rule=Rule(above=0.0),
+                rule=LearnedRule(above=0.0),
                 published=Published(text="above the positional baseline", provenance="second-hand"),
             )
             for label in RELATIONS
         ],
         readings=("trees",),
         measure=_relations,
+        group="relations of EWT",
+        repeats="clark-relations",
     ),
     Finding(
         id="htut-no-generalist",
@@ -54,19 +56,20 @@ FINDINGS = (
         data="Parallel Universal Dependencies (PUD), English, 1,000 sentences",
         metric="The paper: undirected attachment of maximum spanning trees. We: arcs that the best head finds.",
         stands_in="UD English EWT; the head is chosen on train and told on dev.",
-        differs="Arcs are not made into a tree; the baseline is the best fixed offset.",
+        differs="Arcs are not made into a tree; the baseline is the best fixed offset. How much is much better is not "
+        "said where we have read of it; the bar is the margin that Clark et al. print.",
         statements=[
             Statement(
                 name="all arcs",
-                text="The head that finds most arcs is less than 15 points above the best fixed offset.",
+                text="The head that finds most arcs is above the best fixed offset, by 8.2 points at most.",
                 number="accuracy of the chosen head over all arcs minus that of the strongest baseline",
-                rule=Rule(below=0.15),
+                rule=LearnedRule(above=0.0, below=0.082),
                 published=Published(value=0.40, text="about 40 % UUAS, slightly above", provenance="second-hand"),
             )
         ],
         readings=("trees",),
         measure=_generalist,
-        learned=False,
-        untrained="It says what heads do not do; heads that know nothing do not do it either.",
+        group="all arcs of EWT",
+        repeats="clark-no-parse",
     ),
 )

@@ -9,6 +9,7 @@ import pandas as pd
 
 from experiments.statements.figure import Figure, Point
 from experiments.statements.finding import Evidence, Finding, Measured, Numbers, Paper, Published, Statement
+from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import Pairs, over_units
 from experiments.statements.rule import Rule
 
@@ -107,9 +108,10 @@ FINDINGS = (
         statements=[
             Statement(
                 name="weights",
-                text="[SEP] gets a quarter of the attention at least.",
+                text="[SEP] gets about half of the attention, four tenths at least.",
                 number="share of the weights on [SEP], mean over heads",
-                rule=Rule(above=0.25),
+                rule=LearnedRule(above=0.4),
+                weaker=LearnedRule(above=0.25),
                 unit="%",
                 published=Published(0.5, text="about half", provenance="second-hand"),
             ),
@@ -117,7 +119,7 @@ FINDINGS = (
                 name="norms",
                 text="Of the norms [SEP] has less than half of the share that it has of the weights.",
                 number="share of the norms on [SEP] over its share of the weights",
-                rule=Rule(below=0.5),
+                rule=LearnedRule(below=0.5),
                 unit="",
                 published=Published(text="small", provenance="second-hand"),
                 shown="",
@@ -126,7 +128,7 @@ FINDINGS = (
                 name="[CLS] and [SEP]",
                 text="So have [CLS] and [SEP] together.",
                 number="share of the norms on both over their share of the weights",
-                rule=Rule(below=0.5),
+                rule=LearnedRule(below=0.5),
                 unit="",
                 published=Published(text="small on special tokens", provenance="second-hand"),
                 shown="",
@@ -151,7 +153,7 @@ FINDINGS = (
                 name=name,
                 text=f"Heads that attend more to {name} take shorter vectors from there.",
                 number="Spearman's rho over heads",
-                rule=Rule(below=0.0),
+                rule=LearnedRule(below=0.0),
                 unit="",
                 published=Published(text="negative", provenance="memory"),
                 shown="",
@@ -198,7 +200,7 @@ FINDINGS = (
                 name="alignment",
                 text="The alignment error rate of norms is below that of weights.",
                 number="error rate of norms minus that of weights",
-                rule=Rule(below=0.0),
+                rule=LearnedRule(below=0.0),
                 published=Published(text="far below", provenance="second-hand"),
             )
         ],

@@ -7,8 +7,8 @@ import pandas as pd
 from experiments.statements.estimates import exact
 from experiments.statements.figure import Figure, Point
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import average, by_depth, minus, shape
-from experiments.statements.rule import Rule
 
 PAPER = Paper("kovaleva-2019", "Kovaleva, Romanov, Rogers and Rumshisky 2019", "Revealing the Dark Secrets of BERT")
 
@@ -87,7 +87,7 @@ FINDINGS = (
                 name="heterogeneous",
                 text="The share of heterogeneous maps lies in the range of the paper's tasks.",
                 number="share of the maps",
-                rule=Rule(above=0.32, below=0.61),
+                rule=LearnedRule(above=0.32, below=0.61),
                 unit="%",
                 published=Published(text="32 % (MRPC) to 61 % (QQP)"),
             ),
@@ -95,13 +95,14 @@ FINDINGS = (
                 name="vertical",
                 text="The share of vertical maps is between half of the paper's and twice it.",
                 number="share of the maps",
-                rule=Rule(above=0.15, below=0.6),
+                rule=LearnedRule(above=0.15, below=0.6),
                 unit="%",
                 published=Published(0.30, text="of the maps that were labelled by hand"),
             ),
         ],
         readings=("trees",),
         measure=_classes,
+        weaker="of vertical maps the paper has a share of those labelled by hand alone: half of it to twice is taken",
         figure=_class_bars,
     ),
     Finding(
@@ -118,7 +119,7 @@ FINDINGS = (
                 name=name,
                 text=f"The {one} half of the layers attends more to {name} than the {other}, by two points at least.",
                 number=f"mean attention to {name} in the {one} half of the layers minus that in the {other}",
-                rule=Rule(above=FLAT),
+                rule=LearnedRule(above=FLAT),
                 published=Published(text="in all tasks; shown in a figure"),
             )
             for name, one, other in (("[CLS]", "first", "last"), ("[SEP]", "last", "first"))
@@ -138,7 +139,7 @@ FINDINGS = (
                 name="two heads",
                 text="The two best heads are above the 99th percentile of all.",
                 number="mean of the largest weight",
-                rule=Rule(above=0.0),
+                rule=LearnedRule(above=0.0),
                 published=Published(0.209, text="0.201 and 0.209"),
                 shown="",
             )
@@ -161,7 +162,7 @@ FINDINGS = (
                 text=f"Without the attention of a {kind}, the model is better by a hundredth of a nat at least, and "
                 "surely so.",
                 number=f"{kind}s",
-                rule=Rule(above=0.0),
+                rule=LearnedRule(above=0.0),
                 unit=f"{kind}s",
                 published=Published(text=said),
                 shown=f"{kind}s",

@@ -6,8 +6,8 @@ import pandas as pd
 
 from experiments.statements.figure import Figure, Point
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import average, by_depth, minus, rows
-from experiments.statements.rule import Rule
 
 PAPER = Paper("lin-2019", "Lin, Tan and Frank 2019", "Open Sesame: Getting Inside BERT's Linguistic Knowledge")
 
@@ -79,7 +79,7 @@ FINDINGS = (
                 name=kind,
                 text=f"From a {kind}, the upper third of the layers is a tenth of a bit less confused than the lower.",
                 number="mean confusion of the upper third of the layers minus that of the lower third",
-                rule=Rule(below=-FALL),
+                rule=LearnedRule(below=-FALL),
                 unit="bits",
                 published=Published(text="confusion falls with depth (figure)", provenance="second-hand"),
                 shown="bits",
@@ -104,15 +104,13 @@ FINDINGS = (
                 name=TASK,
                 text="Where a word stands is told better from the lower third of the layers than from the upper one.",
                 number="accuracy from the upper third of the layers minus that from the lower third",
-                rule=Rule(below=0.0),
+                rule=LearnedRule(below=0.0),
                 published=Published(text="positional information is in the lower layers", provenance="second-hand"),
             )
         ],
         readings=("classifiers",),
         measure=_position,
         figure=_drawn_position,
-        learned=False,
-        untrained="Positions are given to the first layer by embeddings: layers that know nothing may lose them, too.",
     ),
     Finding(
         id="lin-hierarchy",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from experiments.findings.goldberg_2019 import CONSTRUCTIONS, across
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import together
-from experiments.statements.rule import Rule
 
 PAPER = Paper("marvin-2018", "Marvin and Linzen 2018", "Targeted Syntactic Evaluation of Language Models")
 
@@ -40,7 +40,7 @@ FINDINGS = (
                 name=name,
                 text=f"The right verb is preferred more often beside its subject than across a {name}.",
                 number="accuracy beside the subject less that across",
-                rule=Rule(above=0.0),
+                rule=LearnedRule(above=0.0),
                 published=Published(text="lower across", provenance="memory"),
             )
             for name in BETWEEN

@@ -15,8 +15,8 @@ READING = "fine-tuned"
 PRINTED = (-0.01, 0.10, -0.14, -0.53, -0.29, -0.52, 0.05, -0.72, -0.96, 0.07, -0.19, -0.12)
 "Points of accuracy on MNLI that are gained with the best head of each layer alone, from the first layer."
 
-ALLOWED = 0.03
-"Loss of accuracy below which a layer is said to survive: three times the largest that is printed."
+WORST, ALLOWED = 0.0096, 0.03
+"Loss of accuracy below which a layer survives: the largest that is printed, and of a weaker version three times that."
 
 
 def _gains(evidence: Evidence) -> dict[int, tuple[str, pd.Series]]:
@@ -73,9 +73,10 @@ FINDINGS = (
         statements=[
             Statement(
                 f"layer {layer}",
-                f"With its best head alone layer {layer} costs less than {100 * ALLOWED:g} points.",
+                f"With its best head alone layer {layer} costs less than the paper's worst, {100 * WORST:g} points.",
                 "accuracy with the one head minus accuracy with all, paired by question",
-                Rule(above=-ALLOWED),
+                Rule(above=-WORST),
+                weaker=Rule(above=-ALLOWED),
                 published=Published(
                     round(printed / 100, 6),
                     text="not significant (t-test, p < .01); in translation layer 6 of the attention from decoder to "

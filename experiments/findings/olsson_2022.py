@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from experiments.statements.finding import Evidence, Finding, Numbers, Paper, Published, Statement
+from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import margin
-from experiments.statements.rule import Rule
 
 PAPER = Paper("olsson-2022", "Olsson et al. 2022", "In-context Learning and Induction Heads")
 
@@ -38,7 +38,7 @@ FINDINGS = (
                 name="same word",
                 text="A head finds the same word again more often than any fixed offset does.",
                 number="accuracy of the chosen head minus that of the strongest baseline",
-                rule=Rule(above=0.0),
+                rule=LearnedRule(above=0.0),
                 published=Published(
                     text="no number; heads for duplicate tokens are the analogue in encoders", provenance="second-hand"
                 ),
@@ -46,6 +46,7 @@ FINDINGS = (
         ],
         readings=("coreference",),
         measure=_same_word,
+        unclaimed="Olsson et al. name no such heads: duplicate-token heads are of Wang et al. 2022",
     ),
     Finding(
         id="olsson-induction",
@@ -61,7 +62,7 @@ FINDINGS = (
                 name="word after",
                 text="A head finds what followed the word before more often than any fixed offset does.",
                 number="accuracy of the chosen head minus that of the strongest baseline",
-                rule=Rule(above=0.0),
+                rule=LearnedRule(above=0.0),
                 published=Published(text="in models of two layers or more, not of one", provenance="second-hand"),
             )
         ],
@@ -80,7 +81,7 @@ FINDINGS = (
                 name="in-context learning",
                 text="The score falls within a short part of the training; not so with one layer.",
                 number="in-context learning score after the change minus before it",
-                rule=Rule(below=-0.1),
+                rule=LearnedRule(below=-0.1),
                 unit="nats",
                 published=Published(
                     -0.4,

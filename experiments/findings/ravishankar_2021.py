@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from experiments.statements.finding import Evidence, Finding, Numbers, Paper, Published, Statement
+from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import margin
-from experiments.statements.rule import Rule
 
 PAPER = Paper(
     "ravishankar-2021",
@@ -36,12 +36,14 @@ FINDINGS = (
                 name="English",
                 text="The head that finds most arcs is above the best fixed offset.",
                 number="accuracy of the chosen head over all arcs minus that of the strongest baseline",
-                rule=Rule(above=0.0),
+                rule=LearnedRule(above=0.0),
                 published=Published(text="above the baseline in all languages (figures)", provenance="second-hand"),
             )
         ],
         readings=("trees",),
         measure=_english,
+        group="all arcs of EWT",
+        repeats="clark-no-parse",
     ),
     Finding(
         id="ravishankar-languages",
@@ -55,7 +57,7 @@ FINDINGS = (
                 name="same heads",
                 text="Heads that are good at one language are good at the others.",
                 number="rank correlation of attachment between languages, over heads",
-                rule=Rule(above=0.0),
+                rule=LearnedRule(above=0.0),
                 unit="",
                 published=Published(text="the same heads across languages (figures)", provenance="second-hand"),
                 shown="",

@@ -10,8 +10,8 @@ import pandas as pd
 from experiments.statements.estimates import Estimate
 from experiments.statements.figure import Figure, Point
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import estimate_of, together
-from experiments.statements.rule import Rule
 
 PAPER = Paper("tenney-2019", "Tenney, Das and Pavlick 2019", "BERT Rediscovers the Classical NLP Pipeline")
 
@@ -94,7 +94,7 @@ FINDINGS = (
                 name=f"{first} < {second}",
                 text=f"The task {first!r} is solved in lower layers than {second!r}.",
                 number="difference of the expected layers",
-                rule=Rule(above=0.0),
+                rule=LearnedRule(above=0.0),
                 unit="layers",
                 published=_published(first, second),
                 shown="layers",
@@ -117,7 +117,7 @@ FINDINGS = (
                 name=task,
                 text=f"The expected layer of {task} lies between those of parts of speech and of coreference.",
                 number="expected layer",
-                rule=Rule(above=EXPECTED["part of speech"], below=EXPECTED["coreference"]),
+                rule=LearnedRule(above=EXPECTED["part of speech"], below=EXPECTED["coreference"]),
                 unit="",
                 published=Published(EXPECTED[task], provenance="memory"),
                 shown="layers",

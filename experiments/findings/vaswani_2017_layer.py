@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from experiments.claims.compute import SAME
 from experiments.findings.vaswani_2017 import PAPER as PAPER
 from experiments.findings.vaswani_2017 import PaperSentence, of_claim
+from experiments.statements.estimates import Estimate
+from experiments.statements.finding import Measured, Missing
 from experiments.statements.rule import Rule
+from reports.claims.record import ClaimRecord
 
 SIMILAR = Rule(above=0.8, below=1.25)
 
@@ -64,7 +69,24 @@ TRAINED = (
     ),
 )
 
-RECURRENT = tuple(
+
+@dataclass(frozen=True)
+class PaperMeasure(PaperSentence):
+    """A sentence that is decided by a measure of a claim at a place of its axis, which no statement of it is about."""
+
+    at: float = 0.0
+
+    def found_in(self, claim: ClaimRecord) -> Measured | Missing:
+        """Return the mean of the measure that `opening` names, at `at`."""
+        for measure in claim.measures:
+            for cell in measure.cells:
+                if measure.name == self.opening and cell.at == self.at:
+                    number = cell.number
+                    return Measured(Estimate(number.value, number.low, number.high, number.n))
+        return Missing(f"the claim {claim.claim} has no {self.opening!r} at {self.at:g}")
+
+
+BELOW_THE_WIDTH = tuple(
     PaperSentence(
         f"length {length}",
         "Self-attention of width 512 is faster than an LSTM",
@@ -75,6 +97,17 @@ RECURRENT = tuple(
     )
     for length in (16, 64, 256)
 )
+
+PAST_THE_WIDTH = PaperMeasure(
+    "length 1024",
+    "ratio of times",
+    "Past the width, in sequences of 1024, it is slower.",
+    Rule(below=1.0),
+    "times",
+    at=1024.0,
+)
+
+RECURRENT = (*BELOW_THE_WIDTH, PAST_THE_WIDTH)
 
 WIDE = "the layer of the original paper, d_model 512, on this machine"
 
@@ -87,7 +120,7 @@ FINDINGS = (
         COST,
         "The paper says it in words. We: operations of matrix products, and times in which both take turns.",
         WIDE,
-        "It is about sizes of matrices, not about what they hold.",
+        "it is about sizes of matrices, whatever they hold",
     ),
     of_claim(
         "scaling",
@@ -97,7 +130,7 @@ FINDINGS = (
         DIVISION,
         "The paper says it in words. We: the variance of products, and the length of gradients, over d_k.",
         "Random queries and keys, as in the paper's footnote.",
-        "It is said of random queries and keys.",
+        "it is arithmetic of random queries and keys",
     ),
     of_claim(
         "scaling-trained",
@@ -116,6 +149,6 @@ FINDINGS = (
         RECURRENT,
         "The paper counts operations. We: times in which both take turns.",
         WIDE,
-        "It is about sizes, not about what is learned.",
+        "it is about the times of operations, whatever the weights",
     ),
 )

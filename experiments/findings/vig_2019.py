@@ -6,8 +6,8 @@ import pandas as pd
 
 from experiments.statements.figure import Figure, Point
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import by_depth, over_units, rows, shape
-from experiments.statements.rule import Rule
 
 PAPER = Paper(
     "vig-2019", "Vig and Belinkov 2019", "Analyzing the Structure of Attention in a Transformer Language Model"
@@ -95,7 +95,7 @@ FINDINGS = (
                 name=name,
                 text=f"Heads of the middle third give a tenth more to such words than those of the {name} third.",
                 number=f"mean share in the middle third over that in the {name} third, minus 1",
-                rule=Rule(above=MORE),
+                rule=LearnedRule(above=MORE),
                 unit="%",
                 published=Published(text="most in the middle layers (figure)", provenance="second-hand"),
             )
@@ -119,7 +119,7 @@ FINDINGS = (
                 name="distance",
                 text="Heads of the upper third look a tenth further than all others.",
                 number="mean distance in the upper third over that of all other heads, minus 1",
-                rule=Rule(above=MORE),
+                rule=LearnedRule(above=MORE),
                 unit="%",
                 published=Published(text="the deepest layers: the longest distances", provenance="second-hand"),
                 shown="words",

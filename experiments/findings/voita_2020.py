@@ -6,8 +6,8 @@ import pandas as pd
 
 from experiments.statements.estimates import mean_of
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import rows
-from experiments.statements.rule import Rule
 
 PAPER = Paper("voita-2020", "Voita and Titov 2020", "Information-Theoretic Probing with Minimum Description Length")
 
@@ -60,7 +60,7 @@ FINDINGS = (
                 name=TASK,
                 text="On the mean over heads, parts of speech are compressed a tenth more than labels drawn at random.",
                 number="compression over that of the control task, minus 1, mean over heads",
-                rule=Rule(above=0.1),
+                rule=LearnedRule(above=0.1),
                 unit="%",
                 published=Published(53.06, text=ONLINE),
                 shown="times",
@@ -81,7 +81,7 @@ FINDINGS = (
                 name="variational",
                 text="The variational code is not longer than the online code.",
                 number="compression of the variational code over that of the online code, minus 1",
-                rule=Rule(above=0.0),
+                rule=LearnedRule(above=0.0),
                 unit="%",
                 published=Published(59.76, text="compression; 85 kbit; classifier pruned to 664-55-35"),
                 shown="times",

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Numbers, Paper, Published, Statement
+from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import preferred
-from experiments.statements.rule import Rule
 
 PAPER = Paper("warstadt-2020", "Warstadt et al. 2020", "BLiMP: The Benchmark of Linguistic Minimal Pairs for English")
 
@@ -68,7 +68,7 @@ def _statement(name: str, values: tuple[float, ...]) -> Statement:
         name=name,
         text=f"On {name.replace('_', ' ')} the right sentence is preferred more often than {than} does.",
         number="share of pairs whose right sentence is preferred",
-        rule=Rule(above=least),
+        rule=LearnedRule(above=least),
         unit="%",
         published=_published(values),
     )

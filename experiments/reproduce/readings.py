@@ -64,14 +64,16 @@ class Reading:
         out: Path,
         changes: Sequence[str] = (),
         *,
+        seed: int = 0,
         fresh: bool = False,
         progress: Progress = silent,
     ) -> FinishedReading:
         """Return what was measured of the model: as it lies in `out`/<model>/<reading>, or measured now.
 
-        What lies there is taken where it has the same config, unless all is to be `fresh`.
+        What lies there is taken where it has the same config, unless all is to be `fresh`. Untrained weights have a
+        folder for each `seed`, which draws them; it has to be among `changes`, too.
         """
-        folder = out / subject.folder
+        folder = out / (f"{subject.folder}-seed-{seed}" if seed and subject.control else subject.folder)
         if self.is_claim:
             path = run_claim(load_claim(self.path, changes), folder, resume=not fresh, progress=progress)
             return opened_claim(path)

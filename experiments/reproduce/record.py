@@ -1,4 +1,4 @@
-"""The record of all findings: what papers say, what was measured of which model, and the runs behind it."""
+"""The record of findings: what papers say, what was measured, and of which runs; `verdicts` judges it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,28 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from experiments.reproduce.judge import Judged, Judgement, plain
+from experiments.reproduce.judge import plain
 from experiments.reproduce.readings import FinishedReading
 from experiments.reproduce.registry import papers
-from experiments.statements.finding import PROVENANCE, Evidence, Finding, Missing, PaperFindings, Statement
-from experiments.statements.subject import Subject
+from experiments.statements.finding import (
+    PROVENANCE,
+    Evidence,
+    Finding,
+    Measured,
+    Missing,
+    Numbers,
+    PaperFindings,
+    Statement,
+)
+from experiments.statements.subject import BASE, Subject
 from reports.findings.record import RECORD
 from reports.run.replacing import replace_text
 
 KEPT = ("headscope", "started", "wall_seconds", "git_commit", "platform", "cores", "threads", "python", "versions")
 "What is told of a run, of what its own record has."
+
+Entry = dict[str, Any]
+"A result, or what was measured for one statement, as JSON has it."
 
 
 def told(paper: PaperFindings) -> dict[str, Any]:
@@ -27,8 +39,9 @@ def told(paper: PaperFindings) -> dict[str, Any]:
 
 def written_down(finding: Finding, key: str) -> dict[str, Any]:
     """Return what stands in a finding before anything is measured, as JSON has it."""
-    plainly = ("id", "claim", "where", "model", "data", "metric", "stands_in", "differs", "enough", "learned")
-    about = {name: getattr(finding, name) for name in (*plainly, "untrained", "missing")}
+    plainly = ("id", "claim", "where", "model", "data", "metric", "stands_in", "differs", "enough", "missing")
+    counting = ("counted", "uncounted", "fact", "group", "repeats", "unclaimed", "weaker")
+    about = {name: getattr(finding, name) for name in (*plainly, *counting)}
     lists = {"readings": list(finding.readings), "original": list(finding.original)}
     return {"paper": key} | about | lists | {"statements": [_statement(one) for one in finding.statements]}
 
@@ -36,26 +49,35 @@ def written_down(finding: Finding, key: str) -> dict[str, Any]:
 def _statement(one: Statement) -> dict[str, Any]:
     published = asdict(one.published) | {"read": PROVENANCE[one.published.provenance]}
     said = {name: getattr(one, name) for name in ("name", "text", "number", "unit", "shown", "tolerance")}
-    return said | {"rule": one.rule.words(one.unit), "published": published}
+    bar = one.rule.words(one.unit)
+    if one.weaker is not None:
+        bar += f" Below that, a weaker version: {one.weaker.words(one.unit)}"
+    return said | {"rule": bar, "published": published}
 
 
-def result_of(
-    found: Judgement, subject: Subject, reads: Mapping[str, FinishedReading], evidence: Evidence
-) -> dict[str, Any]:
-    """Return the verdict on a finding with its numbers, the hashes of the runs behind it and its figure."""
-    finding = found.finding
-    measured = any(not isinstance(one.measured, Missing) for one in found.statements)
-    figure = finding.figure(evidence).recorded() if finding.figure is not None and measured else None
-    hashes = {name: reads[name].sha256 for name in finding.readings if name in reads} if measured else {}
-    about = {"model": subject.spoken, "finding": finding.id, "verdict": found.verdict, "why": found.why}
-    return about | {"runs": hashes, "statements": [_judged(one) for one in found.statements], "figure": figure}
+def unmeasured(finding: Finding, subject: Subject, why: str) -> Entry:
+    """Return the entry of a finding that nothing could be measured for, and why."""
+    statements = [{"name": one.name, "number": one.number, "missing": why} for one in finding.statements]
+    about = {"model": subject.spoken, "finding": finding.id, "untestable": why}
+    return about | {"runs": {}, "statements": statements, "figure": None}
 
 
-def _judged(one: Judged) -> dict[str, Any]:
-    about: dict[str, Any] = {"name": one.statement.name, "verdict": one.verdict, "near": one.near, "note": ""}
-    if isinstance(one.measured, Missing):
-        return about | {"missing": one.measured.why}
-    found = one.measured
+def measured(
+    finding: Finding, subject: Subject, numbers: Numbers, reads: Mapping[str, FinishedReading], evidence: Evidence
+) -> Entry:
+    """Return the numbers of a finding, the hashes of the runs behind them and its figure."""
+    found = [_number(one, numbers.get(one.name, Missing("nothing was measured"))) for one in finding.statements]
+    known = any("decides" in one for one in found)
+    figure = finding.figure(evidence).recorded() if finding.figure is not None and known else None
+    hashes = {name: reads[name].sha256 for name in finding.readings if name in reads} if known else {}
+    about = {"model": subject.spoken, "finding": finding.id, "untestable": ""}
+    return about | {"runs": hashes, "statements": found, "figure": figure}
+
+
+def _number(statement: Statement, found: Measured | Missing) -> Entry:
+    about: Entry = {"name": statement.name, "number": statement.number}
+    if isinstance(found, Missing):
+        return about | {"missing": found.why}
     baseline = None if found.baseline is None or found.baseline != found.baseline else found.baseline
     beside = {"ours": plain(found.ours) if found.ours else None, "baseline": baseline}
     return about | {"decides": plain(found.decides)} | beside | {"heads": found.heads, "note": found.note}
@@ -71,7 +93,7 @@ def run_of(name: str, read: FinishedReading, subject: Subject) -> dict[str, Any]
 
 def subject_of(subject: Subject) -> dict[str, Any]:
     """Return what is told of a model."""
-    kind = {"trained_here": subject.trained_here, "control": subject.control}
+    kind = {"trained_here": subject.trained_here, "control": subject.control, "of": subject.of_model}
     return {"model": subject.spoken, "source": "trained" if subject.trained_here else subject.source} | kind
 
 
@@ -80,35 +102,65 @@ def updated(
     subject: Subject,
     results: Sequence[Mapping[str, Any]],
     runs: Sequence[Mapping[str, Any]],
+    seed: int = 0,
 ) -> dict[str, Any]:
     """Return the record of all findings with what was measured of one model in the place of what was there of it.
 
-    What papers say is that of today; results of findings that are no more, or have other statements now, are let go.
+    Of untrained weights what other seeds had stays. What papers say is that of today; results of findings that are
+    no more are let go.
     """
-    every = [(one, finding) for one in papers() for finding in one.findings]
-    known = {finding.id: [statement.name for statement in finding.statements] for _, finding in every}
-    mine = {(one["model"], one["finding"]) for one in results}
-    kept = [
-        one
-        for one in before.get("results", ())
-        if (one["model"], one["finding"]) not in mine
-        and known.get(one["finding"]) == [statement["name"] for statement in one["statements"]]
-    ]
-    results = [*kept, *results]
-    used = {sha for one in results for sha in one["runs"].values()}
+    before = today(before)
+    mine = {one["finding"]: dict(one) for one in results}
+    if subject.control:
+        theirs = {one["finding"]: one for one in before["results"] if one["model"] == subject.spoken}
+        mine = {name: _with_seed(theirs.get(name, {}), one, seed) for name, one in mine.items()}
+    kept = [one for one in before["results"] if not (one["model"] == subject.spoken and one["finding"] in mine)]
+    models = [one for one in before["models"] if one["model"] != subject.spoken]
+    found = {**before, "models": [*models, subject_of(subject)], "results": [*kept, *mine.values()]}
     new = {one["sha256"] for one in runs}
-    models = [one for one in before.get("models", ()) if one["model"] != subject.spoken]
+    return found | {"runs": _used([*(one for one in before["runs"] if one["sha256"] not in new), *runs], found)}
+
+
+def today(before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record with findings as they stand today; each statement of a result names the number that it has."""
+    every = [(one, finding) for one in papers() for finding in one.findings]
+    numbers = {
+        (one["id"], statement["name"]): statement["number"]
+        for one in before.get("findings", ())
+        for statement in one["statements"]
+    }
+    ids = {finding.id for _, finding in every}
+    results = [_named(one, numbers) for one in before.get("results", ()) if one["finding"] in ids]
     return {
         "papers": [told(one) for one in papers()],
         "findings": [written_down(finding, one.paper.key) for one, finding in every],
-        "models": [*models, subject_of(subject)],
+        "models": [{"of": BASE if one["control"] else "", **one} for one in before.get("models", ())],
         "results": results,
-        "runs": [
-            one
-            for one in [*(o for o in before.get("runs", ()) if o["sha256"] not in new), *runs]
-            if one["sha256"] in used
-        ],
+        "runs": list(before.get("runs", ())),
+        "asked": list(before.get("asked", ())),
     }
+
+
+def _named(result: Mapping[str, Any], numbers: Mapping[tuple[str, str], str]) -> Entry:
+    """Return a result whose statements name their numbers, also where an older record does not."""
+    named = [{"number": numbers.get((result["finding"], one["name"]), ""), **one} for one in result["statements"]]
+    untestable = "" if any("decides" in one for one in named) else str(result.get("why", ""))
+    return {"untestable": untestable, **result, "statements": named}
+
+
+def _with_seed(before: Mapping[str, Any], result: Mapping[str, Any], seed: int) -> Entry:
+    """Return the result of untrained weights with the numbers of one more seed; those of other seeds stay."""
+    old = before.get("seeds") or ({"0": before["statements"]} if before.get("runs") else {})
+    seeds = {**old, str(seed): result["statements"]}
+    named = {name if not seed else f"{name}, seed {seed}": sha for name, sha in result["runs"].items()}
+    ordered = {key: seeds[key] for key in sorted(seeds, key=int)}
+    return {**before, **result, "seeds": ordered, "runs": {**before.get("runs", {}), **named}}
+
+
+def _used(runs: Sequence[Mapping[str, Any]], record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the runs that a result names."""
+    used = {sha for one in record["results"] for sha in one["runs"].values()}
+    return [one for one in runs if one["sha256"] in used]
 
 
 def read_record(folder: Path) -> dict[str, Any]:

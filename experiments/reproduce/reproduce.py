@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from experiments.config.config import ConfigError
 from experiments.record.progress import Progress, silent
-from experiments.reproduce.judge import Judgement, judge, untestable
 from experiments.reproduce.readings import FinishedReading, Reading, get_reading
-from experiments.reproduce.record import read_record, result_of, run_of, updated, write_record
+from experiments.reproduce.record import (
+    Entry,
+    measured,
+    read_record,
+    run_of,
+    today,
+    unmeasured,
+    updated,
+    write_record,
+)
+from experiments.reproduce.registry import all_findings
+from experiments.reproduce.verdicts import with_verdicts
 from experiments.run.run import RunError
 from experiments.statements.finding import Finding, FindingError
+from experiments.statements.learned import CONTROLS, SEEDS
 from experiments.statements.subject import SCRATCH, Subject
 from mha.models.folders import ModelError
 from probes.corpora.conllu import CorpusError
@@ -31,28 +42,55 @@ def reproduce(
     *,
     seed: int = 0,
     fresh: bool = False,
+    controls: bool = False,
     progress: Progress = silent,
 ) -> Path:
     """Hold findings against models; write `out`/findings.json, findings.csv and the page, and return its path.
 
     Every model is read once for all findings that look at the same texts, into `out`/<model>/<reading>; what lies
-    there is taken as it is unless all is to be `fresh`. `changes` are "READING.key=value". The record keeps what
-    earlier calls measured of other models and findings. The page is written anew after every model.
+    there is taken as it is unless all is to be `fresh`. `changes` are "READING.key=value". With `controls`, random
+    and shuffled weights of each model's shape are read as well, three seeds each. The record keeps what earlier calls
+    measured of other models and findings; all of it is judged again. It is written after every run, the page after
+    every model.
     """
     by_reading = _by_reading(changes)
     for subject in subjects:
         subject.load()
     page = out / "index.html"
     with locked(out / RECORD):
-        for subject in subjects:
-            reads, missing = _read_all(findings, subject, out, by_reading, seed=seed, fresh=fresh, progress=progress)
+        for subject, own_seed in _runs(subjects, seed, controls=controls):
+            asked = [one for one in findings if not (subject.control and one.fact)]
+            reads, missing = _read_all(asked, subject, out, by_reading, seed=own_seed, fresh=fresh, progress=progress)
             evidence = {name: read.evidence for name, read in reads.items()}
-            judged = [_judged(finding, subject, evidence, missing) for finding in findings]
-            results = [result_of(one, subject, reads, evidence) for one in judged]
+            results = [_measured(finding, subject, reads, evidence, missing) for finding in asked]
             runs = [run_of(name, read, subject) for name, read in reads.items()]
-            write_record(updated(read_record(out), subject, results, runs), out)
-            page = write_findings_page(out, progress)
+            record = updated(read_record(out), subject, results, runs, own_seed)
+            write_record(with_verdicts(record | {"asked": _asked(findings)}), out)
+            if subject in subjects:
+                page = write_findings_page(out, progress)
     return page
+
+
+def rejudge(out: Path, progress: Progress = silent) -> Path:
+    """Judge the record that lies in `out` anew, by the rules of today, and write its page; return its path.
+
+    Nothing is measured: a statement that another number decides now is "not measured". The page shows all findings.
+    """
+    write_record(with_verdicts(today(read_record(out)) | {"asked": []}), out)
+    return write_findings_page(out, progress)
+
+
+def _asked(findings: Sequence[Finding]) -> list[str]:
+    """Return the ids that the page shows first and alone; none where all findings were asked."""
+    return [] if len(findings) == len(all_findings()) else [finding.id for finding in findings]
+
+
+def _runs(subjects: Sequence[Subject], seed: int, *, controls: bool) -> Iterator[tuple[Subject, int]]:
+    """Yield each model with its seed; with `controls`, before it untrained weights of its shape, SEEDS seeds a kind."""
+    for subject in subjects:
+        if controls and not subject.control and not subject.trained_here:
+            yield from ((subject.untrained(kind), number) for kind in CONTROLS for number in range(SEEDS))
+        yield subject, seed
 
 
 def _by_reading(changes: Sequence[str]) -> dict[str, list[str]]:
@@ -92,7 +130,7 @@ def _read_all(
             continue
         own = [*([] if reading.is_claim else [f"seed={seed}"]), *changes.get(name, ())]
         try:
-            reads[name] = reading.read(subject, out, own, fresh=fresh, progress=progress)
+            reads[name] = reading.read(subject, out, own, seed=seed, fresh=fresh, progress=progress)
         except UNREADABLE as error:
             missing[name] = f"{name}: {error}"
     progress(f"readings of {subject.spoken}", len(names), len(names))
@@ -108,12 +146,17 @@ def _other_subject(reading: Reading, subject: Subject) -> str:
     return ""
 
 
-def _judged(
-    finding: Finding, subject: Subject, evidence: Mapping[str, object], missing: Mapping[str, str]
-) -> Judgement:
+def _measured(
+    finding: Finding,
+    subject: Subject,
+    reads: Mapping[str, FinishedReading],
+    evidence: Mapping[str, object],
+    missing: Mapping[str, str],
+) -> Entry:
+    """Return what the record gets of a finding: its numbers, or why there are none."""
     if finding.measure is None:
-        return untestable(finding, finding.missing)
+        return unmeasured(finding, subject, finding.missing)
     reasons = dict.fromkeys(missing[name] for name in finding.readings if name in missing)
     if reasons:
-        return untestable(finding, "; ".join(reasons))
-    return judge(finding, finding.measure(evidence), original=subject.original(finding.original))
+        return unmeasured(finding, subject, "; ".join(reasons))
+    return measured(finding, subject, finding.measure(evidence), reads, evidence)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,20 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from experiments.statements.learned import CONTROLS, UNMEASURED
 from reports.findings.record import PUBLISHED, VERDICTS, read_findings
+
+NOT_RUN: Mapping[str, dict[str, Any]] = {
+    kind: {"verdict": UNMEASURED, "why": f"{kind} weights were not run", "runs": {}} for kind in CONTROLS
+}
+"Results of untrained weights of a record that has none of them."
 
 
 def published_verdicts() -> dict[str, dict[str, dict[str, Any]]]:
     """Return, by finding and model, the verdict of the published runs, why, and the hash of each run behind it.
 
-    Empty where nothing is published with this version.
+    Of a finding that can be tested random and shuffled weights are always among the models: "not measured" where they
+    were not run. Empty where nothing is published with this version.
     """
     try:
         found = read_findings(PUBLISHED)
@@ -24,7 +32,7 @@ def published_verdicts() -> dict[str, dict[str, dict[str, Any]]]:
     return {
         finding["id"]: {
             model: {name: result[name] for name in ("verdict", "why", "runs")}
-            for model, result in finding["results"].items()
+            for model, result in ({} if finding["missing"] else {**NOT_RUN, **finding["results"]}).items()
         }
         for finding in found.findings
     }

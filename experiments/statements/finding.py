@@ -67,6 +67,8 @@ class Statement:
     "Unit of the published number and of ours beside it."
     tolerance: float | None = None
     "How far our number may lie from the published one on the paper's own model; None where that is not asked."
+    weaker: Rule | None = None
+    "What remains of it below the paper's own bar: where only this holds, the verdict is that a weaker version does."
 
 
 @dataclass(frozen=True)
@@ -122,10 +124,16 @@ class Finding:
     "A figure like the paper's own."
     enough: int | None = None
     "How many statements must hold; None for all that have a number."
-    learned: bool = True
-    "Whether it is about what models learn, so that random weights must not reproduce it."
-    untrained: str = ""
-    "Of a finding that is not about learned roles: why random weights may have it too."
+    fact: str = ""
+    "Why it holds by arithmetic, by the corpus or with uniform attention, whatever the weights; it is not counted."
+    group: str = ""
+    "Name of the findings that rest on the same number as this one: together they count once."
+    repeats: str = ""
+    "Id of the finding of its group that counts; empty where it is this one."
+    unclaimed: str = ""
+    "Why the paper does not claim what is tested; it is not counted."
+    weaker: str = ""
+    "What of the claim is not tested: then it is a weaker version that holds, and not the claim."
     original: tuple[str, ...] = ()
     "Names of the paper's own models; on these, published values are held against ours within `tolerance`."
     missing: str = ""
@@ -137,11 +145,22 @@ class Finding:
             raise FindingError(f"{self.id}: either `measure` it, or say what is `missing`")
         if self.measure is not None and not (self.statements and self.readings):
             raise FindingError(f"{self.id}: what is measured needs `statements` and `readings`")
-        if not self.learned and not self.untrained:
-            raise FindingError(f"{self.id}: say in `untrained` why random weights may have it")
+        if self.repeats and (not self.group or self.repeats == self.id):
+            raise FindingError(f"{self.id}: what `repeats` another finding is in the `group` of that")
         names = [one.name for one in self.statements]
         if len(set(names)) < len(names):
             raise FindingError(f"{self.id}: two statements have one name")
+
+    @property
+    def uncounted(self) -> str:
+        """Why it is not among the findings that are counted; empty where it is."""
+        repeats = f"it rests on the number of {self.repeats}" if self.repeats else ""
+        return "; ".join(filter(None, (self.fact, repeats, self.unclaimed)))
+
+    @property
+    def counted(self) -> bool:
+        """Whether it is counted: it is no fact, repeats no other finding, and is what the paper claims."""
+        return not self.uncounted
 
 
 @dataclass(frozen=True)

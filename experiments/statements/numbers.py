@@ -59,6 +59,11 @@ def chosen_among(scores: pd.DataFrame) -> pd.Series | Missing:
     return told.iloc[0] if len(told) else Missing("no head of these layers was asked on both splits")
 
 
+def above_chance(share: float, n: int) -> bool:
+    """Return whether a share of n pairs is surely above a half: by more than a coin's share varies in 95 % of cases."""
+    return share - 0.5 > NORMAL * math.sqrt(0.25 / n)
+
+
 def rows(frame: pd.DataFrame | None, **values: object) -> pd.DataFrame:
     """Return the rows of a table that have these values; none where there is no table."""
     if frame is None:

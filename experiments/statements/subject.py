@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from experiments.statements.learned import CONTROLS
 from mha import load_model
 from mha.models.folders import NAMED
 from mha.models.model import SOURCES, Model
+from mha.training.checkpoints import find_checkpoint
 
 SCRATCH = "scratch"
 "In the place of a model: the encoders that readings train themselves."
 
-CONTROL = "random"
-"The negative control: MiniLM's architecture with fresh weights."
+BASE = "minilm"
+"The model whose untrained weights are called by their source alone."
 
 ORIGINALS = ("hub:google-bert/bert-base-uncased", "hub:bert-base-uncased")
 "Names of the model that most of the papers looked at."
@@ -30,12 +32,15 @@ class Subject:
     name: str = ""
     "As configs name it; empty for SCRATCH."
     source: str = "pretrained"
+    of_model: str = ""
+    "Of untrained weights: the trained model that they are compared with, as pages call it."
 
     @classmethod
     def of(cls, spoken: str) -> Self:
         """Understand a short name, a folder, a folder of a training, or "hub:owner/name", with a source after a colon.
 
-        "minilm:random" has fresh weights, "random" is short for that; "scratch" are encoders that are trained here.
+        "minilm:random" has fresh weights, "random" and "shuffled" are short for those of MiniLM; "scratch" are encoders
+        that are trained here.
         What stands before "=" is what pages are to call it: "our encoder=runs/prose/seed-1".
         """
         called, equals, model = spoken.partition("=")
@@ -43,12 +48,20 @@ class Subject:
             called = model = spoken
         if model == SCRATCH:
             return cls(SCRATCH)
-        name, colon, source = (f"minilm:{model}" if model == CONTROL else model).rpartition(":")
+        name, colon, source = (f"{BASE}:{model}" if model in CONTROLS else model).rpartition(":")
         if not colon or source not in SOURCES:
             name, source = model, "pretrained"
         if source == "pretrained" and name not in NAMED and (Path(name) / "checkpoints").is_dir():
             source = "checkpoint"
-        return cls(called, name, source)
+        return cls(called, name, source, name if source in CONTROLS else "")
+
+    def untrained(self, kind: str) -> Self:
+        """Return random or shuffled weights of its shape; those of a training are made from its last checkpoint."""
+        name = self.name
+        if self.source == "checkpoint":
+            name = str(find_checkpoint(Path(name)))
+        spoken = kind if self.spoken == BASE else f"{self.spoken}, {kind}"
+        return type(self)(spoken, name, kind, self.spoken)
 
     @property
     def folder(self) -> str:
@@ -62,8 +75,8 @@ class Subject:
 
     @property
     def control(self) -> bool:
-        """Whether its weights have learned nothing."""
-        return self.source == "random"
+        """Whether training did not make its weights."""
+        return self.source in CONTROLS
 
     def original(self, names: tuple[str, ...]) -> bool:
         """Return whether it is one of a paper's own models."""

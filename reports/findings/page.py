@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from reports.drawing.charts import vega
 from reports.findings.charts import finding_chart
 from reports.findings.figure import save_finding_figure
+from reports.findings.published_figure import beside_published
 from reports.findings.record import RECORD as RECORD
 from reports.findings.record import VERDICTS, Findings, read_findings
-from reports.findings.text_tables import all_findings, runs, statements, verdict_counts
-from reports.findings.words import common, exceptions, with_network
+from reports.findings.text_tables import all_findings, moved, runs, statements, verdict_counts
+from reports.findings.words import common, counted_words, exceptions, provenance, with_network
 from reports.formats import day
 from reports.progress import Step, each, silent
 from reports.run.replacing import replace_text, replacing
@@ -48,7 +50,23 @@ class FindingsPage:
         """How many findings of how many papers there are, and how many have a number."""
         papers, found = sum(bool(paper["findings"]) for paper in self.found.papers), self.found
         of = f"{len(found.findings)} findings of {papers} paper{'s' if papers != 1 else ''}"
-        return f"{of}, {found.measured} measured on at least one model."
+        return f"{of}, {found.measured} measured on at least one model. {counted_words(found)}"
+
+    @property
+    def asked(self) -> list[dict[str, Any]]:
+        """The papers of the findings that were asked, with these alone; none where all were."""
+        return self._papers(lambda name: name in self.found.asked)
+
+    @property
+    def others(self) -> list[dict[str, Any]]:
+        """The papers with their findings, without those that were asked."""
+        return self._papers(lambda name: name not in self.found.asked)
+
+    def _papers(self, wanted: Callable[[str], bool]) -> list[dict[str, Any]]:
+        kept = [
+            paper | {"findings": [one for one in paper["findings"] if wanted(one["id"])]} for paper in self.found.papers
+        ]
+        return [paper for paper in kept if paper["findings"]]
 
 
 def write_findings_page(folder: Path, step: Step = silent) -> Path:
@@ -62,7 +80,7 @@ def write_findings_page(folder: Path, step: Step = silent) -> Path:
     page = FindingsPage(found)
     with replacing(folder / "figures") as unfinished:
         for finding in each("page: figures of findings", found.findings, step):
-            if panels := panels_of(finding):
+            if panels := panels_of(finding, found):
                 save_finding_figure(panels, unfinished / finding["id"])
         html, markdown = _rendered("findings.html.j2", page), _rendered("findings.md.j2", page)
     replace_file(found.table(), folder / TABLE)
@@ -70,9 +88,16 @@ def write_findings_page(folder: Path, step: Step = silent) -> Path:
     return replace_text(folder / "index.html", html)
 
 
-def panels_of(finding: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the figure of a finding for every model that it was measured on."""
-    return [(model, one["figure"]) for model, one in finding["results"].items() if one["figure"]]
+def panels_of(finding: Mapping[str, Any], found: Findings) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the figure of a finding for every model that it was measured on.
+
+    A finding that was asked by name and has none gets bars of our numbers beside the published ones.
+    """
+    drawn = [(model, one["figure"]) for model, one in finding["results"].items() if one["figure"]]
+    if drawn or finding["id"] not in found.asked:
+        return drawn
+    bars = ((model, beside_published(finding, one)) for model, one in finding["results"].items())
+    return [(model, figure) for model, figure in bars if figure is not None]
 
 
 def tally(paper: Mapping[str, Any], found: Findings) -> list[tuple[str, str]]:
@@ -98,14 +123,15 @@ def _rendered(template: str, page: FindingsPage) -> str:
     html = template.endswith(".html.j2")
     made = environment(html=html)
     charts = {
-        finding["id"]: [finding_chart(figure, model) for model, figure in panels_of(finding)]
+        finding["id"]: [finding_chart(figure, model) for model, figure in panels_of(finding, page.found)]
         for finding in (page.found.findings if html else ())
     }
     styles, scripts = ("page", "charts", "claims", "findings"), ("fold", "charts")
     drawing: dict[str, object] = {"style": assets(styles, ".css"), "script": assets(scripts, ".js")}
     drawing |= {"charts": charts, "vega": vega() if any(charts.values()) else ""}
-    told: dict[str, object] = {"panels": panels_of, "common": common, "exceptions": exceptions, "tally": tally}
-    told |= {"with_network": with_network, "runs_of": runs_of, "look": verdict_look}
+    told: dict[str, object] = {"common": common, "exceptions": exceptions, "tally": tally, "provenance": provenance}
+    told |= {"panels": partial(panels_of, found=page.found), "with_network": with_network, "runs_of": runs_of}
+    told |= {"look": verdict_look, "moved": moved}
     tables = {"verdict_counts": verdict_counts, "all_findings": all_findings, "statements": statements, "runs": runs}
     told["version"] = page.version
     return made.get_template(template).render(page=page, found=page.found, **drawing, **told, **tables)

@@ -22,7 +22,7 @@ RECORD = "findings.json"
 PUBLISHED = Path(__file__).parents[1] / "published" / "findings"
 "The folder of the record that is published with headscope."
 
-REPRODUCED, DIFFERS, NOT_REPRODUCED, UNTESTABLE = VERDICTS
+REPRODUCED, WEAKER, DIFFERS, NOT_REPRODUCED, UNMEASURED, UNTESTABLE = VERDICTS
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Findings:
             by_paper[finding["paper"]].append(finding | {"results": self.results(finding["id"])})
         return [paper | {"findings": by_paper[paper["key"]]} for paper in self.record["papers"]]
 
-    @property
+    @cached_property
     def findings(self) -> list[dict[str, Any]]:
         """All findings in the order of the papers."""
         return [finding for paper in self.papers for finding in paper["findings"]]
@@ -61,11 +61,22 @@ class Findings:
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """How many findings have which verdict, by model."""
+        """How many of the findings that are counted have which verdict, by model."""
         told = {
-            model: [one["verdict"] for one in self.record["results"] if one["model"] == model] for model in self.models
+            model: [one["results"][model]["verdict"] for one in self.counted if model in one["results"]]
+            for model in self.models
         }
         return {model: {verdict: found.count(verdict) for verdict in VERDICTS} for model, found in told.items()}
+
+    @cached_property
+    def counted(self) -> list[dict[str, Any]]:
+        """The findings that are no fact, repeat no other, and are what their paper claims; all of an older record."""
+        return [finding for finding in self.findings if finding.get("counted", True)]
+
+    @property
+    def asked(self) -> list[str]:
+        """The findings that the last call asked by name; none where it asked all."""
+        return list(self.record.get("asked", ()))
 
     @property
     def measured(self) -> int:
@@ -76,11 +87,11 @@ class Findings:
 
     @property
     def by_control(self) -> list[dict[str, Any]]:
-        """The findings that a model without any learning reproduces, with the reason."""
+        """The findings that untrained weights reproduce, of any seed, with the reason."""
         return [
             finding
             for finding in self.findings
-            if any(finding["results"].get(model, {}).get("verdict") == REPRODUCED for model in self.controls)
+            if any(_reproduced(finding["results"].get(model, {})) for model in self.controls)
         ]
 
     def table(self) -> pd.DataFrame:
@@ -93,6 +104,11 @@ class Findings:
             for statement, told in zip(finding["statements"], result["statements"], strict=True)
         ]
         return FINDINGS.validated(pd.DataFrame(rows, columns=[*FINDINGS.names]), "findings.csv")
+
+
+def _reproduced(result: Mapping[str, Any]) -> bool:
+    """Return whether a finding, or a weaker version of it, is reproduced by some seed of untrained weights."""
+    return any(verdict in (REPRODUCED, WEAKER) for verdict in (result.get("verdict"), *result.get("by_seed", ())))
 
 
 def _row(

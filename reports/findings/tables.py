@@ -9,7 +9,14 @@ from reports.formats import plain
 from reports.tables.shared_columns import NOT_NEGATIVE, number, text
 from reports.tables.table import Table
 
-VERDICTS: Final = ("reproduced", "differs", "not reproduced", "not testable here")
+VERDICTS: Final = (
+    "reproduced",
+    "weaker version holds",
+    "differs",
+    "not reproduced",
+    "not measured",
+    "not testable here",
+)
 "On a finding, in the order in which they are counted."
 
 FINDINGS: Final = Table(

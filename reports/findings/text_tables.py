@@ -7,6 +7,7 @@ findings.json.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from markupsafe import Markup
 
 from reports.findings.record import VERDICTS, Findings, published_words
 from reports.findings.tables import FINDINGS
-from reports.findings.words import beside, common, decided_by, deciding, facts
+from reports.findings.words import beside, beyond_untrained, common, decided_by, deciding, facts, provenance
 from reports.formats import escaped
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.marks import verdict_cell, verdict_look
@@ -56,13 +57,25 @@ def _claim(row: Row) -> Cell:
 
 def _verdict(model: str, row: Row) -> Cell:
     result = row[1]["results"].get(model)
-    return verdict_cell(result["verdict"] if result else "not asked")
+    if not result:
+        return verdict_cell("not asked")
+    told, read = verdict_cell(result["verdict"]), provenance(row[1])
+    return replace(told, aside=f"({read})") if read and result["runs"] else told
+
+
+def _counted_as(row: Row) -> Cell:
+    """Return whether a finding is counted, or why it is not."""
+    return Cell("yes" if row[1].get("counted", True) else f"no: {row[1]['uncounted']}")
 
 
 def all_findings(found: Findings) -> TextTable:
     """Return every finding with its verdict on every model."""
     models = (TextColumn(model, partial(_verdict, model), "text", plain=model) for model in found.models)
-    named = (FINDINGS["paper"].shown(kind="row", write=_paper), FINDINGS["claim"].shown(write=_claim))
+    named = (
+        FINDINGS["paper"].shown(kind="row", write=_paper),
+        FINDINGS["claim"].shown(write=_claim),
+        TextColumn("counted", _counted_as, "text"),
+    )
     return TextTable.of("All findings", (*named, *models), _rows(found))
 
 
@@ -104,9 +117,24 @@ def _ours(told_of: list[Mapping[str, Any]], row: tuple[int, Mapping[str, Any]]) 
         page += Markup("<br>" if ours else "")
         page += Markup('{}: <span class="{}">{}</span>').format(decides, verdict_look(verdict), verdict)
         markdown.append(f"{escaped(decides)}: **{verdict}**")
-    page += (Markup(" ") + SMALL.format(near) if near else "") + (SMALL.format(note) if note else "")
-    after = (f", {escaped(near)}" if near else "") + (f" ({escaped(note)})" if note else "")
+    small = [*beyond_untrained(told, statement), *([note] if note else [])]
+    page += (Markup(" ") + SMALL.format(near) if near else "") + Markup("").join(map(SMALL.format, small))
+    after = (f", {escaped(near)}" if near else "") + (f" ({escaped('; '.join(small))})" if small else "")
     return Cell(ours, decides, page=page, markdown=" ".join(markdown) + after)
+
+
+MOVED: Final = (
+    TextColumn("Finding", lambda row: Cell(row["finding"], link=f"#{row['finding']}"), "row"),
+    TextColumn("Model", lambda row: row["model"], "text"),
+    TextColumn("Before", lambda row: verdict_cell(row["old"]), "text"),
+    TextColumn("Today", lambda row: verdict_cell(row["new"]), "text"),
+    TextColumn("Why", lambda row: row["why"], "text"),
+)
+
+
+def moved(found: Findings) -> TextTable:
+    """Return the verdicts that are other ones than in the record before, and why."""
+    return TextTable.of("Verdicts that moved", MOVED, found.record.get("moved", ()))
 
 
 def _hash(run: Mapping[str, Any]) -> Cell:

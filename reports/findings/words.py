@@ -50,6 +50,35 @@ def exceptions(finding: Mapping[str, Any]) -> bool:
     return any(decided_by(one) != common(finding) for one in finding["statements"])
 
 
+def provenance(finding: Mapping[str, Any]) -> str:
+    """Say that published numbers of a finding were not read in the paper; empty where all were."""
+    read = {one["published"]["provenance"] for one in finding["statements"]}
+    if "memory" in read:
+        return "paper from memory, unverified"
+    return "paper at second hand" if "second-hand" in read else ""
+
+
+def counted_words(found: Findings) -> str:
+    """Say how many findings are counted, and why others are not."""
+    if len(found.counted) == len(found.findings):
+        return ""
+    kinds = {"are facts, whatever the weights": "fact", "rest on a number that is counted already": "repeats"}
+    kinds["are not what the paper claims"] = "unclaimed"
+    others = ", ".join(f"{sum(bool(one[key]) for one in found.findings)} {said}" for said, key in kinds.items())
+    return f"Counted are {len(found.counted)}: of the others {others}."
+
+
+def beyond_untrained(told: Mapping[str, Any], statement: Mapping[str, Any]) -> list[str]:
+    """Write by how much the number that decides is more than that of each kind of untrained weights."""
+    found = []
+    for kind, minus in told.get("minus", {}).items():
+        number = number_of(minus, "points" if statement["unit"] == "%" else statement["unit"])
+        if number is not None:
+            seeds = f"{minus['seeds']} seed{'s' if minus['seeds'] != 1 else ''}"
+            found.append(f"minus {kind} weights {_number(number)} ({seeds})")
+    return found
+
+
 def with_network(finding: Mapping[str, Any], found: Findings) -> str:
     """Say how to hold the paper's own model against its numbers, where it is not among the models; else empty."""
     names = finding["original"]

@@ -67,9 +67,9 @@ def run_findings(run: RunFolder) -> RunFindings | None:
         if (result := finding["results"].get(model)) and result["verdict"] != UNTESTABLE
     ]
     counts = found.counts[model]
-    numbers = ", ".join(f"{count(counts[verdict])} {verdict}" for verdict in VERDICTS)
+    numbers = ", ".join(f"{count(counts[verdict])} {verdict}" for verdict in VERDICTS if counts[verdict])
     said = (
-        f"These weights ({model}) were held against {count(len(found.findings))} findings of "
+        f"These weights ({model}) were held against {count(len(found.counted))} findings of "
         f"{count(len(found.papers))} papers, on corpora that may be others than this run's: {numbers}. The numbers, "
         "the rules and the runs behind them are on the page of all findings, reports/published/findings; "
         "'headscope reproduce' measures them anew."

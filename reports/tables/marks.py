@@ -40,7 +40,7 @@ def clusters_shown(**more: Any) -> TextColumn:
 VERDICT_LOOKS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("holds", "reproduced", "kept"), "kept"),
     **dict.fromkeys(("does not hold", "not reproduced", "missed"), "missed"),
-    **dict.fromkeys(("not decided", "differs"), "open"),
+    **dict.fromkeys(("not decided", "differs", "weaker version holds"), "open"),
 }
 "Verdict on a statement, a finding or a claim -> its class in the style sheets; all others are none."
 

@@ -9,8 +9,8 @@ from experiments.findings.clark_2019.relations import MODEL
 from experiments.statements.estimates import Estimate
 from experiments.statements.figure import Figure, Point
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
+from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import average, by_depth, minus, shape, together
-from experiments.statements.rule import Rule
 
 MIDDLE, DEEP, FIRST_THIRD, LAST_THIRD = (5 / 12, 10 / 12), (4 / 12, 1.0), (0.0, 1 / 3), (2 / 3, 1.0)
 "Layers 6 to 10 of the paper's 12, those from 5 on, its first four and its last four."
@@ -91,7 +91,7 @@ FINDINGS = (
                 name="middle layers",
                 text="The heads of layers 6 to 10 of 12 give more than half of their attention to [SEP].",
                 number="mean attention to [SEP]",
-                rule=Rule(above=0.5),
+                rule=LearnedRule(above=0.5),
                 unit="%",
                 published=Published(0.5, 1 / 64, "more than half; by chance about 1/64"),
             ),
@@ -99,7 +99,7 @@ FINDINGS = (
                 name="from [SEP]",
                 text="There, [SEP] gives more than 90 % of its attention to [SEP].",
                 number="mean attention of [SEP] to [SEP]",
-                rule=Rule(above=0.9),
+                rule=LearnedRule(above=0.9),
                 unit="%",
                 published=Published(0.9, text="more than 90 %, to itself and the other [SEP]"),
             ),
@@ -122,14 +122,14 @@ FINDINGS = (
                 name="[CLS]",
                 text="The first third of the layers attends more to [CLS] than the last third, by two points at least.",
                 number="mean attention to [CLS] in the first third of the layers minus that in the last third",
-                rule=Rule(above=FLAT),
+                rule=LearnedRule(above=FLAT),
                 published=Published(text="shown in a figure"),
             ),
             Statement(
                 name="period or comma",
                 text="The last third attends more to periods and commas than the first, by two points at least.",
                 number="mean attention to periods and commas in the last third of the layers minus that in the first",
-                rule=Rule(above=FLAT),
+                rule=LearnedRule(above=FLAT),
                 published=Published(text="shown in a figure"),
             ),
         ],
@@ -153,7 +153,7 @@ FINDINGS = (
                 name="from layer 5 on",
                 text="The derivative by a weight on [SEP] is less than half of that by a weight on words.",
                 number="derivative by weights on [SEP] over that by weights on words",
-                rule=Rule(below=0.5),
+                rule=LearnedRule(below=0.5),
                 unit="",
                 published=Published(text="near 0, that of other tokens well above; shown in a figure"),
                 shown="",

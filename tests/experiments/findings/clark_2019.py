@@ -94,9 +94,8 @@ def _positional(previous, following):
     return _shapes(_maps("offset", {"-1": previous, "+1": following}))
 
 
-def _broad(entropy, confidence: float):
-    maps = _maps("entropy", {"all tokens": entropy, "[CLS]": entropy})
-    return _shapes(maps, _maps("confidence", {"without [SEP]": (confidence,) * LAYERS}))
+def _broad(entropy):
+    return _shapes(_maps("entropy", {"all tokens": entropy, "[CLS]": entropy}))
 
 
 def _slopes(sep: float):
@@ -114,14 +113,14 @@ def _slopes(sep: float):
 NOTHING = (0.1,) * LAYERS
 
 PLANTED = {
-    "clark-relations": (_relations(TABLE, 0.1, 0.0), _relations(TABLE, -0.1, 0.3)),
-    "clark-more-relations": (_relations(NOTEBOOK, 0.1, 0.0), _relations(NOTEBOOK, -0.1, 0.0)),
+    "clark-relations": (_relations(TABLE, 0.5, 0.0), _relations(TABLE, -0.1, 0.3)),
+    "clark-more-relations": (_relations(NOTEBOOK, 0.5, 0.0), _relations(NOTEBOOK, -0.1, 0.0)),
     "clark-auxpass": (_baselines(0.80, 0.40), _baselines(0.40, 0.80)),
     "clark-direction": (_directions(0.3, 0.1), _directions(0.1, 0.3)),
     "clark-no-parse": (_all(0.05), _all(0.4)),
-    "clark-coreference": (_mentions(0.1), _mentions(-0.1)),
+    "clark-coreference": (_mentions(0.3), _mentions(-0.1)),
     "clark-parser": (
-        _parsers(attention=0.55, words=0.62, fresh=0.16),
+        _parsers(attention=0.75, words=0.80, fresh=0.16),
         _parsers(attention=0.20, words=0.21, fresh=0.30),
     ),
     "clark-clusters": (_distances(0.1, 0.2, 0.002), _distances(0.2, 0.1, 0.002)),
@@ -132,13 +131,13 @@ PLANTED = {
         _depth((0.1, 0.1, 0.4, 0.4, 0.2, 0.1), (0.3, 0.1, 0.1, 0.1, 0.1, 0.1)),
     ),
     "clark-positional": (
-        _positional((0.9, 0.1, 0.1, 0.1, 0.1, 0.1), (0.1, 0.1, 0.1, 0.6, 0.1, 0.1)),
+        _positional((0.9, 0.9, 0.9, 0.1, 0.1, 0.1), (0.1, 0.7, 0.1, 0.6, 0.1, 0.1)),
         _positional(NOTHING, NOTHING),
     ),
     "clark-itself": (
         _shapes(_maps("offset", {"0": (0.05,) * 5 + (0.3,)})),
         _shapes(_maps("offset", {"0": (0.3,) * 6})),
     ),
-    "clark-broad": (_broad((4.0, 3.0, 2.0, 3.0, 3.0, 3.0), 0.05), _broad((2.0, 3.0, 3.0, 3.0, 3.0, 3.0), 0.5)),
-    "clark-cls-broad": (_broad((2.0, 2.0, 2.0, 2.0, 2.0, 3.7), 0.1), _broad((3.0,) * 5 + (1.0,), 0.1)),
+    "clark-broad": (_broad((4.0, 3.0, 2.0, 3.0, 3.0, 3.0)), _broad((2.0, 3.0, 3.0, 3.0, 3.0, 3.0))),
+    "clark-cls-broad": (_broad((2.0, 2.0, 2.0, 2.0, 2.0, 3.7)), _broad((3.0,) * 5 + (1.0,))),
 }

@@ -20,7 +20,7 @@ def _constructions(accuracy: float):
 
 
 PLANTED = {
-    "goldberg-nonce": (_nonce(0.8), _nonce(0.4)),
-    "goldberg-attractors": (_attracted(0.9, 0.9, 0.9, 0.9), _attracted(0.45, 0.4, 0.35, 0.3)),
-    "goldberg-constructions": (_constructions(0.8), _constructions(0.4)),
+    "goldberg-nonce": (_nonce(0.95), _nonce(0.4)),
+    "goldberg-attractors": (_attracted(0.99, 1.0, 1.0, 1.04), _attracted(0.45, 0.4, 0.35, 0.3)),
+    "goldberg-constructions": (_constructions(1.05), _constructions(0.4)),
 }

@@ -22,5 +22,5 @@ def _answers(tuned: int, fresh: int):
 
 PLANTED = {
     "kovaleva-fine-tuning-layers": (_drift(0.95, 0.7), _drift(0.7, 0.95)),
-    "kovaleva-fine-tuning-worth": (_answers(180, 140), _answers(140, 180)),
+    "kovaleva-fine-tuning-worth": (_answers(190, 100), _answers(140, 180)),
 }

@@ -7,4 +7,4 @@ def _right(overall: float, none: float, four: float):
     return {"pairs": planted_run(behaviour=[decided("linzen", overall), *rows])}
 
 
-PLANTED = {"linzen-attractors": (_right(0.9, 0.95, 0.7), _right(0.4, 0.3, 0.6))}
+PLANTED = {"linzen-attractors": (_right(0.96, 0.95, 0.7), _right(0.4, 0.3, 0.6))}

@@ -5,14 +5,14 @@ from tests.experiments.findings.planted import planted_run
 TASKS = (("grammar", "accuracy"), ("masked-LM loss", "value"))
 
 
-def _ablated(few: int, adjusted: float):
-    """Ten heads, of which some matter."""
+def _ablated(few: int, adjusted: float, heads: int = 10):
+    """Heads, of which some matter."""
     rows = [
         {"behaviour": behaviour, "measure": measure, "kind": "head", "way": "zero", "layer": 0, "head": head}
         | {"name": f"1-{head + 1}", "cost": 0.1, "ci_low": 0.05, "ci_high": 0.15}
         | {"p": 0.001 if head < few else 0.4, "p_adjusted": adjusted if head < few else 0.9}
         for behaviour, measure in TASKS
-        for head in range(10)
+        for head in range(heads)
     ]
     return {"grammar-effects": planted_run(ablations=rows)}
 
@@ -61,10 +61,10 @@ def _training(early: int, late: int):
 
 
 PLANTED = {
-    "michel-few-heads": (_ablated(1, 0.01), _ablated(10, 0.5)),
+    "michel-few-heads": (_ablated(1, 0.01, 100), _ablated(10, 0.5)),
     "michel-importance-order": (_order(4, 0.1), _order(0, -0.1)),
     "michel-order-embedding": (_embedding(0.1), _embedding(-0.1)),
     "michel-importance-is-cost": (_taylor(0.9), _taylor(0.1)),
     "michel-transfer": (_costs(1), _costs(-1)),
-    "michel-training": (_training(1, 6), _training(6, 1)),
+    "michel-training": (_training(0, 6), _training(6, 1)),
 }

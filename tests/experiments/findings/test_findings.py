@@ -6,9 +6,11 @@ import pkgutil
 import pytest
 
 import tests.experiments.findings as here
-from experiments.reproduce.judge import NOT_REPRODUCED, REPRODUCED, judge
+from experiments.reproduce.judge import NOT_REPRODUCED, REPRODUCED, WEAKER, judge
 from experiments.reproduce.readings import get_reading
 from experiments.reproduce.registry import all_findings, papers
+from experiments.statements.finding import Measured
+from experiments.statements.learned import ControlNumbers, LearnedRule
 
 NO_PAPERS = ("planted", "conftest")
 
@@ -42,9 +44,34 @@ def test_a_planted_finding_is_found_and_its_opposite_is_not(finding):
     assert finding.id in PLANTED, f"tests/experiments/findings has no planted tables of {finding.id}"
     holds, fails = PLANTED[finding.id]
     found = judge(finding, finding.measure(holds))
-    assert found.verdict == REPRODUCED, found.why
+    assert found.verdict == (WEAKER if finding.weaker else REPRODUCED), found.why
     assert not [one for one in found.statements if one.verdict == "no number"], found.why
     assert judge(finding, finding.measure(fails)).verdict == NOT_REPRODUCED
+
+
+LEARNED = [one for one in MEASURED if any(isinstance(said.rule, LearnedRule) for said in one.statements)]
+
+
+@pytest.mark.parametrize(
+    "finding",
+    [pytest.param(one, marks=[pytest.mark.slow] * (one.id in LONG)) for one in LEARNED],
+    ids=lambda finding: finding.id,
+)
+def test_a_learned_finding_is_lost_where_untrained_weights_have_the_same_numbers(finding):
+    holds, fails = (finding.measure(planted) for planted in PLANTED[finding.id])
+    beaten = judge(finding, holds, controls=_controls(fails))
+    assert beaten.verdict in (REPRODUCED, WEAKER), beaten.why
+    assert judge(finding, holds, controls=_controls(holds)).verdict not in (REPRODUCED, WEAKER)
+    assert judge(finding, holds, controls={}).verdict not in (REPRODUCED, WEAKER)
+
+
+def _controls(numbers):
+    """Return numbers as those of both kinds of untrained weights, the same in three seeds."""
+    found = {}
+    for name, one in numbers.items():
+        known = (one.decides,) * 3 if isinstance(one, Measured) else ()
+        found[name] = dict.fromkeys(("random", "shuffled"), ControlNumbers(known, 3))
+    return found
 
 
 @pytest.mark.parametrize("finding", [one for one in MEASURED if one.figure], ids=lambda finding: finding.id)

@@ -12,8 +12,11 @@ from experiments.reproduce.registry import all_findings
 from experiments.statements.estimates import Estimate
 from experiments.statements.finding import Measured, Missing
 from reports.claims.record import ClaimRecord
+from tests.experiments.findings.michel_2019 import PLANTED as OF_MICHEL
 from tests.experiments.findings.planted import planted_run, scored
 from tests.experiments.findings.voita_2019_gates import PLANTED
+
+ALL_PLANTED = PLANTED | OF_MICHEL
 
 PUBLISHED = Path(__file__).parents[3] / "reports" / "published" / "claims" / "report.md"
 
@@ -30,6 +33,17 @@ def test_heads_can_go_until_the_first_notable_loss():
         }
     )
     assert prunable(curve, 0.02) == Estimate(0.25, 0.0, 0.75, 9), "a later point that loses less does not count"
+
+
+def test_where_agreement_is_at_chance_no_head_can_be_spared():
+    for finding, study in (("voita-gates", "gate_paths"), ("michel-importance-order", "pruning")):
+        holds = ALL_PLANTED[finding][0]["grammar-effects"]
+        table = holds.studies[study]
+        column = "intact" if study == "gate_paths" else "value"
+        lost = planted_run(**{study: table.assign(**{column: 0.52}).to_dict("records")})
+        found = all_findings()[finding].measure({"grammar-effects": lost})
+        (share,) = [one for name, one in found.items() if name in ("left", "prunable")]
+        assert share == Missing("agreement is no better than chance with all heads: there is nothing to keep")
 
 
 def test_a_course_is_half_the_way_between_two_steps_on_a_scale_of_doublings():
@@ -57,7 +71,7 @@ def test_every_statement_of_a_claim_is_one_that_the_claim_publishes():
     statements = [cells[2].strip() for line in page.splitlines() if len(cells := line.split("|")) == 7]
     heads = (vaswani_2017.SEVERAL, vaswani_2017.ROLES, vaswani_2017.AVERAGING)
     layer = (vaswani_2017_layer.COST, vaswani_2017_layer.DIVISION, vaswani_2017_layer.TRAINED)
-    for told in (*heads, *layer, vaswani_2017_layer.RECURRENT):
+    for told in (*heads, *layer, vaswani_2017_layer.BELOW_THE_WIDTH):
         for one in told:
             fits = [text for text in statements if text.startswith(one.opening) and text.endswith(one.ending)]
             assert len(fits) == 1, one

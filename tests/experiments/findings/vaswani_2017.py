@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 from reports.claims.record import ClaimRecord, ConditionMean, Number, RecordedMeasure, RecordedStatement
 from tests.experiments.findings.planted import planted_run, scored
@@ -22,7 +23,7 @@ def _heads(loss: float, agreement: float, specialised: float):
         {
             "Encoders with 8 heads a layer reach a lower loss than with 1 head": (loss, 0.05),
             "Encoders with 8 heads a layer are better at agreement with attractors than with 1 head": (agreement, 0.05),
-            "With more heads, more heads are specialised": (specialised, 0.5),
+            "With more heads, a larger share of them is specialised": (specialised, 0.5),
         },
     )
 
@@ -53,9 +54,12 @@ def _undivided(gradient: float, loss: float):
     return _claim("scaling", numbers)
 
 
-def _recurrence(ratio: float):
+def _recurrence(ratio: float, past: float):
     faster = "Self-attention of width 512 is faster than an LSTM of that width, sequences of"
-    return _claim("recurrence", {f"{faster} {length}": (ratio, 0.01) for length in (16, 64, 256)})
+    (record,) = _claim("recurrence", {f"{faster} {length}": (ratio, 0.01) for length in (16, 64, 256)}).values()
+    cell = ConditionMean("LSTM / self-attention", 1024.0, Number(past, past - 0.01, past + 0.01, 5, "times"))
+    ratios = RecordedMeasure("ratio of times", "times", "round", "length", (cell,), ())
+    return {"claim-recurrence": replace(record, measures=(ratios,))}
 
 
 def _relations(heads: int, each: int):
@@ -77,6 +81,6 @@ PLANTED = {
     "vaswani-compute": (_compute(1.0, 1.05), _compute(2.0, 3.0)),
     "vaswani-scaling": (_division(1.0, 0.3), _division(2.0, 1.5)),
     "vaswani-scaling-trained": (_undivided(0.5, 0.05), _undivided(1.5, -0.05)),
-    "vaswani-recurrence": (_recurrence(1.5), _recurrence(0.7)),
+    "vaswani-recurrence": (_recurrence(1.5, 0.8), _recurrence(0.7, 1.5)),
     "vaswani-one-relation": (_relations(10, 1), _relations(2, 3)),
 }

@@ -4,11 +4,11 @@ LOSS = "masked-LM loss"
 
 
 def _paths(lost: float):
-    """Gates that leave 4 or 9 of 10 heads; with 4 `lost` is lost, with 9 half of it."""
+    """Gates that leave 1 or 9 of 10 heads; with 1 `lost` is lost, with 9 half of it."""
     rows = [
         {"behaviour": "grammar", "measure": "accuracy", "left": left, "heads": 10, "n": 300, "intact": 0.95}
         | {"value": 0.95 - cost, "cost": cost, "ci_low": cost - 0.005, "ci_high": cost + 0.005}
-        for left, cost in ((4, lost), (9, lost / 2))
+        for left, cost in ((1, lost), (9, lost / 2))
     ]
     return {"grammar-effects": planted_run(gate_paths=rows)}
 

@@ -1,10 +1,23 @@
 import math
+from collections import Counter
 
 import pytest
 
-from experiments.reproduce.judge import DIFFERS, NOT_REPRODUCED, REPRODUCED, UNTESTABLE, judge, plain, untestable
+from experiments.reproduce.judge import (
+    DIFFERS,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    UNMEASURED,
+    UNTESTABLE,
+    WEAKER,
+    judge,
+    plain,
+    untestable,
+    verdict_of,
+)
 from experiments.statements.estimates import Estimate, exact
 from experiments.statements.finding import Finding, FindingError, Measured, Missing, Published, Statement
+from experiments.statements.learned import ControlNumbers, LearnedRule
 from experiments.statements.rule import Rule
 
 ABOVE, BELOW, ACROSS = Estimate(0.2, 0.1, 0.3, 9), Estimate(-0.2, -0.3, -0.1, 9), Estimate(0.05, -0.1, 0.2, 9)
@@ -71,6 +84,51 @@ def test_on_the_papers_own_model_the_value_must_be_near_the_published_one():
     assert judge(one, {"s": far}).verdict == REPRODUCED  # any other model: the rule alone
 
 
+@pytest.mark.parametrize(
+    ("said", "enough", "verdict"),
+    [
+        ({"holds": 2, "weaker version holds": 1}, None, "weaker version holds"),
+        ({"weaker version holds": 1, "not decided": 1}, None, "differs"),
+        ({"holds": 1, "weaker version holds": 1, "does not hold": 3}, 2, "weaker version holds"),
+        ({"holds": 1, "not measured": 1}, None, "not measured"),
+        ({"does not hold": 1, "not measured": 1}, None, "not measured"),
+        ({"not decided": 1, "not measured": 1}, None, "differs"),
+        ({"holds": 2, "not measured": 1}, 2, "reproduced"),
+        ({"does not hold": 2, "not measured": 1}, 2, "not reproduced"),
+    ],
+)
+def test_statements_below_the_bar_and_without_controls_decide_on_a_finding(said, enough, verdict):
+    assert verdict_of(Counter(said), enough) == verdict
+
+
+def test_a_finding_that_leaves_something_out_is_reproduced_in_a_weaker_version():
+    assert judged(ABOVE, weaker="the margin is not asked").verdict == WEAKER
+    assert judged(BELOW, weaker="the margin is not asked").verdict == NOT_REPRODUCED
+
+
+def test_a_statement_below_the_bar_of_the_paper_holds_in_a_weaker_version():
+    said = Statement("s", "It is so.", "the number", Rule(above=0.5), weaker=Rule(above=0.0))
+    one = finding(statements=[said])
+    assert [judge(one, {"s": Measured(number)}).verdict for number in (exact(0.6), ABOVE, ACROSS, BELOW)] == [
+        REPRODUCED,
+        WEAKER,
+        DIFFERS,
+        NOT_REPRODUCED,
+    ]
+
+
+def test_a_learned_finding_is_not_measured_without_untrained_weights_and_plain_for_these():
+    one = finding(statements=[Statement("s", "It is so.", "the number", LearnedRule(above=0.0))])
+    numbers = {"s": Measured(ABOVE)}
+    assert judge(one, numbers).verdict == REPRODUCED, "of untrained weights: as of a rule without controls"
+    assert judge(one, numbers, controls={}).verdict == UNMEASURED
+    near, far = (ControlNumbers((exact(value),) * 3, 3) for value in (0.15, -0.1))
+    assert judge(one, numbers, controls={"s": {"random": far, "shuffled": far}}).verdict == REPRODUCED
+    found = judge(one, numbers, controls={"s": {"random": far, "shuffled": near}})
+    assert (found.verdict, found.why) == (DIFFERS, "not decided: the interval reaches over the edge")
+    assert found.statements[0].minus["random"][0].value == pytest.approx(0.3)
+
+
 def test_a_number_for_no_statement_is_a_mistake():
     with pytest.raises(FindingError, match="which no statement is about"):
         judge(finding("s"), {"t": Measured(ABOVE)})
@@ -91,7 +149,8 @@ def test_estimates_are_written_with_null_for_what_is_missing():
         ({"measure": None}, "either `measure` it, or say what is `missing`"),
         ({"missing": "a corpus"}, "either `measure` it"),
         ({"readings": ()}, "needs `statements` and `readings`"),
-        ({"learned": False}, "say in `untrained`"),
+        ({"repeats": "y"}, "is in the `group` of that"),
+        ({"group": "g", "repeats": "x"}, "is in the `group` of that"),
     ],
 )
 def test_a_finding_without_a_verdict_or_an_explanation_is_refused(values, message):

@@ -6,11 +6,12 @@ import pandas as pd
 import pytest
 
 from experiments.config.config import ConfigError
-from experiments.reproduce import readings, record
+from experiments.reproduce import readings, record, registry
 from experiments.reproduce.registry import chosen
-from experiments.reproduce.reproduce import reproduce
+from experiments.reproduce.reproduce import rejudge, reproduce
 from experiments.statements.finding import FindingError, Paper, PaperFindings
 from experiments.statements.numbers import margin
+from experiments.statements.rule import Rule
 from experiments.statements.subject import Subject
 from reports import Run
 from tests.experiments.reproduce.conftest import FINDINGS, OBJ
@@ -80,15 +81,35 @@ def test_a_second_model_stands_beside_the_first(small: Path, tiny: Path):
 
 
 @pytest.mark.slow
-def test_results_of_other_statements_are_let_go(small: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_record_is_judged_anew_by_the_rules_of_today(small: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch):
     reproduce(chosen(["some-relations"]), [Subject.of(str(tiny))], small)
-    now = replace(FINDINGS[0], statements=FINDINGS[0].statements[:1])
-    monkeypatch.setattr(
-        record, "papers", lambda: (PaperFindings(Paper("some-2020", "Somebody 2020", "A Title"), (now,)),)
-    )
-    one = replace(now, measure=lambda evidence: {"obj": margin(evidence["trees"], "dependency", "obj")})
-    reproduce([one], [Subject.of(f"another={tiny}:random")], small)
-    assert list(results(small)) == ["another some-relations"]
+    obj, det, vocative = FINDINGS[0].statements
+    other = replace(det, number="another number")
+    now = replace(FINDINGS[0], statements=(replace(obj, rule=Rule(above=2.0)), other))
+    told = (PaperFindings(Paper("some-2020", "Somebody 2020", "A Title"), (now,)),)
+    for module in (registry, record):
+        monkeypatch.setattr(module, "papers", lambda: told)
+    rejudge(small)
+    found = results(small)[f"{tiny} some-relations"]
+    assert [one["verdict"] for one in found["statements"]] == ["does not hold", "not measured"]
+    assert found["verdict"] == "not measured", "det may hold, and may not"
+    assert vocative.name not in {one["name"] for one in found["statements"]}
+
+
+@pytest.mark.slow
+def test_untrained_weights_are_read_with_three_seeds_and_keep_a_learned_finding_from_passing(small: Path, tiny: Path):
+    reproduce(chosen(["some-relations"]), [Subject.of(f"a={tiny}")], small, controls=True)
+    found = results(small)
+    assert list(found) == ["a, random some-relations", "a, shuffled some-relations", "a some-relations"]
+    untrained = found["a, random some-relations"]
+    assert list(untrained["seeds"]) == ["0", "1", "2"]
+    values = [seed[0]["decides"]["value"] for seed in untrained["seeds"].values()]
+    assert untrained["statements"][0]["decides"]["value"] == pytest.approx(sum(values) / 3)
+    assert set(untrained["runs"]) == {"trees", "trees, seed 1", "trees, seed 2"}
+    minus = found["a some-relations"]["statements"][0]["minus"]
+    trained = found["a some-relations"]["statements"][0]["decides"]["value"]
+    assert minus["random"]["value"] == pytest.approx(trained - sum(values) / 3)
+    assert minus["shuffled"]["seeds"] == 3
 
 
 @pytest.mark.slow

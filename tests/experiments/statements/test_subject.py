@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.statements import subject as subject_module
 from experiments.statements.subject import ORIGINALS, Subject
 from mha.models.folders import ModelError
 
@@ -41,6 +42,30 @@ def test_a_model_is_called_as_one_likes(tmp_path: Path):
     found = Subject.of(f"our encoder={tmp_path / 'seed-1'}")
     assert (found.spoken, found.folder, found.source) == ("our encoder", "our-encoder", "checkpoint")
     assert Subject.of("fresh=minilm:random").control
+
+
+def test_untrained_weights_are_those_of_a_model_and_are_called_after_it():
+    minilm = Subject.of("minilm")
+    assert minilm.untrained("random") == Subject.of("random")
+    shuffled = minilm.untrained("shuffled")
+    assert (shuffled.spoken, shuffled.source, shuffled.of_model, shuffled.control) == (
+        "shuffled",
+        "shuffled",
+        "minilm",
+        True,
+    )
+    ours = Subject.of("ours=some/folder").untrained("random")
+    assert (ours.spoken, ours.name, ours.source, ours.of_model) == ("ours, random", "some/folder", "random", "ours")
+
+
+def test_untrained_weights_of_a_training_have_the_shape_of_its_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "seed-1" / "checkpoints").mkdir(parents=True)
+    last = tmp_path / "seed-1" / "checkpoints" / "step-9"
+    monkeypatch.setattr(subject_module, "find_checkpoint", lambda training: {tmp_path / "seed-1": last}[training])
+    found = Subject.of(f"prose encoder={tmp_path / 'seed-1'}").untrained("shuffled")
+    assert (found.spoken, found.name, found.source) == ("prose encoder, shuffled", str(last), "shuffled")
 
 
 def test_scratch_stands_for_trainings_and_changes_nothing():

@@ -10,6 +10,7 @@ import pytest
 
 import reports.page.run_findings as run_findings_module
 from reports.findings.page import write_findings_page
+from reports.findings.published_figure import beside_published
 from reports.findings.record import RECORD, VERDICTS, published_words, read_findings
 from reports.findings.words import beside, common, deciding, exceptions, facts, with_network
 from reports.formats import escaped
@@ -31,9 +32,9 @@ def statement(name: str, **values: Any) -> dict[str, Any]:
 
 
 def finding(name: str, *statements: dict[str, Any], **values: Any) -> dict[str, Any]:
-    said = dict.fromkeys(("where", "model", "data", "metric", "stands_in", "differs", "untrained", "missing"), "text")
+    said = dict.fromkeys(("where", "model", "data", "metric", "stands_in", "differs", "missing"), "text")
     lists = {"readings": ["trees"], "original": [], "statements": list(statements)}
-    about = {"id": name, "paper": "some-2020", "claim": HOSTILE, "enough": None, "learned": True}
+    about = {"id": name, "paper": "some-2020", "claim": HOSTILE, "enough": None, "counted": True, "uncounted": ""}
     return said | about | lists | values
 
 
@@ -71,7 +72,7 @@ def folder(tmp_path: Path) -> Path:
     record = {
         "papers": [{"key": "some-2020", "cited": "Somebody 2020", "title": "A Title"}],
         "findings": [
-            finding("some-relations", statement("obj"), statement("det"), untrained=""),
+            finding("some-relations", statement("obj"), statement("det")),
             finding("some-private", statement("x"), missing="private data"),
         ],
         "models": [
@@ -93,8 +94,8 @@ def test_verdicts_are_counted_by_model_with_the_control_last(folder: Path):
     found = read_findings(folder)
     assert found.models == ["minilm", "random"]
     assert found.counts == {
-        "minilm": dict(zip(VERDICTS, (0, 1, 0, 1), strict=True)),
-        "random": dict(zip(VERDICTS, (1, 0, 0, 0), strict=True)),
+        "minilm": dict.fromkeys(VERDICTS, 0) | {"differs": 1, "not testable here": 1},
+        "random": dict.fromkeys(VERDICTS, 0) | {"reproduced": 1},
     }
     assert found.measured == 1
     assert [one["id"] for one in found.by_control] == ["some-relations"]
@@ -156,6 +157,74 @@ def test_the_page_escapes_and_loads_nothing(folder: Path):
     assert "not explained" in page  # the control reproduces a finding about learned roles
     assert 'class="unverified"' in page
     assert "<script>" not in (folder / "report.md").read_text(encoding="utf-8")
+
+
+def changed(folder: Path, change: Any) -> None:
+    """Write the record of a folder anew after a change."""
+    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    change(record)
+    (folder / RECORD).write_text(json.dumps(record), encoding="utf-8")
+
+
+def test_what_was_asked_stands_first_and_alone_with_our_numbers_beside_the_published_ones(folder: Path):
+    def ask(record: dict[str, Any]) -> None:
+        record["asked"] = ["some-relations"]
+        record["papers"].append({"key": "other-2021", "cited": "Another 2021", "title": "Other"})
+        record["findings"].append(finding("other-claim", statement("det"), paper="other-2021", claim="Other claim."))
+        for one in record["results"]:
+            one["figure"] = None
+
+    changed(folder, ask)
+    page = write_findings_page(folder).read_text(encoding="utf-8")
+    assert page.index('id="some-relations"') < page.index('id="summary"') < page.index('id="others"')
+    assert page.index('id="others"') < page.index('id="other-claim"')
+    others = page[page.index('id="others"') :]
+    assert others.index("<details>") < others.index("<table")
+    assert 'href="#other-2021"' not in page[: page.index("<main")]
+    assert (folder / "figures" / "some-relations.png").is_file(), "bars beside the published numbers"
+    report = (folder / "report.md").read_text(encoding="utf-8")
+    assert "Another 2021" not in report
+    assert report.index("some-relations") < report.index("measured on at least one model")
+
+
+def test_bars_stand_beside_the_published_number_in_its_unit():
+    said = finding("a", statement("obj"), statement("other", shown="nats", unit="nats"), statement("none"))
+    numbers = [told("obj"), told("other"), {"name": "none", "missing": "x"}]
+    drawn = beside_published(said, result("minilm", "a", "differs", *numbers))
+    assert drawn is not None
+    assert drawn["names"] == ["obj"]
+    assert drawn["up"] == "%"
+    series = {name: [pytest.approx(point) for point in points] for name, points in drawn["series"].items()}
+    assert series == {
+        "ours": [[0, 74, 71, 77]],
+        "our baseline": [[0, 40]],
+        "published": [[0, 86.8]],
+        "published baseline": [[0, 40]],
+    }
+    assert beside_published(said, result("minilm", "a", "differs", *[{"name": "x", "missing": "y"}] * 3)) is None
+
+
+def test_numbers_stand_beside_those_of_untrained_weights_and_memory_beside_the_verdict(folder: Path):
+    def compare(record: dict[str, Any]) -> None:
+        minus = {"value": 0.33, "low": 0.3, "high": 0.36, "n": 3, "seeds": 3}
+        record["results"][0]["statements"][0]["minus"] = {"random": minus}
+        record["findings"][0] |= {"counted": False, "uncounted": "it is arithmetic", "fact": "it is arithmetic"}
+        record["findings"][0] |= {"repeats": "", "unclaimed": ""}
+        record["findings"][1] |= {"fact": "", "repeats": "", "unclaimed": ""}
+        row = {"finding": "some-relations", "model": "minilm", "old": "reproduced", "new": "differs", "why": "A bar."}
+        record["moved"] = [row]
+
+    changed(folder, compare)
+    page = write_findings_page(folder).read_text(encoding="utf-8")
+    report = (folder / "report.md").read_text(encoding="utf-8").replace("\\", "")
+    for text in (page, report):
+        assert "minus random weights +33.0 points [+30.0, +36.0] (3 seeds)" in text
+        assert "paper from memory, unverified" in text
+        assert "no: it is arithmetic" in text
+        assert "Counted are 1: of the others 1 are facts" in text
+        assert "A bar." in text
+    found = read_findings(folder)
+    assert found.counts["minilm"] == dict.fromkeys(VERDICTS, 0) | {"not testable here": 1}, "facts are not counted"
 
 
 def test_markdown_has_whole_tables(folder: Path):
@@ -252,12 +321,12 @@ def test_the_readme_shows_the_verdicts_that_are_published():
     assert "\n".join(rows) in readme
 
 
-def test_random_weights_reproduce_no_finding_about_learned_roles():
+def test_untrained_weights_reproduce_no_finding_that_is_counted():
     found = read_findings(Path(__file__).parents[3] / "reports" / "published" / "findings")
     assert found.controls
     assert found.by_control
-    assert not [finding["id"] for finding in found.by_control if finding["learned"]]
-    assert all(finding["untrained"] for finding in found.by_control)
+    assert not [finding["id"] for finding in found.by_control if finding["counted"]]
+    assert all(finding["uncounted"] for finding in found.by_control)
     assert found.measured >= 30
 
 
@@ -280,7 +349,7 @@ def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights
     found = run_findings(of_weights("d" * 64))
     assert found is not None
     assert found.said.startswith("These weights (minilm) were held against 2 findings of 1 papers")
-    assert "0 reproduced, 1 differs, 0 not reproduced, 1 not testable here" in found.said
+    assert ": 1 differs, 1 not testable here. The numbers" in found.said
     assert found.verdicts == [{"paper": "Somebody 2020", "claim": HOSTILE, "verdict_of_finding": "differs", "why": ""}]
     told = Told(next(one for one in SECTIONS if one.name == "run_findings"), found)
     html = environment().get_template("run_findings.html.j2").render(told=told)

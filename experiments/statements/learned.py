@@ -1,0 +1,94 @@
+"""The rule about what training puts in: a number must be surely beyond that of weights without any training."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from experiments.statements.estimates import Estimate, mean_of
+from experiments.statements.rule import FAILS, HOLDS, OPEN, Rule
+
+UNMEASURED = "not measured"
+"The verdict where the number lies in the range, and what untrained weights have is not known."
+
+CONTROLS = ("random", "shuffled")
+"Sources of weights that training did not make: initialised anew, and the trained ones permuted within each matrix."
+
+SEEDS = 3
+"Runs that each of them takes."
+
+
+@dataclass(frozen=True)
+class ControlNumbers:
+    """What one kind of untrained weights has in the place of a number of a trained model."""
+
+    values: tuple[Estimate, ...]
+    "A number for every seed that has one; a seed has none where there is nothing to measure, such as no such head."
+    seeds: int
+    "Seeds that were run."
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are as many runs as the rule asks for."""
+        return self.seeds >= SEEDS
+
+    def mean(self) -> Estimate | None:
+        """Return the mean over seeds with Student's t interval, or the only number; None where there is none."""
+        if len(self.values) == 1:
+            return self.values[0]
+        return mean_of([one.value for one in self.values]) if self.values else None
+
+
+Controls = Mapping[str, ControlNumbers]
+"Kind of weights, of CONTROLS -> their numbers."
+
+
+@dataclass(frozen=True)
+class LearnedRule(Rule):
+    """A rule that holds where the interval lies in the range and surely beyond random and shuffled weights.
+
+    Beyond is above for a rule with a lower end alone, below for one with an upper end alone, and away from them, on
+    the side where the number is, for one with both. Each of CONTROLS has to be run with SEEDS seeds.
+    """
+
+    def beyond(self, trained: Estimate, control: Estimate) -> Estimate:
+        """Return how far the trained number is beyond that of the control, in the direction of the rule."""
+        if self.below is None or (self.above is not None and trained.value >= control.value):
+            return independent_difference(trained, control)
+        return independent_difference(control, trained)
+
+    def verdict_beside(self, trained: Estimate, controls: Controls) -> str:
+        """Return the verdict on a trained model: that of the range, unless it holds and untrained weights are near."""
+        plain = self.verdict(trained)
+        if plain != HOLDS:
+            return plain
+        said = [self._against(trained, controls.get(kind)) for kind in CONTROLS]
+        return next((verdict for verdict in (FAILS, UNMEASURED, OPEN) if verdict in said), HOLDS)
+
+    def _against(self, trained: Estimate, control: ControlNumbers | None) -> str:
+        if control is None or not control.enough:
+            return UNMEASURED
+        mean = control.mean()
+        if mean is None:
+            return HOLDS
+        return Rule(above=0.0).verdict(self.beyond(trained, mean))
+
+    def words(self, unit: str = "") -> str:
+        """Return the rule as a sentence."""
+        kinds = " and of ".join(f"{kind} weights" for kind in CONTROLS)
+        return f"{super().words(unit)} To hold, it must be surely beyond that of {kinds}, {SEEDS} seeds each."
+
+
+def independent_difference(one: Estimate, other: Estimate) -> Estimate:
+    """Return one - other with the interval of two numbers that err independently (Zou and Donner 2008).
+
+    The ends are NaN where one of the numbers has no interval.
+
+    >>> independent_difference(Estimate(5.0, 2.0, 6.0, 9), Estimate(1.0, 0.0, 5.0, 9))
+    Estimate(value=4.0, low=-1.0, high=5.414213562373095, n=9)
+    """
+    value = one.value - other.value
+    low = value - math.hypot(one.value - one.low, other.high - other.value)
+    high = value + math.hypot(one.high - one.value, other.value - other.low)
+    return Estimate(value, low, high, min(one.n, other.n))

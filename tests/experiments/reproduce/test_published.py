@@ -1,0 +1,96 @@
+"""The published record of findings, judged by the rules of today."""
+
+from itertools import combinations
+
+import pytest
+
+from experiments.reproduce.moved import moved, verdicts_before
+from experiments.reproduce.record import read_record, today
+from experiments.reproduce.registry import all_findings
+from experiments.reproduce.verdicts import with_verdicts
+from experiments.statements.learned import CONTROLS, SEEDS, LearnedRule
+from reports.findings.record import PUBLISHED
+
+
+@pytest.fixture(scope="module")
+def record():
+    return read_record(PUBLISHED)
+
+
+def numbers(result):
+    """Return the numbers with a width that decide on a finding; counts may agree by chance."""
+    told = [one["decides"] for one in result["statements"] if "decides" in one]
+    return [tuple(one.values()) for one in told if one["low"] is not None and one["low"] < one["high"]]
+
+
+def test_the_verdicts_are_those_of_the_rules_of_today(record):
+    again = with_verdicts(today(record))
+    assert again == record, "headscope reproduce --rejudge --out reports/published/findings judges it anew"
+
+
+def test_no_two_counted_findings_rest_on_one_number(record):
+    findings = all_findings()
+    by_model = {}
+    for result in record["results"]:
+        if findings[result["finding"]].counted:
+            by_model.setdefault(result["model"], {})[result["finding"]] = set(numbers(result))
+    shared = [
+        (model, one, other)
+        for model, told in by_model.items()
+        for one, other in combinations(told, 2)
+        if told[one] & told[other]
+    ]
+    assert not shared
+
+
+def test_no_counted_finding_is_reproduced_by_untrained_weights(record):
+    untrained = {one["model"] for one in record["models"] if one["control"]}
+    assert untrained
+    passed = [
+        (result["model"], result["finding"])
+        for result in record["results"]
+        if result["model"] in untrained and all_findings()[result["finding"]].counted
+        for verdict in (result["verdict"], *result.get("by_seed", ()))
+        if verdict in ("reproduced", "weaker version holds")
+    ]
+    assert not passed
+
+
+def test_what_training_puts_in_holds_beside_three_seeds_of_both_kinds_of_untrained_weights_alone(record):
+    trained = {one["model"] for one in record["models"] if not one["control"]}
+    learned = {
+        (finding.id, one.name)
+        for finding in all_findings().values()
+        for one in finding.statements
+        if isinstance(one.rule, LearnedRule)
+    }
+    for result in record["results"]:
+        for one in result["statements"] if result["model"] in trained else ():
+            if (result["finding"], one["name"]) in learned and one["verdict"] in ("holds", "weaker version holds"):
+                assert {kind: told["seeds"] for kind, told in one["minus"].items()} == dict.fromkeys(CONTROLS, SEEDS)
+
+
+def test_every_verdict_that_moved_is_told_with_its_reason(record):
+    assert record["moved"] == moved(record["results"])
+    assert record["moved"]
+    assert all(one["why"] for one in record["moved"])
+    findings = all_findings()
+    for name in {one["finding"] for one in record["moved"]} - {name for name in verdicts_before()}:
+        raise AssertionError(f"{name} moved and was not there before")
+    for one in record["moved"]:
+        if one["why"] == verdicts_before()["untrained"]:
+            assert any(isinstance(said.rule, LearnedRule) for said in findings[one["finding"]].statements), one
+
+
+def test_verdicts_before_are_of_findings_that_are_there():
+    assert set(verdicts_before()) - {"untrained"} <= set(all_findings())
+
+
+@pytest.mark.parametrize("finding", all_findings().values(), ids=lambda finding: finding.id)
+def test_a_repeated_finding_names_one_of_its_group_that_counts(finding):
+    if finding.repeats:
+        first = all_findings()[finding.repeats]
+        assert first.counted
+        assert first.group == finding.group
+    if finding.fact:
+        assert not any(isinstance(one.rule, LearnedRule) for one in finding.statements)

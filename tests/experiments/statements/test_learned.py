@@ -1,0 +1,57 @@
+import math
+
+import pytest
+
+from experiments.statements.estimates import Estimate, exact
+from experiments.statements.learned import SEEDS, ControlNumbers, LearnedRule, independent_difference
+from experiments.statements.rule import FAILS, HOLDS, OPEN
+
+TRAINED = Estimate(0.4, 0.35, 0.45, 100)
+
+
+def seeds(*values: float, run: int = SEEDS) -> ControlNumbers:
+    return ControlNumbers(tuple(exact(value) for value in values), run)
+
+
+LOW, NEAR, HIGH, NONE = seeds(0.1, 0.11, 0.09), seeds(0.2, 0.4, 0.6), seeds(0.6, 0.61, 0.59), seeds()
+
+
+@pytest.mark.parametrize(
+    ("rule", "random", "shuffled", "verdict"),
+    [
+        (LearnedRule(above=0.0), LOW, LOW, HOLDS),
+        (LearnedRule(above=0.0), LOW, HIGH, FAILS),
+        (LearnedRule(above=0.0), NEAR, LOW, OPEN),
+        (LearnedRule(above=0.5), LOW, LOW, FAILS),  # the range fails, whatever the controls
+        (LearnedRule(below=0.5), HIGH, HIGH, HOLDS),
+        (LearnedRule(below=0.5), LOW, HIGH, FAILS),
+        (LearnedRule(above=0.0, below=0.5), LOW, HIGH, HOLDS),
+        (LearnedRule(above=0.0, below=0.5), LOW, NEAR, OPEN),
+        (LearnedRule(above=0.0), NONE, NONE, HOLDS),  # they were run, and have no such head
+    ],
+)
+def test_a_learned_number_is_surely_beyond_those_of_untrained_weights(rule, random, shuffled, verdict):
+    assert rule.verdict_beside(TRAINED, {"random": random, "shuffled": shuffled}) == verdict
+
+
+@pytest.mark.parametrize("controls", [{}, {"random": LOW}, {"random": LOW, "shuffled": seeds(0.1, 0.1, run=2)}])
+def test_without_three_seeds_of_both_controls_it_is_not_measured(controls):
+    assert LearnedRule(above=0.0).verdict_beside(TRAINED, controls) == "not measured"
+
+
+def test_a_control_that_refutes_the_rule_does_so_also_where_the_other_was_not_run():
+    assert LearnedRule(above=0.0).verdict_beside(TRAINED, {"random": HIGH}) == FAILS
+
+
+def test_the_rule_says_what_it_takes():
+    assert (
+        "surely beyond that of random weights and of shuffled weights, 3 seeds each" in LearnedRule(above=0.0).words()
+    )
+
+
+def test_a_difference_is_as_wide_as_the_ends_that_oppose_each_other():
+    found = independent_difference(Estimate(0.5, 0.47, 0.54, 10), Estimate(0.2, 0.18, 0.24, 3))
+    assert found.value == pytest.approx(0.3)
+    assert found.low == pytest.approx(0.3 - math.hypot(0.03, 0.04))
+    assert found.high == pytest.approx(0.3 + math.hypot(0.04, 0.02))
+    assert math.isnan(independent_difference(exact(1.0), Estimate(0.2, math.nan, math.nan, 1)).low)
