@@ -189,6 +189,8 @@ class TrainSection(Section):
     evaluate_every: int = Field(default=500, ge=1)
     evaluation_rows: int = Field(default=512, ge=1)
     log_every: int = Field(default=10, ge=1)
+    threads: int | None = Field(default=None, ge=1)
+    "Of torch, on a CPU: the last bits of numbers depend on it; torch's own number where nothing is said."
     trackers: tuple[str, ...] = ()
 
     @model_validator(mode="after")

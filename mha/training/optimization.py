@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -33,6 +34,24 @@ def learning_rate(step: int, *, steps: int, peak: float, warmup: int, decay: str
     left = (steps - step) / max(steps - warmup, 1)
     share = left if decay == "linear" else 0.5 * (1 - math.cos(math.pi * left))
     return peak * (floor + (1 - floor) * share)
+
+
+@contextmanager
+def training_arithmetic(threads: int | None) -> Iterator[None]:
+    """Compute on so many threads (None: as many as torch has) and without denormal numbers while the block runs.
+
+    Gradients of rare pieces' embeddings become so small that a step on denormal numbers takes seconds.
+    """
+    before = torch.get_num_threads()
+    if threads is not None:
+        torch.set_num_threads(threads)
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
+        if threads is not None:
+            torch.set_num_threads(before)
 
 
 def uses_bf16(precision: str, device: torch.device) -> bool:

@@ -11,8 +11,11 @@ from mha.training.checkpoints import LAST_STEP, CheckpointError, Schedule
 from mha.training.masking import Masking
 from mha.training.optimization import DECAYS, PRECISIONS
 
-MAY_CHANGE = ("keep", "states", "trackers")
-"Settings that a training may go on with although it began with others: no number depends on them."
+MAY_CHANGE = ("keep", "states", "threads", "trackers")
+"""Settings that a training may go on with although it began with others.
+
+No number depends on them, but on `threads`, of which `check_threads` knows.
+"""
 
 
 class TrainingError(ValueError):
@@ -57,6 +60,11 @@ class TrainingSettings:
     "Held-out rows at the most, with the same masks every time."
     log_every: int = 10
     "Steps between lines of the log at the most; their loss is the mean since the line before."
+    threads: int | None = None
+    """Of torch, on a CPU, where sums of other parts come out otherwise in the last bit; None for its own number.
+
+    A training goes on with another number than it began with only where that is given here.
+    """
     seed: int = 0
     "Of the first weights, the order of the rows, masks and dropout."
     trackers: tuple[str, ...] = ()
@@ -66,8 +74,8 @@ class TrainingSettings:
         """Refuse what cannot be trained."""
         if not 1 <= self.steps <= LAST_STEP:
             raise TrainingError(f"steps is {self.steps}, expected 1 to {LAST_STEP}")
-        for name in ("rows", "accumulation", "evaluate_every", "evaluation_rows", "log_every", "states"):
-            if getattr(self, name) < 1:
+        for name in ("rows", "accumulation", "evaluate_every", "evaluation_rows", "log_every", "states", "threads"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise TrainingError(f"{name} is {getattr(self, name)}, expected 1 or more")
         for name in ("learning_rate", "epsilon", "clip"):
             if not getattr(self, name) > 0:
@@ -96,11 +104,24 @@ class TrainingSettings:
 
     def recorded(self) -> dict[str, Any]:
         """Return the settings as they stand in a checkpoint."""
-        found = asdict(self)
+        found = {name: value for name, value in asdict(self).items() if name != "threads" or value is not None}
         # nothing where no answer is named, which is also what older checkpoints say
         found["masking"] = {name: value for name, value in found["masking"].items() if name != "answers" or value}
         as_json: dict[str, Any] = json.loads(json.dumps(found))
         return as_json
+
+
+def check_threads(where: str, before: int | None, now: int, settings: TrainingSettings) -> None:
+    """Raise CheckpointError where a training would go on with another number of threads without having been told.
+
+    `before` is None for checkpoints that do not say with how many they were trained.
+    """
+    if before in (None, now) or settings.threads is not None:
+        return
+    raise CheckpointError(
+        f"{where} was trained with {before} threads, and torch has {now} here, so the last bits of numbers would "
+        f"differ: set threads = {before} to go on as it began, or threads = {now} to go on otherwise"
+    )
 
 
 def check_unchanged(where: str, what: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

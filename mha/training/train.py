@@ -32,9 +32,9 @@ from mha.training.checkpoints import (
     write_checkpoint,
 )
 from mha.training.log import LOG, TrainingLog, check_trackers, truncate_log
-from mha.training.optimization import autocast, learning_rate, parameter_groups, uses_bf16
+from mha.training.optimization import autocast, learning_rate, parameter_groups, training_arithmetic, uses_bf16
 from mha.training.prefetch import Prefetched
-from mha.training.settings import TrainingSettings
+from mha.training.settings import TrainingSettings, check_threads
 from mha.training.state import restore_state, training_state
 from mha.training.task import StepBatches, Task, TrainingError, evaluation_batches, step_batches
 from mha.training.vocabulary import save_tokenizer
@@ -84,7 +84,8 @@ def train(
     """Train an encoder and return its last checkpoint, `folder`/checkpoints/step-<last>.
 
     With `resume` a training in `folder` goes on from its last whole checkpoint and then has the losses, bit for bit on
-    a CPU with as many threads, that it would have had; a finished one is left as it is. `on_checkpoint` is called with
+    a CPU with as many threads, that it would have had; with another number of them it goes on only where `settings` has
+    that number. A finished one is left as it is. `on_checkpoint` is called with
     step and folder in the main process. Raises TrainingError where the loss is no number any more, and CheckpointError
     where a checkpoint cannot be written, or where training would go on with another tokenizer, other texts or settings.
     """
@@ -100,11 +101,8 @@ def train(
         return found[settings.steps]
     if found and find_resumable(folder) is None:
         raise CheckpointError(f"{folder}: no checkpoint has the {STATE} that going on needs")
-    torch.set_flush_denormal(True)  # gradients of rare pieces' embeddings become so small that a step takes seconds
-    try:
+    with training_arithmetic(settings.threads):
         return _Training(folder, task, settings).run(on_checkpoint, on_progress)
-    finally:
-        torch.set_flush_denormal(False)
 
 
 class _Training:
@@ -146,6 +144,8 @@ class _Training:
         if record["bf16"] != self.bf16:
             before = "bf16" if record["bf16"] else "fp32"
             raise TrainingError(f"{checkpoint} was trained in {before}, which 'auto' is not here: set precision")
+        if self.accelerator.device.type == "cpu":
+            check_threads(str(checkpoint), record.get("threads"), torch.get_num_threads(), self.settings)
         restore_state(self.encoder, self.optimizer, read_state(checkpoint))
         self.step, self.tokens = record["step"], record["tokens"]
         self.loss, self.evaluation_loss = record["loss"], record["evaluation_loss"]
@@ -275,7 +275,8 @@ class _Training:
         if self.accelerator.is_main_process:
             self.log.force()
             record: dict[str, Any] = {"tokens": self.tokens, "loss": self.loss, "evaluation_loss": self.evaluation_loss}
-            record |= {"bf16": self.bf16, "settings": self.settings.recorded(), **self.task.recorded()}
+            record |= {"threads": torch.get_num_threads(), "bf16": self.bf16}
+            record |= {"settings": self.settings.recorded(), **self.task.recorded()}
             state = training_state(self.encoder, self.optimizer)
             path = write_checkpoint(self.folder, self.step, self._fill, state, record)
             prune(self.folder, self.kept, self.settings.keep, self.settings.states)

@@ -313,6 +313,42 @@ def test_a_training_that_was_cut_off_at_once_goes_on_too(trained: Path, task: Ta
     assert losses(tmp_path) == losses(trained)
 
 
+def test_a_training_goes_on_with_other_threads_only_where_their_number_is_given(
+    trained: Path, task: Task, tmp_path: Path
+) -> None:
+    with pytest.raises(CrashError):
+        train(tmp_path, task, replace(SETTINGS, threads=1), on_progress=crash_at(7))
+    assert read_record(checkpoint_path(tmp_path, 4))["threads"] == 1
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with pytest.raises(
+            CheckpointError, match=r"trained with 1 threads, and torch has 2 here, .* threads = 1 to go on"
+        ):
+            train(tmp_path, task, SETTINGS, resume=True)
+        train(tmp_path, task, replace(SETTINGS, threads=1), resume=True)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert [where[:2] for where in losses(tmp_path)] == [where[:2] for where in losses(trained)]
+    assert [loss for _, _, loss, _ in losses(tmp_path)] == pytest.approx([loss for _, _, loss, _ in losses(trained)])
+    assert [line["threads"] for line in log(tmp_path, "resume")] == [1]
+
+
+def test_checkpoints_that_do_not_say_their_threads_are_gone_on_from_as_before(
+    trained: Path, task: Task, tmp_path: Path
+) -> None:
+    with pytest.raises(CrashError):
+        train(tmp_path, task, SETTINGS, on_progress=crash_at(7))
+    path = checkpoint_path(tmp_path, 4) / "training.json"
+    record = json.loads(path.read_text())
+    assert "threads" not in record["settings"]
+    assert record.pop("threads") == torch.get_num_threads()
+    path.write_text(json.dumps(record))
+    train(tmp_path, task, SETTINGS, resume=True)
+    assert losses(tmp_path) == losses(trained)
+
+
 def test_a_training_that_lost_its_last_checkpoint_goes_on_from_the_one_before(
     trained: Path, task: Task, tmp_path: Path
 ) -> None:
