@@ -7,6 +7,7 @@ import pytest
 from experiments.reproduce.moved import moved, verdicts_before
 from experiments.reproduce.record import read_record, today
 from experiments.reproduce.registry import all_findings
+from experiments.reproduce.summary import published_verdicts
 from experiments.reproduce.verdicts import with_verdicts
 from experiments.statements.learned import CONTROLS, SEEDS, LearnedRule
 from reports.findings.record import PUBLISHED
@@ -94,3 +95,10 @@ def test_a_repeated_finding_names_one_of_its_group_that_counts(finding):
         assert first.group == finding.group
     if finding.fact:
         assert not any(isinstance(one.rule, LearnedRule) for one in finding.statements)
+
+
+def test_random_and_shuffled_weights_are_among_the_verdicts_of_every_finding_that_can_be_tested():
+    told = published_verdicts()
+    for name, finding in all_findings().items():
+        assert not set(CONTROLS) - set(told[name]) or finding.measure is None, name
+        assert all(one["verdict"] for one in told[name].values())
