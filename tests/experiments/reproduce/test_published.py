@@ -18,6 +18,15 @@ def record():
     return read_record(PUBLISHED)
 
 
+def rounded(told):
+    """Return JSON with its numbers to nine digits: libraries of another version may round the last ones otherwise."""
+    if isinstance(told, dict):
+        return {name: rounded(value) for name, value in told.items()}
+    if isinstance(told, (list, tuple)):
+        return [rounded(value) for value in told]
+    return float(f"{told:.9g}") if isinstance(told, float) else told
+
+
 def numbers(result):
     """Return the numbers with a width that decide on a finding; counts may agree by chance."""
     told = [one["decides"] for one in result["statements"] if "decides" in one]
@@ -26,7 +35,9 @@ def numbers(result):
 
 def test_the_verdicts_are_those_of_the_rules_of_today(record):
     again = with_verdicts(today(record))
-    assert again == record, "headscope reproduce --rejudge --out reports/published/findings judges it anew"
+    assert rounded(again) == rounded(record), (
+        "headscope reproduce --rejudge --out reports/published/findings judges it anew"
+    )
 
 
 def test_no_two_counted_findings_rest_on_one_number(record):
