@@ -10,7 +10,7 @@ from typing import Any
 
 from experiments.reproduce.judge import plain
 from experiments.reproduce.readings import FinishedReading
-from experiments.reproduce.registry import papers
+from experiments.reproduce.registry import all_findings, papers
 from experiments.statements.finding import (
     PROVENANCE,
     Evidence,
@@ -92,8 +92,10 @@ def run_of(name: str, read: FinishedReading, subject: Subject) -> dict[str, Any]
 
 
 def subject_of(subject: Subject) -> dict[str, Any]:
-    """Return what is told of a model."""
-    kind = {"trained_here": subject.trained_here, "control": subject.control, "of": subject.of_model}
+    """Return what is told of a model; `known_as` is its name where it is some paper's own model."""
+    originals = {name for finding in all_findings().values() for name in finding.original}
+    known = subject.name.partition("@")[0] if subject.original(tuple(originals)) else ""
+    kind = {"trained_here": subject.trained_here, "control": subject.control, "of": subject.of_model, "known_as": known}
     return {"model": subject.spoken, "source": "trained" if subject.trained_here else subject.source} | kind
 
 
@@ -134,7 +136,7 @@ def today(before: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "papers": [told(one) for one in papers()],
         "findings": [written_down(finding, one.paper.key) for one, finding in every],
-        "models": [{"of": BASE if one["control"] else "", **one} for one in before.get("models", ())],
+        "models": [{"of": BASE if one["control"] else "", "known_as": "", **one} for one in before.get("models", ())],
         "results": results,
         "runs": list(before.get("runs", ())),
         "asked": list(before.get("asked", ())),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from experiments.statements.learned import CONTROLS, UNMEASURED
-from reports.findings.record import PUBLISHED, VERDICTS, read_findings
+from reports.findings.record import PUBLISHED, VERDICTS, Findings, read_findings
 
 NOT_RUN: Mapping[str, dict[str, Any]] = {
     kind: {"verdict": UNMEASURED, "why": f"{kind} weights were not run", "runs": {}} for kind in CONTROLS
@@ -39,8 +39,23 @@ def published_verdicts() -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def print_summary(folder: Path) -> None:
-    """Print the number of findings of each verdict, one line a model, of the record in `folder`."""
-    table = Table("model", *VERDICTS, box=None)
-    for model, counts in read_findings(folder).counts.items():
-        table.add_row(escape(model), *(str(counts[verdict]) for verdict in VERDICTS))
+    """Print the verdicts of the record in `folder`: on each finding that was asked by name, else counted, by model."""
+    found = read_findings(folder)
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for first, second in _asked(found) if found.asked else _counted(found):
+        table.add_row(escape(first), escape(second))
     Console(highlight=False, emoji=False).print(table)
+
+
+def _asked(found: Findings) -> Iterator[tuple[str, str]]:
+    """Yield each finding that was asked, with its verdict on every model that it was held against."""
+    for finding in found.findings:
+        if finding["id"] in found.asked:
+            told = [f"{model}: {result['verdict']}" for model, result in finding["results"].items()]
+            yield finding["id"], "; ".join(told)
+
+
+def _counted(found: Findings) -> Iterator[tuple[str, str]]:
+    """Yield each model with the number of findings of each verdict that some have."""
+    for model, counts in found.counts.items():
+        yield model, ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])

@@ -22,7 +22,6 @@ from experiments.statements.estimates import Estimate, mean_of
 from experiments.statements.finding import Finding, Measured, Missing, Numbers
 from experiments.statements.learned import ControlNumbers, Controls
 from experiments.statements.rule import OPEN
-from experiments.statements.subject import Subject
 
 
 def with_verdicts(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,7 +43,7 @@ def _result(finding: Finding, result: Mapping[str, Any], record: Mapping[str, An
     if model["control"]:
         return _untrained(finding, result)
     controls = {one.name: _controls(finding, one.name, one.number, model, record) for one in finding.statements}
-    original = Subject.of(result["model"]).original(finding.original)
+    original = model["known_as"] in finding.original
     found = judge(finding, numbers_of(finding, result["statements"]), controls=controls, original=original)
     return _told(found, result) | {"statements": [_judged(one) for one in found.statements]}
 

@@ -31,7 +31,8 @@ def beside_published(finding: Mapping[str, Any], result: Mapping[str, Any]) -> d
         for name, point in zip(SERIES, _points(said, told, unit), strict=True):
             if point[0] is not None:
                 series[name].append([float(place), *point])
-    about: dict[str, Any] = {"kind": "bars", "title": "Ours beside the published numbers", "across": "", "up": unit}
+    title = "Ours beside the published numbers" if series["published"] else "Our numbers: the paper's text has none"
+    about: dict[str, Any] = {"kind": "bars", "title": title, "across": "", "up": unit}
     about |= {"level": None, "level_name": "", "matrix": [], "rows": []}
     shown = {name: points for name, points in series.items() if points}
     return about | {"names": [said["name"] for said, _ in kept], "series": shown}

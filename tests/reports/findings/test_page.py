@@ -193,7 +193,7 @@ def test_bars_stand_beside_the_published_number_in_its_unit():
     drawn = beside_published(said, result("minilm", "a", "differs", *numbers))
     assert drawn is not None
     assert drawn["names"] == ["obj"]
-    assert drawn["up"] == "%"
+    assert (drawn["up"], drawn["title"]) == ("%", "Ours beside the published numbers")
     series = {name: [pytest.approx(point) for point in points] for name, points in drawn["series"].items()}
     assert series == {
         "ours": [[0, 74, 71, 77]],
