@@ -1,5 +1,6 @@
 
-/* Charts: Vega draws one when it comes near the screen, and all of them before the page is printed. */
+/* Charts: Vega draws one when it comes near the screen, and all of them before the page is printed. Its expressions are
+   interpreted (ast), since the page forbids code made of text. */
 const chartLook = (() => {
   const font = getComputedStyle(document.body).fontFamily, small = { labelFont: font, labelFontSize: 11, labelColor: "var(--muted)", titleFont: font, titleFontSize: 11.5, titleFontWeight: "normal", titleColor: "var(--ink)" };
   return {
@@ -21,7 +22,7 @@ function drawChart(root) {
   if (root.dataset.chart) return;
   root.dataset.chart = "drawing";
   const spec = JSON.parse(root.querySelector("script").textContent);
-  vegaEmbed(root.querySelector(".drawing"), spec, { mode: "vega-lite", renderer: "svg", actions: false, defaultStyle: false, config: chartLook, tooltip: { disableDefaultStyle: true, id: "chart-told" } }).then(({ view }) => {
+  vegaEmbed(root.querySelector(".drawing"), spec, { mode: "vega-lite", ast: true, renderer: "svg", actions: false, defaultStyle: false, config: chartLook, tooltip: { disableDefaultStyle: true, id: "chart-told" } }).then(({ view }) => {
     for (const [field, [please, was]] of Object.entries(chosenOnPage)) {
       view.addEventListener("click", (_, item) => {
         if (item?.datum?.[field] !== undefined) document.dispatchEvent(new CustomEvent(please, { detail: item.datum[field] }));
