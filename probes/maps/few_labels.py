@@ -44,7 +44,7 @@ RESAMPLES = 20
 
 
 @dataclass
-class Labelled:
+class LabelledArcs:
     """The arcs of one question on one split: what the heads answer, and the texts for those who learn."""
 
     parts: list[tuple[Shown, Items]] = field(default_factory=list)
@@ -92,13 +92,13 @@ class Labelled:
 
 def labelled(
     model: Model, texts: Texts, probes: Sequence[Probe], questions: Sequence[Question], settings: Settings
-) -> dict[Question, Labelled]:
+) -> dict[Question, LabelledArcs]:
     """Return the labelled arcs of every question that a text has any for."""
-    found: dict[Question, Labelled] = {}
+    found: dict[Question, LabelledArcs] = {}
     for batch in stream_answers(model, texts, probes, dict.fromkeys(questions), settings):
         shown = Shown(batch.documents)
         for question, items, answers in batch.questions:
-            one = found.setdefault(question, Labelled())
+            one = found.setdefault(question, LabelledArcs())
             one.parts.append((shown, items))
             one.answered.append(answers)
     return found
@@ -108,8 +108,8 @@ def labelled(
 class FewLabels:
     """Selects and learns from draws of labelled arcs of one question, and evaluates on held-out arcs."""
 
-    select: Labelled
-    report: Labelled
+    select: LabelledArcs
+    report: LabelledArcs
     untrained: tuple[Numbers, Numbers]
     "[arc, head] Hits of the heads of randomly initialised weights on both splits."
     probe: Probe

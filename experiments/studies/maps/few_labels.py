@@ -15,7 +15,7 @@ from experiments.studies.scope import Scored
 from experiments.studies.study import Read, Result, Study
 from experiments.studies.surroundings import Surroundings
 from mha import Model
-from probes.maps.few_labels import FewLabels, Labelled, labelled
+from probes.maps.few_labels import FewLabels, LabelledArcs, labelled
 from probes.scoring.tally import Question
 
 
@@ -70,7 +70,7 @@ class FewLabelsStudy(Study[FewLabelsSection]):
 
     def _read(
         self, model: Model, scored: Scored, questions: Sequence[Question]
-    ) -> tuple[dict[Question, Labelled], dict[Question, Labelled]]:
+    ) -> tuple[dict[Question, LabelledArcs], dict[Question, LabelledArcs]]:
         part = scored.part
         select, report = (labelled(model, texts, part.probes, questions, part.settings) for texts in part.texts)
         return select, report

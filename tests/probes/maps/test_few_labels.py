@@ -10,7 +10,7 @@ from mha import Model
 from probes import get_probe
 from probes.corpora.corpus import Corpus, Texts
 from probes.evidence.results import pooled_sums
-from probes.maps.few_labels import ENSEMBLE, FIXED, HEAD, HEADS, LEARNERS, UNTRAINED, FewLabels, Labelled, labelled
+from probes.maps.few_labels import ENSEMBLE, FIXED, HEAD, HEADS, LEARNERS, UNTRAINED, FewLabels, LabelledArcs, labelled
 from probes.records import Document
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.scoring.tally import Numbers, Pooled, Question
@@ -26,13 +26,13 @@ def splits(random_documents: Callable[..., list[Document]]) -> tuple[Texts, Text
 
 
 @pytest.fixture(scope="module")
-def arcs(model: Model, splits: tuple[Texts, Texts]) -> tuple[Labelled, Labelled]:
+def arcs(model: Model, splits: tuple[Texts, Texts]) -> tuple[LabelledArcs, LabelledArcs]:
     select, report = (labelled(model, texts, [PROBE], [QUESTION], Settings())[QUESTION] for texts in splits)
     return select, report
 
 
 @pytest.fixture(scope="module")
-def few(arcs: tuple[Labelled, Labelled]) -> Callable[..., FewLabels]:
+def few(arcs: tuple[LabelledArcs, LabelledArcs]) -> Callable[..., FewLabels]:
     def made(untrained: tuple[Numbers, Numbers] | None = None, draws: int = 3, seed: int = 0) -> FewLabels:
         return FewLabels(*arcs, untrained or (arcs[0].hits, arcs[1].hits), PROBE, draws, 3, seed)
 
@@ -50,7 +50,7 @@ def accuracy(sums: Pooled) -> float:
 
 
 def test_all_arcs_give_the_head_and_the_rules_of_a_run(
-    model: Model, splits: tuple[Texts, Texts], arcs: tuple[Labelled, Labelled], few: Callable[..., FewLabels]
+    model: Model, splits: tuple[Texts, Texts], arcs: tuple[LabelledArcs, LabelledArcs], few: Callable[..., FewLabels]
 ) -> None:
     size = len(arcs[0].hits)
     table = few().table([size])
@@ -77,7 +77,7 @@ def test_few_arcs_are_drawn_anew_and_larger_numbers_than_there_are_left_out(few:
 
 
 def test_heads_are_selected_on_the_arcs_and_not_on_the_held_out_text(
-    arcs: tuple[Labelled, Labelled], few: Callable[..., FewLabels]
+    arcs: tuple[LabelledArcs, LabelledArcs], few: Callable[..., FewLabels]
 ) -> None:
     select, report = arcs
     right, wrong = np.zeros((len(select.hits), 2)), np.zeros((len(report.hits), 2))
@@ -98,7 +98,7 @@ def test_leads_are_over_the_most_accurate_rule(few: Callable[..., FewLabels]) ->
 
 
 def test_an_ensemble_is_no_worse_on_its_arcs_than_its_first_head(
-    arcs: tuple[Labelled, Labelled], few: Callable[..., FewLabels]
+    arcs: tuple[LabelledArcs, LabelledArcs], few: Callable[..., FewLabels]
 ) -> None:
     same = FewLabels(arcs[0], arcs[0], (arcs[0].hits, arcs[0].hits), PROBE, 1, 3, 0)
     size = len(arcs[0].hits)
