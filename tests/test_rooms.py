@@ -1,9 +1,12 @@
 """The order of the rooms: who may import whom, and what no room may hold."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from importlib import import_module
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -76,6 +79,41 @@ def test_importing_all_of_reports_loads_no_torch_and_no_other_room() -> None:
     loaded = set(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split())
     assert "reports" in loaded
     assert loaded & {"torch", "transformers", "mha", "probes", "experiments"} == set()
+
+
+OPTIONAL = {"playwright": "dev"}
+"Packages that only some commands import, and say so where they are missing: which extra brings them."
+
+
+def test_every_import_is_a_declared_dependency_that_is_installed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    plain = {re.split(r"[^\w.-]", one)[0].lower().replace("_", "-") for one in project["dependencies"]}
+    extras = {name: " ".join(wanted) for name, wanted in project["optional-dependencies"].items()}
+    brought_by = packages_distributions()
+    imported = set[str]().union(
+        *(imported_packages(m.read_text("utf-8")) for room in MAY_IMPORT for m in modules_of(room))
+    )
+    undeclared = {
+        name
+        for name in imported - set(sys.stdlib_module_names) - set(MAY_IMPORT)
+        if not plain & {found.lower().replace("_", "-") for found in brought_by.get(name, ())}
+    }
+    assert undeclared == set(OPTIONAL)
+    assert all(name in extras[extra] for name, extra in OPTIONAL.items())
+
+
+UNIX_ONLY = {"fcntl", "resource", "pwd", "grp", "termios"}
+
+
+def test_no_module_needs_a_part_of_python_that_windows_lacks() -> None:
+    """Such imports stand in functions, or where one that fails is caught."""
+    wrong = {}
+    for room in MAY_IMPORT:
+        for module in modules_of(room):
+            plain = [node for node in ast.parse(module.read_text("utf-8")).body if isinstance(node, ast.Import)]
+            if found := {alias.name for node in plain for alias in node.names} & UNIX_ONLY:
+                wrong[str(module.relative_to(ROOT))] = found
+    assert wrong == {}
 
 
 def test_every_module_has_a_subject() -> None:

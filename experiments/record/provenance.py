@@ -6,7 +6,6 @@ import hashlib
 import importlib.metadata
 import os
 import platform
-import resource
 import shlex
 import subprocess
 import sys
@@ -88,8 +87,12 @@ def version() -> str:
     return importlib.metadata.version("headscope")
 
 
-def peak_memory_mb() -> int:
-    """Return the most memory that this process has held, in MB of 10**6 bytes."""
+def peak_memory_mb() -> int | None:
+    """Return the most memory that this process has held, in MB of 10**6 bytes; None where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6)
 

@@ -181,6 +181,8 @@ def _force(folder: Path) -> None:
 
 
 def _force_folder(folder: Path) -> None:
+    if os.name == "nt":  # which opens no folders
+        return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
