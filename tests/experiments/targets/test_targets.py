@@ -146,7 +146,7 @@ def test_targets_come_in_their_order_and_runs_as_they_are_given(plant: Plant) ->
     ]
     position = asked[(asked["target"] == "position") & (asked["run"] == "a")]
     assert position["label"].tolist()[:4] == ["previous", "next", "[CLS]", "[SEP]"]
-    assert position["place"].tolist()[:5] == ["first", "first", "sink", "sink", "further"]
+    assert position["place"].tolist()[:5] == ["first", "first", "special", "special", "further"]
     assert position.loc[position["summary"], "label"].tolist() == ["previous", "next"]
 
 
