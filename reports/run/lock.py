@@ -108,7 +108,7 @@ def _lock_windows(file: IO[str]) -> None:
     position = file.tell()
     file.seek(_BYTE)
     try:
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]  # Windows alone has it
     except OSError as error:
         raise BlockingIOError(*error.args) from None
     finally:
