@@ -22,8 +22,8 @@ def _styles(rows: pd.DataFrame) -> dict[str, SeriesStyle]:
     """Return how each method is drawn: heads as lines, rules as dashes, random weights in grey."""
     heads = {HEAD: SeriesStyle(COLOURS[0]), ENSEMBLE: SeriesStyle(COLOURS[2]), UNTRAINED: SeriesStyle(GREY)}
     rules = [method for method in rows["method"].unique() if method not in heads]
-    colours = (COLOURS[1], COLOURS[4], COLOURS[3])
-    return heads | {rule: SeriesStyle(colours[place % 3], True) for place, rule in enumerate(rules)}
+    colours = (COLOURS[5], COLOURS[4], COLOURS[3], COLOURS[1])
+    return heads | {rule: SeriesStyle(colours[place % len(colours)], True) for place, rule in enumerate(rules)}
 
 
 def few_label_charts(found: FewLabelResults) -> list[Chart]:
@@ -67,13 +67,16 @@ def save_few_labels(found: FewLabelResults, about: str, folder: Path) -> list[st
                 axes.plot(
                     line["arcs"], 100 * line["accuracy"], dash, color=style.colour, marker="o", ms=2.6, label=method
                 )
+            sizes = part["arcs"].unique()
             axes.set(xscale="log", ylim=(0, 100))
+            axes.set_xticks(sizes, [count(size) for size in sizes])
+            axes.minorticks_off()
             axes.set_title(title, fontsize=8, loc="left", pad=5, color=INK)
             axes.set_xlabel("labelled arcs", labelpad=1, color=MUTED)
             axes.grid(axis="y", color=LINE, lw=0.5)
             _bare(axes)
         handles, labels = axes.get_legend_handles_labels()
-        where = (0.01, 1 - 0.55 / page_height)
-        figure.legend(handles, labels, ncols=6, frameon=False, fontsize=7, loc="lower left", bbox_to_anchor=where)
+        where = (0.01, 1 - 0.28 / page_height)
+        figure.legend(handles, labels, ncols=4, frameon=False, fontsize=7, loc="upper left", bbox_to_anchor=where)
         _save(figure, folder / "few-labels")
     return ["few-labels"]
