@@ -28,7 +28,7 @@ PROMISED_ALONE = {ANY: "a run", WRONG_NO: "a question"}
 "Rates that are promised to stay there under a null hypothesis."
 
 BESIDE = "beside real finds"
-ROUGH = 500
+ROUGH = 200
 "Runs a cell below which rates are rough."
 
 
