@@ -28,7 +28,7 @@ PROMISED_ALONE = {ANY: "a run", WRONG_NO: "a question"}
 "Rates that are promised to stay there under a null hypothesis."
 
 BESIDE = "beside real finds"
-ROUGH = 200
+ROUGH = 500
 "Runs a cell below which rates are rough."
 
 
@@ -82,15 +82,23 @@ def claims(
 
 def lead(made: Sequence[Promise], power: Sequence[Power], record: Record) -> list[str]:
     """Return the first paragraph, in sentences: what is kept, what is missed, and what power there is."""
-    runs = min((row.runs for row in power), default=0)
-    said = [f"Only {runs} runs a cell: every rate here is rough, and this page is a look, not evidence."]
+    rough = _rough(min((row.runs for row in power), default=ROUGH), record.get("scale", {}).get("runs", 0))
     missed = [claim for claim in made if not claim.kept]
     verdict = f"Of {len(made)} claims of the statistics that were put to the test, {len(made) - len(missed)} are kept"
     if made:
         verdict += "." if not missed else f"; missed: {', '.join(claim.name for claim in missed)}."
-    rough = said if power and runs < ROUGH else []
     briefs = [claim.said for claim in made]
     return [*rough, *([verdict] if made else []), *briefs, *power_sentences(record), *loss_sentences(power)]
+
+
+def _rough(power_runs: int, null_runs: int) -> list[str]:
+    """Say which rates are rough: those of power and coverage, or all, by the runs of a cell of either kind."""
+    if power_runs >= ROUGH:
+        return []
+    if null_runs < ROUGH:
+        return [f"Only {power_runs} runs a cell: every rate here is rough, and this page is a look, not evidence."]
+    error = 196 * math.sqrt(0.25 / power_runs)
+    return [f"Power and coverage are of {power_runs} runs a cell alone, and rough: to {error:.0f} points at the worst."]
 
 
 def power_sentences(record: Record) -> list[str]:

@@ -32,7 +32,11 @@ def few_label_charts(found: FewLabelResults) -> list[Chart]:
 
 
 def _chart(title: str, rows: pd.DataFrame) -> Chart:
-    x = alt.X("arcs:Q", title="labelled arcs").scale(type="log", nice=False)
+    x = (
+        alt.X("arcs:Q", title="labelled arcs")
+        .scale(type="log", nice=False)
+        .axis(values=sorted(rows["arcs"].unique().tolist()))
+    )
     y = alt.Y("value:Q", title="accuracy, %").scale(domain=[0, 100])
     said = "Accuracy on held-out text by number of labelled arcs; few_labels.parquet has the numbers."
     return Chart(title, said, curves([*_points(rows)], _styles(rows), x, y).properties(height=180))

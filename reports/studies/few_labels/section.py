@@ -27,7 +27,8 @@ FEW_LABEL_TERMS: Final[Sequence[tuple[str, str]]] = (
     (
         "lead over the best rule",
         "Accuracy on held-out text minus that of the rule with the highest accuracy from as many arcs. The interval is "
-        "over draws of arcs and resampled documents.",
+        "over draws of arcs and resampled documents; it is not corrected for the number of labels. Rules are not "
+        "combined with each other, as the heads of an ensemble are.",
     ),
 )
 

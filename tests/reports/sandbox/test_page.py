@@ -184,6 +184,12 @@ def test_few_runs_are_called_rough(record: dict[str, Any], written: Written):
     html, markdown = written(record)
     assert "Only 10 runs a cell: every rate here is rough" in first_paragraph(html)
     assert "headscope sandbox --quick --seed 7" in markdown
+    for row in record["power"]:
+        row["runs"] = 200
+    record["scale"]["runs"] = 500
+    said = first_paragraph(written(record)[0])
+    assert "Power and coverage are of 200 runs a cell alone, and rough: to 7 points at the worst." in said
+    assert "every rate here is rough" not in said
 
 
 def test_coverage_is_the_mean_over_cells_and_the_roles_of_a_run_count_once(record: dict[str, Any]):
