@@ -4,6 +4,8 @@
 
 PYTHON ?= python3
 WORKERS ?= 2
+MINUTES ?= 600
+EXECUTIONS ?= 1000000
 # The tests of a file share what they make, so one process runs them.
 DIST := loadfile
 
@@ -17,7 +19,7 @@ BROWSER := $(VENV)/.browser
 ROOMS := mha probes reports experiments
 
 .PHONY: help install report test test-slow test-all check format lint types sandbox bench bench-train bench-prune bench-ablate bench-page \
-	docs docs-commands clean
+	fuzz kills same docs docs-commands clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -69,6 +71,16 @@ bench-ablate: $(INSTALLED)  ## time the ablation of every head against as many p
 bench-page: $(INSTALLED)  ## time how soon a large page can be used, in chromium
 	@$(BIN)/python -m experiments.bench.page
 
+fuzz: $(INSTALLED)  ## fuzz every reader, with atheris where pip finds it: MINUTES=60, EXECUTIONS=1000000 a reader
+	@$(BIN)/pip install -qq atheris 2>/dev/null || echo "no atheris for this system: inputs are not guided by coverage"
+	@$(BIN)/python -m tests.fuzz --executions $(EXECUTIONS) --minutes $(MINUTES)
+
+kills: $(INSTALLED)  ## kill trainings, runs, reports and reproductions at 100 random moments
+	@$(BIN)/python -m tests.hardness.kills
+
+same: $(INSTALLED)  ## train on the grammar ten times: the weights must be the same, byte for byte
+	@$(BIN)/python -m tests.hardness.same
+
 docs: $(INSTALLED)  ## write the documentation to site/, which opens from disk
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "page: site/index.html"
@@ -83,13 +95,13 @@ clean:  ## remove the environment and what the tools left; runs/ stays
 $(INSTALLED): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	    { echo "headscope needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>/dev/null || echo missing); try make PYTHON=python3.12" >&2; exit 1; }
-	@echo "installing headscope into $(VENV): some minutes the first time"
+	@echo "installing headscope into $(VENV): some minutes the first time; pip says what it does"
 	@# Debian's python3 comes without ensurepip: its pip then fills the environment from outside
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || \
 	    { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install -qq -c constraints.txt pip; }
 	@$(BIN)/python -m pip install -qq -c constraints.txt pip setuptools
 	@# compat: otherwise a plain folder called reports/ in the current directory shadows ours
-	@$(BIN)/python -m pip install -qq -c constraints.txt --no-build-isolation \
+	@$(BIN)/python -m pip install -c constraints.txt --no-build-isolation \
 	    --config-settings editable_mode=compat -e ".[minilm,dev]"
 	@touch $@
 

@@ -12,7 +12,7 @@ from markdown_text import ROOT, docstring, escaped, prose, table
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from experiments.claims.registry import CLAIMS
+from experiments.claims.run.registry import CLAIMS
 from experiments.run.config import RunConfig
 
 WORDS = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path"}

@@ -23,7 +23,7 @@ COMMANDS: Final[tuple[Callable[..., Any], ...]] = (
     *(heads.view, heads.flow, heads.head, heads.profile, heads.targets),
     *(pairs.match, pairs.compare),
     *(studies.sandbox, studies.claim, studies.reproduce, studies.design),
-    *(knowledge.list_, knowledge.doctor),
+    *(knowledge.list_, knowledge.doctor, knowledge.fetch),
 )
 "In the order of the help."
 

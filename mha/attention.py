@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -11,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from mha.dropout import dropout as drop
-from mha.watches import call_of, is_watched
+from mha.watches import Call, call_of, is_watched
 
 SILENT = frozenset(
     {"is_causal", "sliding_window", "deterministic", "layer_idx", "position_ids", "cache_position", "use_cache"}
@@ -52,25 +53,45 @@ def attend(
         key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
     scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
     call = call_of(module, crossed or query.shape[2] != key.shape[2])
-    value = call.show("value", value, attention_mask)
+    with _in_float32(call, query.device.type) as cast:
+        mask = None if attention_mask is None else cast(attention_mask)
+        output, pattern = _attend(call, cast(query), cast(key), cast(value), mask, scaling, dropout)
+    return output.transpose(1, 2).contiguous(), pattern
+
+
+def _attend(
+    call: Call, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scaling: float, dropout: float
+) -> tuple[Tensor, Tensor | None]:
+    """Return the head outputs [batch, head, query, head_dim], and the pattern where a hook watches it or the scores."""
+    value = call.show("value", value, mask)
     pattern = None
     watched = call.wants("scores", "pattern")
     if watched or _explicit_is_faster(query, dropout):
         scores = torch.matmul(query, key.transpose(2, 3)).mul_(scaling)
-        if attention_mask is not None:
-            scores.add_(attention_mask)
-        scores = call.show("scores", scores, attention_mask)
+        if mask is not None:
+            scores.add_(mask)
+        scores = call.show("scores", scores, mask)
         pattern = F.softmax(scores, dim=-1)  # in half precision too the kernel sums in float32
-        pattern = call.show("pattern", pattern, attention_mask)
+        pattern = call.show("pattern", pattern, mask)
         output = torch.matmul(drop(pattern, dropout), value)
     else:
-        output = F.scaled_dot_product_attention(query, key, value, attention_mask, dropout, scale=scaling)
-    output = call.show("head_output", output, attention_mask, value)
+        output = F.scaled_dot_product_attention(query, key, value, mask, dropout, scale=scaling)
+    output = call.show("head_output", output, mask, value)
     if call.wants("head_write"):
         write = torch.einsum("bhqd,hdm->bhqm", output, call.output_weights())
-        if call.show("head_write", write, attention_mask) is not write:
+        if call.show("head_write", write, mask) is not write:
             raise AttentionError("head_write can be seen but not changed: change head_output instead")
-    return output.transpose(1, 2).contiguous(), pattern if watched else None
+    return output, pattern if watched else None
+
+
+@contextmanager
+def _in_float32(call: Call, device: str) -> Iterator[Callable[[Tensor], Tensor]]:
+    """Let a call that hooks watch compute in float32, also where products of matrices are made in bfloat16."""
+    if call.watches and torch.is_autocast_enabled(device):
+        with torch.autocast(device, enabled=False):
+            yield Tensor.float
+    else:
+        yield lambda tensor: tensor
 
 
 def _explicit_is_faster(query: Tensor, dropout: float) -> bool:

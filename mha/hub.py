@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from mha.attention import attend
+from mha.foreign import attention_setting, has_attention_interface, set_attention
 from mha.projections import HookError
 
 NAME = "headscope"
@@ -34,13 +35,13 @@ def switch_attention(model: nn.Module) -> Any:
     transformers = sys.modules.get("transformers")
     if transformers is None or not isinstance(model, transformers.PreTrainedModel):
         return None
-    if not model._can_set_attn_implementation():
+    if not has_attention_interface(model):
         raise HookError(
             f"{type(model).__name__} keeps attention code of its own, outside the attention interface of transformers: "
             "its heads cannot be seen"
         )
     _register()
-    own = {id(part): part.config._attn_implementation for part in _parts(model)}
+    own = {id(part): attention_setting(part.config) for part in _parts(model)}
     model.set_attn_implementation(NAME)
     return own
 
@@ -49,7 +50,7 @@ def restore_attention(model: nn.Module, own: Any) -> None:
     """Give a model back the setting that `switch_attention` returned."""
     if own is not None:
         for part in _parts(model):
-            part.config._attn_implementation = own[id(part)]
+            set_attention(part.config, own[id(part)])
 
 
 def _parts(model: nn.Module) -> list[Any]:
@@ -75,7 +76,7 @@ def load_hub_model(folder: str, *, random_seed: int | None = None, whole: bool =
     """
     from transformers import AutoConfig, AutoModel
 
-    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     auto: Any = AutoModel
     if random_seed is None:
         model = _whole(auto, folder)
@@ -95,12 +96,12 @@ def load_hub_masked_lm(folder: str, *, random_seed: int | None = None) -> nn.Mod
     the architecture has no such head, the folder has no weights for it (`transformers` would make them up), or a
     decoder reads the text once more.
     """
-    from transformers import AutoConfig, AutoModelForMaskedLM
+    from transformers import MODEL_FOR_MASKED_LM_MAPPING, AutoConfig, AutoModelForMaskedLM
 
-    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     if config.is_encoder_decoder:
         raise HeadMissingError(f"a {config.model_type} is an encoder with a decoder, which predicts from left to right")
-    if type(config) not in AutoModelForMaskedLM._model_mapping:
+    if type(config) not in MODEL_FOR_MASKED_LM_MAPPING:
         raise HeadMissingError(f"transformers has none for a {config.model_type}")
     auto: Any = AutoModelForMaskedLM
     if random_seed is not None:

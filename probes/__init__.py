@@ -1,11 +1,14 @@
-"""Questions about heads: corpora, probes, the scorer, baselines and intervals."""
+"""Questions about heads: corpora, probes, the scorer, baselines and intervals.
+
+Its names are loaded when they are first used, so that what needs no torch does not wait for it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from probes.corpora.conllu import CorpusError
-from probes.corpora.corpus import Corpus
-from probes.evidence.results import Split, score_table
 from probes.records import Document, Mention, Sentence
 from probes.registry import Probe, UnknownProbeError, get_probe, probe_names, register
-from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.syntax import (  # noqa: F401  # registered by being imported
     agreement,
     clause,
@@ -29,6 +32,20 @@ from probes.words import (  # noqa: F401  # registered by being imported
     sense,
 )
 
+if TYPE_CHECKING:
+    from probes.corpora.corpus import Corpus
+    from probes.evidence.results import Split, score_table
+    from probes.scoring.score import Settings, learn_baselines, score_corpus
+
+_NAMES = {
+    "probes.corpora.corpus": ("Corpus",),
+    "probes.evidence.results": ("Split", "score_table"),
+    "probes.scoring.score": ("Settings", "learn_baselines", "score_corpus"),
+}
+"Module -> the names that are exported from it."
+
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+
 __all__ = [
     "Corpus",
     "CorpusError",
@@ -47,3 +64,13 @@ __all__ = [
     "score_corpus",
     "score_table",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'probes' has no attribute {name!r}; it offers {', '.join(__all__)}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

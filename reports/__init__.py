@@ -1,21 +1,50 @@
-"""Run folders and what is made from them: tables, figures, pages. Reads numbers only; runs no model."""
+"""Run folders and what is made from them: tables, figures, pages. Reads numbers only; runs no model.
 
-from reports.notebook.paper_figures import best_heads_figure, heat_map_figure
-from reports.notebook.run import Run
-from reports.page.page import write_report
-from reports.run.sentence_attention import write_attention
-from reports.studies.tables import write_studies
-from reports.tables.run_files import (
-    read_examples,
-    read_scores,
-    validate,
-    write_behaviour,
-    write_examples,
-    write_metrics,
-    write_scores,
-)
-from reports.tables.scores import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS
-from reports.view.view import write_view
+Its names are loaded when they are first used, so that what needs no matplotlib does not wait for it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reports.notebook.paper_figures import best_heads_figure, heat_map_figure
+    from reports.notebook.run import Run
+    from reports.page.page import write_report
+    from reports.run.sentence_attention import write_attention
+    from reports.studies.tables import write_studies
+    from reports.tables.run_files import (
+        read_examples,
+        read_scores,
+        validate,
+        write_behaviour,
+        write_examples,
+        write_metrics,
+        write_scores,
+    )
+    from reports.tables.scores import BEHAVIOUR_COLUMNS, EXAMPLE_COLUMNS, SCORE_COLUMNS
+    from reports.view.view import write_view
+
+_NAMES = {
+    "reports.notebook.paper_figures": ("best_heads_figure", "heat_map_figure"),
+    "reports.notebook.run": ("Run",),
+    "reports.page.page": ("write_report",),
+    "reports.run.sentence_attention": ("write_attention",),
+    "reports.studies.tables": ("write_studies",),
+    "reports.tables.run_files": (
+        "read_examples",
+        "read_scores",
+        "validate",
+        "write_behaviour",
+        "write_examples",
+        "write_metrics",
+        "write_scores",
+    ),
+    "reports.tables.scores": ("BEHAVIOUR_COLUMNS", "EXAMPLE_COLUMNS", "SCORE_COLUMNS"),
+    "reports.view.view": ("write_view",),
+}
+"Module -> the names that are exported from it."
+
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 __all__ = [
     "BEHAVIOUR_COLUMNS",
@@ -36,3 +65,13 @@ __all__ = [
     "write_studies",
     "write_view",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'reports' has no attribute {name!r}; it offers {', '.join(__all__)}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

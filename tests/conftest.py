@@ -1,8 +1,8 @@
 """What every test shares: no network, one thread a process, reproducible properties, and the folder of real corpora."""
 
 import os
-import resource
 import shutil
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
@@ -46,6 +46,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if LONG_TO_MAKE & {*getattr(item, "fixturenames", ())}:
             item.add_marker(pytest.mark.slow)
+
+
+class NetworkError(BaseException):
+    """Something wanted the network; no handler of errors hides it."""
+
+
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> type[BaseException]:
+    """Block every socket, and let libraries try: they are not told to be offline. Return what a try raises."""
+
+    def refuse(*address: Any, **more: Any) -> Any:
+        raise NetworkError(address)
+
+    for name in ("connect", "connect_ex", "sendto"):
+        monkeypatch.setattr(socket.socket, name, refuse)
+    for name in ("getaddrinfo", "gethostbyname", "create_connection"):
+        monkeypatch.setattr(socket, name, refuse)
+    for name in ("huggingface_hub.constants.HF_HUB_OFFLINE", "datasets.config.HF_HUB_OFFLINE"):
+        monkeypatch.setattr(name, False)
+    return NetworkError
 
 
 @pytest.fixture(scope="session")
@@ -103,6 +123,7 @@ def _figures_are_drawn_where_marked(request: pytest.FixtureRequest) -> Iterator[
 
 @contextmanager
 def _largest_file(size: int) -> Iterator[None]:
+    resource = pytest.importorskip("resource", reason="this system limits no file")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:

@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_twenty_five_kills_lose_no_checkpoint_and_change_no_loss(tmp_path: Path) -> None:
     command = [sys.executable, "tests/kill_training.py", str(tmp_path), "25"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}

@@ -10,6 +10,8 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+import yaml
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
@@ -102,13 +104,29 @@ def test_every_import_is_a_declared_dependency_that_is_installed() -> None:
     assert all(name in extras[extra] for name, extra in OPTIONAL.items())
 
 
+@pytest.mark.parametrize("version", ["3.11.2", "3.11.5", "3.13.1"])
+def test_every_pin_has_one_version_for_a_python(version: str) -> None:
+    """From 13.0 on pymdown-extensions needs Python 3.11.5."""
+    pins = [Requirement(line) for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines() if line[:1] != "#"]
+    meant = [pin.name for pin in pins if pin.marker is None or pin.marker.evaluate({"python_full_version": version})]
+    assert sorted({*meant}) == sorted(meant) == sorted({pin.name for pin in pins})
+
+
+def test_the_hosted_ci_tests_every_system_and_python_that_is_supported() -> None:
+    text = (ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8")
+    matrix = yaml.safe_load(text)["jobs"]["test"]["strategy"]["matrix"]
+    assert [system.partition("-")[0] for system in matrix["system"]] == ["ubuntu", "macos", "windows"]
+    assert matrix["python"] == ["3.11", "3.12", "3.13"]
+    assert "://" not in text, "packages come from where pip looks for them"
+
+
 UNIX_ONLY = {"fcntl", "resource", "pwd", "grp", "termios"}
 
 
 def test_no_module_needs_a_part_of_python_that_windows_lacks() -> None:
     """Such imports stand in functions, or where one that fails is caught."""
     wrong = {}
-    for room in MAY_IMPORT:
+    for room in (*MAY_IMPORT, "tests"):
         for module in modules_of(room):
             plain = [node for node in ast.parse(module.read_text("utf-8")).body if isinstance(node, ast.Import)]
             if found := {alias.name for node in plain for alias in node.names} & UNIX_ONLY:

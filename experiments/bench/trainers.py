@@ -18,6 +18,7 @@ from torch import Tensor
 
 from mha import Encoder, export_encoder, load_encoder
 from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss
+from mha.foreign import attention_setting
 
 ATTENTION = ("eager", "sdpa")
 "The attention settings of `transformers`; the faster one counts."
@@ -74,8 +75,8 @@ def train_theirs(
         trainer = _trainer(model, batches, seed, folder)
         trainer.add_callback(Clock())
         trainer.train()
-        if model.config._attn_implementation != attention:
-            raise RuntimeError(f"the Trainer ran {model.config._attn_implementation}, expected {attention}")
+        if (ran := attention_setting(model.config)) != attention:
+            raise RuntimeError(f"the Trainer ran {ran}, expected {attention}")
         model.save_pretrained(folder)
         trained = load_encoder(Path(folder))
     return trained, [end - start for start, end in pairwise(ends)]
@@ -83,16 +84,9 @@ def train_theirs(
 
 def _trainer(model: Any, batches: Sequence[MaskedBatch], seed: int, folder: str) -> Any:
     """Return a Trainer that saves, evaluates and logs nothing and takes the rows in their order."""
-    from torch.utils.data import SequentialSampler
     from transformers import PrinterCallback, Trainer, TrainingArguments
 
     rows = [row for batch in batches for row in zip(batch.pieces, labels(batch), strict=True)]
-
-    class InOrder(Trainer):
-        """A Trainer that does not shuffle."""
-
-        def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
-            return SequentialSampler(rows)
 
     arguments = TrainingArguments(
         output_dir=folder,
@@ -106,12 +100,13 @@ def _trainer(model: Any, batches: Sequence[MaskedBatch], seed: int, folder: str)
         bf16=True,
         use_cpu=True,
         seed=seed,
+        train_sampling_strategy="sequential",
         save_strategy="no",
         logging_strategy="no",
         report_to="none",
         disable_tqdm=True,
     )
-    trainer = InOrder(model=model, args=arguments, train_dataset=rows, data_collator=_collate)
+    trainer = Trainer(model=model, args=arguments, train_dataset=rows, data_collator=_collate)
     trainer.remove_callback(PrinterCallback)
     return trainer
 

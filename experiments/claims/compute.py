@@ -14,12 +14,10 @@ from torch.utils.flop_counter import FlopCounterMode
 from experiments.claims.claim import Claim, Work
 from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row, rounds_of
 from experiments.claims.timing import FORWARD, TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
+from experiments.statements.bars import SAME
 from experiments.statements.estimates import exact, ratio
 from experiments.statements.rule import Rule
 from mha import MultiHeadAttention, record
-
-SAME = Rule(above=0.999, below=1.001)
-"Products that are counted: a ratio of 1, but for rounding of a division."
 
 
 class ComputeSection(TimedSection):

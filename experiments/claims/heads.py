@@ -15,7 +15,7 @@ from experiments.claims.claim import Claim, Work
 from experiments.claims.record import ClaimError, ClaimResult, ClaimStatement, Measure, rows_of
 from experiments.claims.trained import (
     ScoredSection,
-    attractor_accuracy,
+    agreement_accuracy,
     by_seed,
     heads_of,
     parameters,
@@ -78,7 +78,7 @@ def examine(section: HeadCountSection, training: Path) -> dict[str, float | None
     """Return what is measured of the last checkpoint of a training."""
     last = read_checkpoints(training)[-1]
     model = load_model(str(last.folder))
-    agreement = attractor_accuracy(model, section.pairs, section.pairs_seed)
+    agreement = agreement_accuracy(model, section.pairs, section.pairs_seed, attractors=True)
     return {
         "parameters": parameters(model),
         "loss": None if math.isnan(last.evaluation_loss) else last.evaluation_loss,

@@ -65,20 +65,22 @@ class ScoredSection(TrainedSection):
     verdict: VerdictSection = VerdictSection()
 
 
-def trainings(section: TrainedSection, work: Work, label: str, **encoder: Any) -> dict[int, Path]:
+def trainings(
+    section: TrainedSection, work: Work, label: str, *, train: Mapping[str, Any] | None = None, **encoder: Any
+) -> dict[int, Path]:
     """Return the folder of every seed's training, trained first where it is not there.
 
-    `encoder` changes the shape in [train]; `label` names the folder for it.
+    `train` changes keys of [train] and `encoder` the shape in it; `label` names the folder for that.
     """
     shape = section.train.encoder.model_copy(update=encoder)
-    train = section.train.model_copy(update={"encoder": shape})
+    changed = section.train.model_copy(update={"encoder": shape, **(train or {})})
     shared = section.trainings is not None and section.trainings != work.name
     out = work.out / (section.trainings or work.name) / TRAININGS
 
     def show(what: str, done: int, of: int, note: str) -> None:
         work.progress(f"{label}, {what}", done, of, note)
 
-    config = TrainingConfig(name=label, train=train)
+    config = TrainingConfig(name=label, train=changed)
     return train_seeds(config, out, resume=work.resume or shared, on_progress=noted(show))
 
 
@@ -87,12 +89,13 @@ def parameters(model: Model) -> int:
     return sum(parameter.numel() for parameter in model.module.parameters())
 
 
-def attractor_accuracy(model: Model, pairs: int, seed: int) -> float:
-    """Return the share of agreement pairs with attractors that a masked LM decides rightly; `pairs` are drawn.
+def agreement_accuracy(model: Model, pairs: int, seed: int, *, attractors: bool = False) -> float:
+    """Return the share of the first `pairs` agreement pairs that a masked LM decides rightly.
 
-    The verb is masked and both its forms are compared (Goldberg 2019). In [0, 1]; NaN where no pair has an attractor.
+    With `attractors` of those alone that have one. The verb is masked and both its forms are compared (Goldberg 2019).
+    In [0, 1]; NaN where there is no such pair.
     """
-    drawn = (pair for pair in islice(grammar_pairs(seed), pairs) if pair.kind.attractors)
+    drawn = (pair for pair in islice(grammar_pairs(seed), pairs) if pair.kind.attractors or not attractors)
     made = decide(MaskedLM.of(model), drawn, method=MASKED).made
     return float(np.mean([one.credit for one in made])) if made else float("nan")
 

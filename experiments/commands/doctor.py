@@ -92,7 +92,12 @@ def _data() -> Found:
     said = f"{data_folder()}: {len(there)} of {len(named)} named corpora; the embedded ones are always there"
     if len(there) == len(named):
         return Found("data", "fine", said)
-    return Found("data", "missing", said, "set HEADSCOPE_DATA; `headscope list corpora` says which files belong where")
+    return Found(
+        "data",
+        "missing",
+        said,
+        "set HEADSCOPE_DATA, or `headscope fetch --all`; `headscope fetch --list` says what can be brought",
+    )
 
 
 def _minilm() -> Found:

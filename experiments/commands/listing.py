@@ -31,6 +31,8 @@ EMBEDDED = {
     "grammar": "embedded grammar: trees, coreference, minimal pairs of agreement",
     "grammar-reflexives": "embedded grammar: minimal pairs of a reflexive and its subject",
     "grammar-pronouns": "embedded grammar: minimal pairs of a pronoun and what it means",
+    "negation": "embedded templates: minimal pairs of what a word is a kind of, with and without not",
+    "role-reversal": "embedded templates: minimal pairs of a verb and who does it to whom",
     "senses": "embedded templates: ambiguous nouns and the word that decides their sense",
     "agreement": "agreement by construction: subjects of verbs in the embedded grammar, Marvin-Linzen and open-sesame",
 }

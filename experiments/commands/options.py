@@ -43,6 +43,13 @@ def list_names(incomplete: str) -> list[str]:
     return [name for name in LISTS if name.startswith(incomplete)]
 
 
+def fetched_names(incomplete: str) -> list[str]:
+    """Return the corpora that can be fetched whose names begin so."""
+    from experiments.commands.fetching import fetchable
+
+    return [name for name in fetchable() if name.startswith(incomplete)]
+
+
 Out = Annotated[Path, typer.Option("--out", help="Folder in which the run folder is made.")]
 ModelName = Annotated[
     str, typer.Option("--model", help="A short name, a folder, or hub:owner/name.", autocompletion=model_names)

@@ -38,8 +38,8 @@ def claim(
 ) -> None:
     """Measure what textbooks say of attention, and say of each claim whether it holds."""
     with loading():
-        from experiments.claims.registry import load_claim
-        from experiments.claims.study import run_claims
+        from experiments.claims.run.registry import load_claim
+        from experiments.claims.run.study import run_claims
 
     loaded = [load_claim(config, changes or ()) for config in configs]
     with shown() as progress:

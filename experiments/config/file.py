@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -25,7 +26,7 @@ def find_config(path: Path) -> Path:
     'claims/heads.toml'
     """
     shipped = CONFIGS / path.with_suffix(".toml")
-    return path if path.exists() or not shipped.is_file() else shipped
+    return path if path.is_file() or not shipped.is_file() else shipped
 
 
 def read_toml(path: Path, changes: Sequence[str]) -> dict[str, Any]:
@@ -44,8 +45,18 @@ def read_toml(path: Path, changes: Sequence[str]) -> dict[str, Any]:
         raise ConfigError(f"{path}: not TOML: {error}") from None
     for change in changes:
         _apply(found, change)
-    resolve_paths(found, path.parent)
+    with named(path):
+        resolve_paths(found, path.parent)
     return found
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Put the file of a config before the ConfigError of one of its values."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
 
 
 Kind = TypeVar("Kind", bound=Section)
@@ -80,11 +91,13 @@ def resolve_paths(found: dict[str, Any], folder: Path) -> None:
     corpus = found.get("corpus")
     for part in corpus.values() if isinstance(corpus, dict) else ():
         if isinstance(part, dict) and isinstance(part.get("path"), str):
-            part["path"] = str((folder / Path(part["path"]).expanduser()).resolve())
+            part["path"] = _absolute(part["path"], folder)
     train = found.get("train")
     if isinstance(train, dict):
-        for table, key in (("data", "path"), ("held_out", "path"), ("tokenizer", "folder"), ("data", "dataset")):
+        for table, key in (("data", "path"), ("held_out", "path"), ("tokenizer", "folder")):
             _resolve_texts(train.get(table), key, folder)
+        for table in ("data", "held_out"):
+            _resolve_texts(train.get(table), "dataset", folder)
         _resolve_model(train.get("start"), folder)
     _resolve_model(found.get("model"), folder)
 
@@ -111,15 +124,43 @@ def _resolve_key(part: dict[str, Any], key: str, field: FieldInfo, folder: Path)
 
 def _resolve_model(part: Any, folder: Path) -> None:
     if isinstance(part, dict) and isinstance(name := part.get("name"), str) and name not in NAMED:
-        places = [place for place in (folder / Path(name).expanduser(), Path(name)) if place.is_dir()]
+        places = [place for place in _places(name, folder) if _there(place, Path.is_dir)]
         part["name"] = str(places[0].resolve()) if places else name
 
 
 def _place(name: object, folder: Path, known: Container[str]) -> object:
     if not isinstance(name, str) or name in known:
         return name
-    places = [place for place in (folder / Path(name).expanduser(), Path(name)) if place.exists()]
+    places = [place for place in _places(name, folder) if _there(place, Path.exists)]
     return str(places[0].resolve()) if places else name
+
+
+def _places(name: str, folder: Path) -> tuple[Path, Path]:
+    return folder / _expanded(name), Path(name)
+
+
+def _expanded(name: str) -> Path:
+    """Return a path with the user's folder for "~"; ConfigError where no such user is known."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise ConfigError(f"{name!r} is no path: {error}") from None
+
+
+def _there(place: Path, what: Callable[[Path], bool]) -> bool:
+    """Return what is asked of a path; False for a name that no file can have."""
+    try:
+        return what(place)
+    except (OSError, ValueError):
+        return False
+
+
+def _absolute(name: str, folder: Path) -> str:
+    """Return an absolute path; raises ConfigError for a name that no file can have."""
+    try:
+        return str((folder / _expanded(name)).resolve())
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{name!r} is no path: {error}") from None
 
 
 def _resolve_texts(part: Any, key: str, folder: Path) -> None:
@@ -127,8 +168,8 @@ def _resolve_texts(part: Any, key: str, folder: Path) -> None:
     if not isinstance(part, dict) or not isinstance(named := part.get(key), str | list):
         return
     names = [named] if isinstance(named, str) else named
-    paths = [str((folder / Path(str(name)).expanduser()).resolve()) for name in names]
-    if key != "dataset" or Path(paths[0]).is_dir():
+    paths = [_absolute(str(name), folder) for name in names]
+    if key != "dataset" or _there(Path(paths[0]), Path.is_dir):
         part[key] = paths[0] if isinstance(named, str) else paths
 
 

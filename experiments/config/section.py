@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from mha.messages import OneLineError
 from probes import get_probe
 from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS, pairs_path
 
@@ -18,7 +19,7 @@ NAMED_BEHAVIOURS = (LOSS, EMBEDDING, *GENERATED_PAIRS, *NAMED_PAIRS)
 "Behaviours that are no file or folder."
 
 
-class ConfigError(ValueError):
+class ConfigError(OneLineError):
     """A config that cannot be used; the message is one line."""
 
 

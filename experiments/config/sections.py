@@ -20,6 +20,9 @@ from probes.evidence.statistics import MARGIN
 from probes.pairs.corpora import GENERATED_PAIRS, NAMED_PAIRS, pairs_path
 from probes.pairs.scores import METHODS
 
+Precision = Literal["auto", "bf16", "fp32"]
+"Those of `mha.precision.PRECISIONS`."
+
 
 class ModelSection(Section):
     """Which model is looked at."""
@@ -32,6 +35,8 @@ class ModelSection(Section):
     says, the last checkpoint of its first seed."""
     step: int | None = Field(default=None, ge=0)
     "Of a checkpoint: the step; the last one where nothing is said."
+    precision: Precision = "fp32"
+    "Of the products of weight matrices, one of `mha.precision.PRECISIONS`."
     revision: str | None = None
     "Branch, tag or commit of a model of the hub; its newest where nothing is said."
 
@@ -65,7 +70,8 @@ class CorpusPart(Section):
     """A corpus by name or by file."""
 
     name: str | None = None
-    '"grammar", "senses", "agreement", or a name of `headscope list corpora`.'
+    """"grammar", "senses", "agreement", a name of `headscope list corpora`, or a split of a fetched treebank such as
+    "ud:German-PUD@r2.15/test"."""
     path: Path | None = None
     "A file or folder of annotated text (`probes.corpora.readers` says in which formats), relative to the config file."
     first: int | None = Field(default=None, ge=1)
@@ -167,6 +173,9 @@ class ControlsSection(Section):
     "Number of such models of which these are the strongest together, on a sample of the selection split."
     words: bool = True
     "Whether the model also reads every sentence with its words in another order."
+    precision: Precision = "auto"
+    """Of the models that read for controls, as in [model]: they are compared with as a whole, and the last digit of a
+    weight without training means nothing."""
     arcs: bool = True
     "Whether heads are also scored on random right answers at the distances of gold."
 

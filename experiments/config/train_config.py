@@ -8,6 +8,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from experiments.config.section import Section
+from mha.causal.fixed_patterns import PATTERNS
 from probes.corpora.corpus import NAMED as CORPORA
 from probes.corpora.corpus import corpus_path
 from probes.training.texts import NAMED_TEXTS, texts_path
@@ -24,7 +25,7 @@ class TextsSection(Section):
     path: tuple[Path, ...] | None = None
     "Files of plain text or folders of *.txt, relative to the config file; one or several."
     dataset: str | None = None
-    "A data set of `datasets`: a name of the hub, or a folder."
+    'A data set of `datasets`: a folder, relative to the config file, or "hub:owner/name".'
     unit: Literal["sentence", "document", "verb", "line", "file"] | None = None
     """What one text is: sentence (default), document or verb (its number, then the words before it) of a corpus; line
     (default) or file of plain text."""
@@ -125,6 +126,19 @@ class MaskingSection(Section):
     answers: tuple[str, ...] = ()
 
 
+class ArcsSection(Section):
+    """A term of the loss for attention on the trees of the training texts, see `mha.training.arcs.ArcTerm`."""
+
+    weight: float
+    "In nats: above 0 attention between a word and its head or dependents is rewarded, below 0 punished."
+    first_step: int = Field(default=1, ge=1)
+    "First step in which the term counts."
+    last_step: int | None = Field(default=None, ge=1)
+    "Last step in which it counts; to the end where nothing is said."
+    relations: tuple[str, ...] | None = Field(default=None, min_length=1)
+    'Relations whose arcs count, as the corpus writes them ("nsubj"); all where nothing is said.'
+
+
 class CheckpointsSection(Section):
     """When checkpoints are written, see `mha.training.checkpoints.Schedule`, and which of them stay."""
 
@@ -161,6 +175,11 @@ class TrainSection(Section):
     tokenizer: TokenizerSection = TokenizerSection()
     encoder: EncoderSection = EncoderSection()
     masking: MaskingSection = MaskingSection()
+    arcs: ArcsSection | None = None
+    "Whether attention on the arcs of trees is a term of the loss; for the grammar and corpora that have trees."
+    fixed: tuple[str, ...] = ()
+    """Fixed patterns of the first heads of every layer (`mha.causal.fixed_patterns.PATTERNS`), which nothing learns;
+    checkpoints hold the weights alone, and who reads them has to fix the heads again."""
     checkpoints: CheckpointsSection = CheckpointsSection()
     seeds: tuple[int, ...] = Field(default=(0,), min_length=1)
     "One training a seed: of the first weights, the order of the rows, masks and dropout."
@@ -201,6 +220,14 @@ class TrainSection(Section):
             raise ValueError("seeds are different numbers, 0 or more")
         if self.start is not None and (self.tokenizer, self.encoder) != (TokenizerSection(), EncoderSection()):
             raise ValueError("'tokenizer' and 'encoder' are those of 'start': say nothing of them")
+        of_trees = self.data.name is not None and self.data.name not in NAMED_TEXTS
+        if self.arcs is not None and not (of_trees and self.data.unit in (None, "sentence")):
+            raise ValueError("'arcs' needs the trees of sentences: data.name is the grammar or a corpus, unit sentence")
+        if unknown := set(self.fixed) - set(PATTERNS):
+            raise ValueError(f"fixed: unknown pattern {min(unknown)!r}; known are {', '.join(PATTERNS)}")
+        heads = self.encoder.heads
+        if len(self.fixed) > heads and self.start is None:
+            raise ValueError(f"fixed: {len(self.fixed)} patterns are too many for {heads} heads in a layer")
         positions = self.encoder.positions
         if positions is not None and positions < self.length:
             raise ValueError(f"rows of {self.length} pieces are too long for {positions} positions")

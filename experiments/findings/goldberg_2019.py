@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from experiments.statements.figure import Figure, Point
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
 from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import preferred, together
 from experiments.statements.subject import ORIGINALS
-from reports import Run
+
+if TYPE_CHECKING:
+    from reports import Run
 
 PAPER = Paper("goldberg-2019", "Goldberg 2019", "Assessing BERT's Syntactic Abilities")
 

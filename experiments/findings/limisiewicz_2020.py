@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from experiments.statements.figure import Figure
@@ -9,7 +11,9 @@ from experiments.statements.finding import Evidence, Finding, Measured, Missing,
 from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import bars, estimate_of, margin, rows, together
 from experiments.statements.rule import Rule
-from reports import Run
+
+if TYPE_CHECKING:
+    from reports import Run
 
 PAPER = Paper(
     "limisiewicz-2020",

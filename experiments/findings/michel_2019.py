@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pandas as pd
 
 from experiments.statements.estimates import Estimate
@@ -10,7 +12,9 @@ from experiments.statements.finding import Evidence, Finding, Measured, Missing,
 from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import Pairs, estimate_of, floats, over_units, rows
 from experiments.statements.rule import Rule
-from reports import Run
+
+if TYPE_CHECKING:
+    from reports import Run
 
 PAPER = Paper("michel-2019", "Michel, Levy and Neubig 2019", "Are Sixteen Heads Really Better than One?")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pandas as pd
 
 from experiments.findings.michel_2019 import ENCODERS, GRAMMAR, TASKS
@@ -12,7 +14,9 @@ from experiments.statements.finding import Evidence, Finding, Measured, Missing,
 from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import above_chance, estimate_of, rows, together
 from experiments.statements.rule import Rule
-from reports import Run
+
+if TYPE_CHECKING:
+    from reports import Run
 
 NOTABLE = 0.02
 "Accuracy that a model may lose until we call it a notable loss; the paper gives no number."

@@ -3,40 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 
-from experiments.claims.averaging import LEEWAY
-from experiments.statements.estimates import Estimate
+from experiments.statements.bars import LEEWAY
 from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
 from experiments.statements.numbers import over_units
+from experiments.statements.paper_sentence import PaperSentence, numbers_of
 from experiments.statements.rule import Rule
-from reports.claims.record import ClaimRecord
 
 PAPER = Paper("vaswani-2017", "Vaswani et al. 2017", "Attention Is All You Need")
-
-
-@dataclass(frozen=True)
-class PaperSentence:
-    """A statement of a claim that stands for a sentence of the paper."""
-
-    name: str
-    opening: str
-    "How the statement in the record of the claim begins; one that has a place on an axis ends with it."
-    text: str
-    rule: Rule
-    unit: str
-    ending: str = ""
-
-    def found_in(self, claim: ClaimRecord) -> Measured | Missing:
-        """Return the number that decides it."""
-        for one in claim.statements:
-            if one.text.startswith(self.opening) and one.text.endswith(self.ending):
-                number = one.estimate
-                return Measured(Estimate(number.value, number.low, number.high, number.n), note=one.number)
-        return Missing(f"the claim {claim.claim} has no statement {self.opening!r}")
 
 
 SEVERAL = (
@@ -97,20 +74,8 @@ def of_claim(
     """Return a finding whose statements stand in the record of one claim."""
 
     def measure(evidence: Evidence) -> Numbers:
-        return {one.name: one.found_in(evidence[reading]) for one in told}
+        return numbers_of(told, evidence[reading])
 
-    statements = [
-        Statement(
-            name=one.name,
-            text=one.text,
-            number=f"see the claim {reading.removeprefix('claim-')}",
-            rule=one.rule,
-            unit=one.unit,
-            shown=one.unit,
-            published=Published(text="said in words"),
-        )
-        for one in told
-    ]
     return Finding(
         id=f"vaswani-{name}",
         claim=claim,
@@ -120,7 +85,7 @@ def of_claim(
         metric=metric,
         stands_in="Encoders trained here on the embedded grammar, layers and tensors, as the claim says.",
         differs=differs,
-        statements=statements,
+        statements=[one.statement(reading.removeprefix("claim-")) for one in told],
         readings=(reading,),
         measure=measure,
         figure=_heads_drawn if told is SEVERAL else None,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from experiments.claims.compute import SAME
 from experiments.findings.vaswani_2017 import PAPER as PAPER
-from experiments.findings.vaswani_2017 import PaperSentence, of_claim
+from experiments.findings.vaswani_2017 import of_claim
+from experiments.statements.bars import SAME
 from experiments.statements.estimates import Estimate
 from experiments.statements.finding import Measured, Missing
+from experiments.statements.paper_sentence import PaperSentence
 from experiments.statements.rule import Rule
 from reports.claims.record import ClaimRecord
 

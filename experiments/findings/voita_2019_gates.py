@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pandas as pd
 
 from experiments.findings.voita_2019 import PAPER as PAPER
@@ -11,7 +13,9 @@ from experiments.statements.finding import Evidence, Finding, Measured, Missing,
 from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import above_chance, floats, over_units, rows
 from experiments.statements.rule import Rule
-from reports import Run
+
+if TYPE_CHECKING:
+    from reports import Run
 
 NOTABLE = 0.02
 "Accuracy that may be lost; the paper lost 0.15 of about 29 points of BLEU."

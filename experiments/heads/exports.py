@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -14,7 +15,9 @@ from reports import Run
 from reports.notebook.paper_figures import save_paper_figures
 from reports.page.columns import RUN_TABLES
 from reports.page.dataset_card import dataset_card
+from reports.scores.taxonomy import EXPORTED_SCORES, with_canonical_names
 from reports.tables.files import replace_file
+from reports.tables.json_schema import json_schema
 from reports.tables.shared_columns import SPLITS
 from reports.tables.text_table import TextTable
 
@@ -101,9 +104,10 @@ def _table(run: Run, name: str, probes: Sequence[str]) -> TextTable:
 
 
 def _save_dataset(run: Run, name: str, frame: pd.DataFrame, path: Path) -> Path:
-    """Write a table as a data set on disk, a split a split, with its card."""
+    """Write a table as a data set on disk, a split a split, with its card, and as one file with its JSON Schema."""
     from datasets import Dataset, DatasetDict, disable_progress_bars, enable_progress_bars, is_progress_bar_enabled
 
+    frame = with_canonical_names(frame) if name == SCORES else frame
     parts = {split: frame[frame["split"] == split] for split in SPLITS} if "split" in frame else {"all": frame}
     splits = {split: Dataset.from_pandas(rows, preserve_index=False) for split, rows in parts.items() if len(rows)}
     target, shown = _free(path), is_progress_bar_enabled()
@@ -114,11 +118,21 @@ def _save_dataset(run: Run, name: str, frame: pd.DataFrame, path: Path) -> Path:
             DatasetDict(splits).save_to_disk(str(folder))
             sizes = {split: len(rows) for split, rows in parts.items() if len(rows)}
             (folder / "README.md").write_text(dataset_card(run, name, [*frame.columns], sizes), encoding="utf-8")
+            _write_schema(name, frame, folder)
             shutil.move(folder, target)
     finally:
         if shown:
             enable_progress_bars()
     return target
+
+
+def _write_schema(name: str, frame: pd.DataFrame, folder: Path) -> None:
+    """Write the table as NAME.parquet, and what its columns mean as NAME.schema.json."""
+    replace_file(frame, folder / f"{name}.parquet")
+    tables = {**RUN_TABLES, SCORES: EXPORTED_SCORES}
+    if name in tables:  # the best heads are a choice of columns of the scores
+        schema = json.dumps(json_schema(name, tables[name]), indent=2, ensure_ascii=False)
+        (folder / f"{name}.schema.json").write_text(schema + "\n", encoding="utf-8")
 
 
 def _free(folder: Path) -> Path:

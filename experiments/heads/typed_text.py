@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from mha import Model, align
+from mha.messages import OneLineError
 from mha.models.maps import MAPS
 from mha.nearest_name import nearest_name
 from mha.pieces import Pieces
@@ -13,7 +14,7 @@ from mha.reading.cross_attention import decoder_input
 from reports.head_names import head_hint
 
 
-class TypedError(ValueError):
+class TypedError(OneLineError):
     """A text, or a name, that a model has no answer to."""
 
 
@@ -39,7 +40,7 @@ def cut(model: Model, text: str, *, told: bool = False) -> tuple[list[str], Piec
 
 def find_head(name: str, model: str, layers: int, heads: int) -> tuple[int, int]:
     """Return layer and head from 0 of a name such as "3-5"; raises TypedError where the model has no such head."""
-    found = re.fullmatch(r"(\d+)-(\d+)", str(name))
+    found = re.fullmatch(r"(\d{1,9})-(\d{1,9})", str(name), re.ASCII)
     if found is None or not (1 <= int(found[1]) <= layers and 1 <= int(found[2]) <= heads):
         known = [f"{layer + 1}-{head + 1}" for layer in range(layers) for head in range(heads)]
         raise TypedError(f"{model} has no head {name!r}; {head_hint(name, known)}")
@@ -49,7 +50,7 @@ def find_head(name: str, model: str, layers: int, heads: int) -> tuple[int, int]
 def find_word(words: Sequence[str], word: str) -> int:
     """Return the index of the word that `word` means: a number from 1, or the word itself; raises TypedError."""
     if word.isdecimal():
-        if not 1 <= int(word) <= len(words):
+        if len(word) > 9 or not 1 <= int(word) <= len(words):
             raise TypedError(f"there is no word {word}: the text has words 1 to {len(words)}")
         return int(word) - 1
     places = [i for i, one in enumerate(words) if one == word]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -11,7 +10,8 @@ import numpy as np
 
 from experiments.config.config import Config
 from mha import Model, load_model
-from mha.models.model import shuffle_weights
+from mha.models.model import untrained
+from mha.parallel import in_order
 from probes import Document, Probe
 from probes.corpora.corpus import MemoryTexts, Texts
 from probes.evidence.results import Split, blind_control_sums, control_sums
@@ -48,7 +48,7 @@ def model_controls(config: Config, model: Model, shuffles: Sequence[int]) -> lis
     Fresh weights have the seeds from the run's on. A model that has such weights itself is not its own control: the
     seeds begin after its own.
     """
-    first = first_seed(config, model, "random")
+    first, trained = first_seed(config, model, "random"), _trained(config, model)
     controls = []
     for control, source, seeds in (
         (RANDOM, "random", range(first, first + config.controls.random)),
@@ -56,12 +56,18 @@ def model_controls(config: Config, model: Model, shuffles: Sequence[int]) -> lis
     ):
         for nth, seed in enumerate(seeds):
             name = f"{control} {nth + 1}" if nth else control
-            load = partial(load_model, config.model.reference, source, seed)
-            controls.append(ModelControl(name, control, seed, load))
+            controls.append(ModelControl(name, control, seed, partial(untrained, trained, source, seed)))
     if config.controls.words:
         places = partial(shuffled_places, seed=config.seed)
-        controls.append(ModelControl(WORDS, WORDS, config.seed, lambda: model, places))
+        reader = replace(model, precision=config.controls.precision)
+        controls.append(ModelControl(WORDS, WORDS, config.seed, lambda: reader, places))
     return controls
+
+
+def _trained(config: Config, model: Model) -> Model:
+    """Return the trained model of which controls are made, which is the run's own unless that is untrained itself."""
+    trained = load_model(config.model.reference) if model.source in ("random", "shuffled") else model
+    return replace(trained, precision=config.controls.precision)
 
 
 def first_seed(config: Config, model: Model, source: str) -> int:
@@ -90,12 +96,15 @@ def chosen_shuffles(
     if keep in (0, len(seeds)) or not asked or not len(texts):
         return [*seeds[:keep]]
     sample = MemoryTexts(sample_texts(texts, SAMPLE))
-    trained, tried = load_model(config.model.reference), {} if tried is None else tried
-    for seed in (seed for seed in seeds if seed not in tried):
-        shuffled = replace(trained, module=deepcopy(trained.module))
-        shuffle_weights(shuffled.module, seed)
+    trained, tried = _trained(config, model), {} if tried is None else tried
+
+    def strength(seed: int) -> dict[Question, float]:
+        shuffled = untrained(trained, "shuffled", seed)
         heads = of_model(score_corpus(shuffled, sample, asked, {}, settings, hits_alone=True).heads, asked)
-        tried[seed] = {question: float(sums.hits.sum(0).max()) for question, sums in heads.items()}
+        return {question: float(sums.hits.sum(0).max()) for question, sums in heads.items()}
+
+    untried = [seed for seed in seeds if seed not in tried]
+    tried.update(zip(untried, in_order(strength, untried), strict=True))
     best = np.array([[tried[seed][question] for question in tried[first]] for seed in seeds])
     return [seeds[place] for place in strongest_together(best, keep)]
 

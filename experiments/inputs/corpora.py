@@ -18,11 +18,16 @@ def open_corpora(config: Config) -> tuple[Corpus, Corpus]:
 
     Raises CorpusError where one corpus is to be divided, and either half would be empty.
     """
-    whole = _open(config.corpus.select)
+    whole = open_part(config.corpus.select)
     if config.corpus.report is not None:
-        return whole, _open(config.corpus.report)
+        return whole, open_part(config.corpus.report)
     select, report = whole.halves()
     documents = [half.size()["documents"] for half in (select, report)]
+    if sum(documents) == 1:
+        raise CorpusError(
+            f"{whole.name}: one document, and a split needs two: heads are selected on some documents and reported on "
+            "others; divide it (# newdoc in CoNLL-U), or give a second corpus as [corpus] report"
+        )
     if not all(documents) and any(documents):
         raise CorpusError(
             f"{whole.name}: heads are selected on some documents and reported on others, but the half for "
@@ -36,13 +41,14 @@ def open_corpus(name: str) -> Corpus:
     """Return the corpus of a name (the grammar in its default size) or of a file or folder; CorpusError for others."""
     path = Path(name)
     if name not in (*GENERATED, *NAMED) and path.exists():
-        return _open(CorpusPart(path=path))
+        return open_part(CorpusPart(path=path))
     if name not in GENERATED:
         corpus_path(name)  # says which name was meant
-    return _open(CorpusPart(name=name))
+    return open_part(CorpusPart(name=name))
 
 
-def _open(part: CorpusPart) -> Corpus:
+def open_part(part: CorpusPart) -> Corpus:
+    """Return the corpus that a table of a config names; raises CorpusError where it is not there."""
     if part.path is not None:
         return Corpus.read(part.path, first=part.first)
     assert part.name is not None

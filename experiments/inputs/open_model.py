@@ -29,12 +29,14 @@ def open_model(config: Config, out: Path, progress: Progress) -> Opened:
     """Load the model that a config names, or train it first; a training that lies in `out` is gone on with."""
     section = config.model
     if section.source in ("pretrained", "random", "shuffled"):
-        return Opened(load_model(section.reference, section.source, config.seed), config)
+        loaded = load_model(section.reference, section.source, config.seed)
+        return Opened(replace(loaded, precision=section.precision), config)
     trainings: dict[int, Path] = {}
     if section.source == "train":
         trainings = train_seeds(config, out, resume=True, needed=_steps(config), on_progress=noted(progress))
     training = next(iter(trainings.values()), Path(section.name))
     model, checkpoint, step = open_checkpoint(training, section.step)
+    model = replace(model, precision=section.precision)
     if section.source == "train":
         model = replace(model, name=config.name, source="train")
     else:

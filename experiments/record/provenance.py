@@ -18,11 +18,15 @@ import torch
 
 from experiments.config.config import Config
 from mha import Model
+from mha.precision import name_of_precision
 from probes import Corpus, get_probe
 from probes.corpora.corpus import data_folder
 from probes.evidence.results import SPLITS
 from probes.words.rare import LIST
 from reports.run.record import CorpusFacts, ListFacts, ModelFacts, RunRecord
+
+DEVICE = torch.device("cpu")
+"That models run on."
 
 PACKAGES = ("torch", "transformers", "tokenizers", "datasets", "scikit-learn", "numpy", "scipy", "pandas", "matplotlib")
 
@@ -34,7 +38,11 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
         **machine(started),
         wall_seconds=round(time.time() - started, 1),
         seed=config.seed,
-        device="cpu",
+        device=DEVICE.type,
+        precision={
+            of: name_of_precision(precision, DEVICE)
+            for of, precision in (("model", model.precision), ("controls", config.controls.precision))
+        },
         model=ModelFacts(
             name=model.name,
             source=model.source,

@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from experiments.claims.registry import load_claim
-from experiments.claims.study import run_claim
+from experiments.claims.run.registry import load_claim
+from experiments.claims.run.study import run_claim
 from experiments.config.config import Config, ConfigError
 from experiments.config.file import read_toml
 from experiments.record.progress import Progress, silent
@@ -26,7 +26,10 @@ from reports.run.record import RunRecord, read_record
 CONFIGS = Path(__file__).parent.parent / "configs"
 
 CLAIM = "claim-"
-"What names of readings begin with that are claims: claim-heads is experiments/configs/claims/heads.toml."
+"What names of readings begin with that are claims: claim-heads is heads.toml in one of CLAIM_FOLDERS."
+
+CLAIM_FOLDERS = ("claims", "interventions")
+"Of experiments/configs."
 
 
 @dataclass(frozen=True)
@@ -116,9 +119,9 @@ def fingerprint(paths: Sequence[Path]) -> str:
 
 def get_reading(name: str) -> Reading:
     """Return a reading by name; raises FindingError where there is none."""
-    path = CONFIGS / "claims" / f"{name.removeprefix(CLAIM)}.toml"
-    if not name.startswith(CLAIM):
-        path = CONFIGS / "findings" / f"{name}.toml"
+    folders = CLAIM_FOLDERS if name.startswith(CLAIM) else ("findings",)
+    paths = [CONFIGS / folder / f"{name.removeprefix(CLAIM)}.toml" for folder in folders]
+    path = next((path for path in paths if path.is_file()), paths[0])
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in (CONFIGS / "findings").glob("*.toml")))
         raise FindingError(f"no reading {name!r} at {path}; there are {known}, and {CLAIM}NAME for claims")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from experiments.config.config import Config, ConfigError, TrainingConfig, with_studies
-from experiments.config.file import find_config, read_toml, resolve_tables, validated
+from experiments.config.file import find_config, named, read_toml, resolve_tables, validated
 from experiments.run.studies import STUDIES
 
 RunConfig: Final = with_studies(
@@ -40,5 +40,6 @@ def load_training(path: Path, changes: Sequence[str] = ()) -> TrainingConfig:
 
 def checked(values: dict[str, Any], folder: Path, where: Path) -> Config:
     """Return the values of a config, checked; files that tables name are in `folder`, and errors begin with `where`."""
-    resolve_tables(values, folder, RunConfig)
+    with named(where):
+        resolve_tables(values, folder, RunConfig)
     return validated(RunConfig, values, where)

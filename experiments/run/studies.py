@@ -20,11 +20,13 @@ from experiments.studies.maps.chains import ChainStudy
 from experiments.studies.maps.circuits import CircuitStudy
 from experiments.studies.maps.confusion import ConfusionStudy
 from experiments.studies.maps.counts import HitCounts
+from experiments.studies.maps.deciles import DecileStudy
 from experiments.studies.maps.drift import DriftStudy
 from experiments.studies.maps.ensembles import Ensembles
 from experiments.studies.maps.explained import ExplainedStudy
 from experiments.studies.maps.few_labels import FewLabelsStudy
 from experiments.studies.maps.headset import HeadSetStudy
+from experiments.studies.maps.mixing import MixingStudy
 from experiments.studies.maps.relatedness import RelatednessStudy
 from experiments.studies.maps.shapes import ShapeStudy
 from experiments.studies.maps.sinks import SinkStudy
@@ -33,18 +35,26 @@ from experiments.studies.study import Read, Result, Results, Study
 from experiments.studies.surroundings import Surroundings
 from experiments.studies.trained.answers import AnswerStudy
 from experiments.studies.trained.classifiers import ClassifierStudy
+from experiments.studies.trained.explanation import ExplanationStudy
 from experiments.studies.trained.parsers import ParserStudy
+from experiments.studies.trained.probing import LayerProbingStudy
+from experiments.studies.trained.states import StatesStudy
 from reports import write_studies
 
 STUDIES: Final[tuple[type[Study[Any]], ...]] = (
     ShapeStudy,
     SinkStudy,
+    DecileStudy,
     ConfusionStudy,
     ChainStudy,
     RelatednessStudy,
     CircuitStudy,
+    MixingStudy,
     ClassifierStudy,
     ParserStudy,
+    StatesStudy,
+    LayerProbingStudy,
+    ExplanationStudy,
     PatchingStudy,
     HeadSetStudy,
     Ensembles,

@@ -132,6 +132,8 @@ class Finding:
     "Id of the finding of its group that counts; empty where it is this one."
     unclaimed: str = ""
     "Why the paper does not claim what is tested; it is not counted."
+    revised: str = ""
+    "How its rule was changed after its numbers had been seen; it is not counted."
     weaker: str = ""
     "What of the claim is not tested: then it is a weaker version that holds, and not the claim."
     original: tuple[str, ...] = ()
@@ -155,11 +157,12 @@ class Finding:
     def uncounted(self) -> str:
         """Why it is not among the findings that are counted; empty where it is."""
         repeats = f"it rests on the number of {self.repeats}" if self.repeats else ""
-        return "; ".join(filter(None, (self.fact, repeats, self.unclaimed)))
+        revised = f"its rule was changed after its numbers had been seen: {self.revised}" if self.revised else ""
+        return "; ".join(filter(None, (self.fact, repeats, self.unclaimed, revised)))
 
     @property
     def counted(self) -> bool:
-        """Whether it is counted: it is no fact, repeats no other finding, and is what the paper claims."""
+        """Whether it is counted: it is a claim of the paper, no fact, no repeat, by a rule set before."""
         return not self.uncounted
 
 

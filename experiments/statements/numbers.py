@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,9 @@ import pandas as pd
 from experiments.statements.estimates import Estimate
 from experiments.statements.figure import Figure, Point
 from experiments.statements.finding import Measured, Missing, Numbers, Statement
-from reports import Run
+
+if TYPE_CHECKING:
+    from reports import Run
 
 DRAWS = 4000
 "Draws behind an interval of several numbers together, and resamples of heads."

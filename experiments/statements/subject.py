@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from experiments.statements.learned import CONTROLS
-from mha import load_model
 from mha.models.folders import NAMED
-from mha.models.model import SOURCES, Model
-from mha.training.checkpoints import find_checkpoint
+
+if TYPE_CHECKING:
+    from mha import Model
 
 SCRATCH = "scratch"
 "In the place of a model: the encoders that readings train themselves."
@@ -48,6 +48,8 @@ class Subject:
             called = model = spoken
         if model == SCRATCH:
             return cls(SCRATCH)
+        from mha.models.model import SOURCES  # torch: not for lists of findings
+
         name, colon, source = (f"{BASE}:{model}" if model in CONTROLS else model).rpartition(":")
         if not colon or source not in SOURCES:
             name, source = model, "pretrained"
@@ -59,6 +61,8 @@ class Subject:
         """Return random or shuffled weights of its shape; those of a training are made from its last checkpoint."""
         name = self.name
         if self.source == "checkpoint":
+            from mha.training.checkpoints import find_checkpoint
+
             name = str(find_checkpoint(Path(name)))
         spoken = kind if self.spoken == BASE else f"{self.spoken}, {kind}"
         return type(self)(spoken, name, kind, self.spoken)
@@ -94,6 +98,8 @@ class Subject:
         """Load it, to say before any work that it is not there; None for SCRATCH."""
         if self.trained_here or self.source == "checkpoint":
             return None
+        from mha import load_model
+
         return load_model(self.name, self.source)
 
 

@@ -43,7 +43,7 @@ def read_checkpoints(folder: Path, steps: Sequence[int] | None = None) -> list[C
         raise ConfigError(
             f"{folder}: a biography takes two checkpoints or more, found {len(chosen)} in {folder / 'checkpoints'}"
         )
-    events, checkpoints, before = _read_log(folder / LOG), [], 0
+    events, checkpoints, before = training_events(folder / LOG), [], 0
     logged = [(one["step"], one["loss"]) for one in events if one["event"] == "step"]
     for step in chosen:
         measured = [one["loss"] for one in events if one["event"] == "evaluation" and one["step"] == step]
@@ -64,15 +64,15 @@ def _mean_loss(logged: Sequence[tuple[int, float]], after: int, until: int) -> f
     return total / steps if steps else math.nan
 
 
-def _read_log(path: Path) -> list[dict[str, Any]]:
+def training_events(path: Path) -> list[dict[str, Any]]:
     """Return the events with a step and a loss; of a line that a kill cut off nothing is read, nor of a missing log."""
     if not path.is_file():
         return []
     events = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             event = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(event, dict) and {"event", "step", "loss"} <= set(event):
             events.append(event)

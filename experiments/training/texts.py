@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 from experiments.config.section import ConfigError
 from experiments.config.train_config import GRAMMAR, TextsSection, TrainSection
 from mha import load_model
+from mha.training.arcs import GoldArcs
 from mha.training.packed_rows import Rows, RowsError, StoredRows, StreamedRows, store_rows
 from mha.training.vocabulary import Vocabulary, VocabularySettings, train_tokenizer, write_tokenizer
 from probes import Corpus
@@ -43,11 +44,37 @@ def open_texts(part: TextsSection) -> Iterable[str]:
     if part.path is not None:
         return TextFiles(part.path, part.unit or "line")
     assert part.name is not None
-    if part.name == GRAMMAR:
-        return CorpusTexts(Corpus.generated(part.documents, part.seed), part.unit or "sentence")
-    if part.name in CORPORA:
-        return CorpusTexts(Corpus.read(corpus_path(part.name), name=part.name), part.unit or "sentence")
+    if part.name == GRAMMAR or part.name in CORPORA:
+        return CorpusTexts(_corpus(part), part.unit or "sentence")
     return TextFiles((texts_path(part.name),), part.unit or "line")
+
+
+def _corpus(part: TextsSection) -> Corpus:
+    assert part.name is not None
+    if part.name == GRAMMAR:
+        return Corpus.generated(part.documents, part.seed)
+    return Corpus.read(corpus_path(part.name), name=part.name)
+
+
+def open_arcs(train: TrainSection, vocabulary: Vocabulary) -> GoldArcs | None:
+    """Return the arcs of all sentences of a training's corpus; None where the loss has no term for them.
+
+    Raises ConfigError where none has an arc of the relations that are asked for.
+    """
+    if train.arcs is None:
+        return None
+    relations, parsed = train.arcs.relations, []
+    for document in _corpus(train.data).stream():
+        for sentence in document.sentences:
+            arcs = [
+                (word, head)
+                for word, (head, relation) in enumerate(zip(sentence.heads.tolist(), sentence.deprels, strict=True))
+                if head >= 0 and (relations is None or relation in relations)
+            ]
+            parsed.append((sentence.words, arcs))
+    if not any(arcs for _, arcs in parsed):
+        raise ConfigError(f"train.arcs: {train.data.name} has no arc" + (f" of {relations}" if relations else ""))
+    return GoldArcs.of(parsed, vocabulary, train.length)
 
 
 def open_material(train: TrainSection) -> Material:

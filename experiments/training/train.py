@@ -14,8 +14,9 @@ from experiments.config.config import Config, TrainingConfig
 from experiments.config.section import ConfigError
 from experiments.config.train_config import StartSection, TrainSection
 from experiments.training.model_card import write_model_card
-from experiments.training.texts import open_material, open_rows, open_vocabulary
+from experiments.training.texts import open_arcs, open_material, open_rows, open_vocabulary
 from mha import Encoder, EncoderConfig, Model, load_model
+from mha.training.arcs import ArcTerm
 from mha.training.checkpoints import FOLDER, Schedule, find_checkpoint, read_record
 from mha.training.masking import Masking
 from mha.training.packed_rows import Rows, StoredRows
@@ -51,7 +52,7 @@ def train_seeds(
     start = None if section.start is None else opened_start(section.start)
     shape = encoder_config(section, vocabulary) if start is None else start.config
     fresh = section.start is None or section.start.fresh
-    task = Task(shape, vocabulary, rows, held_out, None if fresh else start)
+    task = Task(shape, vocabulary, rows, held_out, None if fresh else start, open_arcs(section, vocabulary))
     folders = {}
     for seed in section.seeds:
         folders[seed] = out / config.name / f"seed-{seed}"
@@ -124,11 +125,16 @@ def training_settings(section: TrainSection, rows: Rows, seed: int) -> TrainingS
         assert section.tokens is not None
         full = rows.pieces() / len(rows) if isinstance(rows, StoredRows) else rows.length
         steps = math.ceil(section.tokens / (full * section.rows))
-    alike = TrainingSettings.__dataclass_fields__.keys() & TrainSection.model_fields.keys() - {"steps", "masking"}
+    alike = TrainingSettings.__dataclass_fields__.keys() & TrainSection.model_fields.keys() - {
+        "steps",
+        "masking",
+        "arcs",
+    }
     try:
         return TrainingSettings(
             steps=steps,
             masking=Masking(**section.masking.model_dump()),
+            arcs=None if section.arcs is None else ArcTerm(**section.arcs.model_dump(exclude={"relations"})),
             schedule=Schedule(**checkpoints),
             keep=keep,
             states=states,

@@ -30,6 +30,7 @@ from mha.encoder.families import (
     read_pruned,
     write_pruned,
 )
+from mha.messages import OneLineError
 
 __all__ = ["FAMILIES", "WeightsError", "export_encoder", "load_encoder", "read_config"]
 
@@ -38,7 +39,7 @@ DEFAULTS = {f.name: f.default for f in fields(EncoderConfig)}
 SIZES = ("vocab", "layers", "heads", "model", "feed_forward", "positions", "embedding")
 
 
-class WeightsError(ValueError):
+class WeightsError(OneLineError):
     """A model folder that `Encoder` cannot represent exactly, or an encoder that no family can."""
 
 

@@ -16,13 +16,14 @@ from mha.attention import MultiHeadAttention
 from mha.encoder.encoder import Encoder, Layer
 from mha.encoder.families import FAMILIES
 from mha.encoder.layout import Packing
+from mha.messages import OneLineError
 from mha.models.model import Model
 
 CHUNK = 64
 "Words whose inputs are made at a time, at every place."
 
 
-class CircuitError(ValueError):
+class CircuitError(OneLineError):
     """A model whose weights cannot be read without text."""
 
 

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from mha.messages import OneLineError
+
 HUB = "hub:"
 "What stands before the id of a model on the hub; nothing else makes use of the network."
 
@@ -21,7 +23,7 @@ MINILM_SHA256 = {
 "The files of the embedded model that numbers depend on."
 
 
-class ModelError(ValueError):
+class ModelError(OneLineError):
     """A model that cannot be found or loaded."""
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,6 +18,7 @@ from mha.encoder.encoder import Encoder, Entry, MaskedLMHead
 from mha.encoder.weights import FAMILIES, load_encoder
 from mha.hub import load_hub_model
 from mha.models.folders import ModelError, find_model, hub_revision, read_model_config, weights_sha256
+from mha.precision import autocast, uses_bf16
 
 SOURCES = ("pretrained", "random", "shuffled")
 "As loaded; fresh weights of the same architecture; loaded weights shuffled within each matrix."
@@ -45,6 +48,8 @@ class Model:
     "Of the tokenizer as it is used; None where it is of no folder."
     revision: str | None = None
     "Commit of the hub; None for models from elsewhere."
+    precision: str = "fp32"
+    "Of products, one of `mha.precision.PRECISIONS`."
 
     def __post_init__(self) -> None:
         """Refuse an encoder from which heads were taken out: what is not there has no map and no score."""
@@ -56,11 +61,12 @@ class Model:
 
     def run(self, ids: Int[Tensor, "batch piece"], mask: Bool[Tensor, "batch piece"] | None) -> Float[Tensor, "b p m"]:
         """Return the vectors of the last layer."""
-        if isinstance(self.module, Encoder):
-            return self.module(ids, mask)
-        real = torch.ones_like(ids) if mask is None else mask.long()
-        output: Tensor = self.module(input_ids=ids, attention_mask=real)[0]
-        return output
+        with self._arithmetic(ids):
+            if isinstance(self.module, Encoder):
+                return self.module(ids, mask)
+            real = torch.ones_like(ids) if mask is None else mask.long()
+            output: Tensor = self.module(input_ids=ids, attention_mask=real)[0]
+        return output.float()
 
     def read(
         self,
@@ -74,9 +80,13 @@ class Model:
         `chosen` are indices in the flattened batch. With `entry`, for our Encoder, the pass begins there.
         """
         if isinstance(self.module, Encoder):
-            return self.module(ids, real, chosen=chosen, entry=entry)
+            with self._arithmetic(ids):
+                return self.module(ids, real, chosen=chosen, entry=entry)
         vectors = self.run(ids, real)
         return vectors if chosen is None else vectors.flatten(0, 1).index_select(0, chosen)
+
+    def _arithmetic(self, ids: Tensor) -> AbstractContextManager[object]:
+        return autocast(uses_bf16(self.precision, ids.device), ids.device)
 
 
 def load_model(name: str, source: str = "pretrained", seed: int = 0, *, whole: bool = False) -> Model:
@@ -114,6 +124,20 @@ def load_model(name: str, source: str = "pretrained", seed: int = 0, *, whole: b
     )
 
 
+def untrained(model: Model, source: str, seed: int) -> Model:
+    """Return a trained model with the weights that `load_model` gives it for the sources "random" and "shuffled".
+
+    The files of our `Encoder` are not read again.
+    """
+    if not isinstance(model.module, Encoder):
+        return replace(load_model(model.name, source, seed), precision=model.precision)
+    if source == "random":
+        return replace(model, source=source, module=_fresh(model.module, seed))
+    module = deepcopy(model.module)
+    shuffle_weights(module, seed)
+    return replace(model, source=source, module=module)
+
+
 def _load(folder: Path, config: dict[str, Any], random_seed: int | None, whole: bool) -> nn.Module:
     if config.get("model_type") not in FAMILIES:
         try:
@@ -121,10 +145,12 @@ def _load(folder: Path, config: dict[str, Any], random_seed: int | None, whole: 
         except Exception as error:  # transformers, safetensors and torch each have errors of their own
             raise ModelError(f"{folder}: transformers cannot load it: {str(error).splitlines()[0]}") from error
     encoder = load_encoder(folder)
-    if random_seed is None:
-        return encoder
+    return encoder if random_seed is None else _fresh(encoder, random_seed)
+
+
+def _fresh(encoder: Encoder, seed: int) -> Encoder:
     with torch.random.fork_rng():
-        torch.manual_seed(random_seed)
+        torch.manual_seed(seed)
         fresh = Encoder(encoder.config).eval()
         if encoder.lm_head is not None:
             fresh.lm_head = _fresh_head(fresh)  # last: the body has the weights that it would have without
@@ -208,7 +234,8 @@ def _hub_tokenizer(folder: Path) -> Any:
     from transformers import AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(str(folder), add_prefix_space=True, trust_remote_code=False)
+        local = {"trust_remote_code": False, "local_files_only": True}
+        tokenizer = AutoTokenizer.from_pretrained(str(folder), add_prefix_space=True, **local)
     except Exception as error:  # each kind of malformed file has its own, plain Exception among them
         what = (str(error) or type(error).__name__).splitlines()[0]
         raise ModelError(f"{folder}: no tokenizer could be loaded: {what}") from error

@@ -17,13 +17,14 @@ from safetensors.torch import save
 from torch import Tensor
 
 from mha.encoder.weights import WeightsError
+from mha.messages import OneLineError
 
 FOLDER, RECORD, STATE = "checkpoints", "training.json", "state.safetensors"
 NAME = re.compile(r"step-(\d{8})")
 LAST_STEP = 10**8 - 1
 
 
-class CheckpointError(ValueError):
+class CheckpointError(OneLineError):
     """A checkpoint that cannot be written, found or used."""
 
 
@@ -82,8 +83,20 @@ def find_checkpoint(training: Path, step: int | None = None) -> Path:
     if step in found:
         return found[step]
     expected = "expected the folder of one seed of a training that has been run, such as runs/scratch/seed-1"
-    there = f"there are steps {', '.join(map(str, found))}" if found else expected
+    there = f"there are steps {', '.join(map(str, found))}" if found else _damaged(training) or expected
     raise CheckpointError(f"{training}: no whole checkpoint{'' if step is None else f' of step {step}'}; {there}")
+
+
+def _damaged(training: Path) -> str:
+    """Say which checkpoint of a training is not whole, and in what; empty where there is none."""
+    for path in sorted((training / FOLDER).glob("step-*")):
+        try:
+            files = read_record(path)["files"]
+            short = next(name for name, size in files.items() if (path / name).stat().st_size != size)
+            return f"{path.name} is damaged: {short} has not the size that {RECORD} says"
+        except (ValueError, OSError, KeyError, AttributeError, StopIteration) as error:
+            return f"{path.name} is damaged: {error}"
+    return ""
 
 
 def is_whole(checkpoint: Path) -> bool:
@@ -91,7 +104,7 @@ def is_whole(checkpoint: Path) -> bool:
     try:
         files = read_record(checkpoint)["files"]
         return all((checkpoint / name).stat().st_size == size for name, size in files.items())
-    except (CheckpointError, OSError, KeyError, AttributeError):
+    except (ValueError, OSError, KeyError, AttributeError):  # of a record that is none, or names what is no file
         return False
 
 

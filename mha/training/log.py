@@ -24,7 +24,7 @@ def truncate_log(path: Path, step: int) -> None:
         try:
             if json.loads(line)["step"] <= step:
                 kept.append(line + "\n")
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             break  # nothing behind a broken line is older than it
     partial = path.with_name(f".{path.name}-partial")
     partial.write_text("".join(kept), encoding="utf-8")

@@ -1,17 +1,16 @@
-"""What moves the weights: groups of parameters, the learning rate of a step, and the precision of the products."""
+"""What moves the weights: groups of parameters, the learning rate of a step, and its arithmetic."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import nn
 
 DECAYS = ("linear", "cosine")
-PRECISIONS = ("auto", "bf16", "fp32")
 
 
 def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
@@ -52,17 +51,3 @@ def training_arithmetic(threads: int | None) -> Iterator[None]:
         torch.set_flush_denormal(False)
         if threads is not None:
             torch.set_num_threads(before)
-
-
-def uses_bf16(precision: str, device: torch.device) -> bool:
-    """Return whether products are made in bfloat16; "auto" does so where the processor has instructions for it."""
-    if precision != "auto":
-        return precision == "bf16"
-    if device.type == "cuda":
-        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    return device.type == "cpu" and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
-
-
-def autocast(bf16: bool, device: torch.device) -> AbstractContextManager[object]:
-    """Return the context in which the loss is computed."""
-    return torch.autocast(device.type, torch.bfloat16) if bf16 else nullcontext()

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from mha.precision import PRECISIONS
+from mha.training.arcs import ArcTerm
 from mha.training.checkpoints import LAST_STEP, CheckpointError, Schedule
 from mha.training.masking import Masking
-from mha.training.optimization import DECAYS, PRECISIONS
+from mha.training.optimization import DECAYS
 
 MAY_CHANGE = ("keep", "states", "threads", "trackers")
 """Settings that a training may go on with although it began with others.
@@ -48,6 +50,8 @@ class TrainingSettings:
     precision: str = "auto"
     'Of the matrix products: "bf16", "fp32", or "auto" for bf16 where the processor has it. Weights stay fp32.'
     masking: Masking = field(default_factory=Masking)
+    arcs: ArcTerm | None = None
+    "A term of the loss for attention on the gold arcs of the task; None for none."
     schedule: Schedule = field(default_factory=Schedule)
     "When checkpoints are written."
     keep: int = 0
@@ -65,6 +69,9 @@ class TrainingSettings:
 
     A training goes on with another number than it began with only where that is given here.
     """
+    fixed: tuple[str, ...] = ()
+    """Patterns of `mha.causal.fixed_patterns` that the first heads of every layer have, in training and evaluation.
+    Checkpoints hold the weights alone: who reads them has to fix the heads again."""
     seed: int = 0
     "Of the first weights, the order of the rows, masks and dropout."
     trackers: tuple[str, ...] = ()
@@ -104,7 +111,9 @@ class TrainingSettings:
 
     def recorded(self) -> dict[str, Any]:
         """Return the settings as they stand in a checkpoint."""
-        found = {name: value for name, value in asdict(self).items() if name != "threads" or value is not None}
+        # as older checkpoints have it
+        unsaid = {name for name in ("threads", "arcs", "fixed") if getattr(self, name) in (None, ())}
+        found = {name: value for name, value in asdict(self).items() if name not in unsaid}
         # nothing where no answer is named, which is also what older checkpoints say
         found["masking"] = {name: value for name, value in found["masking"].items() if name != "answers" or value}
         as_json: dict[str, Any] = json.loads(json.dumps(found))

@@ -11,8 +11,10 @@ import numpy as np
 
 from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.encoder.masked_lm import MaskedBatch
+from mha.training.arcs import GoldArcs
 from mha.training.checkpoints import CheckpointError
 from mha.training.masking import Masking, mask_rows
+from mha.training.objective import ArcBatch
 from mha.training.packed_rows import Rows, StoredRows
 from mha.training.settings import TrainingError as TrainingError
 from mha.training.settings import TrainingSettings, check_unchanged
@@ -34,6 +36,9 @@ class Task:
     start: Encoder | None = None
     "Whose weights training begins with (fine-tuning); fresh ones where there is none, and where it has no such head."
 
+    arcs: GoldArcs | None = None
+    "Gold arcs of the training texts, for settings that have a term for attention on them."
+
     def __post_init__(self) -> None:
         """Refuse parts that do not fit together."""
         shape, size, padding = self.encoder, self.vocabulary.size, self.vocabulary.special["[PAD]"]
@@ -51,6 +56,8 @@ class Task:
     def recorded(self) -> dict[str, Any]:
         """Return what a checkpoint says of the task."""
         texts = {"rows": self.rows.fingerprint, "held_out": self.held_out.fingerprint if self.held_out else None}
+        if self.arcs is not None:
+            texts["arcs"] = self.arcs.fingerprint
         shape = asdict(self.encoder)
         # as JSON has it; None where nothing was taken out, which is also what older checkpoints say
         shape["pruned"] = [list(head) for head in self.encoder.pruned] or None
@@ -96,6 +103,8 @@ class StepBatches:
     "Pieces to predict; 0 where all rows hold only unknown words."
     tokens: int
     "Pieces that are no padding."
+    arcs: list[ArcBatch | None]
+    "The gold arcs of each part; None where the loss of this step has no term for them."
 
 
 def step_batches(
@@ -110,8 +119,14 @@ def step_batches(
     stream = task.rows.batches(settings.rows, start, settings.seed)
     for step, rows in zip(range(start + 1, settings.steps + 1), stream, strict=False):
         hidden = mask_rows(rows, task.vocabulary, settings.masking, settings.seed, step)
-        own = [hidden.batch(slice(at * size, (at + 1) * size)) for at in range(rank * parts, (rank + 1) * parts)]
-        yield StepBatches(own, int(hidden.masked.sum()), int((hidden.blocks >= 0).sum()))
+        places = [slice(at * size, (at + 1) * size) for at in range(rank * parts, (rank + 1) * parts)]
+        arcs: list[ArcBatch | None] = [None] * parts
+        if settings.arcs is not None and settings.arcs.counts(step):
+            if task.arcs is None:
+                raise TrainingError("the settings have a term for attention on arcs, but the task has no arcs")
+            arcs = [*task.arcs.batches(rows, task.vocabulary, places)]
+        own = [hidden.batch(place) for place in places]
+        yield StepBatches(own, int(hidden.masked.sum()), int((hidden.blocks >= 0).sum()), arcs)
 
 
 def evaluation_batches(task: Task, settings: TrainingSettings, rank: int, processes: int) -> list[MaskedBatch]:

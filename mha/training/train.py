@@ -13,12 +13,15 @@ from typing import Any
 
 import torch
 from accelerate import Accelerator
-from accelerate.state import AcceleratorState, PartialState
-from torch import Tensor, nn
+from accelerate.state import PartialState
+from torch import Tensor
 
+from mha.causal.fixed_patterns import fixed_heads
 from mha.encoder.encoder import Encoder
-from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss, masked_logits
+from mha.encoder.masked_lm import masked_lm_loss
 from mha.encoder.weights import export_encoder
+from mha.foreign import reset_accelerator
+from mha.precision import autocast, uses_bf16
 from mha.training.checkpoints import (
     STATE,
     CheckpointError,
@@ -32,7 +35,8 @@ from mha.training.checkpoints import (
     write_checkpoint,
 )
 from mha.training.log import LOG, TrainingLog, check_trackers, truncate_log
-from mha.training.optimization import autocast, learning_rate, parameter_groups, training_arithmetic, uses_bf16
+from mha.training.objective import MaskedLMObjective
+from mha.training.optimization import learning_rate, parameter_groups, training_arithmetic
 from mha.training.prefetch import Prefetched
 from mha.training.settings import TrainingSettings, check_threads
 from mha.training.state import restore_state, training_state
@@ -57,19 +61,6 @@ class TrainingProgress:
 
 
 OnProgress = Callable[[TrainingProgress], None]
-
-
-class _MaskedLM(nn.Module):
-    """The loss as a module, for the wrapper that adds up gradients between processes; 0 where nothing is masked."""
-
-    def __init__(self, encoder: Encoder) -> None:
-        super().__init__()
-        self.encoder = encoder
-
-    def forward(self, batch: MaskedBatch) -> Tensor:
-        if len(batch.gold):
-            return masked_lm_loss(self.encoder, batch)
-        return masked_logits(self.encoder, batch).sum()  # of no number, but it leads to every weight
 
 
 def train(
@@ -111,7 +102,7 @@ class _Training:
     def __init__(self, folder: Path, task: Task, settings: TrainingSettings) -> None:
         self.folder, self.task, self.settings = folder, task, settings
         check_trackers(settings.trackers)
-        AcceleratorState._reset_state()  # of another training in this process, whose precision would be kept
+        reset_accelerator()  # of another training in this process
         self.accelerator = Accelerator(
             mixed_precision="no", log_with=list(settings.trackers) or None, project_dir=str(folder)
         )
@@ -121,7 +112,7 @@ class _Training:
             torch.manual_seed(settings.seed)
             self.encoder = Encoder(task.encoder, lm_head=True)
         task.begin(self.encoder)
-        self.model = self.accelerator.prepare(_MaskedLM(self.encoder))
+        self.model = self.accelerator.prepare(MaskedLMObjective(self.encoder, settings.fixed))
         self.parameters = [*self.encoder.parameters()]
         self.optimizer = torch.optim.AdamW(
             parameter_groups(self.encoder, settings.weight_decay),
@@ -202,21 +193,24 @@ class _Training:
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.model.train()
-        total = torch.zeros((), device=self.accelerator.device)
-        for number, part in enumerate(batch.parts):
+        device, weight = self.accelerator.device, 0.0 if settings.arcs is None else settings.arcs.weight
+        total, attention = torch.zeros((), device=device), torch.zeros((), device=device)
+        for number, (part, arcs) in enumerate(zip(batch.parts, batch.arcs, strict=True)):
             torch.manual_seed(_dropout_seed(settings.seed, step, self.rank, number))
             waits = number + 1 < len(batch.parts)
             with self.accelerator.no_sync(self.model) if waits else nullcontext():
-                with autocast(self.bf16, self.accelerator.device):
-                    loss = self.model(part.to(self.accelerator.device))
+                with autocast(self.bf16, device):
+                    loss, on_arcs = self.model(part.to(device), None if arcs is None else arcs.to(device))
                 # gradients are averaged over processes: so every piece counts the same, whatever its part
                 loss = loss * (len(part.gold) * self.processes / max(batch.masked, 1))
-                loss.backward()
+                on_arcs = on_arcs * self.processes
+                (loss if arcs is None else loss - weight * on_arcs).backward()
             total += loss.detach()
+            attention += on_arcs.detach()
         norm = torch.nn.utils.clip_grad_norm_(self.parameters, settings.clip)
         self.optimizer.step()
         self.optimizer.zero_grad()
-        self.pending.append(torch.stack([total, norm]))
+        self.pending.append(torch.stack([total, norm, attention]))
         self.step, self.tokens = step, self.tokens + batch.tokens
 
     def _look(self) -> None:
@@ -236,7 +230,7 @@ class _Training:
     def _report(self) -> None:
         """Log the mean loss since the last report; stop where a loss or gradient is no number."""
         values = self.accelerator.reduce(torch.stack(self.pending), "mean").tolist()
-        for number, (loss, norm) in enumerate(values, start=self.step - len(values) + 1):
+        for number, (loss, norm, _) in enumerate(values, start=self.step - len(values) + 1):
             if not (math.isfinite(loss) and math.isfinite(norm)):
                 self.log.write("stopped", number, why=f"loss {loss}, norm of gradients {norm}")
                 raise TrainingError(
@@ -244,11 +238,13 @@ class _Training:
                     f"{last_good(self.folder)}, but lower learning_rate (or precision fp32) under another name first"
                 )
         now = time.perf_counter()
-        self.loss = sum(loss for loss, _ in values) / len(values)
+        self.loss = sum(loss for loss, _, _ in values) / len(values)
         pace = (self.tokens - self.reported) / max(now - self.clock, 1e-9)
         self.pending, self.clock, self.reported = [], now, self.tokens
         numbers = {"loss": self.loss, "tokens": self.tokens, "gradient_norm": values[-1][1]}
         numbers |= {"learning_rate": self.optimizer.param_groups[0]["lr"], "tokens_per_second": round(pace, 1)}
+        if self.settings.arcs is not None and self.settings.arcs.counts(self.step):
+            numbers["attention_on_arcs"] = values[-1][2]
         self.log.write("step", self.step, **numbers)
         self.accelerator.log(numbers, step=self.step)
         if self.on_progress is not None and self.accelerator.is_main_process:
@@ -261,7 +257,7 @@ class _Training:
         self.encoder.eval()
         sums = torch.zeros(2)
         for batch in self.held_out:
-            with autocast(self.bf16, self.accelerator.device):
+            with autocast(self.bf16, self.accelerator.device), fixed_heads(self.encoder, self.settings.fixed):
                 loss = masked_lm_loss(self.encoder, batch.to(self.accelerator.device))
             sums += torch.tensor([loss.item() * len(batch.gold), len(batch.gold)])
         loss, masked = self.accelerator.reduce(sums.to(self.accelerator.device), "sum").tolist()

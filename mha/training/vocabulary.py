@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mha.messages import OneLineError
+
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 "The special pieces; their ids are 0 to 4, whatever the text."
 
@@ -24,7 +26,7 @@ SMALLEST_BPE = 256 + len(SPECIAL)
 "Every byte is a piece of a byte-level BPE, which therefore never needs [UNK]."
 
 
-class VocabularyError(ValueError):
+class VocabularyError(OneLineError):
     """A vocabulary that cannot be learnt, or a tokenizer that training cannot use."""
 
 

@@ -182,6 +182,8 @@ class _Block:
                 lines.append(number)
             if "Entity=" in token["misc"]:
                 cells.append(BracketCell(number, before, len(words), token["misc"]))
+        if not words:
+            raise self.error(self.start, "no word in these lines")
         heads = self.heads([word["head"] for word in words], lines)
         return Sentence(
             id=self.metadata.get("sent_id") or self.place(self.start),

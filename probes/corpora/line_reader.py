@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from mha.messages import OneLineError
+
 DIGITS = 9
 "Of the longest number that a corpus may hold: such a number fits in 32 bits."
 
 
-class CorpusError(ValueError):
+class CorpusError(OneLineError):
     """A corpus file cannot be read; the message is one line that names the file and, where there is one, the line."""
 
 

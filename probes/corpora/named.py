@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final, Self
 
 from mha.nearest_name import nearest_name
-from probes.corpora.conllu import CorpusError
+from probes.corpora.line_reader import CorpusError
 
 
 @dataclass(frozen=True)
@@ -102,14 +104,79 @@ def cache_folder() -> Path:
     return Path(os.environ.get("HEADSCOPE_CACHE") or Path(base) / "headscope").expanduser()
 
 
+UD_ARCHIVE: Final = "https://github.com/UniversalDependencies/UD_{treebank}/archive/refs/tags/{release}.tar.gz"
+
+_TREEBANK: Final = re.compile(r"ud:(?P<treebank>[A-Za-z_]+-[A-Za-z0-9]+)@(?P<release>r\d+\.\d+)(/(?P<split>[a-z]+))?")
+
+
+@dataclass(frozen=True)
+class ReleasedTreebank:
+    """A treebank of Universal Dependencies in one release, called such as ud:English-EWT@r2.15, or one split of it."""
+
+    treebank: str
+    release: str
+    split: str = ""
+
+    @classmethod
+    def named(cls, name: str) -> Self | None:
+        """Return the treebank of a name; None for names of other kinds, CorpusError for a malformed one.
+
+        >>> ReleasedTreebank.named("ud:German-PUD@r2.15/test")
+        ReleasedTreebank(treebank='German-PUD', release='r2.15', split='test')
+        """
+        if not name.startswith("ud:"):
+            return None
+        if not (found := _TREEBANK.fullmatch(name)):
+            raise CorpusError(f"treebank {name!r}: expected ud:LANGUAGE-NAME@RELEASE, such as ud:German-PUD@r2.15/test")
+        return cls(found["treebank"], found["release"], found["split"] or "")
+
+    @property
+    def name(self) -> str:
+        """How it is called, without a split."""
+        return f"ud:{self.treebank}@{self.release}"
+
+    @property
+    def folder(self) -> str:
+        """Below the folder of named corpora."""
+        return f"ud/{self.treebank}-{self.release}"
+
+    @property
+    def url(self) -> str:
+        """The archive of the release."""
+        return UD_ARCHIVE.format(treebank=self.treebank, release=self.release)
+
+    def takes(self, name: str) -> bool:
+        """Return whether a file of the release is kept: trees, licence and description."""
+        return name.endswith(".conllu") or name.startswith(("LICENSE", "README"))
+
+    def path(self) -> Path:
+        """Return the file of the split, or the only one; raises CorpusError where it is not there."""
+        folder = data_folder() / self.folder
+        if not folder.is_dir():
+            raise CorpusError(f"treebank {self.name} is not at {folder}; run `headscope fetch {self.name}`")
+        there = {path.stem.rpartition("-")[2]: path for path in sorted(folder.glob("*-ud-*.conllu"))}
+        chosen = self.split or (next(iter(there)) if len(there) == 1 else "")
+        if chosen not in there:
+            said = ", ".join(f"{self.name}/{split}" for split in there) or "none"
+            raise CorpusError(f"treebank {self.name}: no split {self.split!r}; there are: {said}")
+        return there[chosen]
+
+
+def lacking(kind: str, name: str, path: Path, wanted: str) -> CorpusError:
+    """Return the error of a named corpus that is not where it should be, with what to do."""
+    return CorpusError(
+        f"{kind} at {path}; set HEADSCOPE_DATA to the folder that holds {wanted}, or run `headscope fetch {name}`"
+    )
+
+
 def corpus_path(name: str) -> Path:
     """Return the file of a named corpus; raises CorpusError for unknown names and missing files, with what to do."""
+    if treebank := ReleasedTreebank.named(name):
+        return treebank.path()
     if name not in NAMED:
         hint = nearest_name(name, [*NAMED, "grammar", "senses", "agreement"])
         raise CorpusError(f'unknown corpus {name!r}; {hint} (a file is given by its path, in a config as path = "...")')
     path = data_folder() / NAMED[name].path
     if not path.exists():
-        raise CorpusError(
-            f"corpus {name!r} is not at {path}; set HEADSCOPE_DATA to the folder that holds {NAMED[name].path}"
-        )
+        raise lacking(f"corpus {name!r} is not", name, path, NAMED[name].path)
     return path

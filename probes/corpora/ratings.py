@@ -12,7 +12,7 @@ import numpy as np
 
 from mha.nearest_name import nearest_name
 from probes.corpora.line_reader import CorpusError, numbered_lines
-from probes.corpora.named import NAMED_RATINGS, data_folder
+from probes.corpora.named import NAMED_RATINGS, data_folder, lacking
 from probes.records import Document, Sentence
 
 ENDINGS = (("ies", "y"), ("es", ""), ("s", ""), ("ied", "y"), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"))
@@ -84,9 +84,7 @@ def ratings_path(name: str) -> Path:
     if path.is_file():
         return path
     if named is not None:
-        raise CorpusError(
-            f"ratings {name!r} are not at {path}; set HEADSCOPE_DATA to the folder that holds {named.path}"
-        )
+        raise lacking(f"ratings {name!r} are not", name, path, named.path)
     raise CorpusError(f"unknown ratings {name!r}; {nearest_name(name, NAMED_RATINGS)} (or a file, which this is not)")
 
 

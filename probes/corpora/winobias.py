@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from probes.corpora.line_reader import CorpusError, numbered_lines
+from probes.corpora.line_reader import DIGITS, CorpusError, numbered_lines
 from probes.corpora.spans import PRONOUNS, head_of, kind_of_head, word_spans
 from probes.records import Document, Mention, Sentence
 
-_LINE = re.compile(r"(\d+) (\S.*)")
+_LINE = re.compile(rf"(\d{{1,{DIGITS}}}) (\S.*)", re.ASCII)
 
 MEANT = "meant"
 "Entity of the two bracketed spans."
@@ -25,10 +25,8 @@ class _Line(NamedTuple):
     words: tuple[str, ...]
     marked: tuple[tuple[int, ...], ...]
     "The words of the two bracketed spans."
-
-    @property
-    def low(self) -> tuple[str, ...]:
-        return tuple(word.lower() for word in self.words)
+    low: tuple[str, ...]
+    "The words in lower case."
 
 
 def read_winobias(path: Path, *, first: int | None = None) -> Iterator[Document]:
@@ -63,7 +61,8 @@ def _line(line: str, where: str) -> _Line:
     marked = tuple(tuple(i for i, (a, b) in enumerate(words) if begin <= a and b <= end) for begin, end in inside)
     if not all(marked):
         raise CorpusError(f"{where}: brackets around nothing, got {line!r}")
-    return _Line(int(found[1]), tuple(text[a:b] for a, b in words), marked)
+    forms = tuple(text[a:b] for a, b in words)
+    return _Line(int(found[1]), forms, marked, tuple(form.lower() for form in forms))
 
 
 def _document(line: _Line, phrases: Sequence[tuple[str, ...]], kind: str) -> Document:
@@ -71,8 +70,10 @@ def _document(line: _Line, phrases: Sequence[tuple[str, ...]], kind: str) -> Doc
     taken = {word for span in line.marked for word in span}
     for phrase in phrases:
         for begin in range(len(line.words) - len(phrase) + 1):
+            if line.low[begin : begin + len(phrase)] != phrase:
+                continue
             inside = tuple(range(begin, begin + len(phrase)))
-            if line.low[begin : begin + len(phrase)] == phrase and not taken & set(inside):
+            if not taken & set(inside):
                 spans.append((inside, " ".join(phrase)))
                 taken |= set(inside)
     upos, mentions = [""] * len(line.words), []

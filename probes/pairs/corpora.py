@@ -12,17 +12,21 @@ from pathlib import Path
 from mha.nearest_name import nearest_name
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import Named, data_folder
+from probes.corpora.named import lacking
 from probes.minimal_pairs import Item, MinimalPair
 from probes.pairs.grammar_anaphors import pronoun_corpus, reflexive_corpus
 from probes.pairs.grammar_pairs import grammar_pairs
+from probes.pairs.negation_and_roles import negation_pairs, role_pairs
 from probes.pairs.readers import READERS, read_pairs, reader_of
 
 GENERATED_PAIRS: Mapping[str, Callable[[int], Iterator[MinimalPair]]] = {
     "grammar": grammar_pairs,
     "grammar-reflexives": reflexive_corpus,
     "grammar-pronouns": pronoun_corpus,
+    "negation": negation_pairs,
+    "role-reversal": role_pairs,
 }
-"Name of an embedded corpus, which is generated -> what yields its pairs from a seed, without end."
+"Name of an embedded corpus, which is generated -> what yields its pairs from a seed; of the grammar without end."
 
 GRAMMAR_PAIRS = 2000
 "Pairs that are generated where no number is asked for."
@@ -107,8 +111,7 @@ def pairs_path(name: str) -> Path:
     if name in NAMED_PAIRS:
         path = data_folder() / NAMED_PAIRS[name].path
         if not path.exists():
-            wanted = NAMED_PAIRS[name].path
-            raise CorpusError(f"pairs {name!r} are not at {path}; set HEADSCOPE_DATA to the folder that holds {wanted}")
+            raise lacking(f"pairs {name!r} are not", name, path, NAMED_PAIRS[name].path)
         return path
     path = Path(name).expanduser()
     if path.exists():

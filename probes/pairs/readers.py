@@ -156,7 +156,10 @@ def read_table(path: Path) -> Iterator[Item]:
 
 
 def _row(names: list[str], line: str, where: str) -> dict[str, str]:
-    columns = next(csv.reader([line], delimiter="\t"), [])
+    try:
+        columns = next(csv.reader([line], delimiter="\t"), [])
+    except csv.Error:  # a carriage return within a line, or a column without end
+        columns = []
     if len(columns) != len(names):
         raise CorpusError(f"{where}: expected two lines of {len(names)} columns, got {line[:40]!r}")
     return dict(zip(names, columns, strict=True))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from probes.records import Document, IntArray
 from probes.targets import OTHERS, Items
+
+Made = TypeVar("Made")
 
 Rows = npt.NDArray[np.float32]
 "[item, key] The row (or column) that a baseline gives to each item; keys are words, then [SEP] and [CLS]."
@@ -35,6 +37,13 @@ class Shown:
     """The texts of a batch as baselines see them."""
 
     documents: Sequence[Document]
+    _made: dict[Callable[[Document], Any], list[Any]] = field(default_factory=dict, repr=False, compare=False)
+
+    def each(self, make: Callable[[Document], Made]) -> list[Made]:
+        """Return what `make` makes of every text, which is made once for all baselines that ask for it."""
+        if make not in self._made:
+            self._made[make] = [make(document) for document in self.documents]
+        return self._made[make]
 
     @cached_property
     def words(self) -> IntArray:

@@ -204,7 +204,9 @@ def _mentions(items: Items, shown: Shown) -> list[list[int]]:
 
 def nearest(query: int, words: Iterable[int]) -> int:
     """Return the word nearest before the query, else the nearest after it."""
-    return min(words, key=lambda word: (word > query, abs(word - query)))
+    words = list(words)
+    before = [word for word in words if word <= query]
+    return max(before) if before else min(words)
 
 
 def _leading(item: IntArray, key: IntArray, rank: IntArray, items: int, width: int) -> Rows:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from typing import Final
 
@@ -27,6 +27,7 @@ class Text:
     """A text, and what rules need of it."""
 
     document: Document
+    _features: dict[int, Features] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def nouns(self) -> list[int]:
@@ -56,6 +57,11 @@ class Text:
 
     def features(self, word: int) -> Features:
         """Return person, number and gender of a word: of a verb those that it shows, of a conjunct those of all."""
+        if word not in self._features:
+            self._features[word] = self._find_features(word)
+        return self._features[word]
+
+    def _find_features(self, word: int) -> Features:
         if word in self.verbs:
             shown = morphology(self.document.feats[word])
             return Features(shown.get("Person", ""), shown.get("Number", ""), "")
@@ -87,7 +93,7 @@ class ExpertRule:
 
     def rows(self, items: Items, shown: Shown) -> Rows:
         """One key a row."""
-        texts = [Text(document) for document in shown.documents]
+        texts = shown.each(Text)
         item, key = candidate_words(items, shown)
         starts = np.searchsorted(item, np.arange(len(items) + 1))
         chosen = np.full(len(items), -1)

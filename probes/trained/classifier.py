@@ -32,6 +32,7 @@ from probes.scoring.arcs import TASKS, Arc, ControlTask, sample_arcs
 from probes.scoring.score import Settings
 from probes.scoring.tally import Numbers, Question
 from probes.trained.codelength import block_ends, coding_order, mixed
+from probes.trained.logistic import logistic_regressions
 from probes.trained.pair_attention import PairAttention
 from probes.trained.selectivity import accuracy_beside_control
 
@@ -107,21 +108,11 @@ class HeadClassifiers:
 
     @classmethod
     def fit(cls, values: Float[np.ndarray, "pair head way"]) -> HeadClassifiers:
-        """Fit scikit-learn's logistic regression, with its default penalty; right and wrong pairs alternate."""
-        from sklearn import config_context
-        from sklearn.linear_model import LogisticRegression
-
+        """Fit logistic regressions with the penalty 0.5 |slope|^2 on standardised values; right and wrong alternate."""
         mean, scale = values.mean(0), values.std(0)
         scale[scale == 0] = 1
-        standard = (values - mean) / scale
-        right = np.tile([1, 0], len(values) // 2)
-        regression = LogisticRegression(solver="newton-cholesky")
-        slope, intercept = np.empty_like(mean), np.empty(len(mean))
-        with config_context(assume_finite=True, skip_parameter_validation=True):
-            for head in range(len(mean)):
-                regression.fit(standard[:, head], right)
-                slope[head], intercept[head] = regression.coef_[0], regression.intercept_[0]
-        return cls(mean, scale, slope, intercept)
+        right = np.tile([1.0, 0.0], len(values) // 2)
+        return cls(mean, scale, *logistic_regressions(((values - mean) / scale).transpose(1, 2, 0), right))
 
     def predict(self, values: Float[np.ndarray, "*pair head way"]) -> Bool[np.ndarray, "*pair head"]:
         """Return whether each head's classifier calls each pair right."""

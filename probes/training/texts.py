@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,9 +10,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from mha.models.folders import HUB
 from mha.nearest_name import nearest_name
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import Corpus, Named, data_folder
+from probes.corpora.named import lacking
 from probes.pairs.verb_number import verb_questions
 
 NAMED_TEXTS = {
@@ -33,6 +36,9 @@ NAMED_TEXTS = {
 NO_TEXT = "SOURCE.txt"
 "What a folder of texts says of itself; it is not read as text."
 
+CARDS = ("README.md", ".huggingface.yaml")
+"Files of a data set in which `datasets` reads where its data is."
+
 
 def texts_path(name: str) -> Path:
     """Return the folder of named texts; raises CorpusError for unknown names and missing folders, with what to do."""
@@ -41,7 +47,7 @@ def texts_path(name: str) -> Path:
         raise CorpusError(f'unknown texts {name!r}; {hint} (files are given as path = "...")')
     path = data_folder() / NAMED_TEXTS[name].path
     if not path.is_dir():
-        raise CorpusError(f"texts {name!r} are not at {path}; set HEADSCOPE_DATA to the folder that holds {path.name}")
+        raise lacking(f"texts {name!r} are not", name, path, path.name)
     return path
 
 
@@ -111,9 +117,10 @@ class CorpusTexts:
 
 @dataclass(frozen=True)
 class DatasetTexts:
-    """A column of strings of a data set that `datasets` opens: a hub name, a folder, or one saved to disk."""
+    """A column of strings of a data set that `datasets` opens: a folder, one saved to disk, or one of the hub."""
 
     name: str
+    'The folder, or "hub:owner/name", for which alone the network is used.'
     subset: str | None = None
     split: str = "train"
     column: str = "text"
@@ -123,25 +130,43 @@ class DatasetTexts:
 
     def open(self) -> Any:
         """Return the data set; raises CorpusError where it cannot be opened or has no such column."""
-        import datasets
-
+        self._refuse_elsewhere()
         try:
-            if (saved := self._saved()) is not None:
-                opened = datasets.load_from_disk(saved)
-                found = opened.to_iterable_dataset() if self.streaming else opened
-            else:
-                found = datasets.load_dataset(
-                    self.name, self.subset, split=self.split, streaming=self.streaming, revision=self.revision
-                )
+            found = self._opened()
         except CorpusError:
             raise
         except Exception as error:  # datasets raises what its readers raise
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise CorpusError(f"data set {self.name!r} cannot be opened: {why}") from error
         columns = found.column_names
-        if columns is not None and self.column not in columns:
+        if columns is None:
+            return found
+        if self.column not in columns:
             raise CorpusError(f"data set {self.name!r} has no column {self.column!r}; it has {', '.join(columns)}")
-        return found
+        return found.select_columns([self.column])  # others may hold addresses, which are fetched when they are read
+
+    def _opened(self) -> Any:
+        import datasets
+
+        if (saved := self._saved()) is not None:
+            opened = datasets.load_from_disk(saved)
+            return opened.to_iterable_dataset() if self.streaming else opened
+        name = self.name.removeprefix(HUB)
+        return datasets.load_dataset(
+            name, self.subset, split=self.split, streaming=self.streaming, revision=self.revision
+        )
+
+    def _refuse_elsewhere(self) -> None:
+        """Raise CorpusError for a name that is neither of a folder nor of the hub, and for data that is elsewhere."""
+        if self.name.startswith(HUB):
+            return
+        if not Path(self.name).is_dir():
+            raise CorpusError(f"data set {self.name!r}: no such folder; one of the hub is called '{HUB}owner/name'")
+        for card in (Path(self.name) / name for name in CARDS):
+            if card.is_file() and (address := data_elsewhere(card)) is not None:
+                raise CorpusError(
+                    f"{card}: its data files are elsewhere ({address}); put them into the folder and name them there"
+                )
 
     def _saved(self) -> Path | None:
         """Return the folder of a data set that `save_to_disk` wrote, of its split where it has several; else None."""
@@ -164,6 +189,33 @@ class DatasetTexts:
                 )
             if text.strip():
                 yield text
+
+
+def data_elsewhere(card: Path) -> str | None:
+    """Return the first address among the data files that the card of a data set names; None where all are files."""
+    import yaml
+
+    front = re.match(r"\s*---\n(.*?)\n---", text := card.read_text(encoding="utf-8", errors="replace"), re.DOTALL)
+    try:
+        # the loader in Python takes seconds for some hundred brackets within each other
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        found = yaml.load(front[1] if front else text if card.suffix == ".yaml" else "", loader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise CorpusError(f"{card}: not YAML ({str(error).splitlines()[0]})") from None
+    configs = found.get("configs") if isinstance(found, dict) else None
+    return next((part for part in _strings_in(configs) if "://" in part), None)
+
+
+def _strings_in(found: object) -> Iterator[str]:
+    """Yield the strings in nested lists and tables; what YAML's aliases name several times is gone through once."""
+    left, seen = [found], set[int]()
+    while left:
+        part = left.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, list | dict) and id(part) not in seen:
+            seen.add(id(part))
+            left += part.values() if isinstance(part, dict) else part
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ The map of a head's value-output product through the vocabulary, in the manner o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from mha.models.circuits import CircuitError, LayerInput, encoder_of, layers_of,
 from mha.models.model import Model
 from mha.pieces import align
 from mha.watches import Seen
+from probes.corpora.line_reader import CorpusError, numbered_lines
 from probes.records import IntArray
 from probes.scoring.aligned import Dropped
 from probes.scoring.tally import Numbers
@@ -69,16 +70,21 @@ def read_relations(path: Path) -> Pairs:
     Raises CircuitError, with file and line, for a line that is not so, and for a file without pairs.
     """
     found: dict[str, list[tuple[str, str]]] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in _lines(path):
         parts = [part.strip() for part in line.split("\t")]
-        if not line.strip():
-            continue
         if len(parts) != 3 or not all(parts) or any(" " in part for part in parts[1:]):
             raise CircuitError(f"{path}:{number}: expected a relation and two words, divided by tabs, got {line!r}")
         found.setdefault(parts[0], []).append((parts[1], parts[2]))
     if not found:
         raise CircuitError(f"{path}: no pairs; expected lines of a relation and two words, divided by tabs")
     return found
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        yield from ((number, line) for number, line in numbered_lines(path) if line.strip())
+    except CorpusError as error:
+        raise CircuitError(error) from None
 
 
 @dataclass(frozen=True)

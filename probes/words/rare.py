@@ -9,8 +9,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import ClassVar
 
-from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import data_folder
+from probes.corpora.line_reader import CorpusError, number_in, numbered_lines
 from probes.records import Document
 from probes.registry import CONTROL_ARCS, RANDOM, SHUFFLED, register
 from probes.targets import NOTHING, Targets
@@ -104,10 +104,9 @@ def _count(word: str, counts: Mapping[str, int]) -> int | None:
 def word_counts(path: Path) -> Mapping[str, int]:
     """Read a list of word counts; CorpusError for a line that is not one."""
     counts: dict[str, int] = {}
-    with path.open(encoding="utf-8") as file:
-        for number, line in enumerate(file, 1):
-            word, _, count = line.rstrip("\n").rpartition(" ")
-            if not word or not count.isdecimal():
-                raise CorpusError(f"{path}:{number}: expected a word, a blank and its count, got {line.rstrip()!r}")
-            counts[word] = int(count)
+    for number, line in numbered_lines(path):
+        word, _, text = line.rpartition(" ")
+        if not word or (count := number_in(text)) is None:
+            raise CorpusError(f"{path}:{number}: expected a word, a blank and its count, got {line!r}")
+        counts[word] = count
     return counts

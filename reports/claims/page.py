@@ -19,7 +19,13 @@ from reports.progress import Step, each, silent
 from reports.run.replacing import replace_text, replacing
 from reports.templates.environment import asset, assets, environment
 
-ORDER = ("heads", "compute", "loop", "scaling", "emergence", "averaging", "mixing", "recurrence")
+INTERVENTIONS = ("syntax", "patterns", "subnetworks")
+"Claims about trainings that are changed on purpose."
+
+ORDER = (
+    *("heads", "compute", "loop", "scaling", "emergence", "averaging", "mixing", "recurrence"),
+    *INTERVENTIONS,
+)
 "Of the sections on the page."
 
 
@@ -38,6 +44,12 @@ class ClaimsPage:
     def date(self) -> str:
         """The day of the newest claim."""
         return day(max((str(one.record.get("started", "")) for one in self.claims), default=""))
+
+    @property
+    def heading(self) -> str:
+        """What the claims are about."""
+        changed = all(one.claim in INTERVENTIONS for one in self.claims)
+        return "What training needs of attention heads" if changed else "What textbooks say of attention heads"
 
     @property
     def lead(self) -> str:

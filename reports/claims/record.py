@@ -11,6 +11,7 @@ from typing import Any
 
 from reports.claims.tables import CLAIM, FAILS, HOLDS, OPEN, check_claim
 from reports.formats import in_unit
+from reports.messages import one_line
 
 RECORD = "claim.json"
 "Every folder of a claim holds one."
@@ -163,9 +164,8 @@ def read_claim(path: Path) -> ClaimRecord:
         statements = tuple(_statement(one) for one in record["statements"])
         return ClaimRecord(record, statements, tuple(_measure(one) for one in record["measures"]))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(
-            f"{path}: not the record of a claim ({type(error).__name__}: {error}); make it again with 'headscope claim'"
-        ) from error
+        what = f"not the record of a claim ({type(error).__name__}: {error}); make it again with 'headscope claim'"
+        raise ValueError(one_line(f"{path}: {what}")) from error
 
 
 def _statement(found: Mapping[str, Any]) -> RecordedStatement:

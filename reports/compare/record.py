@@ -12,6 +12,7 @@ import pandas as pd
 
 from reports.compare.table import RunPair
 from reports.compare.tables import COMPARED, HEADS
+from reports.messages import one_line
 from reports.tables.files import replace_file
 
 RECORD, ROWS_FILE, HEADS_FILE = "compare.json", "compare.csv", "heads.csv"
@@ -67,11 +68,11 @@ def read_compared(folder: Path) -> Comparison:
         runs = tuple(Compared(**run) for run in record["runs"])
         pairs = tuple(_pair(about, rows, heads) for about in record["pairs"])
         return Comparison(runs, pairs, str(record["headscope"]))
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ValueError(
-            f"{path}: not the record of a comparison ({type(error).__name__}: {error}); make it anew with "
-            "'headscope compare'"
-        ) from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        what = (
+            f"not the record of a comparison ({type(error).__name__}: {error}); make it anew with 'headscope compare'"
+        )
+        raise ValueError(one_line(f"{path}: {what}")) from error
 
 
 def _pair(about: Mapping[str, Any], rows: pd.DataFrame, heads: pd.DataFrame) -> RunPair:

@@ -15,6 +15,7 @@ from reports.claims.record import Number
 from reports.findings.tables import FINDINGS
 from reports.findings.tables import VERDICTS as VERDICTS
 from reports.formats import in_unit
+from reports.messages import one_line
 
 RECORD = "findings.json"
 "The file of all findings in their folder."
@@ -162,7 +163,6 @@ def read_findings(folder: Path) -> Findings:
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such file; 'headscope reproduce' makes it") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(
-            f"{path}: not the record of findings ({type(error).__name__}: {error}); 'headscope reproduce' makes it anew"
-        ) from error
+        what = f"not the record of findings ({type(error).__name__}: {error}); 'headscope reproduce' makes it anew"
+        raise ValueError(one_line(f"{path}: {what}")) from error
     return found

@@ -63,8 +63,8 @@ def counted_words(found: Findings) -> str:
     if len(found.counted) == len(found.findings):
         return ""
     kinds = {"are facts, whatever the weights": "fact", "rest on a number that is counted already": "repeats"}
-    kinds["are not what the paper claims"] = "unclaimed"
-    others = ", ".join(f"{sum(bool(one[key]) for one in found.findings)} {said}" for said, key in kinds.items())
+    kinds |= {"are not what the paper claims": "unclaimed", "have a rule that changed after their numbers": "revised"}
+    others = ", ".join(f"{sum(bool(one.get(key)) for one in found.findings)} {said}" for said, key in kinds.items())
     return f"Counted are {len(found.counted)}: of the others {others}."
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from reports.formats import escaped, signed
 from reports.heads.card_measures import biography, circuits, classifiers, shape
 from reports.heads.card_parts import NEAREST, CardPart, CardSource, Part, ensembles, examples, nearest, roles, subspaces
+from reports.heads.deciles import whole_distribution
 from reports.heads.explained import explained
 from reports.heads.sinks import sink
 from reports.progress import Step, each, silent
@@ -21,7 +22,20 @@ if TYPE_CHECKING:
     from reports.run.folder import RunFolder
 
 PARTS: Final[tuple[Part, ...]] = (
-    *(roles, explained, sink, shape, nearest, ensembles, subspaces, circuits, classifiers, biography, examples),
+    *(
+        roles,
+        explained,
+        sink,
+        shape,
+        whole_distribution,
+        nearest,
+        ensembles,
+        subspaces,
+        circuits,
+        classifiers,
+        biography,
+        examples,
+    ),
 )
 "The parts of a card, in their order."
 

@@ -10,6 +10,8 @@ from reports.formats import count, escaped
 from reports.page.columns import meaning
 from reports.run.record import CorpusFacts
 from reports.scores.glossary import LIMITS, MEANING
+from reports.scores.taxonomy import EXPORTED_SCORES
+from reports.tables.json_schema import VERSION
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
@@ -23,7 +25,9 @@ def dataset_card(run: RunFolder, table: str, columns: Sequence[str], sizes: Mapp
         *("---", *yaml_lines(front), "---", ""),
         *(f"# {escaped(run.name)}: {escaped(table)}", ""),
         f"Numbers about the attention heads of {escaped(about.model.name or 'a model')}, made by headscope "
-        f"{escaped(about.headscope or '')}. Open them with `datasets.load_from_disk`.",
+        f"{escaped(about.headscope or '')}. Open them with `datasets.load_from_disk`, or `{table}.parquet` with "
+        f"pandas: the same rows in one file, whose columns `{table}.schema.json` declares (JSON Schema, "
+        f"version {VERSION}).",
         *("", "| split | rows |", "|---|--:|", *(f"| {split} | {count(rows)} |" for split, rows in sizes.items()), ""),
         *("## What was read", "", f"- model: sha256 {about.model.sha256 or 'unknown'}"),
         *(_corpus(split, one) for split, one in about.corpora.items()),
@@ -37,7 +41,7 @@ def dataset_card(run: RunFolder, table: str, columns: Sequence[str], sizes: Mapp
 
 def _column(table: str, column: str) -> str:
     """Return the line of a column; those of the best heads are as in scores, and one not declared has only its name."""
-    told = meaning(table, column) or meaning("scores", column)
+    told = meaning(table, column) or EXPORTED_SCORES.meaning(column)
     return f"- `{column}`: {escaped(told)}" if told else f"- `{column}`"
 
 

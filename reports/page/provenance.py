@@ -108,6 +108,7 @@ def _facts(run: RunFolder, maps: str) -> tuple[tuple[str, str], ...]:
         ("stages", ", ".join(f"{stage} {duration(seconds)}" for stage, seconds in record.stages.items())),
         ("peak memory", f"{memory:,.0f} MB" if memory is not None else None),
         *((key, getattr(record, key)) for key in ("seed", "device", "threads", "python", "platform", "git_commit")),
+        ("precision", ", ".join(f"{of} {precision}" for of, precision in record.precision.items())),
         ("maps", MAPS.get(maps, maps)),
     ]
     return tuple((term.replace("_", " "), str(value)) for term, value in facts if value not in (None, ""))

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
+from reports.messages import one_line
 from reports.run.study_facts import CircuitsRead, DecidedPairs, HeadSetFacts, PatchingFacts, TaskExamples
 
 
@@ -121,6 +122,8 @@ class RunRecord:
     "Of all that is drawn."
     device: str | None = None
     "That the model ran on."
+    precision: Mapping[str, str] = field(default_factory=dict)
+    "Of the products of weight matrices, fp32 or bf16: of the run's model, and of those that read for controls."
     model: ModelFacts = ModelFacts()
     "The model that was read."
     corpora: Mapping[str, CorpusFacts] = field(default_factory=dict)
@@ -184,7 +187,7 @@ def read_record(path: Path) -> RunRecord:
         json.loads(text)  # for the line of a mistake
         return _RECORD.validate_json(text, strict=True)
     except ValidationError as error:
-        raise ValueError(f"{path}: {_mistake(error)}; run again to make a new one") from error
+        raise ValueError(one_line(f"{path}: {_mistake(error)}; run again to make a new one")) from error
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
         raise ValueError(f"{path}:{line}: not valid JSON ({error}); run again to make a new one") from error

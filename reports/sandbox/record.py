@@ -12,6 +12,7 @@ from typing import Any
 from scipy import stats
 
 from reports.formats import interval, percent
+from reports.messages import one_line
 from reports.sandbox.tables import check_sandbox
 
 Record = Mapping[str, Any]
@@ -141,16 +142,15 @@ def read_record(folder: Path) -> dict[str, Any]:
         raise ValueError(f"{path}: expected a JSON object, got {got}; make it again with 'headscope sandbox'")
     try:
         check_sandbox(record, str(path))
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, UnicodeError) as error:  # the last of characters that no text has
         raise not_a_record(path, error) from error
     return record
 
 
 def not_a_record(path: Path, error: Exception) -> ValueError:
     """Return what is said of a record that is not whole."""
-    return ValueError(
-        f"{path}: not a record of the sandbox ({type(error).__name__}: {error}); make it again with 'headscope sandbox'"
-    )
+    what = f"not a record of the sandbox ({type(error).__name__}: {error}); make it again with 'headscope sandbox'"
+    return ValueError(one_line(f"{path}: {what}"))
 
 
 def power_rows(record: Record) -> list[Power]:

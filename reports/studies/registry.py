@@ -9,11 +9,14 @@ from reports.sections.study_report import StudyReport
 
 NAMES: Final = (
     "shapes",
+    "deciles",
     "confusion",
     "chains",
     "relatedness",
     "circuits",
+    "mixing",
     "classifiers",
+    "explanation",
     "headset",
     "few_labels",
     "ablation",
@@ -25,6 +28,8 @@ NAMES: Final = (
     "drift",
     "explained",
     "sinks",
+    "states",
+    "probing",
     "counts",
 )
 "The folders of `reports.studies`, in the order of the page; each has STUDY in its study.py."

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from reports.formats import MISSING, UNITS, p_value, percent
+from reports.messages import one_line
 from reports.tables.cells import Cell, TextColumn
 
 Write = Callable[[Any], str]
@@ -143,7 +144,7 @@ class Column:
             return values.astype(wanted)
         except (TypeError, ValueError) as error:
             message = f"{where}: column {self.name!r} is {values.dtype}, expected {self.dtype} ({error})"
-            raise ValueError(message) from error
+            raise ValueError(one_line(message)) from error
 
     def wrong(self, frame: pd.DataFrame) -> Iterator[tuple[pd.Series, str, tuple[str, ...]]]:
         """Yield marks of the rows that break the declaration, the complaint, and the columns that break it."""

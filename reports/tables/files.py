@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from reports.messages import one_line
+
 _FORMULA = re.compile(r"'*(?![+-](\d+\.?\d*|\.\d+)(e[+-]?\d+)?\Z)[=+\-@\t\r]")
 "What a spreadsheet takes for a formula, with the quotes that keep it from doing so; numbers are none."
 
@@ -45,8 +47,8 @@ def read_csv(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
     gaps = {column: [""] for column, dtype in columns.items() if dtype in {"float64", "Int64"}}
     try:
         found = pd.read_csv(path, dtype=text, keep_default_na=False, na_values=gaps)
-    except (pd.errors.EmptyDataError, pd.errors.ParserError) as error:
-        raise ValueError(f"{path}: not a readable CSV file ({str(error).strip()}); run again") from error
+    except (ValueError, OverflowError) as error:  # what is no CSV, and what is no text
+        raise ValueError(one_line(f"{path}: not a readable CSV file ({str(error).strip()}); run again")) from error
     return _with_texts(found, lambda text: text[1:] if text.startswith("'") and _FORMULA.match(text) else text)
 
 
@@ -75,4 +77,4 @@ def read_parquet(path: Path) -> pd.DataFrame:
     except FileNotFoundError:
         raise
     except Exception as error:  # pyarrow raises several unrelated classes for a damaged file
-        raise ValueError(f"{path}: not a readable parquet file ({str(error).splitlines()[0]}); run again") from error
+        raise ValueError(one_line(f"{path}: not a readable parquet file ({error}); run again")) from error

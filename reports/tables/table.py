@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from reports.formats import MISSING, minus
+from reports.messages import one_line
 from reports.tables.cells import TextColumn, written
 from reports.tables.column import Column
 from reports.tables.files import read_csv, read_parquet, replace_file
@@ -133,7 +134,7 @@ class Table:
         row = frame.loc[wrong].iloc[0]
         named = ", ".join(str(row[column]) for column in self.key)
         got = f" (got {' and '.join(str(row[column]) for column in of)})" if of else ""
-        raise ValueError(f"{where}: {complaint}, in {int(wrong.sum())} row(s); the first is {named}{got}")
+        raise ValueError(one_line(f"{where}: {complaint}, in {int(wrong.sum())} row(s); the first is {named}{got}"))
 
 
 def _misnamed(frame: pd.DataFrame) -> pd.Series:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from reports.messages import one_line
 from reports.tables.files import replace_file
 from reports.targets.tables import TARGET_TABLES
 
@@ -66,7 +67,5 @@ def read_record(folder: Path) -> TargetRecord:
         behaviours = {str(name): tuple(of) for name, of in record["behaviours"].items()}
         return TargetRecord(runs, answers, effects, tuple(record["notes"]), str(record["headscope"]), behaviours)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(
-            f"{path}: not the record of a page of targets ({type(error).__name__}: {error}); make it anew with "
-            "'headscope targets'"
-        ) from error
+        what = f"not the record of a page of targets ({type(error).__name__}: {error})"
+        raise ValueError(one_line(f"{path}: {what}; make it anew with 'headscope targets'")) from error

@@ -18,7 +18,7 @@ from reports import Run
 
 COMMANDS = (
     *("run", "train", "report", "export", "view", "flow", "head", "profile", "targets", "match", "compare"),
-    *("sandbox", "claim", "reproduce", "design", "list", "doctor"),
+    *("sandbox", "claim", "reproduce", "design", "list", "doctor", "fetch"),
 )
 POSITION = ("--set", 'probes.names=["position"]')
 
@@ -127,16 +127,28 @@ def test_help_is_quick_because_it_loads_neither_torch_nor_transformers() -> None
 
 
 @pytest.mark.slow
-def test_lists_do_not_load_transformers() -> None:
+def test_lists_do_not_load_torch() -> None:
     code = (
         "import sys; from experiments.commands.listing import LISTS\n"
         "[rows() for name, rows in LISTS.items() if name != 'findings']\n"
-        "print('matplotlib' in sys.modules)\n"
+        "print({'torch', 'pandas', 'scipy'} & set(sys.modules))\n"
         "LISTS['findings']()\n"
-        "print({'transformers', 'datasets', 'sklearn'} & set(sys.modules))"
+        "print({'torch', 'transformers', 'datasets', 'sklearn', 'matplotlib', 'altair'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\nset()\n"
+    assert done.stdout == "set()\nset()\n"
+
+
+@pytest.mark.slow
+def test_the_card_of_a_head_does_not_load_torch(whole: Path) -> None:
+    code = (
+        f"import sys; sys.argv = ['headscope', 'head', {str(whole)!r}, '1-1']\n"
+        "from experiments.cli import main\n"
+        "try: main()\n"
+        "finally: print({'torch', 'transformers', 'datasets', 'sklearn'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "set()"
 
 
 def test_every_command_is_in_the_help() -> None:

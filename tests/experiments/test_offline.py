@@ -7,26 +7,14 @@ from typing import Any
 
 import pytest
 
+from mha.models.model import load_model
 from tests.experiments.test_cli import COMMANDS, POSITION
 
-
-class NetworkError(BaseException):
-    """A command that wanted the network; no handler of errors hides it."""
+pytestmark = pytest.mark.usefixtures("no_network")
 
 
-@pytest.fixture(autouse=True)
-def _blocked(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*address: Any, **more: Any) -> Any:
-        raise NetworkError(address)
-
-    for name in ("connect", "connect_ex", "sendto"):
-        monkeypatch.setattr(socket.socket, name, refuse)
-    for name in ("getaddrinfo", "gethostbyname", "create_connection"):
-        monkeypatch.setattr(socket, name, refuse)
-
-
-def test_sockets_are_blocked() -> None:
-    with pytest.raises(NetworkError):
+def test_sockets_are_blocked(no_network: type[BaseException]) -> None:
+    with pytest.raises(no_network):
         socket.create_connection(("127.0.0.1", 9))
 
 
@@ -67,3 +55,32 @@ def mistyped(headscope: Callable[..., Any], base: Path, tmp_path: Path) -> Calla
         return str(said.err)
 
     return mistyped
+
+
+def test_only_a_name_of_the_hub_asks(no_network: type[BaseException]) -> None:
+    with pytest.raises(no_network):
+        load_model("hub:owner/name")
+
+
+def test_a_training_asks_no_network(
+    headscope: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A start and a data set that are no folders are refused by what to write instead."""
+    (tmp_path / "small.toml").write_text(
+        'name = "small"\n[train]\nsteps = 2\nrows = 2\nlength = 16\ntokenizer = { size = 200 }\n'
+        "encoder = { layers = 1, heads = 2, model = 8 }\ndata = { name = 'grammar', documents = 40 }\n"
+        "held_out = { name = 'grammar', documents = 20, seed = 1 }\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("HEADSCOPE_CACHE", str(tmp_path / "cache"))
+    words = ("train", tmp_path / "small.toml", "--out", tmp_path / "out")
+    assert headscope(*words).code == 0
+    said = headscope(*words, "--set", "name=other", "--set", "train.data={dataset='wikitext'}")
+    assert (said.code, said.err.splitlines()[-1]) == (
+        2,
+        "headscope: data set 'wikitext': no such folder; one of the hub is called 'hub:owner/name'",
+    )
+    start = ("--set", "train.start={name='bert-base-uncased'}", "--set", "train.tokenizer={}")
+    said = headscope(*words, "--set", "name=third", *start, "--set", "train.encoder={}")
+    assert said.code == 2
+    assert "unknown model 'bert-base-uncased': no such folder" in said.err

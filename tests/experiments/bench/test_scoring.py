@@ -61,3 +61,29 @@ def test_all_probes_are_scored_in_one_pass_that_also_measures_shapes(monkeypatch
     assert (alone, none, one) == (["dependency"], 0, 1)
     assert {"position", "dependency", "agreement"} <= set(everything)
     assert "coreference" not in everything, "it reads windows"
+
+
+@pytest.mark.parametrize(("scored", "code"), [(0.7, None), (0.9, 1)])
+def test_a_missed_goal_is_named_and_ends_with_1(
+    scored: float,
+    code: int | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = (bench_scoring.BASE, bench_scoring.SCORING, bench_scoring.ROUGH, bench_scoring.ALONE, bench_scoring.ALL)
+    times = dict(zip(names, ([1.0], [scored], [0.5], [0.5], [0.6]), strict=True))
+    monkeypatch.setattr(bench_scoring, "time_all", lambda sentences, rounds: times)
+    monkeypatch.setattr(bench_scoring, "measure_memory", lambda sentences: 100)
+    monkeypatch.setattr(sys, "argv", ["bench_scoring", "--out", str(tmp_path / "times.json")])
+    threads = torch.get_num_threads()
+    if code is None:
+        bench_scoring.main()
+    else:
+        with pytest.raises(SystemExit) as ended:
+            bench_scoring.main()
+        assert ended.value.code == code
+    torch.set_num_threads(threads)
+    lines = capsys.readouterr().out.splitlines()
+    assert f"scoring ratio {scored:.2f} (goal 0.80{', missed' if code else ''})" in lines
+    assert "scoring ratio, bf16 0.50 (goal 0.55)" in lines

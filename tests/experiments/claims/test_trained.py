@@ -11,7 +11,7 @@ from experiments.claims.claim import Work
 from experiments.claims.trained import (
     ScoredSection,
     TrainedSection,
-    attractor_accuracy,
+    agreement_accuracy,
     by_seed,
     heads_of,
     parameters,
@@ -75,12 +75,12 @@ def test_trainings_differ_in_what_is_asked_for_alone_and_lie_where_they_are_shar
     assert trainings(section, work, "two-plain", heads=2, scale=False) == folders  # found there, left as it is
     model = load_model(str(last))
     assert parameters(model) == sum(p.numel() for p in model.module.parameters()) > 16 * 400
-    accuracy = attractor_accuracy(model, 200, 71)
+    accuracy = agreement_accuracy(model, 200, 71, attractors=True)
     every = decide(MaskedLM.of(model), islice(grammar_pairs(71), 200), method="masked").made
     credits = [one.credit for one in every if one.kind.attractors]
     assert 10 < len(credits) < len(every)
     assert accuracy == pytest.approx(sum(credits) / len(credits))
-    assert math.isnan(attractor_accuracy(model, 1, 71))  # the first pair has no attractor
+    assert math.isnan(agreement_accuracy(model, 1, 71, attractors=True))  # the first pair has no attractor
 
 
 def test_numbers_that_json_left_out_are_missing() -> None:

@@ -1,9 +1,14 @@
 """A run in other forms has the numbers that it has."""
 
+import json
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pandas as pd
 import pytest
 from datasets import load_from_disk
@@ -43,6 +48,32 @@ def test_a_data_set_has_both_splits_and_a_card(run: Run, tmp_path: Path) -> None
     assert [path.name for path in tmp_path.iterdir()] == ["set"]
     with pytest.raises(ExportError, match="exists; name another"):
         export(run, "dataset", folder)
+
+
+def test_a_data_set_has_one_file_and_a_schema_that_its_rows_fit(run: Run, tmp_path: Path) -> None:
+    folder = export(run, "dataset", tmp_path / "set")
+    rows, schema = pd.read_parquet(folder / "scores.parquet"), json.loads((folder / "scores.schema.json").read_text())
+    pd.testing.assert_frame_equal(rows.drop(columns="canonical_name"), run.scores)
+    jsonschema.validate(json.loads(rows.to_json(orient="records")), schema)
+    assert set(rows.loc[rows["label"] == "previous", "canonical_name"]) == {"Previous-Token Head"}
+    assert set(load_from_disk(str(folder))["report"].column_names) == set(rows.columns)
+
+
+def test_the_reader_that_the_documentation_shows_needs_pandas_alone(run: Run, tmp_path: Path) -> None:
+    export(run, "dataset", tmp_path / "quickstart-scores")
+    page = (Path(__file__).parents[3] / "docs" / "run-folder.md").read_text(encoding="utf-8")
+    [reader] = [block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "def read_scores" in block]
+    assert len(reader.splitlines()) < 30
+    loaded = "import sys; print({'headscope', 'reports', 'experiments', 'datasets', 'torch'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{reader}\n{loaded}"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "Previous-Token Head" in done.stdout
+    assert done.stdout.splitlines()[-1] == "set()"
+    schema = tmp_path / "quickstart-scores" / "scores.schema.json"
+    schema.write_text(schema.read_text().replace('"version": 1', '"version": 2'))
+    done = subprocess.run([sys.executable, "-c", reader], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "version 2 of the schema, expected 1" in done.stderr
 
 
 def test_the_table_of_a_study_is_exported_whole(run: Run, tmp_path: Path) -> None:

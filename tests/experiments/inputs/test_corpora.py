@@ -57,8 +57,19 @@ def test_one_document_is_refused_where_it_would_have_to_be_divided(tmp_path: Pat
         (tmp_path / f"{name}.conllu").write_text(corpus, "utf-8")
     config = tmp_path / "one.toml"
     config.write_text('name = "x"\ncorpus.select.path = "one.conllu"\n', "utf-8")
-    with pytest.raises(CorpusError, match=r"^one: .* is empty: all 1 documents .* as \[corpus\] report$"):
+    with pytest.raises(CorpusError, match=r"^one: one document, and a split needs two: .* as \[corpus\] report$"):
         open_corpora(load_config(config))
     with config.open("a", encoding="utf-8") as file:
         file.write('corpus.report.path = "other.conllu"\n')
     assert [corpus.size()["documents"] for corpus in open_corpora(load_config(config))] == [1, 1]
+
+
+def test_documents_that_all_fall_into_one_half_are_refused(tmp_path: Path) -> None:
+    """The hash of a and of b is odd, so both are for reporting."""
+    tree = "1\tBirds\tbird\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tfly\tfly\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+    text = "".join(f"# newdoc id = {name}\n# sent_id = {name}-1\n{tree}" for name in ("a", "b"))
+    (tmp_path / "two.conllu").write_text(text, "utf-8")
+    config = tmp_path / "one.toml"
+    config.write_text('name = "x"\ncorpus.select.path = "two.conllu"\n', "utf-8")
+    with pytest.raises(CorpusError, match=r"^two: .* is empty: all 2 documents .* as \[corpus\] report$"):
+        open_corpora(load_config(config))

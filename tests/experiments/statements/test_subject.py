@@ -2,7 +2,6 @@ from pathlib import Path
 
 import pytest
 
-from experiments.statements import subject as subject_module
 from experiments.statements.subject import ORIGINALS, Subject
 from mha.models.folders import ModelError
 
@@ -63,7 +62,9 @@ def test_untrained_weights_of_a_training_have_the_shape_of_its_last_checkpoint(
 ):
     (tmp_path / "seed-1" / "checkpoints").mkdir(parents=True)
     last = tmp_path / "seed-1" / "checkpoints" / "step-9"
-    monkeypatch.setattr(subject_module, "find_checkpoint", lambda training: {tmp_path / "seed-1": last}[training])
+    monkeypatch.setattr(
+        "mha.training.checkpoints.find_checkpoint", lambda training: {tmp_path / "seed-1": last}[training]
+    )
     found = Subject.of(f"prose encoder={tmp_path / 'seed-1'}").untrained("shuffled")
     assert (found.spoken, found.name, found.source) == ("prose encoder, shuffled", str(last), "shuffled")
 

@@ -35,7 +35,9 @@ def naming() -> Iterator[str]:
     """Yield the files of source and templates whose path or text has the name of the study."""
     for path in sorted(path for room in ROOMS for path in (ROOT / room).rglob("*") if path.suffix in SOURCE):
         file = path.relative_to(ROOT).as_posix()
-        if not file.startswith(USERS) and (NAME in file or re.search(NAME, path.read_text("utf-8"), re.IGNORECASE)):
+        if not file.startswith(USERS) and (
+            NAME in file or re.search(rf"(?<!a){NAME}", path.read_text("utf-8"), re.IGNORECASE)
+        ):
             yield file
 
 

@@ -71,7 +71,7 @@ def test_a_card_says_of_other_trainings_what_differs(training: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        ({"dataset": "some/texts", "subset": "en", "revision": "f00"}, "some/texts, en, train, f00"),
+        ({"dataset": "hub:some/texts", "subset": "en", "revision": "f00"}, "hub:some/texts, en, train, f00"),
         ({"name": "grammar", "documents": 4000}, "the embedded grammar, 4,000 documents of seed 0"),
         ({"path": ["/a/one.txt", "/b/two.txt"]}, "one.txt, two.txt"),
     ],

@@ -1,7 +1,9 @@
 import json
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import fields, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +22,16 @@ from experiments.config.train_config import (
 )
 from experiments.run.config import load_config, load_training
 from experiments.run.run import run
-from experiments.training.texts import open_material, open_rows, open_texts, open_vocabulary
+from experiments.training.texts import open_arcs, open_material, open_rows, open_texts, open_vocabulary
 from experiments.training.train import encoder_config, open_checkpoint, train_seeds, training_settings
 from mha import load_model
+from mha.training.arcs import ArcTerm
 from mha.training.checkpoints import CheckpointError, Schedule, list_checkpoints
 from mha.training.masking import Masking
 from mha.training.packed_rows import StoredRows, StreamedRows
 from mha.training.settings import TrainingSettings
 from mha.training.vocabulary import VocabularySettings
+from probes import Corpus
 from probes.corpora.conllu import CorpusError
 from reports import Run
 from reports.run.lock import locked
@@ -124,16 +128,71 @@ def test_every_setting_of_a_table_reaches_the_training() -> None:
         "accumulation": 2, "learning_rate": 1e-3, "warmup": 3, "decay": "cosine", "floor": 0.1, "weight_decay": 0.2,
         "beta1": 0.8, "beta2": 0.9, "epsilon": 1e-7, "clip": 0.5, "precision": "fp32", "evaluate_every": 7,
         "evaluation_rows": 8, "log_every": 9, "trackers": ("tensorboard",), "rows": 10,
+        "fixed": ("next",),
     }  # fmt: skip
     masking = {"rate": 0.3, "hidden": 0.6, "random": 0.3, "whole_word": True, "answers": ("is", "are")}
     checkpoints = {"per_doubling": 3, "every": 50, "safety": 60, "keep": 4, "states": 2}
-    train = section(**changed, masking=masking, checkpoints=checkpoints)
+    arcs = {"weight": -2.0, "first_step": 2, "last_step": 5}
+    train = section(**changed, masking=masking, checkpoints=checkpoints, arcs={**arcs, "relations": ["nsubj"]})
     rows = StreamedRows([], open_vocabulary(section(), open_material(section())), 32, "x")
     settings = training_settings(train, rows, seed=5)
     assert (settings.steps, settings.seed, settings.keep, settings.states) == (6, 5, 4, 2)
     assert {name: getattr(settings, name) for name in changed} == changed
     assert settings.masking == Masking(**masking)
+    assert settings.arcs == ArcTerm(-2.0, 2, 5)
     assert settings.schedule == Schedule(3, 50, 60)
+
+
+def test_arcs_are_those_of_the_trees_of_every_sentence_that_is_trained_on() -> None:
+    train = section(arcs={"weight": 1.0}, length=64)  # no sentence is cut
+    vocabulary = open_vocabulary(train, material := open_material(train))
+    gold, rows = open_arcs(train, vocabulary), open_rows(train, material, vocabulary)[0]
+    assert gold is not None
+    assert isinstance(rows, StoredRows)
+    trees = {
+        tuple(found.ids): (Counter(found.word_ids), sentence.heads.tolist())
+        for document in Corpus.generated(30, 1).stream()
+        for sentence in document.sentences
+        for found in [vocabulary.tokenizer.encode([*sentence.words], is_pretokenized=True)]
+    }
+    cells = 0
+    for row in rows.rows[:5].tolist():
+        ends = [place + 1 for place, piece in enumerate(row) if piece == vocabulary.special["[SEP]"]]
+        for start, end in pairwise([0, *ends]):
+            of_word, heads = trees[tuple(row[start:end])]
+            cells += sum(2 * of_word[word] * of_word[head] for word, head in enumerate(heads) if head >= 0)
+    (batch,) = gold.batches(rows.rows[:5], vocabulary, [slice(None)])
+    assert len(batch.cells) == cells > 0
+    few = open_arcs(section(arcs={"weight": 1.0, "relations": ["nsubj"]}, length=64), vocabulary)
+    assert few is not None
+    assert 0 < len(few.batches(rows.rows[:5], vocabulary, [slice(None)])[0].cells) < cells / 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"arcs": {"weight": 1.0}, "data": {"name": "grammar", "unit": "document"}}, "unit sentence"),
+        ({"arcs": {"weight": 1.0}, "data": {"name": "text_pretrain"}}, "needs the trees of sentences"),
+        ({"arcs": {"first_step": 2}}, "weight"),
+        ({"fixed": ["middle"]}, "unknown pattern 'middle'"),
+        ({"fixed": ["next", "previous", "start"]}, "3 patterns are too many for 2 heads"),
+    ],
+)
+def test_a_term_without_trees_and_patterns_without_heads_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        section(**changes)
+
+
+def test_a_relation_that_no_tree_has_is_refused() -> None:
+    train = section(arcs={"weight": 1.0, "relations": ["nosuch"]})
+    with pytest.raises(ConfigError, match=r"train.arcs: grammar has no arc of \('nosuch',\)"):
+        open_arcs(train, open_vocabulary(train, open_material(train)))
+
+
+def test_steps_of_a_term_that_end_before_they_begin_are_refused(tmp_path: Path) -> None:
+    train = section(arcs={"weight": 1.0, "first_step": 4, "last_step": 2})
+    with pytest.raises(ConfigError, match="train: arcs: steps 4 to 2"):
+        train_seeds(TrainingConfig(name="x", train=train), tmp_path)
 
 
 def test_tokens_become_steps_by_how_full_the_rows_are() -> None:
@@ -306,7 +365,10 @@ def test_the_command_trains_goes_on_and_refuses(
         ("train.encoder.heads=3", "train.encoder: 3 heads do not divide a model of size 16"),
         ("train.encoder.activation='swish'", "train.encoder: unknown activation 'swish'; known are gelu"),
         ("train.tokenizer={size=100, kind='bpe'}", "a bpe vocabulary of 100 is too small, expected 261 or more"),
-        ("train.data={dataset='no/such'}", "data set 'no/such' cannot be opened: "),
+        (
+            "train.data={dataset='no/such'}",
+            "data set 'no/such': no such folder; one of the hub is called 'hub:owner/name'",
+        ),
         (
             "train.held_out_share=1e-9",
             "train.data has no text to hold out: raise held_out_share, or name texts as train.held_out",
@@ -408,7 +470,10 @@ def test_paths_of_texts_are_relative_to_the_config(write: Callable[..., Path], t
     assert (train.held_out.path, train.tokenizer.folder) == ((tmp_path / "c",), tmp_path / "t")
     (tmp_path / "set").mkdir()
     assert load_training(write(), ["train.data={dataset='set'}"]).train.data.dataset == str(tmp_path / "set")
-    assert load_training(write(), ["train.data={dataset='on/hub'}"]).train.data.dataset == "on/hub"
+    assert load_training(write(), ["train.data={dataset='hub:on/hub'}"]).train.data.dataset == "hub:on/hub"
+    held_out = load_training(write(), ["train.held_out={dataset='set'}"]).train.held_out
+    assert held_out is not None
+    assert held_out.dataset == str(tmp_path / "set")
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from mha.attention import MultiHeadAttention
 from mha.encoder.weights import WeightsError
 from mha.hub import load_hub_model
 from mha.models.folders import DESCRIPTIONS, MINILM_SHA256, NAMED
-from mha.models.model import SOURCES, load_tokenizer, shuffle_weights
+from mha.models.model import SOURCES, load_tokenizer, shuffle_weights, untrained
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "ship", "un", "##sink", "##able"]
 WORDS = ["the", "unsinkable", "ship"]
@@ -105,6 +105,17 @@ def test_shuffled_weights_keep_the_numbers_of_each_matrix_and_follow_the_seed(fo
         assert not torch.equal(first[name], tensor)
         assert torch.equal(first[name], again[name])
         assert not torch.equal(first[name], other[name])
+
+
+@pytest.mark.parametrize("source", ["random", "shuffled"])
+def test_untrained_weights_of_an_open_model_are_those_that_loading_gives(folder: Path, source: str) -> None:
+    trained = load_model(str(folder))
+    before = {name: tensor.clone() for name, tensor in tensors_of(trained).items()}
+    made, loaded = untrained(trained, source, 3), load_model(str(folder), source, 3)
+    assert (made.name, made.source, made.sha256) == (loaded.name, loaded.source, loaded.sha256)
+    assert tensors_of(made).keys() == tensors_of(loaded).keys()
+    assert all(torch.equal(tensors_of(made)[name], tensor) for name, tensor in tensors_of(loaded).items())
+    assert all(torch.equal(tensors_of(trained)[name], tensor) for name, tensor in before.items())
 
 
 def test_shuffling_leaves_biases_and_layer_norms(folder: Path) -> None:

@@ -1,10 +1,9 @@
 import math
 
 import pytest
-import torch
 
 from mha.encoder.encoder import Encoder, EncoderConfig
-from mha.training.optimization import autocast, learning_rate, parameter_groups, uses_bf16
+from mha.training.optimization import learning_rate, parameter_groups
 
 SHAPE = EncoderConfig(vocab=20, layers=1, heads=2, model=8, feed_forward=8, positions=6)
 
@@ -45,15 +44,3 @@ def test_matrices_decay_and_biases_and_norms_do_not() -> None:
     still = {names[id(parameter)] for parameter in vectors["params"]}
     assert {"lm_head.decoder.bias", "embedding_norm.weight", "layers.0.attention.project.bias"} <= still
     assert len(decaying) + len(still) == len(names)
-
-
-def test_precision_is_what_was_asked_for() -> None:
-    cpu = torch.device("cpu")
-    assert uses_bf16("bf16", cpu)
-    assert not uses_bf16("fp32", cpu)
-    assert uses_bf16("auto", cpu) == bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
-    x = torch.ones(2, 2)
-    with autocast(True, cpu):
-        assert (x @ x).dtype == torch.bfloat16
-    with autocast(False, cpu):
-        assert (x @ x).dtype == torch.float32

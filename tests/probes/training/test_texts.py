@@ -101,7 +101,7 @@ def test_a_data_set_that_cannot_be_used_is_one_line(saved: Path) -> None:
         list(DatasetTexts(str(saved)))
     with pytest.raises(CorpusError, match="column 'number' holds a int, no text"):
         list(DatasetTexts(str(saved), column="number"))
-    with pytest.raises(CorpusError, match=r"data set '.*nowhere' cannot be opened: ") as caught:
+    with pytest.raises(CorpusError, match=r"data set '.*nowhere': no such folder; one of the hub is called ") as caught:
         list(DatasetTexts(str(saved / "nowhere")))
     assert "\n" not in str(caught.value)
 

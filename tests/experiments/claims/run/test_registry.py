@@ -2,12 +2,14 @@ from pathlib import Path
 
 import pytest
 
-from experiments.claims.registry import CLAIMS, load_claim
+from experiments.claims.run.registry import CLAIMS, load_claim
 from experiments.claims.trained import TrainedSection
 from experiments.config.config import ConfigError
 from reports.claims.page import ORDER
 
-SHIPPED = sorted((Path(__file__).parents[3] / "experiments" / "configs" / "claims").glob("*.toml"))
+CONFIGS = Path(__file__).parents[4] / "experiments" / "configs"
+TEXTBOOK, INTERVENTIONS = (sorted((CONFIGS / folder).glob("*.toml")) for folder in ("claims", "interventions"))
+SHIPPED = [*TEXTBOOK, *INTERVENTIONS]
 
 
 def write(folder: Path, text: str) -> Path:
@@ -22,7 +24,7 @@ def test_every_claim_has_one_config_of_its_name_and_a_place_on_the_page() -> Non
 
 
 def test_claims_that_share_trainings_say_the_same_of_them() -> None:
-    sections = [load_claim(path).section for path in SHIPPED]
+    sections = [load_claim(path).section for path in TEXTBOOK]
     trained = [section for section in sections if isinstance(section, TrainedSection)]
     assert len(trained) == 4
     assert len({section.train.model_dump_json() for section in trained}) == 1

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from experiments.claims import loop
-from experiments.claims.registry import CLAIMS, load_claim
-from experiments.claims.study import run_claim, run_claims
+from experiments.claims.run.registry import CLAIMS, load_claim
+from experiments.claims.run.study import run_claim, run_claims
 
-CONFIGS = Path(__file__).parents[3] / "experiments" / "configs" / "claims"
+CONFIGS = Path(__file__).parents[4] / "experiments" / "configs" / "claims"
 
 TIMED = ("model=8", "heads=2", "lengths=[4, 8]", "tokens=8", "rounds=3")
 TRAIN = (

@@ -10,11 +10,15 @@ from experiments.claims import averaging, compute, emergence, heads, loop, mixin
 from experiments.claims.claim import Claim, ClaimSection
 from experiments.config.file import find_config, read_toml, validated
 from experiments.config.section import ConfigError
+from experiments.interventions import patterns, subnetworks, syntax
 from mha.nearest_name import nearest_name
 
 CLAIMS: Mapping[str, Claim] = {
     module.CLAIM.name: module.CLAIM
-    for module in (heads, compute, loop, scaling, emergence, averaging, mixing, recurrence)
+    for module in (
+        *(heads, compute, loop, scaling, emergence, averaging, mixing, recurrence),
+        *(syntax, patterns, subnetworks),
+    )
 }
 "In the order of the page."
 

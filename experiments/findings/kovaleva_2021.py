@@ -1,0 +1,117 @@
+"""Kovaleva, Kulshreshtha, Rogers and Rumshisky 2021: a few outlier dimensions carry much of what encoders do."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from experiments.statements.estimates import Estimate, exact
+from experiments.statements.figure import Figure, Point
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
+from experiments.statements.learned import LearnedRule
+from experiments.statements.numbers import estimate_of, rows
+from experiments.statements.rule import Rule
+
+PAPER = Paper(
+    "kovaleva-2021",
+    "Kovaleva, Kulshreshtha, Rogers and Rumshisky 2021",
+    "BERT Busters: Outlier Dimensions that Disrupt Transformers",
+)
+
+HARM: dict[str, str] = {"part of speech": "tags", "masked word": "masked words"}
+"Measure of the table `ablated_dimensions` -> the statement about it."
+
+NONE_FOUND = Missing("no dimension is an outlier in half of the layers")
+
+TOLERATED = 0.05
+"Loss of accuracy beyond random dimensions that counts as harm; the limit is ours."
+
+
+def _rows(evidence: Evidence, name: str, *columns: str) -> pd.DataFrame:
+    found: pd.DataFrame = evidence["states"].studies.get(name, pd.DataFrame(columns=list(columns)))
+    return found
+
+
+def _outliers(evidence: Evidence) -> Numbers:
+    found = _rows(evidence, "outlier_dimensions", "dimension")
+    measured = "states" in evidence["states"].studies
+    lost = {name: _lost(evidence, measure) for measure, name in HARM.items()}
+    if not len(found):
+        return {"few": Measured(exact(0.0)) if measured else NONE_FOUND} | lost
+    size = int(found["size"].iloc[0])
+    told = ", ".join(map(str, found["dimension"]))
+    same = int((found["state_layers"] > 0).sum())
+    note = f"{len(found)} of {size}: {told}; {same} of them in the states of words too"
+    return {"few": Measured(exact(len(found) / size), note=note)} | lost
+
+
+def _lost(evidence: Evidence, measure: str) -> Measured | Missing:
+    """Return how much more accuracy the outliers cost than random dimensions."""
+    found = rows(_rows(evidence, "ablated_dimensions", "measure", "kind"), measure=measure)
+    if not len(found):
+        no_head = measure == "masked word" and len(_rows(evidence, "ablated_dimensions", "measure"))
+        return Missing("the model has no masked-LM head") if no_head else NONE_FOUND
+    by_kind = {row["kind"]: row for _, row in found.iterrows()}
+    beyond = estimate_of(by_kind["outliers beyond random"], "value", "low", "high")
+    without = estimate_of(by_kind["outliers"], "value", "low", "high")
+    intact, random = (float(by_kind[kind]["value"]) for kind in ("intact", "random"))
+    note = f"intact {intact:.1%}, without random dimensions {random:.1%}, without outliers {without.value:.1%}"
+    return Measured(beyond, without, random, note=note)
+
+
+def _drawn(evidence: Evidence) -> Figure:
+    found = rows(_rows(evidence, "ablated_dimensions", "measure", "kind"), measure="part of speech")
+    names = ["intact", "random", "outliers"]
+    known = {row["kind"]: estimate_of(row, "value", "low", "high") for _, row in found.iterrows()}
+    bars: list[Estimate] = [known[name] for name in names if name in known]
+    points: list[Point] = [(place, one.value, one.low, one.high) for place, one in enumerate(bars)]
+    title = "Parts of speech where dimensions are zero"
+    return Figure("bars", title, "", "accuracy", {"ours": points}, [name for name in names if name in known])
+
+
+FINDINGS = (
+    Finding(
+        id="kovaleva-outlier-dimensions",
+        claim="A few dimensions have LayerNorm weights far from all others, at the same place in many layers, and "
+        "without them a model loses far more than without as many others.",
+        where="sections on outliers and on disabling them",
+        model="BERT base, and encoders of other sizes and families",
+        data="Wikipedia for the masked-LM loss; GLUE",
+        metric="Outliers: weights of the LayerNorm at the end of a layer more than three standard deviations from the "
+        "mean over dimensions, in half of the layers at least. Harm: what is lost where scaling factor and bias are "
+        "zero in all layers, minus what is lost for as many random dimensions.",
+        stands_in="UD English EWT, dev; a linear classifier of parts of speech on the states of the last layer.",
+        differs="The harm is that of a classifier that learned from the intact states, and of the masked-LM head, "
+        "where the model has one, at one masked piece a sentence; nothing is fine-tuned. Permuted weights keep the "
+        "LayerNorms, whose weights are vectors, so only the harm tells them from trained ones.",
+        statements=[
+            Statement(
+                name="few",
+                text="There are such dimensions, and they are fewer than one in a hundred.",
+                number="share of outlier dimensions",
+                rule=Rule(above=0.0, below=0.01),
+                weaker=Rule(above=0.0, below=0.03),
+                unit="%",
+                published=Published(2 / 768, text="BERT base: dimensions 308 and 381", provenance="memory"),
+            ),
+            Statement(
+                name="tags",
+                text="Without them a classifier loses far more than without random ones, 5 points at least.",
+                number="accuracy without random dimensions minus that without outliers",
+                rule=LearnedRule(above=TOLERATED),
+                weaker=LearnedRule(above=0.0),
+                published=Published(text="tens of points on GLUE", provenance="memory"),
+            ),
+            Statement(
+                name="masked words",
+                text="So does the masked-LM head.",
+                number="accuracy without random dimensions minus that without outliers",
+                rule=LearnedRule(above=TOLERATED),
+                weaker=LearnedRule(above=0.0),
+                published=Published(text="the masked-LM loss grows several times", provenance="memory"),
+            ),
+        ],
+        readings=("states",),
+        measure=_outliers,
+        figure=_drawn,
+    ),
+)

@@ -1,0 +1,232 @@
+"""Claim: the heads that matter least can be trained to do nearly what those do that matter most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from pydantic import Field
+
+from experiments.claims.claim import Claim, Work
+from experiments.claims.record import ClaimError, ClaimResult, ClaimStatement, Measure, rows_of
+from experiments.claims.trained import TRAININGS, TrainedSection, agreement_accuracy, by_seed, trainings
+from experiments.interventions.syntax import NONE, folder_of
+from experiments.statements.estimates import difference, mean_of
+from experiments.statements.rule import Rule
+from experiments.training.checkpoints import read_checkpoints
+from experiments.training.texts import open_material, open_rows, open_vocabulary
+from experiments.training.train import encoder_config, training_settings
+from mha import Encoder, Model, load_model
+from mha.causal.pruning import smaller, zeroed
+from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss
+from mha.encoder.weights import load_encoder
+from mha.training.task import Task, evaluation_batches
+from mha.training.train import train
+
+FULL, GOOD, RANDOM, BAD, FRESH = "all heads", "good half", "random half", "bad half", "good half, randomly initialised"
+BEFORE, AFTER = "before retraining", "after retraining"
+
+KEPT = 0.9
+"Share of the agreement of the whole encoder that a subnetwork is to keep, as the paper prunes to."
+
+Head = tuple[int, int]
+"Layer and head, from 0."
+
+
+class SubnetworksSection(TrainedSection):
+    """The config of the claim."""
+
+    retrain: int = Field(default=300, ge=1)
+    "Steps that a subnetwork is trained further, and a fresh one trained."
+    learning_rate: float = Field(default=1e-3, gt=0)
+    "Of these steps, the highest."
+    batches: int = Field(default=4, ge=2)
+    "Held-out batches: the importance of heads is measured on the first half of them, the loss on the others."
+    pairs: int = Field(default=800, ge=1)
+    "Minimal pairs of the grammar that are drawn."
+    pairs_seed: int = 71
+    "Of these pairs."
+
+
+def measure(section: SubnetworksSection, work: Work) -> ClaimResult:
+    """Take half of the heads out of every trained encoder in three ways, and train what is left further."""
+    retraining = Retraining(section, work.out / work.name / TRAININGS)
+    folders = trainings(section, work, folder_of(NONE))
+    found: dict[int, Any] = {}
+    for seed, folder in folders.items():
+        found[seed] = work.part(f"subnetworks seed {seed}", partial(retraining.follow, seed, folder))
+        work.progress("subnetworks", len(found), len(folders))
+    return ClaimResult(_measures(found), _statements(found))
+
+
+def ranked(encoder: Encoder, batches: Sequence[MaskedBatch]) -> list[Head]:
+    """Return all heads, that first whose absence costs most: the held-out loss without it alone."""
+    shape = encoder.config
+    lost = {}
+    for head in np.ndindex(shape.layers, shape.heads):
+        gates = torch.ones(shape.layers, shape.heads)
+        gates[head] = 0
+        lost[head[0], head[1]] = held_out_loss(smaller(encoder, gates), batches)
+    return sorted(lost, key=lambda head: -lost[head])
+
+
+@torch.no_grad()
+def held_out_loss(encoder: Encoder, batches: Sequence[MaskedBatch]) -> float:
+    """Return the mean masked-LM loss in nats, every masked piece counting the same."""
+    encoder.eval()
+    sums = [(masked_lm_loss(encoder, batch).item() * len(batch.gold), len(batch.gold)) for batch in batches]
+    return sum(loss for loss, _ in sums) / sum(n for _, n in sums)
+
+
+def halves(order: Sequence[Head], seed: int) -> Iterator[tuple[str, Sequence[Head]]]:
+    """Yield the name of each subnetwork and the heads that are left in it; `seed` draws those of the random one."""
+    half = len(order) // 2
+    drawn = np.random.default_rng(seed).permutation(len(order))[:half]
+    yield FULL, order
+    yield GOOD, order[:half]
+    yield RANDOM, [order[at] for at in drawn]
+    yield BAD, order[half:]
+
+
+class Retraining:
+    """What all subnetworks are measured and trained on."""
+
+    def __init__(self, section: SubnetworksSection, out: Path) -> None:
+        """Open the texts of the training; subnetworks that are trained lie in `out`."""
+        self.section, self.out = section, out
+        material = open_material(section.train)
+        self.vocabulary = open_vocabulary(section.train, material)
+        self.rows, self.held_out = open_rows(section.train, material, self.vocabulary)
+        shape = encoder_config(section.train, self.vocabulary)
+        task = Task(shape, self.vocabulary, self.rows, self.held_out)
+        settings = training_settings(section.train, self.rows, 0)
+        held, half = evaluation_batches(task, settings, 0, 1)[: section.batches], section.batches // 2
+        if len(held) <= half:
+            raise ClaimError(f"batches = {section.batches}, but there are {len(held)} held-out batches")
+        self.ranking, self.batches = held[:half], held[half:]
+
+    def follow(self, seed: int, training: Path) -> dict[str, dict[str, float]]:
+        """Return loss and agreement of every subnetwork of a training, before and after it is trained further."""
+        model = load_model(str(read_checkpoints(training)[-1].folder))
+        whole, found = model.module, dict[str, dict[str, float]]()
+        assert isinstance(whole, Encoder)
+        for name, left in halves(ranked(whole, self.ranking), seed):
+            gates = torch.zeros(whole.config.layers, whole.config.heads)
+            for head in left:
+                gates[head] = 1
+            small = smaller(whole, gates)
+            made = {f"{name}, {BEFORE}": small, f"{name}, {AFTER}": self._trained(small, name, seed)}
+            if name == GOOD:
+                made[f"{FRESH}, {AFTER}"] = self._trained(small, FRESH, seed, fresh=True)
+            found |= {condition: self._examine(encoder, model) for condition, encoder in made.items()}
+        return found
+
+    def _trained(self, encoder: Encoder, name: str, seed: int, *, fresh: bool = False) -> Encoder:
+        """Return an encoder after more steps, or one of its shape with as many; taken up where it was cut off."""
+        section, start = self.section, None if fresh else encoder
+        update = {"steps": section.retrain, "learning_rate": section.learning_rate, "warmup": section.retrain // 10}
+        settings = training_settings(section.train.model_copy(update=update), self.rows, seed)
+        task = Task(encoder.config, self.vocabulary, self.rows, self.held_out, start)
+        folder = self.out / name.replace(",", "").replace(" ", "-") / f"seed-{seed}"
+        return load_encoder(train(folder, task, settings, resume=True))
+
+    def _examine(self, encoder: Encoder, of: Model) -> dict[str, float]:
+        """Measure an encoder, some heads of which may be gone, with the tokenizer of another model."""
+        ones = torch.ones(encoder.config.layers, encoder.config.heads)
+        model = replace(of, module=zeroed(encoder.eval(), ones))  # of full size, with the same outputs
+        return {
+            "loss": held_out_loss(encoder, self.batches),
+            "agreement": agreement_accuracy(model, self.section.pairs, self.section.pairs_seed),
+        }
+
+
+Found = Mapping[int, Mapping[str, Mapping[str, float]]]
+"Seed -> condition -> what was measured."
+
+
+def _of(found: Found, condition: str, when: str, name: str) -> dict[int, float]:
+    return by_seed({seed: one[f"{condition}, {when}"] for seed, one in found.items()}, name)
+
+
+def _measures(found: Found) -> list[Measure]:
+    conditions = list(next(iter(found.values())))
+    return [
+        Measure(
+            title,
+            unit,
+            tuple(
+                row
+                for condition in conditions
+                for row in rows_of(by_seed({seed: one[condition] for seed, one in found.items()}, name), condition)
+            ),
+        )
+        for name, title, unit in (("loss", "evaluation loss", "nats"), ("agreement", "agreement", "%"))
+    ]
+
+
+def _kept(found: Found, condition: str) -> list[float]:
+    ours, whole = (_of(found, one, AFTER, "agreement") for one in (condition, FULL))
+    return [ours[seed] / whole[seed] for seed in sorted(ours)]
+
+
+def _statements(found: Found) -> list[ClaimStatement]:
+    differences = (
+        (
+            "Before retraining the bad half of the heads has a higher loss than the good half",
+            (BAD, GOOD, BEFORE),
+            Rule(above=0.0),
+        ),
+        (
+            "After retraining the bad half still has a higher loss than the good half",
+            (BAD, GOOD, AFTER),
+            Rule(above=0.0),
+        ),
+        (
+            "The bad half, trained further, has a lower loss than as many randomly initialised heads, trained as long",
+            (BAD, FRESH, AFTER),
+            Rule(below=0.0),
+        ),
+    )
+    statements = [
+        ClaimStatement(
+            f"The {name}, trained further, keeps nine tenths of the agreement of all heads",
+            f"agreement after retraining, {name} / {FULL}, mean over seeds",
+            "times",
+            mean_of(_kept(found, name)),
+            Rule(above=KEPT),
+        )
+        for name in (GOOD, BAD)
+    ]
+    for text, (ours, theirs, when), rule in differences:
+        estimate = difference(_of(found, ours, when, "loss"), _of(found, theirs, when, "loss"))
+        number = f"evaluation loss {when}, {ours} − {theirs}, paired by seed"
+        statements.append(ClaimStatement(text, number, "nats", estimate, rule))
+    return statements
+
+
+CLAIM = Claim(
+    name="subnetworks",
+    title="Good and bad halves of the heads",
+    sentence="Half of the heads do nearly what all do, and even the half that matters least can be trained to do much.",
+    source="Prasanna et al. 2020, When BERT Plays the Lottery, All Tickets Are Winning (structured pruning)",
+    about=(
+        "The encoders without a term of “Does grammar need attention to syntax?”. Heads are ranked by how much higher "
+        "the held-out masked-LM loss is without each alone. The good half are those first in that order, the bad half "
+        "the others, a random half is drawn for each seed. The other half is taken out, and what is left is trained "
+        "further on the same texts, as are all heads; so is an encoder of the shape of the good half from randomly "
+        "initialised weights.",
+    ),
+    limits=(
+        "The paper prunes heads and feed-forward nets of BERT after fine-tuning, until 90 % of the score is left, and "
+        "fine-tunes again from pre-trained weights; here feed-forward nets stay and half of the heads go.",
+        "Ranks are of single heads: two that stand in for each other may both rank low.",
+        "Magnitude pruning of single weights, the paper’s other half, is not asked.",
+    ),
+    section=SubnetworksSection,
+    measure=measure,
+)

@@ -1,0 +1,211 @@
+"""Claim: without attention between words that depend on each other an encoder does not learn grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import Field, model_validator
+
+from experiments.claims.claim import Claim, Work
+from experiments.claims.record import ClaimResult, ClaimStatement, Measure, Row
+from experiments.claims.trained import TrainedSection, agreement_accuracy, by_seed, trainings
+from experiments.config.config import CorpusPart
+from experiments.config.train_config import ArcsSection
+from experiments.interventions.syntax_measures import Attachment, attention_on_arcs, held_out_arcs
+from experiments.statements.estimates import Estimate, difference, mean_of
+from experiments.statements.rule import Rule
+from experiments.training.checkpoints import Checkpoint, read_checkpoints
+from mha import Encoder, load_model
+
+NONE, REWARDED, PUNISHED = "no term", "rewarded", "punished"
+EARLY, LATE = "punished early", "punished late"
+
+LOSS, AGREEMENT, ACROSS, ATTENTION, ATTACHMENT = "loss", "agreement", "across", "attention", "attachment"
+
+MEASURES = (
+    (AGREEMENT, "agreement", "%"),
+    (ACROSS, "agreement across a noun of the other number", "%"),
+    (LOSS, "evaluation loss", "nats"),
+    (ATTENTION, "attention on arcs", "%"),
+    (ATTACHMENT, "words whose head the best head of their relation finds", "%"),
+)
+"Key, name on the page, and unit of what is measured at every checkpoint."
+
+CHANCE_AT_MOST = 0.55
+"Accuracy, of 50 % by chance, below which agreement counts as not learnt."
+
+Course = Mapping[str, list[Any]]
+"Measure -> its values at the checkpoints, in the order of the steps, which are under the key steps."
+
+Courses = Mapping[str, Mapping[int, Course]]
+"Cell -> seed -> course."
+
+
+class SyntaxSection(TrainedSection):
+    """The config of the claim."""
+
+    select: CorpusPart
+    "Texts on which the best head of each relation is selected."
+    report: CorpusPart
+    "Others on which it is evaluated."
+    weight: float = Field(default=1.0, gt=0)
+    "Of the term, in nats, rewarded and punished alike."
+    early: int = Field(default=300, ge=1)
+    "Last step in which attention is punished where that is done early."
+    late: int = Field(default=1001, ge=2)
+    "First step in which it is punished where that is done late."
+    pairs: int = Field(default=800, ge=1)
+    "Minimal pairs of the grammar that are drawn."
+    pairs_seed: int = 71
+    "Of these pairs."
+    batches: int = Field(default=4, ge=1)
+    "Held-out batches on which attention on arcs is measured."
+
+    @model_validator(mode="after")
+    def _steps_fit(self) -> Self:
+        last = self.train.steps
+        if last is None or max(self.early + 1, self.late) > last:
+            raise ValueError(f"early = {self.early} and late = {self.late} are steps of a training of {last} steps")
+        if self.train.arcs is not None:
+            raise ValueError("train.arcs is set by the cells; leave it out")
+        return self
+
+    @property
+    def cells(self) -> dict[str, ArcsSection | None]:
+        """The term of every cell."""
+        return {
+            NONE: None,
+            REWARDED: ArcsSection(weight=self.weight),
+            PUNISHED: ArcsSection(weight=-self.weight),
+            EARLY: ArcsSection(weight=-self.weight, last_step=self.early),
+            LATE: ArcsSection(weight=-self.weight, first_step=self.late),
+        }
+
+
+def folder_of(cell: str) -> str:
+    """Return the name of the folder of a cell's trainings; other claims look at that of NONE."""
+    return cell.replace(" ", "-")
+
+
+def measure(section: SyntaxSection, work: Work) -> ClaimResult:
+    """Train the encoders of every cell, cell by cell, and follow each through its checkpoints."""
+    attachment, batches = Attachment(section.select, section.report), held_out_arcs(section.train, section.batches)
+    found: dict[str, dict[int, Any]] = {}
+
+    def examine(checkpoint: Checkpoint) -> dict[str, float]:
+        model = load_model(str(checkpoint.folder))
+        assert isinstance(model.module, Encoder)
+        return {
+            LOSS: checkpoint.evaluation_loss,
+            AGREEMENT: agreement_accuracy(model, section.pairs, section.pairs_seed),
+            ACROSS: agreement_accuracy(model, section.pairs, section.pairs_seed, attractors=True),
+            ATTENTION: attention_on_arcs(model.module, batches),
+            ATTACHMENT: attachment.of(model),
+        }
+
+    for cell, arcs in section.cells.items():
+        folders = trainings(section, work, folder_of(cell), train={"arcs": arcs})
+        found[cell] = {}
+        for seed, folder in folders.items():
+            found[cell][seed] = work.part(f"{cell} seed {seed}", partial(follow, examine, folder))
+            work.progress(f"measure {cell}", len(found[cell]), len(folders))
+    return ClaimResult(_measures(found), _statements(found, section))
+
+
+def follow(examine: Callable[[Checkpoint], Mapping[str, float]], training: Path) -> dict[str, list[Any]]:
+    """Return what is measured of every checkpoint of a training, a list a measure, and the steps."""
+    checkpoints = read_checkpoints(training)
+    found = [{"steps": checkpoint.step, **examine(checkpoint)} for checkpoint in checkpoints]
+    return {name: [one[name] for one in found] for name in found[0]}
+
+
+def _measures(found: Courses) -> list[Measure]:
+    return [
+        Measure(
+            name,
+            unit,
+            tuple(
+                Row(cell, step, seed, float(value))
+                for cell, courses in found.items()
+                for seed, course in courses.items()
+                for step, value in zip(course["steps"], course[key], strict=True)
+                if value is not None
+            ),
+            axis="step",
+        )
+        for key, name, unit in MEASURES
+    ]
+
+
+def at_end(found: Courses, cell: str, measure: str) -> dict[int, float]:
+    """Return a measure at the last checkpoint, by seed."""
+    return by_seed({seed: {measure: course[measure][-1]} for seed, course in found[cell].items()}, measure)
+
+
+def _against_none(found: Courses, cell: str, measure: str) -> Estimate:
+    return difference(at_end(found, cell, measure), at_end(found, NONE, measure))
+
+
+def _statements(found: Courses, section: SyntaxSection) -> list[ClaimStatement]:
+    works = ClaimStatement(
+        "Punished throughout, words attend less to what depends on them and to what they depend on",
+        f"attention on arcs at the end, {PUNISHED} − {NONE}, paired by seed",
+        "points",
+        _against_none(found, PUNISHED, ATTENTION),
+        Rule(below=0.0),
+        kind="measurement",
+        why="it says that the term does what it is for",
+    )
+    never = ClaimStatement(
+        "Punished throughout, agreement across a noun of the other number is not learnt",
+        f"accuracy at the end, {PUNISHED}; 50 % by chance",
+        "%",
+        mean_of([*at_end(found, PUNISHED, ACROSS).values()]),
+        Rule(below=CHANCE_AT_MOST),
+    )
+    compared = (
+        (PUNISHED, AGREEMENT, Rule(below=0.0), "Punished throughout, agreement is worse at the end"),
+        (PUNISHED, LOSS, Rule(above=0.0), "Punished throughout, the loss is higher at the end"),
+        (EARLY, AGREEMENT, Rule(above=0.0), f"Punished to step {section.early} alone, agreement is better at the end"),
+        (EARLY, LOSS, Rule(below=0.0), f"Punished to step {section.early} alone, the loss is lower at the end"),
+        (LATE, AGREEMENT, Rule(below=0.0), f"Punished from step {section.late} on, agreement is worse at the end"),
+        (REWARDED, AGREEMENT, Rule(below=0.0), "Rewarded throughout, agreement is worse at the end"),
+        (REWARDED, LOSS, Rule(above=0.0), "Rewarded throughout, the loss is higher at the end"),
+    )
+    return [works, never, *(_statement(found, *one) for one in compared)]
+
+
+def _statement(found: Courses, cell: str, measure: str, rule: Rule, text: str) -> ClaimStatement:
+    name, unit = ("accuracy", "points") if measure == AGREEMENT else ("evaluation loss", "nats")
+    number = f"{name} at the end, {cell} − {NONE}, paired by seed"
+    return ClaimStatement(text, number, unit, _against_none(found, cell, measure), rule)
+
+
+CLAIM = Claim(
+    name="syntax",
+    title="Does grammar need attention to syntax?",
+    sentence="Without attention between words that depend on each other grammar is not learnt; kept from it for a "
+    "short time at the start, an encoder ends better.",
+    source="Chen et al. 2023, Sudden Drops in the Loss (the experiments that suppress or promote syntactic attention)",
+    about=(
+        "Encoders trained from scratch on the embedded grammar, with the same first weights, texts and masks in every "
+        "cell. To the masked-LM loss comes a term: the attention that a word gives to the words that it depends on or "
+        "that depend on it, by the gold trees of the training texts, mean over words, heads and layers; it is taken "
+        "from the loss (rewarded) or added to it (punished), in all steps, in the first or in the last ones.",
+        "At every checkpoint: the masked-LM loss on held-out rows, without the term; agreement on minimal pairs, the "
+        "verb masked; attention on arcs on held-out rows; and the share of words whose head is the most attended word "
+        "of the head of attention that is best for their relation, selected on other texts.",
+    ),
+    limits=(
+        "The paper sums over heads and trains BERT base on English; here a small encoder learns a generated language.",
+        "One weight and one schedule of each kind. A weight so strong that it hurts all attention would hurt grammar "
+        "for that reason: the loss beside the accuracy shows how far that goes.",
+        "Heads may pass on syntax along other ways than arcs of the gold trees.",
+        "All verbs of the grammar agree: it has no other phenomenon that minimal pairs of BLiMP would test.",
+    ),
+    section=SyntaxSection,
+    measure=measure,
+)

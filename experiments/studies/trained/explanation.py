@@ -1,0 +1,53 @@
+"""Attention as explanation in a run: classifiers that attend to the states of the model's last layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from pydantic import Field
+
+from experiments.config.config import StudySection
+from experiments.config.train_config import GRAMMAR
+from experiments.studies.study import Read, Result, Study
+from experiments.studies.surroundings import Surroundings
+from mha.models.circuits import encoder_of
+from probes.explanation.measure import explanation_table
+from probes.explanation.sentences import read_task
+
+
+class ExplanationSection(StudySection):
+    """Whether attention of a small classifier over the model's states explains it; for models of the BERT family."""
+
+    table = "explanation"
+    sentences: int = Field(default=0, ge=0)
+    "Sentences of the grammar that it is trained on, and half as many that it is measured on; 0 for none."
+    classifiers: int = Field(default=5, ge=2)
+    "Classifiers that are trained, which differ in their seed and in a fifth of the sentences."
+    seed: int = 101
+    "Of the sentences to train on; those to measure on are of the next seed."
+
+
+@dataclass(frozen=True)
+class ExplanationStudy(Study[ExplanationSection]):
+    """Permuted, adversarial and erased attention of classifiers."""
+
+    name = "attention as explanation"
+    reads = ExplanationSection
+
+    @classmethod
+    def open(cls, run: Surroundings, section: ExplanationSection) -> Self | None:
+        """Return the study where its section wants sentences; raises CircuitError for other than BERT's family."""
+        if not section.sentences:
+            return None
+        encoder_of(run.model, "attention as explanation")
+        return cls(run, section)
+
+    def measure(self, read: Read) -> Result:
+        """Return a row a measure and classifier."""
+        run, section = self.run, self.section
+        train = read_task(run.model, section.sentences, section.seed)
+        test = read_task(run.model, -(-section.sentences // 2), section.seed + 1)
+        step = run.counter("classifiers that attend", section.classifiers)
+        table = explanation_table(train, test, section.classifiers, run.config.seed, step)
+        return Result({"explanation": table.assign(n=len(test.plural), corpus=GRAMMAR)})

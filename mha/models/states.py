@@ -1,0 +1,66 @@
+"""States: the vectors of a model's words from layer to layer, and passes in which single dimensions are zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from mha.batches import Batch
+from mha.encoder.encoder import Encoder
+from mha.encoder.layout import Packing
+from mha.hooks import HookError
+from mha.models.model import Model
+
+
+@torch.inference_mode()
+def layer_states(model: Model, batch: Batch) -> Float[Tensor, "layer batch word model"]:
+    """Return the states of words: what the first layer reads, then the output of each layer.
+
+    A word's state is that of its pieces, reduced as the rows of its maps are (`Batch.from_words`); 0 at padding.
+    """
+    of_pieces = _of_encoder(model.module, batch) if isinstance(model.module, Encoder) else _of_hub(model, batch)
+    return torch.stack([torch.bmm(batch.from_words, states) for states in of_pieces])
+
+
+def _of_encoder(encoder: Encoder, batch: Batch) -> list[Tensor]:
+    """Return [batch, piece, model] of every layer."""
+    texts, length = batch.ids.shape
+    packing = Packing.of(batch.mask, texts, length)
+    states = [encoder.embed(batch.ids, packing, None)]
+    for layer in encoder.layers:
+        states.append(layer(states[-1], packing))
+    return [packing.unpack_zero(one) for one in states]
+
+
+def _of_hub(model: Model, batch: Batch) -> list[Tensor]:
+    real = torch.ones_like(batch.ids) if batch.mask is None else batch.mask.long()
+    states = model.module(input_ids=batch.ids, attention_mask=real, output_hidden_states=True).hidden_states
+    return [one * real[..., None] for one in states]
+
+
+@contextmanager
+def zeroed_dimensions(model: Model, dimensions: Sequence[int]) -> Iterator[None]:
+    """Have these dimensions of every layer's output be zero while the block runs.
+
+    With LayerNorm at the end of a layer it is the same as scaling factor and bias of zero (Kovaleva et al. 2021).
+    Raises HookError for a model that is not our Encoder: where its layers end is not known.
+    """
+    if not isinstance(model.module, Encoder):
+        raise HookError(f"{model.name} ({model.architecture}): dimensions of its layers' outputs cannot be zeroed")
+    keep = torch.ones(model.module.config.model)
+    keep[list(dimensions)] = 0
+
+    def zero(layer: Any, given: tuple[Any, ...], output: Tensor) -> Tensor:
+        return output * keep
+
+    handles = [layer.register_forward_hook(zero) for layer in model.module.layers]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()

@@ -1,0 +1,101 @@
+"""All measures of attention as explanation, for several classifiers that differ in their seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from probes.explanation.classifier import Attention, AttentionDecisions, accuracy, fit, uniform
+from probes.explanation.counterfactual import (
+    adversarial,
+    erased_before_flip,
+    flips_without,
+    permuted_change,
+    random_piece,
+)
+from probes.explanation.sentences import SubjectNumberTask
+
+EPSILON = 0.01
+"How far adversarial attention may move the output (Jain and Wallace 2019, for classification)."
+
+GUIDES = ("trained", "uniform", "adversarial")
+"Attention that a network without context is given."
+
+Measures = Iterator[tuple[str, float]]
+
+
+def explanation_table(
+    train: SubjectNumberTask, test: SubjectNumberTask, seeds: int, seed: int, step: Callable[[], None] = lambda: None
+) -> pd.DataFrame:
+    """Return a row a measure and classifier: seed (from 0), measure and value, see `reports.studies.explanation`.
+
+    Classifiers are trained on random four fifths of `train`, and measured on `test`.
+    """
+    rows = []
+    for number in range(seeds):
+        generator = torch.Generator().manual_seed(1000 * seed + number)
+        part = train.take(torch.randperm(len(train.plural), generator=generator)[: len(train.plural) * 4 // 5])
+        found = measures(part, test, 1000 * seed + number, generator)
+        rows += [{"seed": number, "measure": measure, "value": value} for measure, value in found]
+        step()
+    return pd.DataFrame(rows)
+
+
+def measures(train: SubjectNumberTask, test: SubjectNumberTask, seed: int, generator: torch.Generator) -> Measures:
+    """Yield the name and value of every measure of one classifier."""
+    mean, spread = train.states[train.real].mean(0), train.states[train.real].std(0) + 1e-6
+    given = [(one.states - mean) / spread for one in (train, test)]
+    classifier = fit(given[0], train.real, train.plural, seed)
+    flat = fit(given[0], train.real, train.plural, seed, uniform(train.real))
+    with torch.no_grad():
+        learned, decided = (classifier(vectors, one.real) for vectors, one in zip(given, (train, test), strict=True))
+        even = flat(given[1], test.real).odds(uniform(test.real))
+    yield "accuracy", accuracy(decided.odds(decided.attention), test.plural)
+    yield "accuracy, uniform attention", accuracy(even, test.plural)
+    yield "highest weight", float(decided.attention.amax(-1).mean())
+    yield "change, permuted", float(permuted_change(decided, generator).median())
+    other, distance = adversarial(decided, EPSILON, generator)
+    yield "divergence, adversarial", float(distance.mean())
+    yield from _erasure(decided, generator)
+    learned_other, _ = adversarial(learned, EPSILON, generator)
+    guides = {
+        "trained": (learned.attention, decided.attention),
+        "uniform": (uniform(train.real), uniform(test.real)),
+        "adversarial": (learned_other, other),
+    }
+    for name in GUIDES:
+        yield f"accuracy, guided: {name}", _guided(train, test, seed, *guides[name])
+
+
+def _erasure(decided: AttentionDecisions, generator: torch.Generator) -> Measures:
+    most, random = (
+        flips_without(decided, piece) for piece in (decided.attention.argmax(-1), random_piece(decided, generator))
+    )
+    yield "flips, most attended alone", float((most & ~random).float().mean())
+    yield "flips, random alone", float((random & ~most).float().mean())
+    yield "flips, most attended", float(most.float().mean())
+    for name, order in _orders(decided, generator).items():
+        yield f"erased, {name}", float(erased_before_flip(decided, order).mean())
+
+
+def _orders(decided: AttentionDecisions, generator: torch.Generator) -> dict[str, Tensor]:
+    """Return what pieces are ordered by: attention, chance, and attention times the gradient towards the decision."""
+    sign = decided.odds(decided.attention).sign()[:, None]
+    return {
+        "by attention": decided.attention,
+        "at random": torch.rand(decided.real.shape, generator=generator),
+        "by attention and gradient": decided.attention * decided.scores * sign,
+    }
+
+
+def _guided(
+    train: SubjectNumberTask, test: SubjectNumberTask, seed: int, learned: Attention, given: Attention
+) -> float:
+    """Return the accuracy of a network that sees pieces without context, weighted by attention of another."""
+    scale = train.embeddings[train.real].std() + 1e-6
+    guided = fit(train.embeddings / scale, train.real, train.plural, seed, learned, tokens=True)
+    with torch.no_grad():
+        return accuracy(guided(test.embeddings / scale, test.real).odds(given), test.plural)

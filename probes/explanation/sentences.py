@@ -1,0 +1,81 @@
+"""The task that is to be explained: the number of the main subject, in sentences of the embedded grammar."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from mha.batches import collate
+from mha.models.circuits import encoder_of
+from mha.models.model import Model
+from mha.pieces import align
+from probes.pairs.number_swaps import NumberSwap, number_swapped
+
+BATCH = 64
+
+LONGEST = 20
+"Words of the longest sentence."
+
+MAIN = "main clause"
+"The condition of subjects that are asked about: a sentence has one of them."
+
+
+@dataclass(frozen=True)
+class SubjectNumberTask:
+    """Sentences with their states, padded; pieces of words alone, [CLS] and [SEP] are left out."""
+
+    states: Float[Tensor, "sentence piece model"]
+    "Of the last layer, frozen; 0 at padding."
+    embeddings: Float[Tensor, "sentence piece size"]
+    "Of the pieces by themselves, without position or context."
+    real: Bool[Tensor, "sentence piece"]
+    plural: Float[Tensor, " sentence"]
+    "1 where the main subject is plural, else 0."
+
+    def take(self, chosen: Tensor) -> SubjectNumberTask:
+        """Return some of the sentences."""
+        return SubjectNumberTask(self.states[chosen], self.embeddings[chosen], self.real[chosen], self.plural[chosen])
+
+
+def numbered_sentences(count: int, seed: int) -> list[tuple[tuple[str, ...], bool]]:
+    """Return sentences with one verb that shows the number of its subject, and whether that is plural.
+
+    Of every second sentence subject and verb are put into the other number, so that no noun tells the answer.
+    """
+    found: list[tuple[tuple[str, ...], bool]] = []
+    for one in number_swapped(seed):
+        if isinstance(one, NumberSwap) and one.kind.condition == MAIN and len(one.clean) <= LONGEST:
+            plural = one.kind.number == "plural"
+            if len(found) % 2:
+                words = list(one.corrupted)
+                words[one.verb] = one.wrong
+                found.append((tuple(words), not plural))
+            else:
+                found.append((one.clean, plural))
+        if len(found) == count:
+            break
+    return found
+
+
+@torch.no_grad()
+def read_task(model: Model, count: int, seed: int) -> SubjectNumberTask:
+    """Have the model read `count` sentences. Raises CircuitError for a model that is not of the BERT family."""
+    encoder = encoder_of(model, "attention as explanation")
+    sentences = numbered_sentences(count, seed)
+    pieces = align(model.tokenizer, [words for words, _ in sentences])
+    longest = max(map(len, pieces)) - 2
+    states = torch.zeros(count, longest, encoder.config.model)
+    embeddings = torch.zeros(count, longest, encoder.pieces.embedding_dim)
+    real = torch.zeros(count, longest, dtype=torch.bool)
+    for start in range(0, count, BATCH):
+        batch = collate(pieces[start : start + BATCH], padding=model.padding)
+        vectors = model.run(batch.ids, batch.mask)
+        for place, text in enumerate(pieces[start : start + BATCH], start):
+            size = len(text) - 2
+            states[place, :size] = vectors[place - start, 1 : size + 1]
+            embeddings[place, :size] = encoder.pieces.weight[batch.ids[place - start, 1 : size + 1]]
+            real[place, :size] = True
+    return SubjectNumberTask(states, embeddings, real, torch.tensor([float(plural) for _, plural in sentences]))

@@ -1,0 +1,1 @@
+"""How much attention mixes: effective attention, attention beside the residual, and states that become alike."""

@@ -1,0 +1,81 @@
+"""The states of all words of some texts, layer by layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float32
+
+from mha.batches import collate
+from mha.models.model import Model
+from mha.models.states import layer_states
+from mha.parallel import in_order
+from probes.corpora.corpus import MemoryTexts, Texts
+from probes.records import Document, IntArray
+from probes.scoring.aligned import Aligned, name_of, sample_texts
+from probes.scoring.score import Settings
+
+Vectors = Float32[np.ndarray, "_layer _word _model"]
+
+
+@dataclass(frozen=True)
+class WordStates:
+    """Texts and the states of their words, text by text."""
+
+    documents: list[Document]
+    vectors: Vectors
+    "[layer, word, model] Layer 0 is what the first layer reads."
+    starts: IntArray
+    "[text + 1] Where the words of each text begin; the last one is the number of words."
+
+    @property
+    def text(self) -> IntArray:
+        """[word] The text of every word."""
+        return np.repeat(np.arange(len(self.documents)), np.diff(self.starts))
+
+    @property
+    def clusters(self) -> IntArray:
+        """[text] A number for each document id: texts of one document err together."""
+        ids = [document.id for document in self.documents]
+        found: IntArray = np.unique(ids, return_inverse=True)[1].reshape(-1)
+        return found
+
+    @property
+    def words(self) -> list[str]:
+        """[word] Forms, lower-cased."""
+        return [word.lower() for document in self.documents for word in document.words]
+
+    def of_text(self, layer: int, text: int) -> Float32[np.ndarray, "_word _model"]:
+        """Return the states of one text's words in a layer."""
+        return self.vectors[layer, self.starts[text] : self.starts[text + 1]]
+
+    @classmethod
+    def of(cls, model: Model, aligned: Aligned, settings: Settings) -> WordStates:
+        """Run a model on texts; what is kept takes 4 bytes x (layers + 1) x words x size of the model."""
+        documents = aligned.texts.take(aligned.kept)
+        starts = np.cumsum([0, *(len(document) for document in documents)])
+        kept: dict[str, Vectors] = {}
+
+        def read(chosen: list[int]) -> tuple[list[int], Float32[np.ndarray, "_layer _text _word _model"]]:
+            batch = collate([aligned.pieces[i] for i in chosen], reduce=settings.reduce, padding=model.padding)
+            return chosen, layer_states(model, batch).numpy()
+
+        for chosen, states in in_order(read, aligned.batches(settings.batch_pieces), settings.workers):
+            size = (states.shape[0], int(starts[-1]), states.shape[-1])
+            vectors = kept.setdefault("all", np.empty(size, np.float32))
+            for row, text in enumerate(chosen):
+                vectors[:, starts[text] : starts[text + 1]] = states[:, row, : len(documents[text])]
+        return cls(documents, kept.get("all", np.empty((0, 0, 0), np.float32)), starts)
+
+
+def whole_texts(model: Model, texts: Texts, count: int) -> Aligned:
+    """Return `count` sampled texts that the model can read; those with a word without pieces are left out, counted."""
+    aligned = Aligned.of(model, MemoryTexts(sample_texts(texts, count)))
+    whole = [place for place, pieces in enumerate(aligned.pieces) if not pieces.missing()]
+    for place in sorted({*range(len(aligned.pieces))} - {*whole}):
+        (document,) = aligned.texts.take([aligned.kept[place]])
+        aligned.dropped.add("text with a word that the tokenizer turns into nothing", name_of(document))
+    kept, pieces = [aligned.kept[place] for place in whole], [aligned.pieces[place] for place in whole]
+    names, keys = ([every[place] for place in whole] for every in (aligned.names, aligned.keys))
+    return Aligned(aligned.texts, kept, pieces, names, keys, aligned.dropped)

@@ -1,0 +1,1 @@
+"""Explanation: whether attention explains what a classifier decides."""

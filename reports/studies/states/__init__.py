@@ -1,0 +1,1 @@
+"""States: the geometry of words' states by layer, and outlier dimensions."""

@@ -1,0 +1,319 @@
+"""What is refused of every input, each as something that provokes it: docs/inputs.md shows the messages."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from experiments.heads.typed_text import cut, find_head, find_word
+from experiments.run.config import load_config, load_training
+from experiments.training.texts import open_vocabulary
+from mha import Encoder, export_encoder, load_model
+from mha.planted.heads import word_model
+from mha.training.checkpoints import checkpoint_path, find_checkpoint, read_record, read_state, write_checkpoint
+from probes.corpora.corpus import corpus_path
+from probes.corpora.readers import read_documents
+from probes.pairs.corpora import open_pairs
+from probes.pairs.readers import read_pairs
+from probes.training.texts import DatasetTexts, TextFiles, texts_path
+from probes.weights.relations import read_relations
+from probes.words.rare import word_counts
+from reports import Run
+from reports.claims.record import read_claim
+from reports.findings.record import read_findings
+from reports.run.lock import locked
+from reports.run.record import read_record as read_run
+from reports.sandbox.record import read_record as read_sandbox
+from tests.fuzz import seeds
+
+Provoke = Callable[[Path], object]
+"Does, in an empty folder, what is refused."
+
+ENDLESS = b"7" * 5000
+
+
+def file(name: str, content: bytes, read: Callable[[Path], object]) -> Provoke:
+    """Write a file and read it, all of it."""
+
+    def provoke(folder: Path) -> object:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+        found = read(folder / name)
+        return list(found) if hasattr(found, "__next__") else found
+
+    return provoke
+
+
+def changed(name: str, content: bytes, old: bytes, new: bytes, read: Callable[[Path], object]) -> Provoke:
+    """Write a valid file with one place changed, and read it."""
+    assert old in content
+    return file(name, content.replace(old, new, 1), read)
+
+
+def corpus(name: str, content: bytes, old: bytes, new: bytes) -> Provoke:
+    """Change one place of a corpus."""
+    return changed(name, content, old, new, read_documents)
+
+
+def config(old: bytes, new: bytes) -> Provoke:
+    """Change one place of a config."""
+    return changed("my.toml", seeds.CONFIG, old, new, load_config)
+
+
+def setting(change: str) -> Provoke:
+    """Give one --set to a config."""
+    return file("my.toml", seeds.CONFIG, lambda path: load_config(path, [change]))
+
+
+def tiny(folder: Path) -> Path:
+    """Write the folder of a model."""
+    model = word_model(["ship", "sinks"], layers=1, heads=2, head_dim=4, positions=16, seed=0)
+    assert isinstance(model.module, Encoder)
+    export_encoder(model.module, folder / "model")
+    model.tokenizer.save(str(folder / "model" / "tokenizer.json"))
+    return folder / "model"
+
+
+def model_config(change: Mapping[str, Any]) -> Provoke:
+    """Load a model with another config.json; None takes a key out."""
+
+    def provoke(folder: Path) -> object:
+        path = tiny(folder) / "config.json"
+        found = json.loads(path.read_text()) | change
+        path.write_text(json.dumps({key: value for key, value in found.items() if value is not None}))
+        return load_model(str(path.parent))
+
+    return provoke
+
+
+def weights(change: Callable[[dict[str, Any]], object]) -> Provoke:
+    """Load a model with other weights."""
+
+    def provoke(folder: Path) -> object:
+        path = tiny(folder) / "model.safetensors"
+        found = load_file(path)
+        change(found)
+        save_file(found, path)
+        return load_model(str(path.parent))
+
+    return provoke
+
+
+def model_file(name: str, content: bytes | None) -> Provoke:
+    """Load a model with other content of a file, or without it."""
+
+    def provoke(folder: Path) -> object:
+        path = tiny(folder) / name
+        path.unlink()
+        if content is not None:
+            path.write_bytes(content)
+        return load_model(str(path.parent))
+
+    return provoke
+
+
+def query(found: dict[str, Any]) -> str:
+    return next(key for key in found if key.endswith("query.weight"))
+
+
+def another_shape(found: dict[str, Any]) -> None:
+    found[query(found)] = torch.zeros(3, 3)
+
+
+def not_a_number(found: dict[str, Any]) -> None:
+    found[query(found)][0, 0] = torch.nan
+
+
+def checkpoint(read: Callable[[Path], object], damage: Callable[[Path], object] = lambda path: None) -> Provoke:
+    """Write a checkpoint of step 1, damage it, and read the training."""
+
+    def provoke(folder: Path) -> object:
+        def fill(to: Path) -> None:
+            (to / "model.bin").write_bytes(b"weights")
+
+        write_checkpoint(folder / "seed-0", 1, fill, {"model.x": torch.ones(1)}, {"step": 1})
+        damage(checkpoint_path(folder / "seed-0", 1))
+        return read(folder / "seed-0")
+
+    return provoke
+
+
+def variable(name: str, value: str, read: Callable[[], object]) -> Provoke:
+    """Set an environment variable to a path in the folder, and do what reads it."""
+
+    def provoke(folder: Path) -> object:
+        before = os.environ.get(name)
+        os.environ[name] = str(folder / value)
+        try:
+            return read()
+        finally:
+            os.environ.pop(name) if before is None else os.environ.update({name: before})
+
+    return provoke
+
+
+def twice_locked(folder: Path) -> object:
+    with locked(folder / "run"), locked(folder / "run"):
+        return None
+
+
+def card(folder: Path) -> object:
+    (folder / "set").mkdir()
+    (folder / "set" / "README.md").write_bytes(seeds.CARD.replace(b"a.jsonl", b"'hf://datasets/a/b/c.jsonl'"))
+    return DatasetTexts(str(folder / "set")).open()
+
+
+def typed(text: str) -> Provoke:
+    """Give a text to a model."""
+    model = word_model(["ship", "sinks"], layers=1, heads=2, head_dim=4, positions=8, seed=0)
+    return lambda folder: cut(model, text)
+
+
+def run_folder(folder: Path) -> object:
+    (folder / "run").mkdir()
+    (folder / "run" / "run.json").write_text("{}")
+    return Run.open(folder / "run")
+
+
+def tokenizer(content: bytes | None) -> Provoke:
+    """Give a training a tokenizer."""
+
+    def provoke(folder: Path) -> object:
+        (folder / "my.toml").write_bytes(seeds.CONFIG.replace(b'size = 300, kind = "wordpiece"', b'folder = "words"'))
+        if content is not None:
+            (folder / "words").mkdir()
+            (folder / "words" / "tokenizer.json").write_bytes(content)
+        train = load_training(folder / "my.toml").train
+        return open_vocabulary(train, None)  # type: ignore[arg-type]  # no text is read
+
+    return provoke
+
+
+CONLLU, NEXT = "a.conllu", seeds.CONLLU
+ROOT_LINE = b"5\tsink\tsink\tVERB\tVB\t_\t0\troot"
+
+REFUSED: dict[str, dict[str, Provoke]] = {
+    "Configs and arguments": {
+        "no such config": lambda folder: load_config(folder / "my.toml"),
+        "what is no TOML": file("my.toml", b"name = [", load_config),
+        "what is no text": file("my.toml", b"\xff\xfe", load_config),
+        "nesting without end": file("my.toml", b"a = " + b"[" * 5000, load_config),
+        "an unknown key": config(b"seed = 3", b"sead = 3"),
+        "a value of another type": config(b"seed = 3", b'seed = "three"'),
+        "a value out of bounds": config(b"documents = 6 }", b"documents = 0 }"),
+        "a name with a path in it": config(b'name = "sea"', b'name = "../sea"'),
+        "a missing table": config(b"report = ", b"[x]\nreport = "),
+        "`--set` without a value": setting("seed"),
+        "`--set` of a key that is a value": setting("name.first=1"),
+        "an unknown probe": setting('probes.names=["dependancy"]'),
+        "an unknown corpus": lambda folder: corpus_path("ewt-def"),
+        "an unknown model": lambda folder: load_model("minilm-l12"),
+    },
+    "Corpora": {
+        "a missing file": lambda folder: read_documents(folder / "a.conllu"),
+        "a folder without a corpus": lambda folder: read_documents(folder),
+        "an empty file": file(CONLLU, b"", read_documents),
+        "bytes that are not UTF-8": file(CONLLU, b"\xff\n", read_documents),
+        "a NUL byte": corpus(CONLLU, NEXT, b"\tfloat\tfloat", b"\tflo\0at\tfloat"),
+        "CoNLL-U: a line with other columns": corpus(CONLLU, NEXT, b"\troot\t_\tSpaceAfter=No", b"\troot"),
+        "CoNLL-U: a word id": corpus(CONLLU, NEXT, b"\n6\t.", b"\nsix\t."),
+        "CoNLL-U: a word is left out": corpus(CONLLU, NEXT, b"\n6\t.", b"\n7\t."),
+        "CoNLL-U: a head that is no number": corpus(CONLLU, NEXT, b"_\t0\troot", b"_\tzero\troot"),
+        "CoNLL-U: a head outside the sentence": corpus(CONLLU, NEXT, b"_\t0\troot", b"_\t12\troot"),
+        "CoNLL-U: no root": corpus(CONLLU, NEXT, ROOT_LINE, ROOT_LINE.replace(b"0\troot", b"2\troot")),
+        "CoNLL-U: heads in a circle": corpus(CONLLU, NEXT, b"\t5\tnsubj\t5:nsubj", b"\t1\tnsubj\t_"),
+        "CoNLL-U: a mention that is not closed": corpus(CONLLU, NEXT, b"Entity=1)", b"_"),
+        "CoNLL-U: two sentences with one id": corpus(CONLLU, NEXT, b"sea-2", b"sea-1"),
+        "CoNLL-2012: no `#begin document`": corpus("a.conll", seeds.CONLL, b"#begin", b"#start"),
+        "CoNLL-2012: a mention that is not closed": corpus("a.conll", seeds.CONLL, b"1)\n", b"_\n"),
+        "GAP: an offset at which the name does not stand": corpus("gap.tsv", seeds.GAP, b"\t14\t", b"\t15\t"),
+        "GAP: an endless offset": corpus("gap.tsv", seeds.GAP, b"\t14\t", b"\t" + ENDLESS + b"\t"),
+        "Winogender: an id that is none": corpus("w.tsv", seeds.WINOGENDER, b"nurse.someone.0.male", b"nurse"),
+        "open-sesame: a word index": corpus("agr.tsv", seeds.OPEN_SESAME, b"\t2\t0 1", b"\ttwo\t0 1"),
+        "WinoBias: other than two spans": corpus("wino.txt", seeds.WINOBIAS, b"[she]", b"she"),
+        "word pairs: a line without a rating": corpus("men.txt", seeds.RATINGS, b"ship boat 8", b"ship boat"),
+    },
+    "Minimal pairs": {
+        "unknown pairs": lambda folder: open_pairs("blim"),
+        "a suffix that no reader has": file("a.md", b"", read_pairs),
+        "BLiMP: what is no JSON": file("a.jsonl", b"{\n", read_pairs),
+        "BLiMP: a key that is missing": changed("a.jsonl", seeds.BLIMP, b'"UID"', b'"uid"', read_pairs),
+        "BLiMP: two pairs with one id": changed("a.jsonl", seeds.BLIMP, b'"pairID": "1"', b'"pairID": "0"', read_pairs),
+        "no `.gold` beside the sentences": file("a.text", b"ships sink\n", read_pairs),
+        "True and False out of turn": file("a.txt", b"False\tships sinks\n", read_pairs),
+        "nonce table: a column is missing": changed("a.tab", seeds.TABLE, b"len_prefix", b"prefix", read_pairs),
+    },
+    "Texts to train on": {
+        "a missing file": lambda folder: TextFiles((folder / "a.txt",)),
+        "a folder without texts": lambda folder: TextFiles((folder,)),
+        "a NUL byte": file("a.txt", b"one\ntw\0o\n", lambda path: iter(TextFiles((path,)))),
+        "bytes that are not UTF-8": file("a.txt", b"\xff\n", lambda path: iter(TextFiles((path,)))),
+        "unknown texts": lambda folder: texts_path("wikitext3"),
+        "a data set that is no folder, without `hub:`": lambda folder: DatasetTexts("wikitext").open(),
+        "a data set whose files are elsewhere": card,
+        "no tokenizer in `train.tokenizer.folder`": tokenizer(None),
+        "a tokenizer that is none": tokenizer(b"{"),
+    },
+    "Lists": {
+        "relations: other than three columns": file("r.tsv", b"capital\tfrance\n", read_relations),
+        "relations: no pair": file("r.tsv", b"\n", read_relations),
+        "word counts: a line without a count": file("counts.txt", b"the 9\nship\n", word_counts),
+    },
+    "Model folders": {
+        "no config.json": lambda folder: load_model(str(folder)),
+        "a config that is no JSON": model_file("config.json", b"{"),
+        "a size that is missing": model_config({"hidden_size": None}),
+        "a size that is no number": model_config({"num_hidden_layers": "two"}),
+        "heads that do not divide the model": model_config({"num_attention_heads": 3}),
+        "what the encoder does not do": model_config({"position_embedding_type": "relative_key"}),
+        "no weights": model_file("model.safetensors", None),
+        "weights that are no safetensors": model_file("model.safetensors", b"a pickle"),
+        "a weight that is missing": weights(lambda found: found.pop(query(found))),
+        "a weight too many": weights(lambda found: found.update({"encoder.layer.7.x": torch.ones(1)})),
+        "a weight of another shape": weights(another_shape),
+        "a weight that is no finite number": weights(not_a_number),
+        "no tokenizer": model_file("tokenizer.json", None),
+        "a tokenizer that is none": model_file("tokenizer.json", b"{}"),
+        "a tokenizer larger than the embeddings": model_config({"vocab_size": 3}),
+    },
+    "Checkpoints": {
+        "a folder without checkpoints": lambda folder: find_checkpoint(folder),
+        "a step without checkpoint": checkpoint(lambda training: find_checkpoint(training, 2)),
+        "a checkpoint that lost bytes": checkpoint(find_checkpoint, lambda path: (path / "model.bin").write_text("w")),
+        "no training.json": lambda folder: read_record(folder),
+        "a state that is no safetensors": checkpoint(
+            lambda training: read_state(checkpoint_path(training, 1)),
+            lambda path: (path / "state.safetensors").write_bytes(b"x"),
+        ),
+    },
+    "Run folders and other records": {
+        "no such folder": lambda folder: Run.open(folder / "run"),
+        "a run that is not finished": run_folder,
+        "run.json: what is no JSON": file("run.json", b"{", read_run),
+        "run.json: a value of another type": file("run.json", b'{"seed": "three"}', read_run),
+        "claim.json that is none": file("claim.json", b"[]", read_claim),
+        "findings.json that is none": file("findings.json", b"{}", lambda path: read_findings(path.parent)),
+        "sandbox.json that is none": file("sandbox.json", b"[]", lambda path: read_sandbox(path.parent)),
+        "a Parquet file that is damaged": file("a.parquet", b"PAR1", seeds.MEANS.read),
+        "a CSV file without its columns": file("a.csv", b"measure\nloss\n", seeds.MEANS.read),
+        "a folder that another process writes": twice_locked,
+    },
+    "Texts that are typed": {
+        "no word": typed(" "),
+        "more pieces than the model reads": typed("ship " * 9),
+        "no such head": lambda folder: find_head("3-1", "minilm", 2, 2),
+        "no such word": lambda folder: find_word(["the", "ship"], "shop"),
+        "a word that comes twice": lambda folder: find_word(["the", "ship", "the"], "the"),
+    },
+    "Environment variables": {
+        "`HEADSCOPE_DATA`: the corpus is not there": variable("HEADSCOPE_DATA", "data", lambda: corpus_path("ewt-dev")),
+        "`HEADSCOPE_DATA`: the texts are not there": variable("HEADSCOPE_DATA", "d", lambda: texts_path("wikitext2")),
+    },
+}
+"Input -> what is refused of it -> what provokes that."

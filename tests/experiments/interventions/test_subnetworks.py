@@ -1,0 +1,133 @@
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from experiments.claims.claim import Work
+from experiments.interventions import subnetworks
+from experiments.interventions.subnetworks import (
+    AFTER,
+    BAD,
+    BEFORE,
+    FRESH,
+    FULL,
+    GOOD,
+    RANDOM,
+    SubnetworksSection,
+    halves,
+    held_out_loss,
+    ranked,
+)
+from mha.encoder.encoder import Encoder, EncoderConfig
+from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss
+from mha.hooks import watch
+
+GIVEN: dict[str, Any] = {
+    "claim": "subnetworks",
+    "train": {"data": {"name": "grammar"}, "steps": 20, "seeds": (0, 1, 2)},
+}
+
+
+def batch_of(pieces: list[list[int]], masked: list[int]) -> MaskedBatch:
+    rows = torch.tensor(pieces)
+    places = torch.arange(rows.shape[1]).expand_as(rows)
+    return MaskedBatch(rows, places, torch.zeros_like(rows), torch.tensor(masked), rows.flatten()[masked])
+
+
+@pytest.fixture
+def encoder() -> Encoder:
+    torch.manual_seed(5)
+    shape = EncoderConfig(vocab=12, layers=2, heads=2, model=8, feed_forward=8, positions=8)
+    encoder = Encoder(shape, lm_head=True).eval()
+    with torch.no_grad():
+        for parameter in encoder.parameters():
+            parameter.mul_(20)
+    return encoder
+
+
+BATCHES = [batch_of([[2, 5, 6, 7, 3]], [1, 2]), batch_of([[2, 8, 9, 3, 3], [2, 4, 5, 6, 3]], [1, 6, 7])]
+
+
+def test_heads_are_ranked_by_the_loss_without_each(encoder: Encoder) -> None:
+    lost = {}
+    for layer, head in ((0, 0), (0, 1), (1, 0), (1, 1)):
+
+        def take_out(seen: Any, layer: int = layer, head: int = head) -> Any:
+            if seen.layer != layer:
+                return None
+            changed = seen.tensor.clone()
+            changed[:, head] = 0
+            return changed
+
+        with watch(encoder, take_out, ["head_output"]), torch.no_grad():
+            losses = [masked_lm_loss(encoder, batch).item() for batch in BATCHES]
+        lost[layer, head] = (2 * losses[0] + 3 * losses[1]) / 5
+    assert ranked(encoder, BATCHES) == sorted(lost, key=lambda head: -lost[head])
+
+
+def test_a_loss_is_the_mean_over_masked_pieces(encoder: Encoder) -> None:
+    with torch.no_grad():
+        one, other = (masked_lm_loss(encoder, batch).item() for batch in BATCHES)
+    assert held_out_loss(encoder, BATCHES) == pytest.approx((2 * one + 3 * other) / 5)
+
+
+def test_halves_share_no_head_and_the_random_one_depends_on_the_seed() -> None:
+    order = [(layer, head) for layer in range(2) for head in range(8)]
+    found = {seed: dict(halves(order, seed)) for seed in (0, 0, 1)}
+    assert list(found[0]) == [FULL, GOOD, RANDOM, BAD]
+    assert [*found[0][GOOD], *found[0][BAD]] == found[0][FULL] == order
+    assert len({*found[0][RANDOM]}) == 8
+    assert found[0][RANDOM] != found[1][RANDOM]
+    assert dict(halves(order, 0)) == found[0]
+
+
+@pytest.mark.parametrize(
+    ("planted", "verdicts"),
+    [
+        ({GOOD: (0.88, 2.1), BAD: (0.86, 2.3), FRESH: (0.6, 4.0)}, ["holds"] * 5),
+        ({GOOD: (0.5, 2.3), BAD: (0.4, 2.1), FRESH: (0.9, 2.0)}, ["does not hold"] * 5),
+    ],
+)
+def test_the_verdicts_follow_agreement_and_loss(
+    planted: dict[str, tuple[float, float]], verdicts: list[str], work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Planted:
+        def __init__(self, *_: Any) -> None:
+            pass
+
+        def follow(self, seed: int, folder: Path) -> dict[str, dict[str, float]]:
+            found = {}
+            for name in (FULL, GOOD, RANDOM, BAD, FRESH):
+                agreement, loss = planted.get(name, (0.9, 2.0))
+                spread = 0.001 * seed * (name in (BAD, GOOD)) * (2 if name == BAD else 1)
+                for when in (BEFORE, AFTER):
+                    found[f"{name}, {when}"] = {"agreement": agreement + spread, "loss": loss + spread}
+            return found
+
+    monkeypatch.setattr(subnetworks, "Retraining", Planted)
+    monkeypatch.setattr(subnetworks, "trainings", lambda *_: {seed: Path(str(seed)) for seed in range(3)})
+    found = subnetworks.measure(SubnetworksSection.model_validate(GIVEN), work)
+    assert [one.verdict for one in found.statements] == verdicts
+    assert {row.condition for row in found.measures[0].rows} >= {f"{FRESH}, {AFTER}", f"{BAD}, {BEFORE}"}
+
+
+RETRAIN = {"retrain": 10, "learning_rate": 0.002, "pairs": 20, "batches": 2}
+
+
+@pytest.mark.slow
+def test_small_encoders_are_taken_apart_and_trained_further(work: Work) -> None:
+    small = {
+        "data": {"name": "grammar", "documents": 400, "seed": 3},
+        "tokenizer": {"size": 300},
+        "encoder": {"layers": 2, "heads": 2, "model": 16, "dropout": 0.0, "attention_dropout": 0.0},
+        "length": 48, "rows": 4, "steps": 60, "warmup": 2, "held_out_share": 0.05, "seeds": (0, 1),
+        "learning_rate": 0.01, "checkpoints": {"per_doubling": 0, "safety": 0},
+    }  # fmt: skip
+    section = SubnetworksSection.model_validate({**GIVEN, "train": small, **RETRAIN})
+    result = subnetworks.measure(section, work)
+    loss = {(row.condition, row.repeat): row.value for row in result.measures[0].rows}
+    assert all(loss[f"{FULL}, {AFTER}", seed] < loss[f"{FULL}, {BEFORE}", seed] for seed in (0, 1))
+    assert all(loss[f"{GOOD}, {AFTER}", seed] < loss[f"{FRESH}, {AFTER}", seed] for seed in (0, 1))
+    assert subnetworks.measure(section, replace(work, resume=True)).recorded() == result.recorded()

@@ -1,0 +1,181 @@
+"""Deciles are those of a plain computation, whatever the batches."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from mha.batches import Batch
+from probes.distribution.deciles import BINS, EDGES, Deciles, bins_of, deciles
+from probes.distribution.pairs import FARTHEST, RELATIONS, TAGS, UNRELATED, LinkedWords, kind_name
+from probes.grammar import generate
+from probes.records import Document, Sentence, frozen_ints
+
+ONE, SHARE = torch.ones(1, 1, dtype=torch.int64), torch.ones(1, 1, 1)
+NO_BATCH = Batch(ONE, None, SHARE, SHARE, ONE[0])
+"Not looked at: pairs are laid out from the texts alone."
+
+
+def random_maps(texts: Sequence[Document], layers: int, heads: int, seed: int) -> list[list[torch.Tensor]]:
+    """Return [text][layer] maps [head, query, key] over words, [SEP] and [CLS], over many powers of ten."""
+    generator = torch.Generator().manual_seed(seed)
+    return [
+        [
+            (4 * torch.randn(heads, len(text), len(text) + 2, generator=generator)).softmax(-1) * (1 - 0.3 * layer)
+            for layer in range(layers)
+        ]
+        for text in texts
+    ]
+
+
+def observed(texts: Sequence[Document], maps: list[list[torch.Tensor]], size: int) -> Deciles:
+    layers, heads = len(maps[0]), len(maps[0][0])
+    found = Deciles(layers, heads)
+    for start in range(0, len(texts), size):
+        part = texts[start : start + size]
+        longest = max(map(len, part))
+        look = found.look(part, NO_BATCH)
+        for layer in range(layers):
+            padded = torch.zeros(len(part), heads, longest, longest + 2)
+            for place, text in enumerate(part):
+                one, n = maps[start + place][layer], len(text)
+                padded[place, :, :n, :n] = one[:, :, :n]
+                padded[place, :, :n, longest:] = one[:, :, n:]
+            look.see(layer, padded, padded)
+        found.add(look)
+    return found
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[Document]:
+    """Return 200 sentences."""
+    return [text for document in generate(200, 5) for text in document.split_sentences()][:200]
+
+
+@pytest.fixture(scope="module")
+def maps(texts: list[Document]) -> list[list[torch.Tensor]]:
+    return random_maps(texts, 2, 3, seed=1)
+
+
+@pytest.fixture(scope="module")
+def table(texts: list[Document], maps: list[list[torch.Tensor]]) -> pd.DataFrame:
+    return observed(texts, maps, 7).table()
+
+
+def plain(texts: Sequence[Document], maps: list[list[torch.Tensor]], layer: int, head: int) -> pd.DataFrame:
+    """Return every pair of different words with what it links, by a loop."""
+    rows = []
+    for text, of_layers in zip(texts, maps, strict=True):
+        weights = of_layers[layer][head].double().numpy()
+        for query in range(len(text)):
+            for key in range(len(text)):
+                if query != key:
+                    linked = text.heads[query] == key or text.heads[key] == query
+                    tags = f"{text.upos[query]}→{text.upos[key]}"
+                    rows.append((weights[query, key], linked, tags, key - query))
+    return pd.DataFrame(rows, columns=["weight", "arc", "tags", "offset"]).sort_values("weight")
+
+
+@pytest.mark.parametrize(("layer", "head"), [(0, 0), (1, 2)])
+def test_deciles_agree_with_a_plain_computation_on_200_sentences(
+    layer: int, head: int, texts: list[Document], maps: list[list[torch.Tensor]], table: pd.DataFrame
+) -> None:
+    rows = table[(table["layer"] == layer) & (table["head"] == head)]
+    every = plain(texts, maps, layer, head)
+    limits = np.quantile(every["weight"], np.arange(1, 10) / 10)
+    assert rows["high"].to_numpy()[:-1] == pytest.approx(limits, rel=1 / 8, abs=2**-20)
+    assert rows["low"].to_numpy()[1:].tolist() == rows["high"].to_numpy()[:-1].tolist()
+    assert rows["n"].sum() == pytest.approx(len(every), abs=10)
+    for row, part in zip(rows.to_dict("records"), np.array_split(np.arange(len(every)), 10), strict=True):
+        inside = every.iloc[part]
+        assert row["arcs"] == pytest.approx(inside["arc"].mean(), abs=0.02)
+        assert row["before"] == pytest.approx((inside["offset"] < 0).mean(), abs=0.02)
+        assert row["distance"] == pytest.approx(inside["offset"].abs().clip(upper=FARTHEST).mean(), abs=0.1)
+        shares = inside["tags"].value_counts(normalize=True)
+        for named in row["tags"].split(", "):
+            tags, share, _ = named.split(" ")
+            assert float(share) / 100 == pytest.approx(shares.get(tags, 0), abs=0.02)
+
+
+def test_batches_decide_nothing(texts: list[Document], maps: list[list[torch.Tensor]], table: pd.DataFrame) -> None:
+    pd.testing.assert_frame_equal(observed(texts, maps, 50).table(), table)
+
+
+def test_the_strongest_pairs_are_exact_and_the_random_one_lies_in_its_decile(
+    texts: list[Document], maps: list[list[torch.Tensor]], table: pd.DataFrame
+) -> None:
+    rows = table[(table["layer"] == 0) & (table["head"] == 1)]
+    top = plain(texts, maps, 0, 1)["weight"].to_numpy()[::-1][:3]
+    told = [float(one.rpartition("(")[2].split(" ")[0]) for one in rows["strongest"].iloc[-1].split("; ")]
+    assert told == pytest.approx((100 * top).tolist(), abs=0.051)
+    for row in rows.to_dict("records"):
+        weight = float(row["random"].rpartition("(")[2].split(" ")[0]) / 100
+        assert 7 / 8 * row["low"] - 0.0006 <= weight <= 9 / 8 * row["high"] + 0.0006
+
+
+def test_a_pair_is_called_by_where_it_stands(texts: list[Document]) -> None:
+    text = texts[0]
+    found = observed([text], [[torch.eye(len(text), len(text) + 2).roll(1, 1)[None]]], 1).table()
+    assert f"{text.sentences[0].id}: 1→2 (100.0 %)" in found["strongest"].iloc[-1]
+
+
+def test_memory_does_not_grow_with_the_corpus(texts: list[Document], maps: list[list[torch.Tensor]]) -> None:
+    few, many = (observed(texts[:n], maps[:n], 10) for n in (10, 200))
+    assert {kind: counts.nbytes for kind, counts in few.counts.items()} == {
+        kind: counts.nbytes for kind, counts in many.counts.items()
+    }
+    assert many._random.size == few._random.size
+    assert all(len(kept) == 3 for kept in many._strongest.values())
+
+
+def test_the_mean_attention_to_other_words_is_that_of_a_loop(
+    texts: list[Document], maps: list[list[torch.Tensor]]
+) -> None:
+    between = observed(texts, maps, 9).between()
+    words = sum(len(text) for text in texts)
+    assert between["between"].iloc[1] == pytest.approx(plain(texts, maps, 0, 1)["weight"].sum() / words, rel=1e-5)
+
+
+def test_bins_are_an_eighth_wide_and_hold_what_lies_between_their_edges() -> None:
+    weights = np.random.default_rng(0).random(10_000).astype(np.float32) ** 9
+    places = bins_of(weights)
+    assert (EDGES[places] <= weights).all()
+    inner = places < BINS - 1
+    assert (weights[inner] < EDGES[places[inner] + 1]).all()
+    assert (EDGES[2:-1] / EDGES[1:-2]).max() <= 1 + 1 / 8
+    assert bins_of(np.array([0.0, 1.0], np.float32)).tolist() == [0, BINS - 1]
+
+
+def test_the_parts_of_a_bin_in_all_deciles_are_whole() -> None:
+    totals = np.zeros(BINS, np.int64)
+    totals[[3, 40, 41, 90]] = [5, 50, 1, 44]
+    limits, parts = deciles(totals)
+    assert (parts.sum(1)[totals > 0]) == pytest.approx(np.ones(4))
+    assert parts.T @ totals == pytest.approx(np.full(10, 10.0))
+    assert np.all(np.diff(limits) >= 0)
+    assert limits[0] >= EDGES[3]
+    assert limits[-1] <= EDGES[91]
+
+
+def test_kinds_of_pairs_are_those_of_the_tree() -> None:
+    upos = ("DET", "NOUN", "VERB", "ODD")
+    text = Document(
+        "d",
+        (Sentence("s", ("a", "b", "c", "d"), frozen_ints([1, 2, -1, 2]), ("det", "nsubj:pass", "root", "odd"), upos),),
+    )
+    pairs = LinkedWords.of([text])
+    told = {
+        (int(query), int(key)): (kind_name("tags", int(tags)), kind_name("relations", int(relation)))
+        for query, key, tags, relation in zip(
+            pairs.query, pairs.key, pairs.kinds["tags"], pairs.kinds["relations"], strict=True
+        )
+    }
+    assert told[0, 1] == ("DET→NOUN", "det: dependent→head")
+    assert told[2, 1] == ("VERB→NOUN", "nsubj: head→dependent")
+    assert told[3, 2] == ("other→VERB", "other: dependent→head")
+    assert told[0, 2] == ("DET→VERB", "no arc")
+    assert len(told) == 12
+    assert 2 * len(RELATIONS) == UNRELATED
+    assert len(set(TAGS)) == 18

@@ -1,0 +1,54 @@
+import pytest
+import torch
+
+from mha import Model
+from probes.explanation.measure import explanation_table, measures
+from probes.explanation.sentences import SubjectNumberTask, read_task
+
+pytestmark = pytest.mark.slow
+
+
+def planted(count: int, seed: int) -> SubjectNumberTask:
+    """Return sentences of five pieces; one is marked and says the answer, and embeddings do not have the mark."""
+    generator = torch.Generator().manual_seed(seed)
+    vectors = torch.randn(count, 5, 8, generator=generator)
+    vectors[..., 0] = 0
+    place = torch.randint(5, (count,), generator=generator)
+    plural = torch.randint(2, (count,), generator=generator).float()
+    vectors[torch.arange(count), place, 0] = 4
+    vectors[torch.arange(count), place, 1] = 2 * plural - 1
+    return SubjectNumberTask(vectors, vectors[..., 1:].clone(), torch.ones(count, 5, dtype=torch.bool), plural)
+
+
+def test_where_one_piece_says_the_answer_attention_explains_it() -> None:
+    found = dict(measures(planted(1500, 0), planted(300, 1), 0, torch.Generator().manual_seed(0)))
+    assert found["accuracy"] > 0.9
+    assert found["accuracy"] - found["accuracy, uniform attention"] > 0.1
+    assert found["flips, most attended alone"] > found["flips, random alone"] + 0.2
+    assert found["erased, by attention"] < found["erased, at random"] - 0.1
+    assert found["accuracy, guided: trained"] > found["accuracy, guided: uniform"] + 0.05
+    assert found["change, permuted"] > 0.2
+
+
+def test_where_all_pieces_say_the_answer_attention_explains_nothing() -> None:
+    def spread(count: int, seed: int) -> SubjectNumberTask:
+        task = planted(count, seed)
+        vectors = torch.zeros_like(task.states)
+        vectors[..., 1] = (2 * task.plural - 1)[:, None]
+        return SubjectNumberTask(vectors, vectors.clone(), task.real, task.plural)
+
+    found = dict(measures(spread(1500, 0), spread(300, 1), 0, torch.Generator().manual_seed(0)))
+    assert found["accuracy"] > 0.98
+    assert found["change, permuted"] < 0.05
+    assert found["flips, most attended"] < 0.02
+    assert found["erased, by attention"] > 0.95
+    assert found["divergence, adversarial"] > 0.3
+
+
+def test_classifiers_differ_and_the_same_seed_gives_the_same_table(model: Model) -> None:
+    train, test = read_task(model, 40, 1), read_task(model, 20, 2)
+    one, again, other = (explanation_table(train, test, 2, seed) for seed in (0, 0, 1))
+    assert one.equals(again)
+    assert not one.equals(other)
+    assert one[one.seed == 0].value.tolist() != one[one.seed == 1].value.tolist()
+    assert one.value.notna().all()

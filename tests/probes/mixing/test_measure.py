@@ -1,0 +1,42 @@
+"""All measures of mixing on generated sentences: means over texts, what is left out, and what the tables hold."""
+
+import numpy as np
+import pytest
+import torch
+
+from mha import Model
+from mha.reading.attention_blocks import attention_blocks
+from probes import Corpus
+from probes.evidence.question import Effort
+from probes.mixing.measure import IDENTIFIED, Mixing, mixing_texts
+from probes.mixing.rank import PASSES
+from probes.mixing.ratios import BLOCK, RATIOS, mixing_ratios
+
+EFFORT = Effort(replicates=200, flips=10)
+
+
+@pytest.fixture(scope="module")
+def texts(model: Model):
+    """Return sentences of the grammar that the small model can read."""
+    return mixing_texts(model, [Corpus.generated(4, 3).sentences()], 12)
+
+
+def test_short_texts_are_left_out_and_counted(model: Model, texts) -> None:
+    assert len(texts.pieces) + sum(texts.dropped.counts.values()) == 12
+    assert all(len(text) >= 8 for text in texts.texts.take(range(len(texts.texts))))
+
+
+def test_the_table_has_means_over_texts_with_intervals_over_documents(model: Model, texts) -> None:
+    by_depth, by_head = Mixing.learned(model, texts).tables(texts, EFFORT)
+    assert set(by_depth.measure) == {*RATIOS, *PASSES, IDENTIFIED}
+    found = by_depth[(by_depth.measure == BLOCK) & (by_depth.depth == 2)].iloc[0]
+    each = [
+        float(mixing_ratios(attention_blocks(model, torch.from_numpy(text.ids).long())[1])[BLOCK].mean())
+        for text in texts.pieces
+    ]
+    assert found.value == pytest.approx(np.mean(each), rel=1e-5)
+    assert found.low < found.value < found.high
+    assert found.n == len(each)
+    assert by_depth[(by_depth.measure == IDENTIFIED) & (by_depth.depth == 0)].value.tolist() == pytest.approx([1.0])
+    assert len(by_head) == 6 * by_head.sizes.nunique()
+    assert by_head.groupby("name").n.sum().unique().tolist() == [len(each)]

@@ -1,0 +1,102 @@
+"""Geometry of states, by hand and on planted vectors."""
+
+import numpy as np
+import pytest
+
+from probes.records import Document, Sentence, frozen_ints
+from probes.states.geometry import (
+    ADJUSTED,
+    EXPLAINED,
+    RANDOM,
+    SELF,
+    SENTENCE,
+    explained_variance,
+    geometry,
+    self_similarity,
+)
+from probes.states.intervals import NORMAL, ClusteredMean
+from probes.states.word_states import WordStates
+
+
+def states_of(vectors: np.ndarray, sentences: list[list[str]]) -> WordStates:
+    """Return texts, each a document, with these states."""
+    documents = [
+        Document(f"d{i}", (Sentence(f"d{i}", tuple(words), frozen_ints([-1] * len(words)), ("",) * len(words)),))
+        for i, words in enumerate(sentences)
+    ]
+    starts = np.cumsum([0, *map(len, sentences)])
+    return WordStates(documents, vectors.astype(np.float32), starts)
+
+
+def planted(cone: float, context: float, seed: int = 0) -> WordStates:
+    """Return two layers: states with a common direction as long as `cone`, a word's, and a context's."""
+    random = np.random.default_rng(seed)
+    words = [f"w{i}" for i in range(8)]
+    sentences = [list(random.permutation(words)) for _ in range(40)]
+    of_word = dict(zip(words, random.normal(size=(8, 64)), strict=True))
+    common, rows = np.zeros(64), []
+    common[0] = cone
+    for sentence in sentences:
+        of_text = random.normal(size=64)
+        rows += [common + of_word[word] + context * of_text for word in sentence]
+    return states_of(np.stack([random.normal(size=(len(rows), 64)), np.array(rows)]), sentences)
+
+
+def values(states: WordStates) -> dict[str, float]:
+    table = geometry(states, 0, contexts=20)
+    assert not table.duplicated(["layer", "measure"]).any()
+    assert (table.low <= table.value).all()
+    return table[table.layer == 1].set_index("measure").value.to_dict()
+
+
+def test_a_common_direction_is_anisotropy_and_adjusting_takes_it_away() -> None:
+    flat, cone = values(planted(0, 0.5)), values(planted(40, 0.5))
+    assert abs(flat[RANDOM]) < 0.2
+    assert cone[RANDOM] > 0.9
+    assert cone[SELF] > flat[SELF]
+    assert cone[SELF + ADJUSTED] == pytest.approx(cone[SELF] - cone[RANDOM])
+    assert cone[SELF + ADJUSTED] < 0.1 < flat[SELF + ADJUSTED]
+
+
+def test_contexts_lower_self_similarity_and_raise_that_of_a_sentence() -> None:
+    little, much = values(planted(0, 0.2)), values(planted(0, 3))
+    assert little[SELF] > 0.9 > 0.3 > much[SELF]
+    assert little[SENTENCE] < 0.6 < 0.9 < much[SENTENCE]
+
+
+def test_self_similarity_is_the_mean_over_all_pairs() -> None:
+    rows = np.random.default_rng(1).normal(size=(5, 3))
+    unit = rows / np.linalg.norm(rows, axis=1)[:, None]
+    pairs = [unit[i] @ unit[j] for i in range(5) for j in range(5) if i != j]
+    assert self_similarity(rows) == pytest.approx(np.mean(pairs))
+
+
+def test_explained_variance_is_that_of_scikit_learn() -> None:
+    from sklearn.decomposition import PCA
+
+    rows = np.random.default_rng(2).normal(size=(6, 4)) + 5
+    assert explained_variance(rows) == pytest.approx(PCA(1).fit(rows).explained_variance_ratio_[0])
+    assert np.isnan(explained_variance(np.ones((3, 2))))
+
+
+def test_explained_variance_is_adjusted_by_sets_of_random_words() -> None:
+    found = values(planted(0, 0.2))
+    assert -1 < found[EXPLAINED + ADJUSTED] < found[EXPLAINED] < 1
+
+
+def test_without_repeated_words_there_is_no_self_similarity() -> None:
+    table = geometry(planted(0, 1), 0, contexts=41).set_index(["layer", "measure"])
+    assert np.isnan(table.value[1, SELF])
+    assert table.n[1, SELF] == 0
+    assert np.isfinite(table.value[1, RANDOM])
+
+
+def test_the_error_of_a_mean_is_that_of_its_clusters() -> None:
+    one = ClusteredMean.of(np.array([1.0, 2.0, 3.0, np.nan]))
+    assert (one.value, one.n) == (2, 3)
+    assert one.error == pytest.approx(1 / np.sqrt(3))
+    twice = ClusteredMean.of(np.repeat([1.0, 2.0, 3.0], 5), np.repeat([4, 7, 9], 5))
+    assert twice.error == pytest.approx(one.error), "copies in one cluster add nothing"
+    assert (twice - one).error == pytest.approx(np.sqrt(2 / 3))
+    assert twice.row["high"] == pytest.approx(2 + NORMAL * one.error)
+    assert np.isnan(ClusteredMean.of(np.array([1.0])).error)

@@ -1,0 +1,81 @@
+"""States of words, against plain passes of `transformers` and by hand."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModel
+
+from mha import Encoder, Model, export_encoder, load_model
+from mha.batches import collate
+from mha.hooks import HookError
+from mha.models.states import layer_states, zeroed_dimensions
+from probes.corpora.corpus import Corpus, Texts
+from probes.records import Document
+from probes.scoring.score import Settings
+from probes.states.word_states import WordStates, whole_texts
+
+
+@pytest.fixture(scope="module")
+def texts(random_documents: Callable[..., list[Document]]) -> Texts:
+    return Corpus.of(random_documents(3, longest=9)).sentences()
+
+
+def test_states_are_those_of_transformers_as_means_over_the_pieces_of_a_word(
+    model: Model, texts: Texts, tmp_path: Path
+) -> None:
+    assert isinstance(model.module, Encoder)
+    export_encoder(model.module, tmp_path)
+    theirs = AutoModel.from_pretrained(str(tmp_path)).eval()
+    aligned = whole_texts(model, texts, 20)
+    states = WordStates.of(model, aligned, Settings(batch_pieces=40, workers=2))
+    assert states.vectors.shape == (model.layers + 1, states.starts[-1], 24)
+    for text, pieces in enumerate(aligned.pieces):
+        with torch.inference_mode():
+            hidden = theirs(
+                torch.from_numpy(pieces.ids[None].astype(np.int64)), output_hidden_states=True
+            ).hidden_states
+        for layer, every in enumerate(hidden):
+            for word in range(pieces.words):
+                expected = every[0, np.flatnonzero(pieces.word == word)].mean(0)
+                np.testing.assert_allclose(states.of_text(layer, text)[word], expected, atol=2e-5)
+
+
+def test_a_model_of_transformers_shows_the_same_states(model: Model, texts: Texts, tmp_path: Path) -> None:
+    assert isinstance(model.module, Encoder)
+    export_encoder(model.module, tmp_path)
+    theirs = Model(**{**vars(model), "module": AutoModel.from_pretrained(str(tmp_path)).eval()})
+    aligned = whole_texts(model, texts, 20)
+    ours, other = (WordStates.of(one, aligned, Settings()) for one in (model, theirs))
+    np.testing.assert_allclose(ours.vectors, other.vectors, atol=2e-5)
+    with pytest.raises(HookError, match="cannot be zeroed"), zeroed_dimensions(theirs, [0]):
+        pass
+
+
+def test_zeroed_dimensions_are_those_of_a_layer_norm_without_them_and_come_back(model: Model, texts: Texts) -> None:
+    batch = collate(whole_texts(model, texts, 4).pieces)
+    before = layer_states(model, batch)
+    with zeroed_dimensions(model, [2, 7]):
+        found = layer_states(model, batch)
+    assert found[1:, ..., [2, 7]].abs().max() == 0
+    assert torch.equal(found[0], before[0]), "what the first layer reads is left as it is"
+    assert torch.equal(layer_states(model, batch), before)
+    other = load_model(model.name)
+    assert isinstance(other.module, Encoder)
+    with torch.no_grad():
+        for layer in other.module.layers:
+            layer.feed_forward_norm.weight[[2, 7]] = 0  # type: ignore[union-attr, index]
+            layer.feed_forward_norm.bias[[2, 7]] = 0  # type: ignore[union-attr, index]
+    torch.testing.assert_close(layer_states(other, batch), found)
+
+
+def test_texts_with_a_word_without_pieces_are_left_out_and_counted(model: Model, texts: Texts) -> None:
+    (first,) = texts.take([0])
+    sentence = first.sentences[0]
+    odd = replace(sentence, id="gone", words=("\u200b", *sentence.words[1:]))
+    aligned = whole_texts(model, Corpus.of([Document("gone", (odd,)), first]).sentences(), 9)
+    assert aligned.names == [first.id]
+    assert list(aligned.dropped.counts.values()) == [1]

@@ -1,0 +1,58 @@
+"""Texts ask the network only for what is called `hub:...`: sockets are blocked, nothing is told to be offline."""
+
+from pathlib import Path
+
+import pytest
+
+from probes.corpora.conllu import CorpusError
+from probes.training.texts import DatasetTexts
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "train.jsonl").write_text('{"text": "here"}\n', encoding="utf-8")
+    return tmp_path / "set"
+
+
+def test_a_bare_name_is_never_one_of_the_hub(no_network: type[BaseException]) -> None:
+    with pytest.raises(CorpusError, match=r"'some/texts': no such folder; .* is called 'hub:owner/name'$"):
+        [*DatasetTexts("some/texts")]
+    with pytest.raises(no_network):
+        [*DatasetTexts("hub:some/texts")]
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize(
+    ("card", "text"),
+    [
+        ("README.md", "---\nconfigs:\n- config_name: default\n  data_files: hf://datasets/a/b/x.jsonl\n---\n"),
+        ("README.md", '---\nconfigs:\n- data_files:\n  - split: train\n    path: ["https\\x3a//a.org/x"]\n---\n'),
+        (".huggingface.yaml", "configs:\n- config_name: default\n  data_files: hf://datasets/a/b/x.jsonl\n"),
+    ],
+)
+def test_a_folder_whose_data_is_elsewhere_is_refused(
+    card: str, text: str, streaming: bool, folder: Path, no_network: type[BaseException]
+) -> None:
+    (folder / card).write_text(text, encoding="utf-8")
+    with pytest.raises(CorpusError, match=rf"{card}: its data files are elsewhere \((hf|https)://"):
+        [*DatasetTexts(str(folder), streaming=streaming)]
+
+
+def test_a_folder_whose_card_names_addresses_beside_its_data_is_read(
+    folder: Path, no_network: type[BaseException]
+) -> None:
+    front = "---\nlicense_link: https://a.org\nconfigs:\n- config_name: default\n  data_files: train.jsonl\n---\n"
+    (folder / "README.md").write_text(f"{front}See https://a.org.\n", encoding="utf-8")
+    assert [*DatasetTexts(str(folder))] == ["here"]
+    (folder / "README.md").write_text("---\nconfigs: [\n---\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match=r"README.md: not YAML \(while parsing"):
+        [*DatasetTexts(str(folder))]
+
+
+def test_aliases_of_a_card_are_gone_through_once(folder: Path) -> None:
+    doubled = "".join(f"- &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 60))
+    (folder / "README.md").write_text(f"---\nconfigs:\n- &a0 [x]\n{doubled}- https://a.org\n---\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match="its data files are elsewhere"):
+        [*DatasetTexts(str(folder))]
