@@ -34,8 +34,8 @@ class Recovery:
         xx = self.sums["xx"] / self.count - torch.einsum("dm,dn->dmn", mean_x, mean_x)
         xy = self.sums["xy"] / self.count - torch.einsum("dm,dn->dmn", mean_x, mean_y)
         ridge = PENALTY * xx.diagonal(dim1=1, dim2=2).mean(1).clamp(min=1e-12)
-        size = xx.shape[-1]
-        slope = torch.linalg.solve(xx + ridge[:, None, None] * torch.eye(size, dtype=xx.dtype), xy)
+        penalised = xx + ridge[:, None, None] * torch.eye(xx.shape[-1], dtype=xx.dtype)
+        slope = torch.cholesky_solve(xy, torch.linalg.cholesky(penalised))  # torch.linalg.solve: pytorch issue 142815
         return LinearMap(mean_x, mean_y, slope)
 
 

@@ -53,9 +53,22 @@ def scores(name: str, folder: Path) -> pd.DataFrame:
 
 
 def here() -> dict[str, str]:
-    """Return what numbers may depend on in their last digits."""
+    """Return what numbers may depend on in their last digits: matrix products choose their kernels by the processor."""
     capability = torch.backends.cpu.get_cpu_capability()
-    return {"platform": f"{platform.system()} {platform.machine()} {capability}", "torch": torch.__version__}
+    return {
+        "platform": f"{platform.system()} {platform.machine()} {capability}",
+        "processor": processor(),
+        "torch": torch.__version__,
+    }
+
+
+def processor(info: Path = Path("/proc/cpuinfo")) -> str:
+    """Return vendor, family, model and stepping of the processor, where the system tells."""
+    if not info.is_file():
+        return platform.processor()
+    keys = dict(line.split(":", 1) for line in info.read_text("utf-8").split("\n\n")[0].splitlines() if ":" in line)
+    named = {key.strip(): value.strip() for key, value in keys.items()}
+    return " ".join(named.get(key, "?") for key in ("vendor_id", "cpu family", "model", "stepping"))
 
 
 def main() -> None:

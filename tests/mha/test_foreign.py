@@ -50,10 +50,12 @@ def test_bf16_instructions_are_those_of_the_processor() -> None:
 
 def test_an_accelerator_is_forgotten_with_its_precision() -> None:
     """Without it a second training in one process would keep the precision of the first."""
+    foreign.reset_accelerator()
     Accelerator(mixed_precision="bf16")
     assert AcceleratorState().mixed_precision == "bf16"
     foreign.reset_accelerator()
     assert Accelerator(mixed_precision="no").mixed_precision == "no"
+    foreign.reset_accelerator()
 
 
 @pytest.mark.parametrize(
