@@ -74,7 +74,7 @@ def test_gates_of_0_and_1_are_ablation() -> None:
         torch.testing.assert_close(gated_values(behaviour, torch.ones(SHAPE)), expected[0], rtol=0, atol=1e-6)
         torch.testing.assert_close(gated_values(behaviour, gates), expected[1], rtol=0, atol=1e-5)
         few = gated_values(behaviour, gates, batch_pieces=1)
-        torch.testing.assert_close(few, gated_values(behaviour, gates), rtol=0, atol=1e-6)
+        torch.testing.assert_close(few, gated_values(behaviour, gates), rtol=0, atol=1e-5)  # fp32, other shapes
 
 
 def embedding(model: Model) -> Embedding:
