@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reports.formats import percent
+from reports.formats import decimal, percent
 from reports.heads.card_parts import CardPart, CardSource
 from reports.run.folder import RunFolder
 from reports.tables.grades import SPREADS
@@ -16,6 +16,7 @@ def sink(source: CardSource, name: str) -> CardPart | None:
         f"{percent(row['special'])} % of the attention of words goes to special tokens, which have "
         f"{percent(row['written'])} % of what the head writes: "
         + ("it spreads what they hold." if row["kind"] == SPREADS else "it writes little.")
+        + f" Its outputs take up {decimal(row['rank'])} directions in a text on average (1: the same for all words)."
         for row in rows
     )
     return CardPart("A sink", said) if said else None

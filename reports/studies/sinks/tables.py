@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Final
 
@@ -22,6 +23,12 @@ SINKS: Final = Table(
             "Mean length of the transformed values of special tokens, each weighted by the attention that it gets, "
             "divided by that of pieces of words.",
             NOT_NEGATIVE,
+        ),
+        number(
+            "rank",
+            "Mean number of directions that the outputs of the head before W_O take up in a text, (sum of s^2)^2 / sum of "
+            "s^4 over their singular values s; 1 where all words get multiples of one vector.",
+            (1.0, math.inf),
         ),
         text(
             "kind",

@@ -31,10 +31,10 @@ def sinks_of(model: Model, texts: Texts, **settings: object) -> pd.DataFrame:
 
 
 def plain(model: Model, texts: Texts, reduce: str) -> tuple[np.ndarray, ...]:
-    """Return special, written and length [layer * head], text by text in float64, without padding."""
+    """Return special, written, length and rank [layer * head], text by text in float64, without padding."""
     assert isinstance(model.module, Encoder)
     outputs = torch.stack([layer.attention.W_O.detach().double() for layer in model.module.layers])
-    given, written, lengths, special = [], [], [], []
+    given, written, lengths, special, ranks = [], [], [], [], []
     for text in texts.take(range(len(texts))):
         (cut,) = align(model.tokenizer, [text.words])
         with record(model.module, ["pattern", "value"]) as seen, torch.inference_mode():
@@ -42,6 +42,9 @@ def plain(model: Model, texts: Texts, reduce: str) -> tuple[np.ndarray, ...]:
         pattern, value = (torch.cat(seen[site]).double() for site in ("pattern", "value"))
         norms = torch.einsum("lhkd,lhdm->lhkm", value, outputs).norm(dim=-1)
         rows = [np.flatnonzero(cut.word == word)[: 1 if reduce == "first" else None] for word in range(len(text))]
+        outputs_of_words = torch.stack([(pattern @ value)[:, :, row].mean(2) for row in rows], 2)
+        squares = torch.linalg.svdvals(outputs_of_words) ** 2
+        ranks.append(squares.sum(-1) ** 2 / (squares**2).sum(-1))
         attention = sum(pattern[:, :, row].mean(2) for row in rows)
         assert isinstance(attention, Tensor)
         given.append(attention)
@@ -51,7 +54,8 @@ def plain(model: Model, texts: Texts, reduce: str) -> tuple[np.ndarray, ...]:
     alpha, alpha_f, f, at = (torch.cat(every, -1) for every in (given, written, lengths, special))
     share, share_written = (every[..., at].sum(-1) / every.sum(-1) for every in (alpha, alpha_f))
     relative = alpha_f[..., at].sum(-1) / alpha[..., at].sum(-1) / f[..., ~at].mean(-1)
-    return tuple(one.flatten().numpy() for one in (share, share_written, relative))
+    rank = torch.stack(ranks).mean(0)
+    return tuple(one.flatten().numpy() for one in (share, share_written, relative, rank))
 
 
 @pytest.mark.parametrize("settings", [{}, {"reduce": "first", "batch_pieces": 24}])
@@ -60,7 +64,7 @@ def test_numbers_are_those_of_plain_sums_in_double_precision(
 ) -> None:
     found = sinks_of(model, texts, **settings)
     numbers = plain(model, texts, str(settings.get("reduce", "mean")))
-    for column, expected in zip(("special", "written", "length"), numbers, strict=True):
+    for column, expected in zip(("special", "written", "length", "rank"), numbers, strict=True):
         np.testing.assert_allclose(found[column], expected, rtol=1e-5)
     assert not np.isclose(found["special"], found["written"], atol=0.01).all()
 
@@ -113,6 +117,7 @@ def test_a_sink_without_values_at_its_token_writes_little_and_one_with_full_valu
     assert found["length"]["1-2"] == pytest.approx(1)
     assert found["written"]["1-1"] < 0.2, "that of [SEP], which has as much as a word"
     assert found["written"]["1-2"] == pytest.approx(found["special"]["1-2"])
+    assert found["rank"]["1-2"] == pytest.approx(1), "all words get multiples of one vector"
 
 
 def sums(special: float, length: float) -> np.ndarray:
@@ -132,14 +137,15 @@ def sums(special: float, length: float) -> np.ndarray:
     ],
 )
 def test_kinds_by_hand(special: float, length: float, kind: str) -> None:
-    (row,) = sink_table(sums(special, length)).to_dict("records")
+    (row,) = sink_table(sums(special, length), np.array([[[1.0]], [[np.nan]], [[4.0]]])).to_dict("records")
     assert row["kind"] == kind
     assert (row["special"], row["length"]) == pytest.approx((special, length))
+    assert row["rank"] == pytest.approx(2.5), "of the texts in which the head gives anything"
     written = special * length / (special * length + 1 - special) if length or special < 1 else np.nan
     assert row["written"] == pytest.approx(written, nan_ok=True)
 
 
 def test_without_words_there_are_no_sinks(model: Model) -> None:
     nothing = sinks_of(model, MemoryTexts([]))
-    assert nothing[["special", "written", "length"]].isna().all(axis=None)
+    assert nothing[["special", "written", "length", "rank"]].isna().all(axis=None)
     assert set(nothing["kind"]) == {""}
