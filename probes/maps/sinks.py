@@ -98,8 +98,8 @@ def sink_table(sums: Sums, ranks: Ranks) -> pd.DataFrame:
     ||alpha f(x)|| (Kobayashi et al. 2020, section 4.2). `length` is the mean ||f(x)|| of special tokens, each weighted
     by the attention that it gets, divided by that of pieces of words: without weights a sink at [CLS] would be judged
     by [SEP] as well. `rank` is the mean of `ranks` over texts: low where a sink gives all words the same, as one that
-    broadcasts does (arXiv 2606.08105, abstract), and where attention is spread evenly. Numbers are NaN where nothing was
-    read, `written` and `rank` where a head writes nothing.
+    broadcasts does (arXiv 2606.08105, abstract), and where attention is spread evenly. Numbers are NaN where nothing
+    was read, `written` and `rank` where a head writes nothing.
     """
     attention, written, length, pieces = sums.reshape(len(MEASURES), 2, -1)
     with np.errstate(divide="ignore", invalid="ignore"):

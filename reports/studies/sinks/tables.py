@@ -26,8 +26,8 @@ SINKS: Final = Table(
         ),
         number(
             "rank",
-            "Mean number of directions that the outputs of the head before W_O take up in a text, (sum of s^2)^2 / sum of "
-            "s^4 over their singular values s; 1 where all words get multiples of one vector.",
+            "Mean number of directions that the outputs of the head before W_O take up in a text, (sum of s^2)^2 / "
+            "sum of s^4 over their singular values s; 1 where all words get multiples of one vector.",
             (1.0, math.inf),
         ),
         text(
