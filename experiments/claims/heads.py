@@ -78,7 +78,7 @@ def examine(section: HeadCountSection, training: Path) -> dict[str, float | None
     """Return what is measured of the last checkpoint of a training."""
     last = read_checkpoints(training)[-1]
     model = load_model(str(last.folder))
-    agreement = agreement_accuracy(model, section.pairs, section.pairs_seed, attractors=True)
+    agreement = agreement_accuracy(model, section.pairs, section.pairs_seed).across
     return {
         "parameters": parameters(model),
         "loss": None if math.isnan(last.evaluation_loss) else last.evaluation_loss,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self
@@ -89,15 +90,28 @@ def parameters(model: Model) -> int:
     return sum(parameter.numel() for parameter in model.module.parameters())
 
 
-def agreement_accuracy(model: Model, pairs: int, seed: int, *, attractors: bool = False) -> float:
-    """Return the share of the first `pairs` agreement pairs that a masked LM decides rightly.
+@dataclass(frozen=True)
+class AgreementAccuracy:
+    """The share of agreement pairs that a masked LM decides correctly, in [0, 1]; NaN where there is no such pair."""
 
-    With `attractors` of those alone that have one. The verb is masked and both its forms are compared (Goldberg 2019).
-    In [0, 1]; NaN where there is no such pair.
+    every: float
+    "Over all pairs."
+    across: float
+    "Over the pairs with a noun of the other number between subject and verb."
+
+
+def agreement_accuracy(model: Model, pairs: int, seed: int) -> AgreementAccuracy:
+    """Return the accuracy on the first `pairs` minimal pairs of the grammar.
+
+    The verb is masked and both its forms are compared (Goldberg 2019).
     """
-    drawn = (pair for pair in islice(grammar_pairs(seed), pairs) if pair.kind.attractors or not attractors)
-    made = decide(MaskedLM.of(model), drawn, method=MASKED).made
-    return float(np.mean([one.credit for one in made])) if made else float("nan")
+    made = decide(MaskedLM.of(model), islice(grammar_pairs(seed), pairs), method=MASKED).made
+    across = [one.credit for one in made if one.kind.attractors]
+    return AgreementAccuracy(_mean([one.credit for one in made]), _mean(across))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")
 
 
 def specialised(section: ScoredSection, model: Model, folder: Path) -> pd.DataFrame:

@@ -137,6 +137,8 @@ class ArcsSection(Section):
     "Last step in which it counts; to the end where nothing is said."
     relations: tuple[str, ...] | None = Field(default=None, min_length=1)
     'Relations whose arcs count, as the corpus writes them ("nsubj"); all where nothing is said.'
+    control: bool = False
+    "Random arcs at the distances of these in the place of them, as a control, see `mha.training.arcs.control_arcs`."
 
 
 class CheckpointsSection(Section):

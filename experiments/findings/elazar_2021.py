@@ -31,6 +31,9 @@ RANDOM = {TAGS: 0.8965, LABELS: 0.1231, STARTS: 0.9375}
 PROBES = {TAGS: 0.9234, LABELS: 0.7600, STARTS: 0.8512}
 "Accuracy of the probes."
 
+REMOVED = 0.02
+"How far above the share of the most frequent label a probe may be where a property counts as removed."
+
 METRIC = "Directions of a property are removed from the states by iterative nullspace projection until a linear "
 METRIC += "classifier no longer tells it; the effect is the accuracy without as many random directions minus that "
 METRIC += "without these."
@@ -58,6 +61,8 @@ def _effects(evidence: Evidence) -> Numbers:
 def _effect(row: pd.Series | None, name: str) -> Measured | Missing:
     if row is None:
         return Missing(f"no words with a {name}")
+    if row["left"] > row["majority"] + REMOVED:
+        return Missing(f"a linear probe still finds the {name}: {row['left']:.1%}, most frequent {row['majority']:.1%}")
     return Measured(_estimate(row, "effect"), note=_told(row))
 
 

@@ -94,6 +94,7 @@ FINDINGS = (
                 published=Published(0.75, text="large 86", provenance="memory"),
             )
         ],
+        weaker="two verbs are compared in one order, and not one verb in two orders",
         readings=(READING,),
         measure=_roles,
     ),

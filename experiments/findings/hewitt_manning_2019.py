@@ -52,7 +52,8 @@ STANDS_IN = "UD English EWT, 800 sentences of train, 800 of dev"
 DIFFERS = (
     "Dependencies of UD; projections of rank 64, fitted to 640 sentences where the paper has 40,000; the layer is "
     "selected on held-out documents. The paper's random model, Proj0, is a recurrence over ELMo's embeddings: here "
-    "random weights go through the same probe as a model of their own."
+    "random weights go through the same probe as a model of their own. Correlations are means over sentences; the "
+    "paper takes means over sentences of each length, then over lengths from 5 to 50."
 )
 
 PUBLISHED = " Published: " + ", ".join(f"{name} {100 * value:.1f}" for name, value in TREES.items()) + "."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from experiments.statements.estimates import Estimate
 from experiments.statements.figure import Figure, Point
-from experiments.statements.finding import Evidence, Finding, Measured, Numbers, Paper, Published, Statement
+from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
 from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import average, floats, minus, rows
 from experiments.statements.rule import Rule
@@ -42,6 +42,8 @@ def _ratios(evidence: Evidence) -> Numbers:
 
 def _layer_norm(evidence: Evidence) -> Numbers:
     without, whole = _ratio(evidence, RESIDUAL), _ratio(evidence, BLOCK)
+    if without.value == whole.value:
+        return {"LayerNorm": Missing("no LayerNorm stands behind the attention of this model")}
     note = f"{without.value:.1%} without, {whole.value:.1%} with LayerNorm"
     return {"LayerNorm": Measured(minus(whole, without), note=note)}
 

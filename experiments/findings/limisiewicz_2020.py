@@ -102,7 +102,7 @@ def _ensemble(run: Run, label: str) -> Measured | Missing:
         return Missing(f"too few {label} to seek an ensemble")
     row = found.iloc[0]
     if " " not in str(row["heads"]).strip():
-        return Missing(f"of {label} {row['heads']} alone was chosen: no ensemble is better on train")
+        return Missing(f"of {label} {row['heads']} alone was chosen: no ensemble is better on train", absent=True)
     above = estimate_of(row, "margin", "margin_low", "margin_high")
     if label != ADJACENT:
         above = together(np.min, [estimate_of(row, "gain", "gain_low", "gain_high"), above])

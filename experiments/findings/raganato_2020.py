@@ -45,7 +45,7 @@ SENTENCES = (
 
 
 def _fixed(evidence: Evidence) -> Numbers:
-    return numbers_of(SENTENCES, evidence[READING])
+    return numbers_of(SENTENCES, evidence[READING], learned="learnt")
 
 
 def _fixed_drawn(evidence: Evidence) -> Figure:

@@ -115,7 +115,7 @@ def _one_relation(evidence: Evidence) -> Numbers:
     some = heads[heads.relations > 0]
     each = over_units(lambda drawn: float((drawn.relations > 0).mean()), heads)
     found: dict[str, Measured | Missing] = {"each": Measured(each, note=f"{len(some)} of {len(heads)} heads")}
-    found["one"] = Missing("no head has a relation")
+    found["one"] = Missing("no head has a relation", absent=True)
     if len(some):
         found["one"] = Measured(over_units(lambda drawn: float(drawn.relations.mean()), some))
     return found

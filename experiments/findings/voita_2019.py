@@ -116,7 +116,7 @@ def _confident(evidence: Evidence) -> Numbers:
     confidence = shape(evidence["trees"], "confidence", "without [SEP]")
     known = confidence[confidence.name.isin(_positional(evidence))]
     if not len(known):
-        return numbers | {"confidence": Missing("no head is positional")}
+        return numbers | {"confidence": Missing("no head is positional", absent=True)}
     row = known.sort_values("value").iloc[0]
     least = estimate_of(row, "value", "ci_low", "ci_high")
     return numbers | {"confidence": Measured(least, heads=str(row["name"]), note=f"of {len(known)} positional heads")}

@@ -53,8 +53,7 @@ def examine(section: PatternsSection, training: Path, fixed: tuple[str, ...]) ->
     model = load_model(str(last.folder))
     with fixed_heads(model.module, fixed):
         accuracy = agreement_accuracy(model, section.pairs, section.pairs_seed)
-        across = agreement_accuracy(model, section.pairs, section.pairs_seed, attractors=True)
-    return {"loss": last.evaluation_loss, "agreement": accuracy, "across": across}
+    return {"loss": last.evaluation_loss, "agreement": accuracy.every, "across": accuracy.across}
 
 
 Found = Mapping[str, Mapping[int, Mapping[str, float]]]

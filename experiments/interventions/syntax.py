@@ -22,6 +22,7 @@ from mha import Encoder, load_model
 
 NONE, REWARDED, PUNISHED = "no term", "rewarded", "punished"
 EARLY, LATE = "punished early", "punished late"
+CONTROL = "control arcs punished"
 
 LOSS, AGREEMENT, ACROSS, ATTENTION, ATTACHMENT = "loss", "agreement", "across", "attention", "attachment"
 
@@ -82,6 +83,7 @@ class SyntaxSection(TrainedSection):
             PUNISHED: ArcsSection(weight=-self.weight),
             EARLY: ArcsSection(weight=-self.weight, last_step=self.early),
             LATE: ArcsSection(weight=-self.weight, first_step=self.late),
+            CONTROL: ArcsSection(weight=-self.weight, control=True),
         }
 
 
@@ -98,10 +100,11 @@ def measure(section: SyntaxSection, work: Work) -> ClaimResult:
     def examine(checkpoint: Checkpoint) -> dict[str, float]:
         model = load_model(str(checkpoint.folder))
         assert isinstance(model.module, Encoder)
+        agreement = agreement_accuracy(model, section.pairs, section.pairs_seed)
         return {
             LOSS: checkpoint.evaluation_loss,
-            AGREEMENT: agreement_accuracy(model, section.pairs, section.pairs_seed),
-            ACROSS: agreement_accuracy(model, section.pairs, section.pairs_seed, attractors=True),
+            AGREEMENT: agreement.every,
+            ACROSS: agreement.across,
             ATTENTION: attention_on_arcs(model.module, batches),
             ATTACHMENT: attachment.of(model),
         }
@@ -175,7 +178,14 @@ def _statements(found: Courses, section: SyntaxSection) -> list[ClaimStatement]:
         (REWARDED, AGREEMENT, Rule(below=0.0), "Rewarded throughout, agreement is worse at the end"),
         (REWARDED, LOSS, Rule(above=0.0), "Rewarded throughout, the loss is higher at the end"),
     )
-    return [works, never, *(_statement(found, *one) for one in compared)]
+    beside = ClaimStatement(
+        "Punished throughout, agreement is worse than where attention on control arcs is punished",
+        f"accuracy at the end, {PUNISHED} − {CONTROL}, paired by seed",
+        "points",
+        difference(at_end(found, PUNISHED, AGREEMENT), at_end(found, CONTROL, AGREEMENT)),
+        Rule(below=0.0),
+    )
+    return [works, never, beside, *(_statement(found, *one) for one in compared)]
 
 
 def _statement(found: Courses, cell: str, measure: str, rule: Rule, text: str) -> ClaimStatement:
@@ -195,6 +205,8 @@ CLAIM = Claim(
         "cell. To the masked-LM loss comes a term: the attention that a word gives to the words that it depends on or "
         "that depend on it, by the gold trees of the training texts, mean over words, heads and layers; it is taken "
         "from the loss (rewarded) or added to it (punished), in all steps, in the first or in the last ones.",
+        "Control arcs join random words at the distances of the gold arcs of their sentence, none of them a gold arc: "
+        "to punish attention on them takes attention from near words alike, and leaves the trees alone.",
         "At every checkpoint: the masked-LM loss on held-out rows, without the term; agreement on minimal pairs, the "
         "verb masked; attention on arcs on held-out rows; and the share of words whose head is the most attended word "
         "of the head of attention that is best for their relation, selected on other texts.",

@@ -77,10 +77,15 @@ def measured(
 def _number(statement: Statement, found: Measured | Missing) -> Entry:
     about: Entry = {"name": statement.name, "number": statement.number}
     if isinstance(found, Missing):
-        return about | {"missing": found.why}
+        return about | missing_entry(found)
     baseline = None if found.baseline is None or found.baseline != found.baseline else found.baseline
     beside = {"ours": plain(found.ours) if found.ours else None, "baseline": baseline}
     return about | {"decides": plain(found.decides)} | beside | {"heads": found.heads, "note": found.note}
+
+
+def missing_entry(found: Missing) -> Entry:
+    """Return why there is no number, as JSON has it."""
+    return {"missing": found.why} | ({"absent": True} if found.absent else {})
 
 
 def run_of(name: str, read: FinishedReading, subject: Subject) -> dict[str, Any]:

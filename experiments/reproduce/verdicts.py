@@ -16,7 +16,7 @@ from experiments.reproduce.judge import (
     untestable,
 )
 from experiments.reproduce.moved import moved
-from experiments.reproduce.record import Entry
+from experiments.reproduce.record import Entry, missing_entry
 from experiments.reproduce.registry import all_findings
 from experiments.statements.estimates import Estimate, mean_of
 from experiments.statements.finding import Finding, Measured, Missing, Numbers
@@ -94,7 +94,7 @@ def _number(told: Mapping[str, Any] | None, number: str) -> Measured | Missing:
     if told is None or told["number"] != number:
         return Missing(CHANGED)
     if "decides" not in told:
-        return Missing(str(told["missing"]))
+        return Missing(str(told["missing"]), bool(told.get("absent")))
     ours = estimate(told["ours"]) if told["ours"] else None
     return Measured(estimate(told["decides"]), ours, told["baseline"], told["heads"], told["note"])
 
@@ -118,7 +118,8 @@ def _controls(
             current = [one for one in told if not (isinstance(one, Missing) and one.why == CHANGED)]
             values = [one.decides for one in current if isinstance(one, Measured)]
             known = tuple(one for one in values if not math.isnan(one.value))
-            found[kinds[result["model"]]] = ControlNumbers(known, len(current))
+            absent = sum(isinstance(one, Missing) and one.absent for one in current)
+            found[kinds[result["model"]]] = ControlNumbers(known, len(current), absent)
     return {kind: one for kind, one in found.items() if one.seeds}
 
 
@@ -130,7 +131,7 @@ def _judged(one: Judged) -> Entry:
     about: Entry = {"name": one.statement.name, "number": one.statement.number, "verdict": one.verdict}
     about |= {"near": one.near, "note": "", "minus": {}}
     if isinstance(one.measured, Missing):
-        return about | {"missing": one.measured.why}
+        return about | missing_entry(one.measured)
     found = one.measured
     ours = plain(found.ours) if found.ours else None
     about |= {"decides": plain(found.decides), "ours": ours, "baseline": found.baseline}

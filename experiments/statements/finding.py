@@ -90,6 +90,9 @@ class Missing:
     """Why a statement has no number here."""
 
     why: str
+    absent: bool = False
+    """Whether what the statement is about is not there, such as a head with a role: then untrained weights lack it.
+    Else it could not be measured, which says nothing of them."""
 
 
 Evidence = Mapping[str, Any]

@@ -24,14 +24,16 @@ class ControlNumbers:
     """What one kind of untrained weights has in the place of a number of a trained model."""
 
     values: tuple[Estimate, ...]
-    "A number for every seed that has one; a seed has none where there is nothing to measure, such as no such head."
+    "A number for every seed that has one."
     seeds: int
     "Seeds that were run."
+    absent: int = 0
+    "Of these the seeds in which what the number is about is not there, such as no head with a role."
 
     @property
     def enough(self) -> bool:
-        """Whether there are as many runs as the rule asks for."""
-        return self.seeds >= SEEDS
+        """Whether as many runs as the rule asks for have a number, or lack what it is about."""
+        return len(self.values) + self.absent >= SEEDS
 
     def mean(self) -> Estimate | None:
         """Return the mean over seeds with Student's t interval, or the only number; None where there is none."""

@@ -12,6 +12,12 @@ from reports.claims.record import ClaimRecord
 
 IN_WORDS = Published(text="said in words")
 
+AGREEMENT = "agreement"
+"Measure of a claim: accuracy on minimal pairs, 0.5 by chance."
+
+LEARNED = 0.75
+"Accuracy above which agreement counts as learned."
+
 
 @dataclass(frozen=True)
 class PaperSentence:
@@ -47,6 +53,22 @@ class PaperSentence:
         )
 
 
-def numbers_of(sentences: Sequence[PaperSentence], claim: ClaimRecord) -> Numbers:
-    """Return the number that decides each sentence, by its name."""
+def numbers_of(sentences: Sequence[PaperSentence], claim: ClaimRecord, *, learned: str = "") -> Numbers:
+    """Return the number that decides each sentence, by its name.
+
+    Missing where encoders under the condition `learned`, with which all others are compared, have not learned
+    agreement themselves: then nothing that is done to them can do harm.
+    """
+    if learned and (why := _not_learned(claim, learned)):
+        return {one.name: Missing(why) for one in sentences}
     return {one.name: one.found_in(claim) for one in sentences}
+
+
+def _not_learned(claim: ClaimRecord, condition: str) -> str:
+    """Say that agreement is not surely above LEARNED at the end; empty where it is."""
+    (agreement,) = (one for one in claim.measures if one.name == AGREEMENT)
+    last = max((one for one in agreement.cells if one.condition == condition), key=lambda one: one.at or 0.0).number
+    if last.low > LEARNED:
+        return ""
+    accuracy = f"{last.value:.3f} [{last.low:.3f}, {last.high:.3f}]"
+    return f"accuracy of “{condition}” on agreement is {accuracy}, not significantly above {LEARNED}"

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from experiments.config.section import ConfigError
 from experiments.config.train_config import GRAMMAR, TextsSection, TrainSection
 from mha import load_model
-from mha.training.arcs import GoldArcs
+from mha.training.arcs import GoldArcs, control_arcs
 from mha.training.packed_rows import Rows, RowsError, StoredRows, StreamedRows, store_rows
 from mha.training.vocabulary import Vocabulary, VocabularySettings, train_tokenizer, write_tokenizer
 from probes import Corpus
@@ -71,7 +71,7 @@ def open_arcs(train: TrainSection, vocabulary: Vocabulary) -> GoldArcs | None:
                 for word, (head, relation) in enumerate(zip(sentence.heads.tolist(), sentence.deprels, strict=True))
                 if head >= 0 and (relations is None or relation in relations)
             ]
-            parsed.append((sentence.words, arcs))
+            parsed.append((sentence.words, control_arcs(sentence.words, arcs) if train.arcs.control else arcs))
     if not any(arcs for _, arcs in parsed):
         raise ConfigError(f"train.arcs: {train.data.name} has no arc" + (f" of {relations}" if relations else ""))
     return GoldArcs.of(parsed, vocabulary, train.length)

@@ -134,7 +134,7 @@ def training_settings(section: TrainSection, rows: Rows, seed: int) -> TrainingS
         return TrainingSettings(
             steps=steps,
             masking=Masking(**section.masking.model_dump()),
-            arcs=None if section.arcs is None else ArcTerm(**section.arcs.model_dump(exclude={"relations"})),
+            arcs=None if section.arcs is None else ArcTerm(**section.arcs.model_dump(exclude={"relations", "control"})),
             schedule=Schedule(**checkpoints),
             keep=keep,
             states=states,

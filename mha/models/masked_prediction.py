@@ -43,15 +43,13 @@ class MaskedLM:
 
         Raises ModelError for a model without a masked-LM head, and for a tokenizer without a mask.
         """
-        mask = _piece(model.tokenizer, MASKS)
+        mask = mask_piece(model)
         module = model.module
         if isinstance(module, Encoder):
             if module.lm_head is None:
                 raise ModelError(_no_head(model, "its weights hold none"))
         else:
             module = _from_hub(model, seed)
-        if mask is None:
-            raise ModelError(f"the tokenizer of {model.name} has no piece for a mask, expected {' or '.join(MASKS)}")
         return cls(model, module, mask, _piece(model.tokenizer, UNKNOWNS))
 
     def read(
@@ -92,6 +90,14 @@ class MaskedLM:
         with torch.inference_mode():
             chosen = torch.arange(len(ids)) * ids.shape[1] + place
             return self.read(ids, real, chosen).log_softmax(-1)
+
+
+def mask_piece(model: Model) -> int:
+    """Return the piece that stands for a masked one; raises ModelError for a tokenizer without."""
+    mask = _piece(model.tokenizer, MASKS)
+    if mask is None:
+        raise ModelError(f"the tokenizer of {model.name} has no piece for a mask, expected {' or '.join(MASKS)}")
+    return mask
 
 
 def _piece(tokenizer: Any, names: tuple[str, ...]) -> int | None:

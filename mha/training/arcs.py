@@ -47,6 +47,26 @@ class ArcTerm:
         return self.weight != 0 and self.first_step <= step <= (self.last_step or step)
 
 
+def control_arcs(words: Sequence[str], arcs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return random pairs of words at the distances of the arcs of a text, none of which is an arc.
+
+    One pair for each arc while pairs at its distance are left. They are a function of the words alone.
+
+    >>> control_arcs(("the", "old", "ship", "sinks"), [(0, 2)])
+    [(1, 3)]
+    """
+    seed = int.from_bytes(hashlib.sha256("\0".join(words).encode()).digest()[:8], "big")
+    random, taken = np.random.default_rng(seed), {tuple(sorted(arc)) for arc in arcs}
+    found = []
+    for one, other in arcs:
+        distance = abs(one - other)
+        free = [(at, at + distance) for at in range(len(words) - distance) if (at, at + distance) not in taken]
+        if free:
+            found.append(free[int(random.integers(len(free)))])
+            taken.add(found[-1])
+    return found
+
+
 class ArcsError(ValueError):
     """A text that is trained on although nobody knows its arcs."""
 

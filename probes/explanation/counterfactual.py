@@ -95,8 +95,8 @@ def erased_before_flip(
     In (0, 1]; 1 where it never does (Serrano and Smith 2019, section 5).
     """
     first = order.masked_fill(~decisions.real, -torch.inf).argsort(-1, descending=True)
-    parts = (decisions.attention * decisions.scores).gather(-1, first)
-    left = parts.sum(-1, keepdim=True) - parts.cumsum(-1)
+    parts = (decisions.attention * decisions.scores).gather(-1, first).double()
+    left = torch.cat([parts.flip(-1).cumsum(-1).flip(-1)[:, 1:], parts.new_zeros(len(parts), 1)], -1)
     count = decisions.real.sum(-1)
     place = torch.arange(1, order.shape[1] + 1)
     flipped = ((left > 0) != (parts.sum(-1, keepdim=True) > 0)) & (place < count[:, None])

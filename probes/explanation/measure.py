@@ -32,13 +32,12 @@ def explanation_table(
 ) -> pd.DataFrame:
     """Return a row a measure and classifier: seed (from 0), measure and value, see `reports.studies.explanation`.
 
-    Classifiers are trained on random four fifths of `train`, and measured on `test`.
+    Every classifier has its own part of `train` and of `test`, so that what they have is independent.
     """
-    rows = []
-    for number in range(seeds):
+    rows, parts = [], zip(*(torch.arange(len(one.plural)).chunk(seeds) for one in (train, test)), strict=True)
+    for number, (trained, tested) in enumerate(parts):
         generator = torch.Generator().manual_seed(1000 * seed + number)
-        part = train.take(torch.randperm(len(train.plural), generator=generator)[: len(train.plural) * 4 // 5])
-        found = measures(part, test, 1000 * seed + number, generator)
+        found = measures(train.take(trained), test.take(tested), 1000 * seed + number, generator)
         rows += [{"seed": number, "measure": measure, "value": value} for measure, value in found]
         step()
     return pd.DataFrame(rows)

@@ -1,15 +1,20 @@
-"""The task that is to be explained: the number of the main subject, in sentences of the embedded grammar."""
+"""The task that is to be explained: the number of the main subject, in sentences whose verb is masked.
+
+Else one word would tell the answer: the verb.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from mha.batches import collate
 from mha.models.circuits import encoder_of
+from mha.models.masked_prediction import mask_piece
 from mha.models.model import Model
 from mha.pieces import align
 from probes.pairs.number_swaps import NumberSwap, number_swapped
@@ -40,21 +45,31 @@ class SubjectNumberTask:
         return SubjectNumberTask(self.states[chosen], self.embeddings[chosen], self.real[chosen], self.plural[chosen])
 
 
-def numbered_sentences(count: int, seed: int) -> list[tuple[tuple[str, ...], bool]]:
-    """Return sentences with one verb that shows the number of its subject, and whether that is plural.
+@dataclass(frozen=True)
+class NumberedSentence:
+    """A sentence with a verb that shows the number of its subject."""
+
+    words: tuple[str, ...]
+    verb: int
+    "Place of the verb."
+    plural: bool
+
+
+def numbered_sentences(count: int, seed: int) -> list[NumberedSentence]:
+    """Return sentences with one verb that shows the number of its subject.
 
     Of every second sentence subject and verb are put into the other number, so that no noun tells the answer.
     """
-    found: list[tuple[tuple[str, ...], bool]] = []
+    found: list[NumberedSentence] = []
     for one in number_swapped(seed):
         if isinstance(one, NumberSwap) and one.kind.condition == MAIN and len(one.clean) <= LONGEST:
             plural = one.kind.number == "plural"
             if len(found) % 2:
                 words = list(one.corrupted)
                 words[one.verb] = one.wrong
-                found.append((tuple(words), not plural))
+                found.append(NumberedSentence(tuple(words), one.verb, not plural))
             else:
-                found.append((one.clean, plural))
+                found.append(NumberedSentence(one.clean, one.verb, plural))
         if len(found) == count:
             break
     return found
@@ -62,10 +77,17 @@ def numbered_sentences(count: int, seed: int) -> list[tuple[tuple[str, ...], boo
 
 @torch.no_grad()
 def read_task(model: Model, count: int, seed: int) -> SubjectNumberTask:
-    """Have the model read `count` sentences. Raises CircuitError for a model that is not of the BERT family."""
+    """Have the model read `count` sentences whose verb is masked.
+
+    Raises CircuitError for a model that is not of the BERT family.
+    """
     encoder = encoder_of(model, "attention as explanation")
-    sentences = numbered_sentences(count, seed)
-    pieces = align(model.tokenizer, [words for words, _ in sentences])
+    sentences, mask = numbered_sentences(count, seed), mask_piece(model)
+    aligned = align(model.tokenizer, [one.words for one in sentences])
+    pieces = [
+        replace(text, ids=np.where(text.word == one.verb, mask, text.ids).astype(text.ids.dtype))
+        for text, one in zip(aligned, sentences, strict=True)
+    ]
     longest = max(map(len, pieces)) - 2
     states = torch.zeros(count, longest, encoder.config.model)
     embeddings = torch.zeros(count, longest, encoder.pieces.embedding_dim)
@@ -78,4 +100,4 @@ def read_task(model: Model, count: int, seed: int) -> SubjectNumberTask:
             states[place, :size] = vectors[place - start, 1 : size + 1]
             embeddings[place, :size] = encoder.pieces.weight[batch.ids[place - start, 1 : size + 1]]
             real[place, :size] = True
-    return SubjectNumberTask(states, embeddings, real, torch.tensor([float(plural) for _, plural in sentences]))
+    return SubjectNumberTask(states, embeddings, real, torch.tensor([float(one.plural) for one in sentences]))

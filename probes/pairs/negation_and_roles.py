@@ -9,7 +9,7 @@ from probes.minimal_pairs import Kind, MinimalPair
 KINDS = {
     "bird": ("eagle", "swallow", "crow", "hawk", "owl", "dove"),
     "tree": ("oak", "pine", "elm", "willow", "palm", "birch"),
-    "metal": ("iron", "gold", "silver", "copper", "lead", "tin"),
+    "metal": ("iron", "steel", "zinc", "nickel", "aluminium", "tin"),
     "colour": ("red", "green", "blue", "yellow", "purple", "black"),
     "weapon": ("sword", "spear", "gun", "rifle", "bow", "dagger"),
     "drink": ("wine", "beer", "tea", "coffee", "milk", "rum"),

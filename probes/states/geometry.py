@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -12,14 +13,17 @@ from probes.records import IntArray
 from probes.states.intervals import ClusteredMean
 from probes.states.word_states import WordStates
 
-RANDOM, SELF, SENTENCE, EXPLAINED = MEASURES = (
+RANDOM, SELF, SENTENCE, EXPLAINED, BEYOND = MEASURES = (
     "random words",
     "self-similarity",
     "intra-sentence similarity",
     "explained variance",
+    "intra-sentence similarity, beyond random sentences",
 )
 """Mean cosine of two random words of different texts; mean cosine of two occurrences of one word; mean cosine of a word
-and the mean of its sentence; the share of the variance of a word's occurrences on their first principal component."""
+and the mean of its sentence; the share of the variance of a word's occurrences on their first principal component;
+and how much more similar words are to their sentence than random words of as many other texts are to their own mean,
+which each of them is a part of as well."""
 
 ADJUSTED = ", adjusted"
 "Behind the name of a measure minus its value for random words (Ethayarajh 2019, section 3.3)."
@@ -44,12 +48,16 @@ def geometry(states: WordStates, seed: int, *, contexts: int = CONTEXTS) -> pd.D
     pairs = random_pairs(states, random)
     chosen = repeated_words(states, random, contexts)
     others = [random_words(states, random, contexts) for _ in range(min(100, 2 * len(chosen)))]
+    mixed = [random_words(states, random, size) for size in np.diff(states.starts).tolist()]
     rows = []
     for layer in range(len(states.vectors)):
         vectors = states.vectors[layer].astype(np.float64)
         baseline = ClusteredMean.of(cosines(vectors[pairs[:, 0]], vectors[pairs[:, 1]]))
         measured = {RANDOM: baseline, SELF: _mean(self_similarity(vectors[one]) for one in chosen)}
-        measured[SENTENCE] = _of_sentences(states, layer)
+        of_texts = [_around_mean(vectors[start:end]) for start, end in pairwise(states.starts.tolist())]
+        measured[SENTENCE] = ClusteredMean.of(np.array(of_texts), states.clusters)
+        beyond = np.array(of_texts) - np.array([_around_mean(vectors[words]) for words in mixed])
+        measured[BEYOND] = ClusteredMean.of(beyond, states.clusters)
         measured[EXPLAINED] = _mean(explained_variance(vectors[one]) for one in chosen)
         random_variance = _mean(explained_variance(vectors[one]) for one in others)
         for name, less in ((SELF, baseline), (SENTENCE, baseline), (EXPLAINED, random_variance)):
@@ -78,8 +86,8 @@ def repeated_words(states: WordStates, random: np.random.Generator, contexts: in
 
 
 def random_words(states: WordStates, random: np.random.Generator, count: int) -> IntArray:
-    """Return random words, each of another text."""
-    texts = random.choice(len(states.documents), count, replace=False)
+    """Return random words, each of another text while there are as many texts."""
+    texts = random.choice(len(states.documents), count, replace=count > len(states.documents))
     sizes = np.diff(states.starts)[texts]
     words: IntArray = states.starts[texts] + random.integers(0, sizes)
     return words
@@ -109,7 +117,7 @@ def self_similarity(occurrences: Cells) -> float:
 def explained_variance(occurrences: Cells) -> float:
     """Return the share of the variance of the rows that their first principal component explains, in [0, 1].
 
-    Rows are centred, as in the code that the author has released; NaN where all rows are equal.
+    Rows are centred, as in the later of two versions of the author's code; NaN where all rows are equal.
     """
     values = np.square(np.linalg.svd(occurrences - occurrences.mean(0), compute_uv=False))
     return float(values[0] / values.sum()) if values.sum() > 0 else float("nan")
@@ -119,10 +127,6 @@ def _mean(values: Iterator[float]) -> ClusteredMean:
     return ClusteredMean.of(np.array([*values], np.float64))
 
 
-def _of_sentences(states: WordStates, layer: int) -> ClusteredMean:
-    """Return the mean over texts of the mean cosine of words and their text's mean (definition 2)."""
-    found = [
-        float(cosines(words, np.broadcast_to(words.mean(0), words.shape)).mean())
-        for words in (states.of_text(layer, text).astype(np.float64) for text in range(len(states.documents)))
-    ]
-    return ClusteredMean.of(np.array(found), states.clusters)
+def _around_mean(words: Cells) -> float:
+    """Return the mean cosine of words and their mean (Ethayarajh 2019, definition 2)."""
+    return float(cosines(words, np.broadcast_to(words.mean(0), words.shape)).mean())

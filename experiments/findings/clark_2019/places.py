@@ -55,7 +55,7 @@ def _low(both: pd.DataFrame) -> Measured | Missing:
     """Return the share of positional heads that the lower layers have; both ends are exact one-sided bounds of 95 %."""
     many = int((both.value > MANY).sum())
     if not many:
-        return Missing("no head attends to a neighbour")
+        return Missing("no head attends to a neighbour", absent=True)
     lower = int((by_depth(both, *LOWER).value > MANY).sum())
     ends = binomtest(lower, many).proportion_ci(0.9, method="exact")
     share = Estimate(lower / many, float(ends.low), float(ends.high), many)

@@ -21,9 +21,9 @@ class ExplanationSection(StudySection):
 
     table = "explanation"
     sentences: int = Field(default=0, ge=0)
-    "Sentences of the grammar that it is trained on, and half as many that it is measured on; 0 for none."
+    "Sentences of the grammar that a classifier is trained on, and half as many that it is measured on; 0 for none."
     classifiers: int = Field(default=5, ge=2)
-    "Classifiers that are trained, which differ in their seed and in a fifth of the sentences."
+    "Classifiers that are trained: each has sentences of its own, to train on and to be measured on."
     seed: int = 101
     "Of the sentences to train on; those to measure on are of the next seed."
 
@@ -46,8 +46,9 @@ class ExplanationStudy(Study[ExplanationSection]):
     def measure(self, read: Read) -> Result:
         """Return a row a measure and classifier."""
         run, section = self.run, self.section
-        train = read_task(run.model, section.sentences, section.seed)
-        test = read_task(run.model, -(-section.sentences // 2), section.seed + 1)
+        measured = -(-section.sentences // 2)
+        train = read_task(run.model, section.classifiers * section.sentences, section.seed)
+        test = read_task(run.model, section.classifiers * measured, section.seed + 1)
         step = run.counter("classifiers that attend", section.classifiers)
         table = explanation_table(train, test, section.classifiers, run.config.seed, step)
-        return Result({"explanation": table.assign(n=len(test.plural), corpus=GRAMMAR)})
+        return Result({"explanation": table.assign(n=measured, corpus=GRAMMAR)})

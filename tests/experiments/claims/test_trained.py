@@ -75,12 +75,13 @@ def test_trainings_differ_in_what_is_asked_for_alone_and_lie_where_they_are_shar
     assert trainings(section, work, "two-plain", heads=2, scale=False) == folders  # found there, left as it is
     model = load_model(str(last))
     assert parameters(model) == sum(p.numel() for p in model.module.parameters()) > 16 * 400
-    accuracy = agreement_accuracy(model, 200, 71, attractors=True)
+    accuracy = agreement_accuracy(model, 200, 71)
     every = decide(MaskedLM.of(model), islice(grammar_pairs(71), 200), method="masked").made
     credits = [one.credit for one in every if one.kind.attractors]
     assert 10 < len(credits) < len(every)
-    assert accuracy == pytest.approx(sum(credits) / len(credits))
-    assert math.isnan(agreement_accuracy(model, 1, 71, attractors=True))  # the first pair has no attractor
+    assert accuracy.across == pytest.approx(sum(credits) / len(credits))
+    assert accuracy.every == pytest.approx(sum(one.credit for one in every) / len(every))
+    assert math.isnan(agreement_accuracy(model, 1, 71).across)  # the first pair has no attractor
 
 
 def test_numbers_that_json_left_out_are_missing() -> None:

@@ -25,7 +25,7 @@ def _run(syntax: int, loss: int, agreement: int):
 def _syntax(blocked: float, across: float, early: float, promoted: float):
     """A claim in which accuracies change by this much, and losses by as much the other way round."""
     told = {
-        "Punished throughout, agreement is worse at the end": blocked,
+        "Punished throughout, agreement is worse than where attention on control arcs is punished": blocked,
         "Punished throughout, agreement across a noun of the other number is not learnt": across,
         "Punished to step 300 alone, agreement is better at the end": early,
         "Punished to step 300 alone, the loss is lower at the end": -early,
@@ -38,7 +38,7 @@ def _syntax(blocked: float, across: float, early: float, promoted: float):
         )
         for text, value in told.items()
     )
-    cells = tuple(ConditionMean(name, 400.0, Number(0.8, 0.7, 0.9, 5, "%")) for name in ("no term", "punished"))
+    cells = tuple(ConditionMean(name, 400.0, Number(0.9, 0.8, 1.0, 5, "%")) for name in ("no term", "punished"))
     agreement = RecordedMeasure("agreement", "%", "seed", "step", cells, ())
     return {"claim-syntax": ClaimRecord({"claim": "syntax"}, statements, (agreement,))}
 

@@ -20,6 +20,13 @@ SPARED = _removed((0.92, 0.76, 0.85), (-0.1, -0.1, 0.2), (0.6, 0.1, 0.3))
 PLANTED = {"elazar-properties-used": (NEEDED, SPARED), "elazar-probes-do-not-tell": (NEEDED, SPARED)}
 
 
+def test_a_property_that_a_probe_still_finds_was_not_removed():
+    for left, measured in ((0.219, True), (0.23, False)):
+        table = NEEDED["probing"].studies["amnesic"].assign(left=left)
+        found = FINDINGS[0].measure({"probing": planted_run(amnesic=table.to_dict("records"))})
+        assert all(isinstance(one, Measured) == measured for one in found.values())
+
+
 def test_more_is_lost_counts_only_where_probes_tell_less():
     found = FINDINGS[1].measure(NEEDED)["dependency labels"]
     assert isinstance(found, Measured)

@@ -1,5 +1,7 @@
 from typing import Any
 
+from experiments.findings.kobayashi_2021 import FINDINGS
+from experiments.statements.finding import Missing
 from tests.experiments.findings.planted import planted_run
 
 
@@ -18,3 +20,7 @@ PLANTED = {
     "kobayashi-mixing-ratio": (_ratios(0.25, 0.2), _ratios(0.45, 0.45)),
     "kobayashi-layer-norm": (_ratios(0.25, 0.2), _ratios(0.2, 0.25)),
 }
+
+
+def test_a_model_whose_attention_has_no_layer_norm_behind_it_has_no_number():
+    assert isinstance(FINDINGS[1].measure(_ratios(0.25, 0.25))["LayerNorm"], Missing)

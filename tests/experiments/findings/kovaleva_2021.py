@@ -1,5 +1,5 @@
 from experiments.findings.kovaleva_2021 import FINDINGS
-from experiments.statements.finding import Measured, Missing
+from experiments.statements.finding import Missing
 from tests.experiments.findings.planted import planted_run
 
 
@@ -18,15 +18,17 @@ def _ablated(outliers: int, lost: float, measures=("part of speech", "masked wor
     return {"states": planted_run(states=[{"layer": 0}], outlier_dimensions=dimensions, ablated_dimensions=ablated)}
 
 
-PLANTED = {"kovaleva-outlier-dimensions": (_ablated(2, 0.3), _ablated(80, -0.05))}
+PLANTED = {
+    "kovaleva-few-outliers": (_ablated(2, 0.3), _ablated(80, -0.05)),
+    "kovaleva-outlier-dimensions": (_ablated(2, 0.3), _ablated(80, -0.05)),
+}
 
 
 def test_a_model_without_a_head_has_no_number_of_it_and_one_without_outliers_no_harm():
-    found = FINDINGS[0].measure(_ablated(2, 0.3, ("part of speech",)))
-    assert found["masked words"] == Missing("the model has no masked-LM head")
-    assert isinstance(found["few"], Measured)
-    assert found["few"].decides.value == 2 / 768
-    none = FINDINGS[0].measure({"states": planted_run(states=[{"layer": 0}])})
-    assert isinstance(none["few"], Measured)
-    assert none["few"].decides.value == 0
-    assert isinstance(none["tags"], Missing)
+    few, harm = FINDINGS
+    found = _ablated(2, 0.3, ("part of speech",))
+    assert harm.measure(found)["masked words"] == Missing("the model has no masked-LM head")
+    assert few.measure(found)["few"].decides.value == 2 / 768
+    none = {"states": planted_run(states=[{"layer": 0}])}
+    assert few.measure(none)["few"].decides.value == 0
+    assert harm.measure(none)["tags"].absent, "untrained weights without outliers lose nothing without them"

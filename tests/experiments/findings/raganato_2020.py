@@ -14,7 +14,7 @@ def _patterns(loss: float, agreement: float, across: float):
         for text, value in told.items()
         for number in [Number(value, value - 0.005, value + 0.005, 5, "")]
     )
-    cells = tuple(ConditionMean(name, None, Number(0.8, 0.7, 0.9, 5, "%")) for name in ("learnt", "7 of 8 fixed"))
+    cells = tuple(ConditionMean(name, None, Number(0.9, 0.8, 1.0, 5, "%")) for name in ("learnt", "7 of 8 fixed"))
     return {"claim-patterns": ClaimRecord({}, statements, (RecordedMeasure("agreement", "%", "seed", "", cells, ()),))}
 
 

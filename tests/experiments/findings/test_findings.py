@@ -69,8 +69,8 @@ def _controls(numbers):
     """Return numbers as those of both kinds of untrained weights, the same in three seeds."""
     found = {}
     for name, one in numbers.items():
-        known = (one.decides,) * 3 if isinstance(one, Measured) else ()
-        found[name] = dict.fromkeys(("random", "shuffled"), ControlNumbers(known, 3))
+        known, absent = ((one.decides,) * 3, 0) if isinstance(one, Measured) else ((), 3 * one.absent)
+        found[name] = dict.fromkeys(("random", "shuffled"), ControlNumbers(known, 3, absent))
     return found
 
 

@@ -11,14 +11,15 @@ from experiments.interventions.subnetworks import (
     AFTER,
     BAD,
     BEFORE,
-    FRESH,
     FULL,
     GOOD,
     RANDOM,
+    RESET,
     SubnetworksSection,
     halves,
     held_out_loss,
     ranked,
+    with_random_heads,
 )
 from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.encoder.masked_lm import MaskedBatch, masked_lm_loss
@@ -86,8 +87,8 @@ def test_halves_share_no_head_and_the_random_one_depends_on_the_seed() -> None:
 @pytest.mark.parametrize(
     ("planted", "verdicts"),
     [
-        ({GOOD: (0.88, 2.1), BAD: (0.86, 2.3), FRESH: (0.6, 4.0)}, ["holds"] * 5),
-        ({GOOD: (0.5, 2.3), BAD: (0.4, 2.1), FRESH: (0.9, 2.0)}, ["does not hold"] * 5),
+        ({GOOD: (0.88, 2.1), BAD: (0.87, 2.3), RANDOM: (0.87, 2.2), RESET: (0.6, 4.0)}, ["holds"] * 6),
+        ({GOOD: (0.85, 2.3), BAD: (0.8, 2.1), RANDOM: (0.9, 2.2), RESET: (0.9, 2.0)}, ["does not hold"] * 6),
     ],
 )
 def test_the_verdicts_follow_agreement_and_loss(
@@ -99,7 +100,7 @@ def test_the_verdicts_follow_agreement_and_loss(
 
         def follow(self, seed: int, folder: Path) -> dict[str, dict[str, float]]:
             found = {}
-            for name in (FULL, GOOD, RANDOM, BAD, FRESH):
+            for name in (FULL, GOOD, RANDOM, BAD, RESET):
                 agreement, loss = planted.get(name, (0.9, 2.0))
                 spread = 0.001 * seed * (name in (BAD, GOOD)) * (2 if name == BAD else 1)
                 for when in (BEFORE, AFTER):
@@ -110,7 +111,21 @@ def test_the_verdicts_follow_agreement_and_loss(
     monkeypatch.setattr(subnetworks, "trainings", lambda *_: {seed: Path(str(seed)) for seed in range(3)})
     found = subnetworks.measure(SubnetworksSection.model_validate(GIVEN), work)
     assert [one.verdict for one in found.statements] == verdicts
-    assert {row.condition for row in found.measures[0].rows} >= {f"{FRESH}, {AFTER}", f"{BAD}, {BEFORE}"}
+    assert {row.condition for row in found.measures[0].rows} >= {f"{RESET}, {AFTER}", f"{BAD}, {BEFORE}"}
+
+
+def test_random_heads_lie_in_the_same_encoder_and_depend_on_the_seed(encoder: Encoder) -> None:
+    with torch.no_grad():
+        for name, parameter in encoder.named_parameters():
+            if name.endswith("bias"):
+                parameter.fill_(0.5)
+    before = {name: tensor.clone() for name, tensor in encoder.state_dict().items()}
+    one, same, other = (with_random_heads(encoder, seed).state_dict() for seed in (0, 0, 1))
+    assert all(torch.equal(encoder.state_dict()[name], tensor) for name, tensor in before.items())
+    moved = {name for name in before if not torch.equal(one[name], before[name])}
+    assert {name.rpartition("attention.")[2] for name in moved} == {"project.weight", "project.bias", "output.weight"}
+    assert all(torch.equal(one[name], same[name]) for name in before)
+    assert not any(torch.equal(one[name], other[name]) for name in moved if name.endswith("weight"))
 
 
 RETRAIN = {"retrain": 10, "learning_rate": 0.002, "pairs": 20, "batches": 2}
@@ -129,5 +144,5 @@ def test_small_encoders_are_taken_apart_and_trained_further(work: Work) -> None:
     result = subnetworks.measure(section, work)
     loss = {(row.condition, row.repeat): row.value for row in result.measures[0].rows}
     assert all(loss[f"{FULL}, {AFTER}", seed] < loss[f"{FULL}, {BEFORE}", seed] for seed in (0, 1))
-    assert all(loss[f"{GOOD}, {AFTER}", seed] < loss[f"{FRESH}, {AFTER}", seed] for seed in (0, 1))
+    assert all(loss[f"{RESET}, {AFTER}", seed] < loss[f"{RESET}, {BEFORE}", seed] for seed in (0, 1))
     assert subnetworks.measure(section, replace(work, resume=True)).recorded() == result.recorded()

@@ -14,6 +14,7 @@ from experiments.interventions.syntax import (
     AGREEMENT,
     ATTACHMENT,
     ATTENTION,
+    CONTROL,
     EARLY,
     LATE,
     LOSS,
@@ -41,6 +42,7 @@ def test_cells_differ_in_sign_and_steps_alone() -> None:
         PUNISHED: ArcsSection(weight=-1.0),
         EARLY: ArcsSection(weight=-1.0, last_step=5),
         LATE: ArcsSection(weight=-1.0, first_step=11),
+        CONTROL: ArcsSection(weight=-1.0, control=True),
     }
 
 
@@ -87,7 +89,7 @@ def verdicts(found: Mapping[str, Any], work: Work, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(syntax, "follow", lambda _, folder: found[folder.parent.name][int(folder.name)])
     result = syntax.measure(SECTION, work)
     assert {row.condition for row in result.measures[0].rows} == set(SECTION.cells)
-    assert [len(measure.rows) for measure in result.measures] == [30, 30, 30, 30, 15]  # what is missing is left out
+    assert [len(measure.rows) for measure in result.measures] == [36, 36, 36, 36, 18]  # what is missing is left out
     return [one.verdict for one in result.statements]
 
 
@@ -96,13 +98,13 @@ def test_all_hold_where_syntax_is_needed_and_a_short_lack_of_it_helps(
 ) -> None:
     agreement = {PUNISHED: 0.6, EARLY: 0.9, LATE: 0.7, REWARDED: 0.75}
     found = planted(agreement, {PUNISHED: 2.5, EARLY: 1.9, REWARDED: 2.2}, across=0.5)
-    assert verdicts(found, work, monkeypatch) == ["holds"] * 9
+    assert verdicts(found, work, monkeypatch) == ["holds"] * 10
 
 
 def test_none_holds_where_it_is_the_other_way_round(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     agreement = {PUNISHED: 0.9, EARLY: 0.7, LATE: 0.85, REWARDED: 0.9}
     found = planted(agreement, {PUNISHED: 1.5, EARLY: 2.1, REWARDED: 1.8}, across=0.9)
-    assert verdicts(found, work, monkeypatch) == ["holds", *["does not hold"] * 8]
+    assert verdicts(found, work, monkeypatch) == ["holds", *["does not hold"] * 9]
 
 
 def test_nothing_is_decided_where_seeds_differ_more_than_cells(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +112,7 @@ def test_nothing_is_decided_where_seeds_differ_more_than_cells(work: Work, monke
     for cell in set(SECTION.cells) - {NONE}:
         for seed, sign in enumerate((-1, 1, 0)):
             for name in (AGREEMENT, LOSS, ACROSS):
-                found[cell][seed][name][-1] += 0.1 * sign
+                found[cell][seed][name][-1] += 0.1 * sign * (-1 if cell == CONTROL else 1)
     assert set(verdicts(found, work, monkeypatch)[1:]) == {"not decided"}
 
 

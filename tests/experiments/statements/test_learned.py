@@ -9,11 +9,12 @@ from experiments.statements.rule import FAILS, HOLDS, OPEN
 TRAINED = Estimate(0.4, 0.35, 0.45, 100)
 
 
-def seeds(*values: float, run: int = SEEDS) -> ControlNumbers:
-    return ControlNumbers(tuple(exact(value) for value in values), run)
+def seeds(*values: float, run: int = SEEDS, absent: int = 0) -> ControlNumbers:
+    return ControlNumbers(tuple(exact(value) for value in values), run, absent)
 
 
-LOW, NEAR, HIGH, NONE = seeds(0.1, 0.11, 0.09), seeds(0.2, 0.4, 0.6), seeds(0.6, 0.61, 0.59), seeds()
+LOW, NEAR, HIGH = seeds(0.1, 0.11, 0.09), seeds(0.2, 0.4, 0.6), seeds(0.6, 0.61, 0.59)
+NONE, SOME = seeds(absent=3), seeds(0.1, absent=2)
 
 
 @pytest.mark.parametrize(
@@ -28,13 +29,23 @@ LOW, NEAR, HIGH, NONE = seeds(0.1, 0.11, 0.09), seeds(0.2, 0.4, 0.6), seeds(0.6,
         (LearnedRule(above=0.0, below=0.5), LOW, HIGH, HOLDS),
         (LearnedRule(above=0.0, below=0.5), LOW, NEAR, OPEN),
         (LearnedRule(above=0.0), NONE, NONE, HOLDS),  # they were run, and have no such head
+        (LearnedRule(above=0.0), SOME, LOW, HOLDS),
     ],
 )
 def test_a_learned_number_is_surely_beyond_those_of_untrained_weights(rule, random, shuffled, verdict):
     assert rule.verdict_beside(TRAINED, {"random": random, "shuffled": shuffled}) == verdict
 
 
-@pytest.mark.parametrize("controls", [{}, {"random": LOW}, {"random": LOW, "shuffled": seeds(0.1, 0.1, run=2)}])
+@pytest.mark.parametrize(
+    "controls",
+    [
+        {},
+        {"random": LOW},
+        {"random": LOW, "shuffled": seeds(0.1, 0.1, run=2)},
+        {"random": LOW, "shuffled": seeds()},  # they were run, and nothing could be measured
+        {"random": LOW, "shuffled": seeds(0.1, 0.1)},  # not in one of them
+    ],
+)
 def test_without_three_seeds_of_both_controls_it_is_not_measured(controls):
     assert LearnedRule(above=0.0).verdict_beside(TRAINED, controls) == "not measured"
 

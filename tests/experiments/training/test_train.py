@@ -166,6 +166,11 @@ def test_arcs_are_those_of_the_trees_of_every_sentence_that_is_trained_on() -> N
     few = open_arcs(section(arcs={"weight": 1.0, "relations": ["nsubj"]}, length=64), vocabulary)
     assert few is not None
     assert 0 < len(few.batches(rows.rows[:5], vocabulary, [slice(None)])[0].cells) < cells / 2
+    control = open_arcs(section(arcs={"weight": 1.0, "control": True}, length=64), vocabulary)
+    assert control is not None
+    (other,) = control.batches(rows.rows[:5], vocabulary, [slice(None)])
+    assert 0 < len(other.cells) <= cells
+    assert not {*other.cells.tolist()} & {*batch.cells.tolist()}
 
 
 @pytest.mark.parametrize(

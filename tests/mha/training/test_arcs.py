@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from mha.encoder.encoder import EncoderConfig
-from mha.training.arcs import ArcsError, ArcTerm, GoldArcs, Parsed
+from mha.training.arcs import ArcsError, ArcTerm, GoldArcs, Parsed, control_arcs
 from mha.training.checkpoints import CheckpointError, Schedule, checkpoint_path
 from mha.training.packed_rows import store_rows
 from mha.training.packing import pack
@@ -94,6 +94,20 @@ def test_a_text_that_packing_cuts_keeps_the_arcs_within_each_part(vocabulary: Vo
     assert {tuple(cell) for cell in dense(gold, rows, vocabulary).nonzero().tolist()} == {
         (1, 1, 2), (1, 2, 1), (0, 1, 3), (0, 2, 3), (0, 3, 1), (0, 3, 2)
     }  # fmt: skip
+
+
+def test_control_arcs_have_the_distances_of_arcs_and_are_none_themselves() -> None:
+    words = [f"w{i}" for i in range(9)]
+    arcs = [(0, 1), (2, 1), (1, 4), (3, 4), (5, 4), (8, 0)]
+    drawn = control_arcs(words, arcs)
+    assert sorted(abs(i - j) for i, j in drawn) == [1, 1, 1, 1, 3], (
+        "no other pair is as far apart as the first and last"
+    )
+    assert len({*drawn}) == 5
+    assert not {frozenset(pair) for pair in drawn} & {frozenset(arc) for arc in arcs}
+    assert drawn == control_arcs(words, arcs)
+    assert len({tuple(control_arcs([f"{seed}", *words[1:]], arcs)) for seed in range(20)}) > 5
+    assert control_arcs(words, []) == []
 
 
 def test_shares_are_of_the_words_of_all_parts(vocabulary: Vocabulary) -> None:

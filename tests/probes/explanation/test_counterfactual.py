@@ -76,5 +76,9 @@ def test_pieces_are_erased_in_order_until_the_decision_flips() -> None:
     found = decisions([1.0, -2.0, -1.0, -1.0], [1.0, 1.0, 1.0, -9.0])
     assert erased_before_flip(found, ATTENTION).tolist() == [0.25, 1.0]
     assert erased_before_flip(found, -ATTENTION).tolist() == [1.0, 1.0]
+    sure = AttentionDecisions(
+        torch.tensor([[1 - 3e-8, 1e-8, 1e-8, 1e-8]]), torch.tensor([[9.0, 2.0, 2.0, 2.0]]), REAL[:1]
+    )
+    assert erased_before_flip(sure, sure.attention).tolist() == [1.0], "what is left is not lost in rounding"
     order = torch.tensor([[2.0, 3.0, 1.0, 1.0], [1.0, 1.0, 1.0, 9.0]])
     assert erased_before_flip(found, order).tolist() == [0.5, 1.0]

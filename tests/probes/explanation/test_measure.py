@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from mha import Model
+from mha.models.masked_prediction import MaskedLM
 from probes.explanation.measure import explanation_table, measures
 from probes.explanation.sentences import SubjectNumberTask, read_task
 
@@ -45,10 +45,12 @@ def test_where_all_pieces_say_the_answer_attention_explains_nothing() -> None:
     assert found["divergence, adversarial"] > 0.3
 
 
-def test_classifiers_differ_and_the_same_seed_gives_the_same_table(model: Model) -> None:
-    train, test = read_task(model, 40, 1), read_task(model, 20, 2)
+def test_classifiers_differ_and_the_same_seed_gives_the_same_table(lm: MaskedLM) -> None:
+    train, test = read_task(lm.model, 40, 1), read_task(lm.model, 20, 2)
     one, again, other = (explanation_table(train, test, 2, seed) for seed in (0, 0, 1))
     assert one.equals(again)
     assert not one.equals(other)
     assert one[one.seed == 0].value.tolist() != one[one.seed == 1].value.tolist()
+    first = explanation_table(train.take(torch.arange(20)), test.take(torch.arange(10)), 1, 0)
+    assert first.value.tolist() == one[one.seed == 0].value.tolist(), "the first has the first halves alone"
     assert one.value.notna().all()

@@ -6,6 +6,7 @@ import pytest
 from probes.records import Document, Sentence, frozen_ints
 from probes.states.geometry import (
     ADJUSTED,
+    BEYOND,
     EXPLAINED,
     RANDOM,
     SELF,
@@ -62,6 +63,15 @@ def test_contexts_lower_self_similarity_and_raise_that_of_a_sentence() -> None:
     little, much = values(planted(0, 0.2)), values(planted(0, 3))
     assert little[SELF] > 0.9 > 0.3 > much[SELF]
     assert little[SENTENCE] < 0.6 < 0.9 < much[SENTENCE]
+
+
+def test_words_are_no_closer_to_their_sentence_than_random_words_where_sentences_share_nothing() -> None:
+    """A word is part of the mean, so the cosine itself is above 0 even then."""
+    none, shared = values(planted(0, 0.05)), values(planted(0, 2.0))
+    assert none[SENTENCE] > 0.3
+    assert abs(none[BEYOND]) < 0.06
+    assert shared[BEYOND] > 0.3
+    assert abs(values(planted(40, 0.05))[BEYOND]) < 0.01, "nor by a common direction"
 
 
 def test_self_similarity_is_the_mean_over_all_pairs() -> None:
