@@ -15,6 +15,7 @@ GEOMETRY: Final = (
     "self-similarity, adjusted",
     "intra-sentence similarity",
     "intra-sentence similarity, adjusted",
+    "intra-sentence similarity, beyond random sentences",
     "explained variance",
     "explained variance, adjusted",
 )
@@ -39,7 +40,8 @@ STATES: Final = Table(
             "measure",
             "random words: mean cosine of two words of different texts; self-similarity: of two occurrences of a word; "
             "intra-sentence similarity: of a word and the mean of its text; explained variance: share of a word's "
-            "occurrences on their first principal component. Adjusted: minus what random words have.",
+            "occurrences on their first principal component. Adjusted: minus what random words have; beyond random "
+            "sentences: minus the cosine of as many words of other texts and their mean.",
             GEOMETRY,
         ),
         *value_columns("Cosine, share or difference."),
