@@ -125,7 +125,7 @@ def test_an_archive_without_trees_or_cut_in_itself_is_refused(
     with pytest.raises(CorpusError, match=r"no \.conllu file in the release"):
         fetch(NAME)
     server.files[path] = archive(RELEASE)[:-40]
-    with pytest.raises(CorpusError, match="not a whole tar.gz archive"):
+    with pytest.raises(CorpusError, match=r"not a whole tar\.gz archive"):
         fetch(NAME)
     assert list(data.rglob("*.conllu")) == []
 
