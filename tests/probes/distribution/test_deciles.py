@@ -171,6 +171,18 @@ def test_a_limit_lies_in_the_bin_of_its_pair_also_where_those_below_are_empty() 
     assert limits[2:] == pytest.approx(0.5 + np.arange(1, 10) / 9 * 0.0625)
 
 
+def test_a_random_pair_is_of_a_bin_that_lies_mostly_in_its_decile() -> None:
+    """A bin of which a hundredth reaches into the first decile gives it no pair, however small its random number."""
+    found = Deciles(1, 1)
+    low, high = bins_of(np.array([0.01, 0.5], np.float32))
+    found.counts["offsets"][0, 0, [low, high], 0] = 99, 901
+    found._lowest[0, 0, [low, high]] = 7, 3
+    found._random[0, 0, [low, high]] = "low", "high"
+    _, parts = deciles(found.totals[0, 0])
+    drawn = [found._random_of(0, 0, parts[:, part] * found.totals[0, 0]) for part in range(10)]
+    assert drawn == ["low", *["high"] * 9]
+
+
 def test_among_equal_pairs_batches_decide_nothing(texts: list[Document]) -> None:
     """A head that has all attention on one word in each sentence has more than three strongest pairs."""
     maps = [[torch.eye(len(text), len(text) + 2).roll(1, 1)[None]] for text in texts[:40]]
