@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from importlib.metadata import version
 from typing import Any
 
@@ -29,10 +30,16 @@ def set_attention(config: Any, setting: Any) -> None:
 
 
 def has_bf16_instructions() -> bool:
-    """Return whether the processor multiplies matrices in bfloat16."""
+    """Return whether the processor multiplies matrices in bfloat16.
+
+    Of an x86 processor torch says so as soon as it has AVX-512, with which it only imitates the products.
+    """
     import torch
 
-    return bool(_private(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", "torch")())
+    able = bool(_private(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", "torch")())
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return able
+    return able and bool(_private(torch.cpu, "_is_avx512_bf16_supported", "torch")())
 
 
 def reset_accelerator() -> None:

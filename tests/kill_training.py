@@ -15,7 +15,6 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from torch import nn
 
 from mha.training.checkpoints import Schedule, find_resumable, list_checkpoints
 from mha.training.train import train
+from tests.hardness.forks import forked
 
 STEPS, SCHEDULE = 120, Schedule(per_doubling=1, every=0, safety=4)
 SETTINGS = replace(
@@ -43,19 +43,6 @@ SETTINGS = replace(
 )
 
 
-def fork(work: Callable[[], object]) -> int:
-    """Return the id of a child that does `work` and ends."""
-    child = os.fork()
-    if child:
-        return child
-    try:
-        work()
-        os._exit(0)
-    except BaseException as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
-        os._exit(1)
-
-
 def losses(folder: Path) -> list[tuple[object, ...]]:
     """Return every loss that the log of a training tells."""
     lines = map(json.loads, (folder / "log.jsonl").read_text(encoding="utf-8").splitlines())
@@ -67,13 +54,13 @@ def kill_often(folder: Path, kills: int) -> dict[str, object]:
     """Train once without and once with `kills` kills, and return what differs."""
     task, whole, killed = make_task(folder), folder / "whole", folder / "killed"
     started = time.monotonic()
-    _, status = os.waitpid(fork(lambda: train(whole, task, SETTINGS)), 0)
+    _, status = os.waitpid(forked(lambda: train(whole, task, SETTINGS)), 0)
     assert status == 0, "the training that nobody kills failed"
     longest = 4 * (time.monotonic() - started) / kills
     draws, lost, reached = random.Random(1), [], []
     while len(reached) < kills:
         before, was_resumable = list_checkpoints(killed), find_resumable(killed)
-        child = fork(lambda: train(killed, task, SETTINGS, resume=True))
+        child = forked(lambda: train(killed, task, SETTINGS, resume=True))
         time.sleep(draws.uniform(0, longest))
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
@@ -85,7 +72,7 @@ def kill_often(folder: Path, kills: int) -> dict[str, object]:
         lost += [step for step in before if step in SETTINGS.schedule.kept(STEPS) and step not in after]
         lost += [str(was_resumable)] if str(was_resumable or "") > str(is_resumable or "") else []
         reached.append(max(after, default=-1))
-    _, status = os.waitpid(fork(lambda: train(killed, task, SETTINGS, resume=True)), 0)
+    _, status = os.waitpid(forked(lambda: train(killed, task, SETTINGS, resume=True)), 0)
     assert status == 0, "the last training that went on failed"
     return {"kills": len(reached), "steps reached": reached, "lost": lost, **compare(whole, killed)}
 

@@ -6,9 +6,11 @@ from collections.abc import Iterable
 
 from experiments.commands.listing import Rows
 from experiments.record.progress import Progress, silent
+from probes.corpora.line_reader import CorpusError
 from probes.corpora.named import data_folder
-from probes.download.fetch import NOTE, fetch, read_note
+from probes.download.fetch import NOTE, UNFINISHED, fetch, read_note
 from probes.download.sources import Source, source_of, sources
+from reports.run.lock import LockedError, locked
 
 
 def fetchable() -> list[str]:
@@ -19,12 +21,17 @@ def fetchable() -> list[str]:
 def fetch_all(names: Iterable[str], progress: Progress = silent) -> list[str]:
     """Bring corpora one after another; return a line for each: where it is, and its licence.
 
-    Raises CorpusError, naming the corpus, at the first that cannot be had; those before it stay.
+    Raises CorpusError, naming the corpus, at the first that cannot be had; those before it stay. Raises it too while
+    another process fetches into the same folder.
     """
     chosen = [*names]
     for name in chosen:
         source_of(name)  # a name that is not known is refused before anything is brought
-    return [_fetched(name, progress) for name in chosen]
+    try:
+        with locked(data_folder() / UNFINISHED):
+            return [_fetched(name, progress) for name in chosen]
+    except LockedError as error:
+        raise CorpusError(f"fetch: another process fetches into {data_folder()}; wait until it is done") from error
 
 
 def _fetched(name: str, progress: Progress) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from experiments.config.config import Config, ModelSection
 from experiments.record.progress import Progress
-from experiments.training.train import noted, open_checkpoint, train_seeds
+from experiments.training.train import noted, open_checkpoint, refuse_fixed, train_seeds
 from mha import Model, load_model
 
 
@@ -26,13 +26,18 @@ class Opened:
 
 
 def open_model(config: Config, out: Path, progress: Progress) -> Opened:
-    """Load the model that a config names, or train it first; a training that lies in `out` is gone on with."""
+    """Load the model that a config names, or train it first; a training that lies in `out` is gone on with.
+
+    Raises ConfigError, before anything is trained, for heads with fixed patterns.
+    """
     section = config.model
     if section.source in ("pretrained", "random", "shuffled"):
         loaded = load_model(section.reference, section.source, config.seed)
         return Opened(replace(loaded, precision=section.precision), config)
     trainings: dict[int, Path] = {}
     if section.source == "train":
+        assert config.train is not None
+        refuse_fixed("train.fixed", config.train.fixed)
         trainings = train_seeds(config, out, resume=True, needed=_steps(config), on_progress=noted(progress))
     training = next(iter(trainings.values()), Path(section.name))
     model, checkpoint, step = open_checkpoint(training, section.step)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -154,6 +154,15 @@ def _check_stay(needed: Collection[int], settings: TrainingSettings) -> None:
         )
 
 
+def refuse_fixed(where: str, fixed: Sequence[str]) -> None:
+    """Raise ConfigError for a training with fixed patterns: its weights alone are another model than was trained."""
+    if fixed:
+        raise ConfigError(
+            f"{where}: {len(fixed)} heads of every layer have fixed patterns in training, which no run gives them; "
+            "look at it with mha.causal.fixed_patterns.fixed_heads"
+        )
+
+
 def find_training(folder: Path) -> Path | None:
     """Return the folder of a training: `folder` itself, or that of the only seed in it; None where there is none.
 
@@ -171,11 +180,13 @@ def open_checkpoint(training: Path, step: int | None = None) -> tuple[Model, Pat
     """Return the model of a checkpoint of a training, its folder and its step; of the last one where none is named.
 
     A folder that holds the training of one seed stands for that. Raises CheckpointError or ConfigError where there is
-    none, and where the tokenizer is not the one that the checkpoint was trained with.
+    none, where the tokenizer is not the one that the checkpoint was trained with, and where heads had fixed patterns.
     """
     training = find_training(training) or training
     checkpoint = find_checkpoint(training, step)
-    record, model = read_record(checkpoint), load_model(str(checkpoint))
+    record = read_record(checkpoint)
+    refuse_fixed(str(checkpoint), record.get("settings", {}).get("fixed", ()))
+    model = load_model(str(checkpoint))
     if tokenizer_fingerprint(model.tokenizer) != record["tokenizer"]:
         raise ConfigError(f"{checkpoint}: tokenizer.json is not the tokenizer that the checkpoint was trained with")
     parts = training.resolve().parts[-2 if training.name.startswith("seed-") else -1 :]

@@ -177,6 +177,8 @@ class _Training:
         size = sum(parameter.numel() for parameter in self.parameters)
         device, threads = str(self.accelerator.device), torch.get_num_threads()
         began = {"device": device, "processes": self.processes, "threads": threads, "bf16": self.bf16}
+        if self.task.arcs is not None:
+            began["ambiguous_arcs"] = self.task.arcs.ambiguous
         log.write("resume" if self.resumed else "start", self.step, parameters=size, **began)
         return log
 

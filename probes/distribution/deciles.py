@@ -209,8 +209,11 @@ class DecileLook:
         held = np.flatnonzero(first >= 0)
         self.random[layer] = (held, first[held], weights[held // BINS, first[held]])
         few = min(MOST, weights.shape[1])
-        top = np.argpartition(-weights, few - 1, axis=1)[:, :few]
-        self.strongest |= {(layer, head): (top[head], weights[head, top[head]]) for head in range(heads)}
+        least = np.partition(weights, -few, axis=1)[:, -few]
+        for head, row in enumerate(weights):
+            near = np.flatnonzero(row >= least[head])
+            top = near[np.lexsort((self.pairs.random[near], -row[near]))[:few]]
+            self.strongest[layer, head] = (top, row[top])
 
     def place(self, pair: int, weight: float) -> Place:
         """Return where a pair stands."""
@@ -226,9 +229,9 @@ def deciles(totals: npt.NDArray[np.int64]) -> tuple[Numbers, Numbers]:
     ends = np.concatenate([[0], np.cumsum(totals)]).astype(np.float64)
     wanted = ends[-1] * np.arange(PARTS + 1) / PARTS
     held = np.flatnonzero(totals)
-    upper = np.append(EDGES[1:-1], 1.0)[np.minimum(held, BINS - 1)]
-    marks = np.concatenate([[ends[held[0]]], ends[held + 1]])
-    limits = np.interp(wanted, marks, np.concatenate([[EDGES[held[0]]], upper]))
+    inside = held[np.searchsorted(ends[held + 1], wanted)]
+    upper = np.append(EDGES[1:-1], 1.0)[inside]
+    limits = EDGES[inside] + (wanted - ends[inside]) / totals[inside] * (upper - EDGES[inside])
     overlap = np.minimum(ends[1:, None], wanted[1:]) - np.maximum(ends[:-1, None], wanted[:-1])
     parts: Numbers = np.clip(overlap, 0, None) / np.maximum(totals, 1)[:, None]
     return limits, parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -15,7 +15,7 @@ import pooch
 from probes.corpora.line_reader import CorpusError
 from probes.corpora.named import Named, ReleasedTreebank, data_folder
 from probes.download.archive import extract
-from probes.download.sources import Source, source_of
+from probes.download.sources import Source, refuse_other, source_of
 from probes.download.transfer import UNPINNED_LIMIT, fetch_file
 
 Progress = Callable[[str, int, int], None]
@@ -76,7 +76,10 @@ def _fetch_treebank(treebank: ReleasedTreebank, progress: Progress) -> Path:
     """Bring the files of a treebank's release; their hashes, written down at the first time, must be the same later."""
     target = data_folder() / treebank.folder
     known = read_note(target).get(treebank.name, {}).get("files", {})
-    if known and all((target / name).is_file() for name in known):
+    there = [name for name in known if (target / name).is_file()]
+    for name in there:
+        refuse_other(target / name, known[name]["sha256"], treebank.url)
+    if known and len(there) == len(known):
         return target
     staged = data_folder() / UNFINISHED / treebank.folder
     staged.mkdir(parents=True, exist_ok=True)
@@ -84,7 +87,7 @@ def _fetch_treebank(treebank: ReleasedTreebank, progress: Progress) -> Path:
     fetch_file(treebank.url, archive, None, UNPINNED_LIMIT, lambda done: progress(treebank.name, done, 0))
     try:
         files = extract(archive, staged, treebank.takes)
-        _check_treebank(treebank, files, known)
+        _check_treebank(treebank, files, known, target)
     except CorpusError:
         shutil.rmtree(staged)
         raise
@@ -96,7 +99,9 @@ def _fetch_treebank(treebank: ReleasedTreebank, progress: Progress) -> Path:
     return target
 
 
-def _check_treebank(treebank: ReleasedTreebank, files: Iterable[Path], known: dict[str, dict[str, Any]]) -> None:
+def _check_treebank(
+    treebank: ReleasedTreebank, files: Iterable[Path], known: dict[str, dict[str, Any]], target: Path
+) -> None:
     hashes = {file.name: pooch.file_hash(str(file)) for file in files}
     if not any(name.endswith(".conllu") for name in hashes):
         raise CorpusError(f"{treebank.url}: no .conllu file in the release")
@@ -104,8 +109,11 @@ def _check_treebank(treebank: ReleasedTreebank, files: Iterable[Path], known: di
         if hashes.get(name) != noted["sha256"]:
             raise CorpusError(
                 f"{treebank.url}: {name} is not what was fetched before, its sha256 is not {noted['sha256']}; remove "
-                f"{NOTE} in {data_folder() / treebank.folder} to take the new one"
+                f"{NOTE} in {target} to take the new one"
             )
+    for name, sha256 in hashes.items():
+        if (target / name).exists():
+            refuse_other(target / name, sha256, treebank.url)
 
 
 def _licence(folder: Path) -> str:
@@ -115,15 +123,21 @@ def _licence(folder: Path) -> str:
     return next((line.strip(" =*-#\r") for line in lines if line.strip(" =*-#\r")), "not stated in the release")
 
 
-def _place(staged: Path, target: Path, names: Iterable[str]) -> None:
-    """Move files that have all arrived to where corpora are looked for: as a whole folder where there is none yet."""
+def _place(staged: Path, target: Path, names: Collection[str]) -> None:
+    """Move files that have all arrived to where corpora are looked for: as a whole folder where there is none yet.
+
+    What else lies with them, of a process that was killed, goes.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.exists():
         for name in names:
             os.replace(staged / name, target / name)
         shutil.rmtree(staged)
-    else:
-        os.rename(staged, target)
+        return
+    for path in staged.iterdir():
+        if path.name not in names:
+            path.unlink()
+    os.rename(staged, target)
 
 
 def read_note(folder: Path) -> dict[str, dict[str, Any]]:

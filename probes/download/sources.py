@@ -52,11 +52,17 @@ class Source:
         found: list[SourceFile] = []
         for file in self.files:
             path = data / self.folder / file.name
-            if not path.exists():
+            if path.exists():
+                refuse_other(path, file.sha256, file.url)
+            else:
                 found.append(file)
-            elif pooch.file_hash(str(path)) != file.sha256:
-                raise CorpusError(f"{path}: not the file of {file.url} (by its sha256); move it away to fetch that one")
         return found
+
+
+def refuse_other(path: Path, sha256: str, url: str) -> None:
+    """Raise CorpusError where a file has another hash than that of `url`."""
+    if pooch.file_hash(str(path)) != sha256:
+        raise CorpusError(f"{path}: not the file of {url} (by its sha256); move it away to fetch that one")
 
 
 @cache

@@ -98,6 +98,8 @@ def weigh(
     documents = Documents.of(heads.n)
     strongest, baseline_accuracy = _strongest(baselines, n)
     rule, rule_accuracy = _strongest(rules, n)
+    rival = baselines.get(strongest)
+    lead, blind_lead = (_lead_interval(documents, heads, one) for one in (rival, blind.get(strongest, rival)))
     tested = _tested(documents, heads, baselines, table, rules, margin if test else None)
     return Evidence(
         n=int(n),
@@ -113,12 +115,7 @@ def weigh(
         baseline=strongest,
         baseline_accuracy=baseline_accuracy,
         margin=accuracy - baseline_accuracy,
-        margin_interval=np.stack(
-            [
-                _lead_interval(documents, heads, baselines.get(strongest))[0],
-                _lead_interval(documents, heads, blind.get(strongest, baselines.get(strongest)))[1],
-            ]
-        ),
+        margin_interval=np.stack([lead[0], blind_lead[1]]),
         lexical_accuracy=np.nan if table is None else float(table.hits.sum() / n),
         lexical_interval=_lead_interval(documents, heads, table),
         rule=rule,

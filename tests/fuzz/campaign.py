@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from tests.fuzz.targets import Target
 
 HANG = 60
-"Seconds without an execution after which the process is ended."
+"Seconds without an execution after which the process is ended, at the latest."
 
 MEMORY_MB = 4096
 "Memory after which atheris ends the process; torch and pyarrow take some hundred of it."
@@ -40,12 +41,14 @@ class Campaign:
         """Take the `tests.fuzz.reading.Reading` that is tried."""
         self.read, self.executions, self.until, self.out = read, executions, time.monotonic() + seconds, out
         self.begun, self.done = time.monotonic(), 0
+        self.armed = -math.inf
         self.faults: dict[str, str] = {}
 
     def one(self, given: bytes) -> bool:
         """Try one input; return whether there is another one to try."""
-        if self.done % 1000 == 0:
+        if (now := time.monotonic()) > self.armed + HANG / 2:  # not every time: each starts a thread
             faulthandler.dump_traceback_later(HANG, exit=True)
+            self.armed = now
         if (fault := self.read.fault(given)) is not None:
             self.faults.setdefault(fault.what, fault.given[:400].decode("latin-1"))
         self.done += 1

@@ -35,6 +35,7 @@ from mha.training.checkpoints import list_checkpoints
 from reports import Run, write_report
 from reports.findings.record import read_findings
 from tests.experiments.reproduce.conftest import FINDINGS, READING
+from tests.hardness.forks import forked
 from tests.hardness.record import RECORD, here, write
 from tests.hardness.small import small_configs
 
@@ -88,19 +89,6 @@ def finished(out: Path) -> dict[str, Any]:
 def hidden(out: Path) -> list[str]:
     """Return hidden files and folders."""
     return sorted(str(path.relative_to(out)) for path in out.rglob(".*"))
-
-
-def forked(work: Callable[[], object]) -> int:
-    """Return the id of a child that does `work` and ends."""
-    child = os.fork()
-    if child:
-        return child
-    try:
-        work()
-        os._exit(0)
-    except BaseException as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
-        os._exit(1)
 
 
 def kill_often(folder: Path, kills: int, seed: int, minutes: float) -> dict[str, Any]:

@@ -45,7 +45,18 @@ def test_bf16_instructions_are_those_of_the_processor() -> None:
     flags = Path("/proc/cpuinfo")
     if not flags.is_file() or "flags" not in (text := flags.read_text("utf-8")):
         pytest.skip("this system does not list the instructions of its processor")
-    assert not foreign.has_bf16_instructions() or "avx512bw" in text or "amx_bf16" in text
+    assert foreign.has_bf16_instructions() == ("avx512_bf16" in text)
+
+
+def test_avx512_alone_is_no_instruction_for_bf16(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An Ice Lake server is such a processor."""
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    monkeypatch.setattr(torch.ops, "mkldnn", SimpleNamespace(_is_mkldnn_bf16_supported=lambda: True))
+    for has in (True, False):
+        monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda has=has: has)
+        assert foreign.has_bf16_instructions() == has
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    assert foreign.has_bf16_instructions()
 
 
 def test_an_accelerator_is_forgotten_with_its_precision() -> None:

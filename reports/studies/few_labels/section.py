@@ -32,8 +32,6 @@ FEW_LABEL_TERMS: Final[Sequence[tuple[str, str]]] = (
     ),
 )
 
-AHEAD: Final = "strong"
-
 
 @dataclass(frozen=True)
 class FewLabelResults:

@@ -4,7 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from experiments.commands import options
+from probes.download.fetch import UNFINISHED
 from probes.download.sources import Source
+from reports.run.lock import locked
 from tests.probes.download.conftest import Server
 
 
@@ -34,6 +36,18 @@ def test_an_unknown_name_is_refused_before_anything_is_brought(
     said = headscope("fetch", "made", "mode")
     assert said.err.startswith("headscope: fetch: unknown corpus 'mode'; did you mean 'made'?")
     assert not data.exists()
+
+
+def test_two_processes_do_not_fetch_at_once(headscope: Callable[..., Any], made: Source, data: Path) -> None:
+    """They would write one file together, and take it away from each other."""
+    with locked(data / UNFINISHED):
+        said = headscope("fetch", "made")
+    assert (said.code, said.err) == (
+        2,
+        f"headscope: fetch: another process fetches into {data}; wait until it is done\n",
+    )
+    assert headscope("fetch", "made").code == 0
+    assert [path.name for path in data.iterdir()] == ["made"]
 
 
 def test_fetch_without_a_name_says_what_it_takes(headscope: Callable[..., Any]) -> None:

@@ -529,6 +529,16 @@ def test_a_checkpoint_that_cannot_be_looked_at_is_said_to_be(write: Callable[...
         open_checkpoint(folders[1])
 
 
+def test_a_training_with_fixed_patterns_is_not_scored_without_them(write: Callable[..., Path], tmp_path: Path) -> None:
+    """Its fixed heads have the queries and keys of the first step: a run would score patterns that nobody trained."""
+    with pytest.raises(ConfigError, match=r"^train\.fixed: 1 heads of every layer have fixed patterns in training"):
+        run(load_config(write(RUN), ["train.fixed=['next']"]), tmp_path / "out")
+    assert not list((tmp_path / "out").glob("**/checkpoints"))
+    train_seeds(load_training(write(), ["train.fixed=['next', 'end']"]), tmp_path)
+    with pytest.raises(ConfigError, match=r"step-00000006: 2 heads of every layer have fixed patterns in training"):
+        open_checkpoint(tmp_path / "small")
+
+
 def test_a_step_is_for_checkpoints_and_a_name_is_not_for_trainings(write: Callable[..., Path]) -> None:
     with pytest.raises(ConfigError, match="'step' is for source"):
         load_config(write(RUN), ["model.source=pretrained", "model.step=3"])

@@ -204,6 +204,17 @@ def test_weight_zero_trains_bit_for_bit_as_no_term(trained: Callable[..., Path])
     assert not any("attention_on_arcs" in line for line in steps_of(zero))
 
 
+def test_the_log_says_how_many_texts_have_the_arcs_of_another(
+    task: Task, trained: Callable[..., Path], tmp_path: Path
+) -> None:
+    assert task.arcs is not None
+    train(tmp_path / "arcs", replace(task, arcs=replace(task.arcs, ambiguous=7)), replace(SETTINGS, steps=1))
+    first = json.loads((tmp_path / "arcs" / "log.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    assert (first["event"], first["ambiguous_arcs"]) == ("start", 7)
+    none = trained("none", None, steps=1)
+    assert "ambiguous_arcs" not in (none / "log.jsonl").read_text(encoding="utf-8")
+
+
 def test_a_reward_raises_attention_on_arcs_and_a_punishment_lowers_it(trained: Callable[..., Path]) -> None:
     found = {}
     for weight in (10.0, 1e-9, -10.0):

@@ -1,5 +1,6 @@
 """Deciles are those of a plain computation, whatever the batches."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -118,7 +119,9 @@ def test_the_strongest_pairs_are_exact_and_the_random_one_lies_in_its_decile(
 def test_a_pair_is_called_by_where_it_stands(texts: list[Document]) -> None:
     text = texts[0]
     found = observed([text], [[torch.eye(len(text), len(text) + 2).roll(1, 1)[None]]], 1).table()
-    assert f"{text.sentences[0].id}: 1→2 (100.0 %)" in found["strongest"].iloc[-1]
+    told = re.fullmatch(r"(.*): (\d+)→(\d+) \(100\.0 %\)", found["strongest"].iloc[-1].split("; ")[0])
+    assert told is not None
+    assert (told[1], int(told[3])) == (text.sentences[0].id, int(told[2]) + 1)
 
 
 def test_memory_does_not_grow_with_the_corpus(texts: list[Document], maps: list[list[torch.Tensor]]) -> None:
@@ -157,6 +160,36 @@ def test_the_parts_of_a_bin_in_all_deciles_are_whole() -> None:
     assert np.all(np.diff(limits) >= 0)
     assert limits[0] >= EDGES[3]
     assert limits[-1] <= EDGES[91]
+
+
+def test_a_limit_lies_in_the_bin_of_its_pair_also_where_those_below_are_empty() -> None:
+    """A tenth of the pairs at 2^-10 and nine tenths at 0.5: eight limits lie at 0.5, none in the empty bins between."""
+    totals = np.zeros(BINS, np.int64)
+    totals[bins_of(np.array([2**-10, 0.5], np.float32))] = 10, 90
+    limits, _ = deciles(totals)
+    assert limits[:2] == pytest.approx([2**-10, 2**-10 * 9 / 8])
+    assert limits[2:] == pytest.approx(0.5 + np.arange(1, 10) / 9 * 0.0625)
+
+
+def test_a_random_pair_is_of_a_bin_that_lies_mostly_in_its_decile() -> None:
+    """A bin of which a hundredth reaches into the first decile gives it no pair, however small its random number."""
+    found = Deciles(1, 1)
+    low, high = bins_of(np.array([0.01, 0.5], np.float32))
+    found.counts["offsets"][0, 0, [low, high], 0] = 99, 901
+    found._lowest[0, 0, [low, high]] = 7, 3
+    found._random[0, 0, [low, high]] = "low", "high"
+    _, parts = deciles(found.totals[0, 0])
+    drawn = [found._random_of(0, 0, parts[:, part] * found.totals[0, 0]) for part in range(10)]
+    assert drawn == ["low", *["high"] * 9]
+
+
+def test_among_equal_pairs_batches_decide_nothing(texts: list[Document]) -> None:
+    """A head that has all attention on one word in each sentence has more than three strongest pairs."""
+    maps = [[torch.eye(len(text), len(text) + 2).roll(1, 1)[None]] for text in texts[:40]]
+    tables = [observed(texts[:40], maps, size).table() for size in (1, 7, 40)]
+    assert tables[0]["strongest"].iloc[-1].count("100.0 %") == 3
+    for other in tables[1:]:
+        pd.testing.assert_frame_equal(other, tables[0])
 
 
 def test_kinds_of_pairs_are_those_of_the_tree() -> None:

@@ -79,7 +79,17 @@ def test_the_accuracy_is_that_of_other_text() -> None:
     """On the report split the head attends to the next word: the description of the selection split is wrong there."""
     select = predicted(sentences(1), previous)
     report = predicted(sentences(2), lambda text, word: word + 1 if word + 1 < len(text) else None)
-    assert describe(select, report, (select, report))["accuracy"][0] < 0.2
+    found = describe(select, report, (select, report))
+    assert found["accuracy"][0] < 0.2
+    assert found["offset"][0] == "the word before"
+    assert found["offset_accuracy"][0] < 0.2, "the rival had no part of the report split either"
+
+
+def test_words_of_no_known_part_of_speech_have_no_rule_of_their_own() -> None:
+    """The sentence could not name them."""
+    hits = np.zeros((len(TAGS), len(NAMES)))
+    hits[:, 3], hits[TAGS.index(""), 9] = 50, 500
+    assert Description.of(hits, 1000).exceptions == {}
 
 
 def test_an_exception_must_gain_a_hundredth_of_all_words() -> None:

@@ -1,5 +1,6 @@
 """Treebanks by name: what is taken out of a release, and the hashes that are written down at the first time."""
 
+import io
 import tarfile
 from pathlib import Path
 
@@ -113,7 +114,7 @@ def test_an_archive_that_grows_without_end_is_refused(
 ) -> None:
     monkeypatch.setattr(archive_module, "UNPACKED_LIMIT", 100)
     server.files[path] = archive({**RELEASE, "UD/big.conllu": b"0" * 1000})
-    with pytest.raises(CorpusError, match="bytes would come out, expected 100 at the most"):
+    with pytest.raises(CorpusError, match="more than 100 bytes would come out"):
         fetch(NAME)
 
 
@@ -124,9 +125,66 @@ def test_an_archive_without_trees_or_cut_in_itself_is_refused(
     with pytest.raises(CorpusError, match=r"no \.conllu file in the release"):
         fetch(NAME)
     server.files[path] = archive(RELEASE)[:-40]
-    with pytest.raises(CorpusError, match="not a whole tar archive"):
+    with pytest.raises(CorpusError, match=r"not a whole tar\.gz archive"):
         fetch(NAME)
     assert list(data.rglob("*.conllu")) == []
+
+
+@pytest.mark.parametrize("place", [-8, -20], ids=["checksum", "content"])
+def test_a_release_that_is_damaged_is_fetched_anew_at_the_next_call(
+    place: int, path: str, server: Server, archive: Archive, data: Path
+) -> None:
+    """Kept, it would be taken for the file that has arrived, whatever the server sends later."""
+    whole = bytearray(archive(RELEASE))
+    whole[place] ^= 0xFF
+    server.files[path] = bytes(whole)
+    with pytest.raises(CorpusError, match=r"release\.tar\.gz: "):
+        fetch(NAME)
+    server.files[path] = archive(RELEASE)
+    assert (fetch(NAME) / "mu_pud-ud-test.conllu").read_bytes() == TREES
+
+
+def test_an_archive_of_another_kind_is_refused(path: str, server: Server, data: Path) -> None:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:xz") as tar:
+        tar.addfile(tarfile.TarInfo("UD/a.conllu"))
+    server.files[path] = packed.getvalue()
+    with pytest.raises(CorpusError, match=r"not a whole tar\.gz archive"):
+        fetch(NAME)
+
+
+def test_a_file_that_is_not_the_release_s_is_left_and_named(
+    path: str, server: Server, archive: Archive, data: Path
+) -> None:
+    server.files[path] = archive(RELEASE)
+    file = data / "ud" / "Made_Up-PUD-r2.15" / "mu_pud-ud-test.conllu"
+    file.parent.mkdir(parents=True)
+    file.write_text("mine")
+    with pytest.raises(CorpusError, match=r"mu_pud-ud-test\.conllu: not the file of .*; move it away"):
+        fetch(NAME)
+    assert file.read_text() == "mine"
+
+
+def test_a_file_that_was_changed_since_it_was_fetched_is_named(
+    path: str, server: Server, archive: Archive, data: Path
+) -> None:
+    server.files[path] = archive(RELEASE)
+    file = fetch(NAME) / "mu_pud-ud-test.conllu"
+    file.write_text("mine")
+    with pytest.raises(CorpusError, match=r"mu_pud-ud-test\.conllu: not the file of .*; move it away"):
+        fetch(NAME)
+
+
+def test_what_a_killed_fetch_has_left_does_not_come_along(
+    path: str, server: Server, archive: Archive, data: Path
+) -> None:
+    server.files[path] = archive(RELEASE)
+    staged = data / UNFINISHED / "ud" / "Made_Up-PUD-r2.15"
+    staged.mkdir(parents=True)
+    for name in ("tmpfile", "of_another-ud-dev.conllu"):
+        (staged / name).write_text("left")
+    folder = fetch(NAME)
+    assert sorted(file.name for file in folder.iterdir()) == [NOTE, "LICENSE.txt", "mu_pud-ud-test.conllu"]
 
 
 def test_a_cut_release_is_kept_for_the_next_call(path: str, server: Server, archive: Archive, data: Path) -> None:

@@ -1,0 +1,48 @@
+"""What bf16 reaches in a run: the model where [model] says so, the controls where [controls] does, and nothing else."""
+
+from collections.abc import Callable
+
+import pytest
+
+from mha import Model
+from reports import Run
+
+CONTROLS = "controls={{random=1, shuffled=1, words=true, precision='{}'}}"
+OWN = ["probe", "label", "variant", "name", "split", "n", "accuracy", "mass", "share"]
+
+
+@pytest.fixture
+def precisions(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Return the list into which every pass of a model writes its source and precision."""
+    seen: list[tuple[str, str]] = []
+    plain = Model._arithmetic
+
+    def arithmetic(model: Model, ids: object) -> object:
+        seen.append((model.source, model.precision))
+        return plain(model, ids)
+
+    monkeypatch.setattr(Model, "_arithmetic", arithmetic)
+    return seen
+
+
+def test_in_a_run_controls_alone_are_read_in_their_precision(
+    scored: Callable[..., Run], precisions: list[tuple[str, str]]
+) -> None:
+    """The last change makes it a run of its own, which no other test has done before."""
+    scored(CONTROLS.format("bf16"), "seed=41")
+    of = {source: {one for name, one in precisions if name == source} for source, _ in precisions}
+    assert of == {"pretrained": {"fp32", "bf16"}, "random": {"bf16"}, "shuffled": {"bf16"}}
+
+
+def test_the_precision_of_controls_moves_no_number_of_the_heads(scored: Callable[..., Run]) -> None:
+    exact, rough = (scored(CONTROLS.format(precision)) for precision in ("fp32", "bf16"))
+    assert exact.scores[OWN].equals(rough.scores[OWN])
+    assert rough.record.precision == {"model": "fp32", "controls": "bf16"}
+    assert exact.record.precision == {"model": "fp32", "controls": "fp32"}
+
+
+def test_the_precision_of_the_model_is_that_of_its_maps(scored: Callable[..., Run]) -> None:
+    exact, rough = scored(), scored("model.precision='bf16'")
+    assert rough.record.precision["model"] == "bf16"
+    assert not exact.scores["mass"].equals(rough.scores["mass"])
+    assert (exact.scores["mass"] - rough.scores["mass"]).abs().max() < 0.05
