@@ -163,6 +163,6 @@ def read_findings(folder: Path) -> Findings:
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such file; 'headscope reproduce' makes it") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        what = f"not the record of findings ({type(error).__name__}: {error}); 'headscope reproduce' makes it anew"
+        what = f"not the record of findings ({type(error).__name__}: {error}); 'headscope reproduce' makes it again"
         raise ValueError(one_line(f"{path}: {what}")) from error
     return found

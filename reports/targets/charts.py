@@ -58,7 +58,7 @@ def target_chart(target: RoleTarget, rows: Sequence[ComparedHead]) -> Chart:
         dots.mark_point(size=60, strokeWidth=2, opacity=1),
     )
     said = "Filled: a head with a grade. The table below has all numbers."
-    return Chart(f"{target.title}: recall and rivals", said, drawn.properties(height=ROW * len(names)))
+    return Chart(f"{target.title}: recall and baselines", said, drawn.properties(height=ROW * len(names)))
 
 
 def _marks(row: ComparedHead) -> Iterator[dict[str, Any]]:

@@ -25,13 +25,13 @@ CHAIN_TERMS: Final[Sequence[tuple[str, str]]] = (
     ),
     (
         "mention",
-        "As annotated: none is to be found, and one that stands alone is a chain of its own. Of several with one head "
+        "As annotated: none is predicted, and one that stands alone is a chain of its own. Of several with one head "
         "word the longest counts. Chains are cut to windows, gold and predicted ones alike.",
     ),
     ("MUC", "F1 of the links that join a chain (Vilain et al. 1995). Mentions that stand alone do not count."),
     (
         "B3",
-        "F1 of the mentions that a mention rightly shares its chain with, itself included, as a mean over mentions "
+        "F1 of the mentions that a mention correctly shares its chain with, itself included, as a mean over mentions "
         "(Bagga and Baldwin 1998).",
     ),
     (
@@ -40,7 +40,7 @@ CHAIN_TERMS: Final[Sequence[tuple[str, str]]] = (
         "mentions, CEAF-e how alike paired chains are, each chain alike (Luo 2005).",
     ),
     ("CoNLL", "Mean of the F1 of MUC, B3 and CEAF-e (Pradhan et al. 2012)."),
-    ("lead", "CoNLL average of the head minus that of the strongest rival, over the same resampled documents."),
+    ("lead", "CoNLL average of the head minus that of the strongest baseline, over the same resampled documents."),
 )
 "Term -> definition, for the section on chains."
 
@@ -98,7 +98,7 @@ def _said(head: Mapping[Any, Any], rival: Mapping[Any, Any]) -> str:
     return (
         f"{count(head['n'])} mentions in {count(head['chains'])} gold chains of {count(head['clusters'])} documents. "
         f"Head {head['name']}, the best on the selection split, reaches a CoNLL average of {percent(head['f1'])}, the "
-        f"strongest rival, “{rival['name']}”, {percent(rival['f1'])}. The lead of {lead} points is "
+        f"strongest baseline, “{rival['name']}”, {percent(rival['f1'])}. The lead of {lead} points is "
         f"{_significance(head['lead_low'], head['lead_high'])}."
     )
 

@@ -100,7 +100,7 @@ class HeadShapes:
     @property
     def sieve_table(self) -> TextTable:
         """What sieves hold back."""
-        return TextTable.of(f"Sieves: heads whose score is surely above {self.threshold:g}", SIEVES, self.sieves)
+        return TextTable.of(f"Sieves: heads whose score is significantly above {self.threshold:g}", SIEVES, self.sieves)
 
     @property
     def class_table(self) -> TextTable:
