@@ -32,7 +32,7 @@ from probes.corpora.corpus import MemoryTexts, corpus_path
 from probes.scoring.aligned import Aligned
 
 GOAL = 0.4
-PLAIN, SWEEP = "transformers, one forward pass a head (SDPA, batches of 32)", "headscope, every head switched off"
+PLAIN, SWEEP = "transformers, one forward pass a head (SDPA, batches of 32)", "headscope, every head ablated"
 
 
 def main() -> None:

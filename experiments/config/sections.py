@@ -52,7 +52,7 @@ class ModelSection(Section):
         if self.step is not None and self.source not in ("checkpoint", "train"):
             raise ValueError('\'step\' is for source = "checkpoint" or "train"')
         if self.source == "train" and self.name != ModelSection.model_fields["name"].default:
-            raise ValueError("'name' is not for source = \"train\": the model is what [train] says")
+            raise ValueError("'name' is not for source = \"train\": the model is that of [train]")
         return self
 
 
@@ -123,8 +123,8 @@ class CorpusSection(Section):
         said = [part and part.model_dump(exclude={"first", "documents"}) for part in (self.select, self.report)]
         if said[0] == said[1]:
             raise ValueError(
-                "'select' and 'report' are the same corpus, so heads would be told on what they were chosen on; leave "
-                "out 'report', and its documents are divided between both by a hash of their ids"
+                "'select' and 'report' are the same corpus, so heads would be evaluated on the texts that selected "
+                "them; leave out 'report', and its documents are divided between both by a hash of their ids"
             )
         return self
 

@@ -154,7 +154,7 @@ ALONE = {
     WEAKER: "it holds below the paper's own bar",
     FAILS: "it does not hold",
     OPEN: "not decided: the interval reaches over the edge",
-    UNMEASURED: "not measured: random and shuffled weights, three seeds each",
+    UNMEASURED: "not measured: randomly initialised and permuted weights, three seeds each",
 }
 "What is said of the only statement of a finding, by its verdict."
 

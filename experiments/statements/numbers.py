@@ -59,7 +59,7 @@ def chosen_among(scores: pd.DataFrame) -> pd.Series | Missing:
     """
     known = scores[(scores.split == "select") & (scores.n > 0)].sort_values("accuracy", ascending=False, kind="stable")
     told = scores[(scores.split == "report") & (scores.n > 0) & scores.name.isin(known.name[:1])]
-    return told.iloc[0] if len(told) else Missing("no head of these layers was asked on both splits")
+    return told.iloc[0] if len(told) else Missing("no head of these layers was scored on both splits")
 
 
 def above_chance(share: float, n: int) -> bool:

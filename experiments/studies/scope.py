@@ -78,7 +78,7 @@ class Part:
             scores = self._table(splits, observers[SPLITS[1]])
         for probe in self.probes:
             if probe.name not in set(scores.probe):
-                journal.note(f"{probe.name}: the corpora have no question for it, it needs {NEEDS[probe.needs]}")
+                journal.note(f"{probe.name}: the corpora have no items for it, it needs {NEEDS[probe.needs]}")
         if not config.probes.trained:
             return Scored(self, scores, splits, (), observers)
         with journal.stage("trained probes"):

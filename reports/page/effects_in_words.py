@@ -63,8 +63,8 @@ def _contrasts(ablation: Ablations | None) -> Iterator[str]:
         return
     more = sum(one.more for one in held)
     yield (
-        "The heads of a label were ablated together and compared with as many random heads of the same layers. In "
-        f"{more} of {len(held)} such comparison{'s' * (len(held) > 1)} they cost the model significantly more."
+        "Ablated together, the heads of a label cost significantly more than as many random heads of the same layers "
+        f"in {more} of {len(held)} comparison{'s' * (len(held) > 1)}."
     )
     for one in held[:TOLD]:
         yield _contrast(one)

@@ -93,7 +93,7 @@ def _headline(verdicts: Verdicts, heads: int) -> str:
     if not any(one.of_language for one in verdicts.finds):
         return "No role of language was tested." if verdicts.finds else "Nothing was tested: no label has a baseline."
     n = len(verdicts.specialised)
-    return f"{n or 'No'} head{'s' * (n > 1)} of {heads} {'is' if n < 2 else 'are'} specialised in a role of language."
+    return f"{n or 'None'} of {heads} heads {'is' if n < 2 else 'are'} specialised in a role of language."
 
 
 def _explained(found: Mapping[str, Any]) -> Iterator[str]:
@@ -130,12 +130,12 @@ def _short_of(row: BestHead, verdicts: Verdicts) -> str:
 
 
 def _leader(row: BestHead, found: Mapping[str, Any]) -> Leader:
-    baseline = f"{guess(row.baseline)} {percent(row.baseline_accuracy)} %"
+    baseline = f"strongest baseline ({guess(row.baseline)}) {percent(row.baseline_accuracy)} %"
     below = rivals_drawn(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
     return Leader(
         name=row.name,
         does=task(row.probe, row.label, row.variant),
-        beside=f"accuracy {percent(row.accuracy)} %; {baseline}.",
+        beside=f"accuracy {percent(row.accuracy)} %, {baseline}.",
         numbers=f"accuracy {percent(row.accuracy)} % (n = {count(row.n)}); {baseline}; margin {signed(row.margin)} "
         f"points {signed_interval(row.margin_low, row.margin_high)}.",
         without=lost_without(row.name, found),

@@ -26,7 +26,7 @@ PLACE = ["layer", "head"]
 class LinkStudy(Study[AblationSection]):
     """What heads look at, held against what each behaviour loses without them."""
 
-    name = "looking and mattering"
+    name = "attention and causal effect"
     reads, needs = AblationSection, (AblationResult, ImportanceResult, PatchingResult)
     behaviours: Behaviours
 

@@ -61,7 +61,7 @@ class CircuitStudy(Study[CircuitsSection]):
         chosen = MemoryTexts(sample_texts(texts, section.sentences))
         aligned = Aligned.of(self.run.model, chosen)
         settings = CircuitSettings(section.words, replicates=config.scoring.replicates, seed=config.seed)
-        step = self.run.counter("what the weights say, on text", len(chosen))
+        step = self.run.counter("circuits from the weights, on text", len(chosen))
         found = read_circuits(self.run.model, aligned, self.relations, settings, self.run.settings, step)
         self.run.journal.circuits = CircuitsRead(**found.facts, sentences=len(aligned.kept))
         for dropped in (aligned.dropped, found.dropped):

@@ -243,7 +243,7 @@ def test_what_only_one_run_has_and_what_else_differs_is_noted(plant: Callable[..
     other = plant("other", {("obj", ""): {"1-1": 0.9}, ("conj", ""): {"1-1": 0.2}}, n=400)
     (pair,) = compared(one, other)
     said = " ".join(pair.notes)
-    assert "Only other has a chosen head for conj (dependent->head): not compared." in said
+    assert "Only other has a selected head for conj (dependent->head): not compared." in said
     assert "Only one has a chosen head for det (dependent->head), amod" in said
     assert "and 1 more: not compared" in said
     assert "different rules" in said
@@ -254,7 +254,7 @@ def test_what_only_one_run_has_and_what_else_differs_is_noted(plant: Callable[..
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"corpus": "b"}, "are told on different texts: report corpus with fingerprint a and b"),
+        ({"corpus": "b"}, "are evaluated on different texts: report corpus with fingerprint a and b"),
         ({"config": '[scoring]\nmaps = "norms"'}, "scoring.maps is 'weights' and 'norms'"),
         ({"roles": {("conj", ""): {"1-1": 0.9}}}, "have no label in common"),
         ({"names": ("1-1", "1-2")}, "has heads up to 2-2 and .* up to 1-2, .* --match"),

@@ -81,15 +81,17 @@ def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval()
     )
     (leader,) = said.leaders
     assert (leader.name, leader.does) == ("3-1", "attends from an object to its verb")
-    assert leader.numbers == ("accuracy 72.5 % (n = 672); a fixed offset 35.4 %; margin +37.1 points [+32.1, +42.0].")
-    assert leader.beside == "accuracy 72.5 %; a fixed offset 35.4 %."
+    assert leader.numbers == (
+        "accuracy 72.5 % (n = 672); strongest baseline (a fixed offset) 35.4 %; margin +37.1 points [+32.1, +42.0]."
+    )
+    assert leader.beside == "accuracy 72.5 %, strongest baseline (a fixed offset) 35.4 %."
     assert "circle" in leader.drawing
     assert "hollow" not in leader.drawing
     assert leader.without == ""
     assert said.effects == (UNMEASURED,)
     assert said.effect == "Causal effects were not measured."
     assert said.scope == "72 heads, 1 probe, 1 label–direction pairs, 64 held-out documents."
-    assert said.headline == "2 heads of 72 are specialised in a role of language."
+    assert said.headline == "2 of 72 heads are specialised in a role of language."
 
 
 def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None:
@@ -102,7 +104,7 @@ def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None
         "not below 0.05)."
     )
     assert "Stability of selection" not in dict(said.uncertainty)
-    assert said.headline == "No head of 72 is specialised in a role of language."
+    assert said.headline == "None of 72 heads is specialised in a role of language."
     assert "hollow" in said.leaders[0].drawing
     assert told([row(**missed)], dataclasses.replace(nothing, finds=())).found[0].startswith("Nothing on this page has")
 
@@ -168,7 +170,7 @@ def test_what_is_lost_without_a_head_is_told_beside_it() -> None:
 @pytest.mark.parametrize("p", [(0.01, 0.02), (0.01, 0.5), (0.5, 0.5)])
 def test_causal_effects_are_those_of_selected_heads_against_random_ones(p: tuple[float, float]) -> None:
     said = list(mattering({"ablation": ablation(costs(), *p)}, frozenset(), 72))
-    assert f"In {sum(one < 0.05 for one in p)} of 2 such comparisons" in said[0]
+    assert f"in {sum(one < 0.05 for one in p)} of 2 comparisons" in said[0]
     assert said[1] == (
         "loss: without the 2 heads of agreement: all it loses 0.500 nats, without random heads 0.200; difference "
         "0.300 [0.100, 0.500]."
