@@ -158,7 +158,7 @@ class Watched:
         }  # fmt: skip
 
     def at(self, layer: int, off: tuple[int, ...]) -> dict[str, Tensor]:
-        """Return the vectors at every stage of a layer while the heads `off` are switched off (zero)."""
+        """Return the vectors at every stage of a layer while the heads `off` are ablated (zero)."""
         if (layer, off) not in self._kept:
             with intervene(self.encoder, *(Ablate(layer, head) for head in off)), stages(self.encoder, layer) as seen:
                 self.run()
@@ -166,7 +166,7 @@ class Watched:
         return self._kept[layer, off]
 
     def change(self, layer: int, head: int) -> float:
-        """Return the mean total variation of the maps of all later layers when a head is switched off. In [0, 1]."""
+        """Return the mean total variation of the maps of all later layers when a head is ablated. In [0, 1]."""
         maps = []
         for changes in ((), (Ablate(layer, head),)):
             with intervene(self.encoder, *changes), record(self.encoder, ["pattern"]) as seen:

@@ -1,4 +1,4 @@
-"""Two or more runs side by side: which head has which role in each, what moved, and how sure the differences are."""
+"""Two or more runs side by side: which head has which role in each, what moved, and the uncertainty of differences."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def shortened(names: Sequence[str]) -> list[str]:
 
 
 def refuse_unlike(one: Side, other: Side) -> None:
-    """Raise CompareError where two sides cannot be held against each other."""
+    """Raise CompareError where two sides cannot be compared with each other."""
     if one.checkpoint != other.checkpoint:
         whole, part = (other, one) if one.checkpoint else (one, other)
         raise CompareError(

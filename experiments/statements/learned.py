@@ -1,4 +1,4 @@
-"""The rule about what training puts in: a number must be surely beyond that of weights without any training."""
+"""The rule about what training puts in: a number must be significantly beyond that of weights without any training."""
 
 from __future__ import annotations
 

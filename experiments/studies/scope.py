@@ -1,4 +1,4 @@
-"""The part of a run in which a model, and what it is held against, reads texts of one scope."""
+"""The part of a run in which a model, and what it is compared with, reads texts of one scope."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Part:
     def score(self, journal: Journal, progress: Progress, shuffles: Sequence[int]) -> Scored:
         """Return the scores of all heads, and those of trained probes if the config wants them.
 
-        `shuffles` are the seeds of the shuffled weights that are controls.
+        `shuffles` are the seeds of the permuted weights that are controls.
         """
         config = self.config
         observers: dict[str, list[Observer]] = {

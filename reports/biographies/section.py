@@ -148,7 +148,7 @@ class HeadBiographies:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was followed and what was found, in short."""
+        """What was followed and what was found."""
         seeds = f"{len(self.seeds)} seeds" if len(self.seeds) > 1 else f"seed {self.seeds[0]}"
         scope = (
             f"All heads of {seeds} were scored at {count(len(self.steps))} checkpoints, from step "

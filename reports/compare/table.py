@@ -56,7 +56,7 @@ HEAD_CHANGES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class RunPair:
-    """Two runs held against each other."""
+    """Two runs compared with each other."""
 
     one: str
     other: str

@@ -91,7 +91,7 @@ def _heat_map(axes: Axes, one: dict[str, Any], layers: int, heads: int, *, numbe
 
 @dataclass(frozen=True)
 class ComparedHead:
-    """The selected head of one run beside its rivals, where runs are drawn; fractions are NaN where there is none."""
+    """The selected head of one run beside its baselines, where runs are drawn; NaN is no number."""
 
     label: str
     "The run."
@@ -116,12 +116,12 @@ Drawn = BestHead | ComparedHead
 
 
 def save_best_heads(rows: Sequence[Drawn], title: str, path: Path, *, verdicts: bool = True) -> None:
-    """Write accuracy with interval and rivals of every row to `path`.png and `path`.pdf."""
+    """Write accuracy with interval and baselines of every row to `path`.png and `path`.pdf."""
     _save(draw_best_heads(rows, title, verdicts=verdicts), path)
 
 
 def draw_best_heads(rows: Sequence[Drawn], title: str, *, verdicts: bool = True) -> Figure:
-    """Draw accuracy with interval and rivals of every row.
+    """Draw accuracy with interval and baselines of every row.
 
     With `verdicts` the dots of heads with a grade are filled and all others hollow; without, all are filled.
     """

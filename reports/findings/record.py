@@ -47,7 +47,7 @@ class Findings:
 
     @property
     def models(self) -> list[str]:
-        """The models that findings were held against, the control last."""
+        """The models that findings were compared with, the control last."""
         return [one["model"] for one in sorted(self.record["models"], key=lambda one: one["control"])]
 
     @property
@@ -56,7 +56,7 @@ class Findings:
         return [one["model"] for one in self.record["models"] if one["control"]]
 
     def results(self, finding: str) -> dict[str, dict[str, Any]]:
-        """Return the result of each model that a finding was held against, by its name."""
+        """Return the result of each model that a finding was compared with, by its name."""
         found = {one["model"]: one for one in self.record["results"] if one["finding"] == finding}
         return {model: found[model] for model in self.models if model in found}
 

@@ -77,7 +77,7 @@ class CardSource:
 
     @cached_property
     def main_roles(self) -> Mapping[str, str]:
-        """The label in which each head is most surely above its rivals, of heads that have a grade in any."""
+        """The label in which each head is most significantly above its baselines, of heads that have a grade in any."""
         return {name: label for name, (_, label) in main_roles(self.rows).items()}
 
     def of_head(self, table: str, name: str) -> list[dict[Any, Any]]:
@@ -160,7 +160,7 @@ OVERLAPS: Final[Mapping[str, str]] = {
 
 
 def subspaces(source: CardSource, name: str) -> CardPart | None:
-    """How much of its subspaces the head shares with the others, beside fresh weights."""
+    """How much of its subspaces the head shares with the others, beside randomly initialised weights."""
     table = source.run.studies.get("subspaces")
     if table is None:
         return None

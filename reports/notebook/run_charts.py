@@ -64,7 +64,7 @@ def head_chart(run: RunFolder, label: str, probe: str | None = None, variant: st
 
 
 def best_chart(run: RunFolder, probe: str | None = None) -> Any:
-    """Return the best heads with interval and rivals as an Altair chart, the MOST surest margins."""
+    """Return the best heads with interval and baselines as an Altair chart, the MOST surest margins."""
     scores, _ = page_scores(run.scores)
     every = [row for name in asked_probes(run, probe) for row in best_heads(scores, name) if row.n]
     found = sorted(every, key=lambda row: row.order)[:MOST]

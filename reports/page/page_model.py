@@ -122,7 +122,7 @@ class Contents:
 
     @property
     def controls_said(self) -> str:
-        """What heads were held against, in two sentences."""
+        """What heads were compared with, in two sentences."""
         names = ", ".join(shown_baseline(rival.name) for rival in self.controls)
         if not names:
             return (

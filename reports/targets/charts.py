@@ -1,4 +1,4 @@
-"""The chart of a target: recall of the selected heads with their intervals, beside their rivals, by run."""
+"""The chart of a target: recall of the selected heads with their intervals, beside their baselines, by run."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def target_chart(target: RoleTarget, rows: Sequence[ComparedHead]) -> Chart:
 
 
 def _marks(row: ComparedHead) -> Iterator[dict[str, Any]]:
-    """Yield the rivals, and over them the head with the ends of its interval."""
+    """Yield the baselines, and over them the head with the ends of its interval."""
     for name, (column, shape, colour) in SERIES.items():
         if math.isnan(value := float(getattr(row, column))):
             continue

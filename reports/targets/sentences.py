@@ -61,7 +61,7 @@ def _doubt(target: RoleTarget, rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _answer(row: Row) -> str:
-    """Say which head answers a question, how well, beside which rival, and with which grade."""
+    """Say which head answers a question, how well, beside which baseline, and with which grade."""
     does = task(row["probe"], row["label"], row["variant"])
     recall = f"{percent(row['accuracy'])} % {interval(row['ci_low'], row['ci_high'])}"
     which = f"head {row['name']} {does}"
@@ -77,7 +77,7 @@ def _beside(row: Row) -> str:
 
 
 def rival_said(row: Row) -> str:
-    """Return what the strongest rival of a row does, as a sentence has it."""
+    """Return what the strongest baseline of a row does, as a sentence has it."""
     if row["rival"] == row["rule"]:
         return f"the rule “{row['rival']}”"
     rival = guess(row["rival"])

@@ -1,4 +1,4 @@
-"""The tables behind the page of targets: what each run answers, and what heads cost when they are taken away."""
+"""The tables behind the page of targets: what each run answers, and what heads cost when they are ablated."""
 
 from __future__ import annotations
 

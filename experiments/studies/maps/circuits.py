@@ -21,7 +21,7 @@ from reports.run.study_facts import CircuitsRead
 
 
 class CircuitsSection(StudySection):
-    """What the weights alone say of heads, held against what they do on text; for models of the BERT family."""
+    """What the weights alone say of heads, compared with what they do on text; for models of the BERT family."""
 
     table = "circuits"
     enabled: bool = False
@@ -37,7 +37,7 @@ class CircuitsSection(StudySection):
 
 @dataclass(frozen=True)
 class CircuitStudy(Study[CircuitsSection]):
-    """What the weights say, held against sentences of the report split, those with the smallest hash of their ids."""
+    """What the weights say, compared with sentences of the report split, those with the smallest hash of their ids."""
 
     name = "weights alone"
     reads = CircuitsSection

@@ -101,7 +101,7 @@ class Contrast:
 
     @property
     def more(self) -> bool:
-        """Whether the chosen heads surely cost more."""
+        """Whether the selected heads cost significantly more."""
         return bool(self.row["p"] < LEVEL and self.row["ci_low"] > 0)
 
     @property
@@ -184,7 +184,7 @@ class Ablations:
 
 
 def ablations(run: RunFolder) -> Ablations | None:
-    """Return what the page says; None where nothing was switched off."""
+    """Return what the page says; None where nothing was ablated."""
     table = run.studies.get("ablations")
     if table is None or table.empty:
         return None

@@ -1,4 +1,4 @@
-"""What a page says of the coreference chains that the best head links, beside those of its rivals."""
+"""What a page says of the coreference chains that the best head links, beside those of its baselines."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ CHAIN_TERMS: Final[Sequence[tuple[str, str]]] = (
 "Term -> definition, for the section on chains."
 
 SINGLE: Final = "single mentions"
-"The rival whose chains are the mentions by themselves."
+"The baseline whose chains are the mentions by themselves."
 
 Row = Mapping[str, Mapping[Any, Any]]
-"A head or a rival: score -> columns of the table."
+"A head or a baseline: score -> columns of the table."
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Chains:
     """What a page says."""
 
     said: str
-    "How the head does beside its strongest rival."
+    "How the head does beside its strongest baseline."
     tables: Sequence[TextTable]
     "F1; precision and recall."
 
@@ -77,7 +77,7 @@ def chains(run: RunFolder) -> Chains | None:
 
 
 def _rows(told: pd.DataFrame) -> list[Row]:
-    """Return the selected head, then its rivals, the strongest first."""
+    """Return the selected head, then its baselines, the strongest first."""
     rows: list[Row] = [
         {str(one["measure"]): one for one in found.to_dict("records")} for _, found in told.groupby("name", sort=False)
     ]
@@ -92,7 +92,7 @@ def _is_idle(row: Row, rows: Sequence[Row]) -> bool:
 
 
 def _said(head: Mapping[Any, Any], rival: Mapping[Any, Any]) -> str:
-    """Write what came out for the selected head and its strongest rival."""
+    """Write what came out for the selected head and its strongest baseline."""
     between = signed_interval(head["lead_low"], head["lead_high"])
     lead = " ".join(filter(None, (signed(head["lead"]), between)))
     return (

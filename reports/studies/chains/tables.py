@@ -1,4 +1,4 @@
-"""The table of coreference chains: heads and rivals by MUC, B-cubed, CEAF and their average."""
+"""The table of coreference chains: heads and baselines by MUC, B-cubed, CEAF and their average."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ CHAINS: Final = Table(
     (
         *RUN,
         SPLIT,
-        text(
-            "method", "head, or rival (a baseline: a rule, what takes no choice, or random weights).", ("head", "rival")
-        ),
+        text("method", "head, or `rival`, a baseline: a rule, no choice at all, or random weights.", ("head", "rival")),
         replace(NAME, meaning="Head as layer-head, both counted from 1, or name of the baseline."),
         optional("layer", "Layer, counted from 0; missing for a baseline."),
         optional("head", "Head in its layer, counted from 0; missing for a baseline."),

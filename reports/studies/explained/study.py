@@ -1,4 +1,4 @@
-"""What reports hold of explained attention: a table, which the cards of heads show, and methods in words."""
+"""What reports hold of explained attention: a table, which the cards of heads show, and methods."""
 
 from __future__ import annotations
 

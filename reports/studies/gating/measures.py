@@ -177,7 +177,7 @@ class Migration:
 
     @property
     def told(self) -> TextTable:
-        """The labels that change most surely: n, three heads with their accuracy, and the change."""
+        """The labels that change most significantly: n, three heads with their accuracy, and the change."""
         sure = self.rows["ci_low"].combine(-self.rows["ci_high"], max)
         ordered = self.rows.reindex(sure.sort_values(ascending=False, kind="stable").index)
         title = "Best heads and their accuracy on the report split, in %"

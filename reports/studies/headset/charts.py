@@ -1,4 +1,4 @@
-"""Charts of heads as a set: the heads on a plane, and what their subspaces share."""
+"""Charts of relations between heads: the heads on a plane, and what their subspaces share."""
 
 from __future__ import annotations
 

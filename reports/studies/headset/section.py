@@ -1,4 +1,4 @@
-"""What a page says of heads as a set: how near they are, their groups and subspaces, and what several do together."""
+"""Relations between heads of a run: how near they are, their groups and subspaces, and ensembles of several."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Ensemble:
 
 @dataclass(frozen=True)
 class HeadsTogether:
-    """All that a page says of heads as a set."""
+    """All that a page shows of relations between heads."""
 
     sentences: tuple[str, ...]
     contrasts: tuple[PairwiseContrast, ...]
@@ -130,7 +130,7 @@ def _thousandths(value: float) -> int | None:
 
 
 def heads_together(run: RunFolder) -> HeadsTogether | None:
-    """Return what the page says of heads as a set; None where the run did not look at them so."""
+    """Return the relations between heads of a run; None where it did not measure them."""
     tables = run.studies
     found = tuple(_ensembles(tables["ensembles"])) if "ensembles" in tables else ()
     if "places" not in tables:

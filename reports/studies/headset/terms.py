@@ -1,4 +1,4 @@
-"""What the numbers on heads as a set mean."""
+"""What the numbers on relations between heads mean."""
 
 from __future__ import annotations
 

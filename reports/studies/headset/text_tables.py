@@ -1,4 +1,4 @@
-"""The tables of the section on heads as a set, as people read them."""
+"""The tables of the section on relations between heads, as people read them."""
 
 from __future__ import annotations
 

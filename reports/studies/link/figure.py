@@ -1,4 +1,4 @@
-"""The static figure of the link: what heads look at against what they cost, a panel a role."""
+"""The static figure of the link: what heads attend to against what they cost, a panel a role."""
 
 from __future__ import annotations
 

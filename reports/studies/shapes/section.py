@@ -1,4 +1,4 @@
-"""The shape of maps: what heads attend to and how broadly, which sieves they pass, and what their maps look like.
+"""Attention statistics: what heads attend to and how broadly, which sieves they pass, and their types of maps.
 
 Its tables are summaries of shapes: means, quantiles and numbers of heads, a layer, a sieve or a class a row.
 """
@@ -79,7 +79,7 @@ CLASSES: Final = (
 
 @dataclass(frozen=True)
 class HeadShapes:
-    """What a page says about the shape of maps."""
+    """What a page says about the attention statistics."""
 
     layers: int
     heads: int

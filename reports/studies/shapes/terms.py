@@ -1,4 +1,4 @@
-"""What the numbers on the shape of maps mean."""
+"""What the numbers on the attention statistics mean."""
 
 from __future__ import annotations
 
@@ -63,4 +63,4 @@ SHAPES: Final = (
         "can change at most that many.",
     ),
 )
-"Term -> definition, for the section on the shape of maps; `probes.maps.classes.ClassRule` has its thresholds."
+"Term -> definition, for the section on the attention statistics; `probes.maps.classes.ClassRule` has its thresholds."

@@ -1,4 +1,4 @@
-"""What reports hold of sinks: a table, which cards of heads and the first screen show, and methods in words."""
+"""What reports hold of sinks: a table, which cards of heads and the first screen show, and methods."""
 
 from __future__ import annotations
 
