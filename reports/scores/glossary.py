@@ -29,10 +29,7 @@ MEANING: Final = (
         "it is its head. Other names with an arrow, such as preposition->object, read the row of the first: correct "
         "if its most attended word is the second. Special tokens and the word itself are no candidates.",
     ),
-    (
-        "mass",
-        _of("mass", "Special tokens take their part of the query’s attention."),
-    ),
+    ("mass", _of("mass", "Special tokens take their part of the query’s attention.")),
     (
         "coverage",
         _of(
