@@ -43,8 +43,9 @@ check: format lint types test-all  ## everything that CI checks
 format: $(INSTALLED)  ## check the format
 	@$(BIN)/ruff format --check .
 
-lint: $(INSTALLED)  ## check the code with ruff
+lint: $(INSTALLED)  ## check the code with ruff, and texts for retired phrases
 	@$(BIN)/ruff check .
+	@$(BIN)/python docs/retired.py
 
 types: $(INSTALLED)  ## check the types, and that every ignored one has its reason
 	@$(BIN)/mypy

@@ -26,8 +26,8 @@ CALLED = Path("score")
 def load(name: str = "minilm", source: str = "pretrained", seed: int = 0) -> Model:
     """Load a model by short name, folder or "hub:owner/name"; of a training's folder the last checkpoint.
 
-    `source` is "pretrained", "random" (fresh weights of `seed`) or "shuffled" (weights shuffled within each matrix).
-    Raises ModelError with what to do.
+    `source` is "pretrained", "random" (randomly initialised weights of `seed`) or "shuffled" (weights shuffled within
+    each matrix). Raises ModelError with what to do.
     """
     folder = find_training(Path(name).expanduser())
     return load_model(name if folder is None else str(find_checkpoint(folder)), source, seed)
@@ -51,16 +51,16 @@ def score(
     progress: Progress = silent,
     **tables: Mapping[str, Any],
 ) -> Run:
-    """Score every head of a model with probes, beside baselines and controls: what `headscope run` does, and as exact.
+    """Score every head of a model with probes, beside baselines and controls, as `headscope run` does.
 
-    `corpus` is a name of `headscope list corpora`, a file or folder, or a table as in a config, such as
-    {"name": "grammar", "documents": 100}. Heads are chosen on it and told on `report`; without that its documents are
+    `corpus` is a name of `headscope list corpora`, a file or folder, or a table as in a config, such as {"name":
+    "grammar", "documents": 100}. Heads are selected on it and evaluated on `report`; without that its documents are
     divided between both. `probes` are one name, several, or a table; without any, those of a config's default. All
     other tables of a config can be given by name: `controls={"random": 0}`, `ablation={"behaviours": ["embedding"]}`.
 
     With `out` the run folder `out`/`name` is made, with its page, and one of another config is only replaced with
-    `overwrite`; else nothing stays on the disk. Raises ConfigError for what a config would not take, and RunError where
-    the corpus has no question of the probes.
+    `overwrite`; else nothing stays on the disk. Raises ConfigError for what a config would not take, and RunError
+    where the corpus has no question of the probes.
     """
     opened = load(model) if isinstance(model, str) else model
     found: dict[str, Any] = {

@@ -13,19 +13,18 @@ from experiments.commands.console import Talk, Voice, errors
 
 app = typer.Typer(
     name="headscope",
-    help="Which attention heads specialise in what, how sure are we, and does it matter?",
+    help="Measure what attention heads attend to, with what uncertainty, and what the model loses without them.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 
 COMMANDS: Final[tuple[Callable[..., Any], ...]] = (
-    *(runs.run, runs.train, runs.report, runs.export),
-    *(heads.view, heads.flow, heads.head, heads.profile, heads.targets),
-    *(pairs.match, pairs.compare),
-    *(studies.sandbox, studies.claim, studies.reproduce, studies.design),
-    *(knowledge.list_, knowledge.doctor, knowledge.fetch),
+    *(runs.train, runs.run, heads.view, heads.head, heads.flow, heads.profile),
+    *(runs.report, runs.export, pairs.compare, pairs.match, heads.targets),
+    *(studies.design, studies.claim, studies.reproduce, studies.sandbox),
+    *(knowledge.list_, knowledge.fetch, knowledge.doctor),
 )
-"In the order of the help."
+"In the order of the work, which is that of the help."
 
 for _command in COMMANDS:
     app.command(name=_command.__name__.strip("_"))(_command)
@@ -45,12 +44,12 @@ def _version(asked: bool) -> None:
 @app.callback()
 def say(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Say of every stage when it begins and ends.")
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print when every stage begins and ends.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_version, help="Print the version.")
     ] = False,
-    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_version, help="Its number.")] = False,
 ) -> None:
-    """Set how much is said beside results and mistakes."""
+    """Set how much is printed beside results and errors."""
     if quiet and verbose:
         raise typer.BadParameter("--quiet and --verbose are opposites: give one of them")
     Voice.talk = Talk.QUIET if quiet else Talk.VERBOSE if verbose else Talk.NORMAL
@@ -71,7 +70,7 @@ def _one_line(error: Exception) -> str:
     """Return the message of an error in one line; that of a file that cannot be used begins with the file."""
     message = str(error)
     if isinstance(error, UsageError):
-        message = f"{error.format_message()} (headscope --help says more)"  # type: ignore[attr-defined]  # click's
+        message = f"{error.format_message()} (see headscope --help)"  # type: ignore[attr-defined]  # click's
     elif isinstance(error, OSError) and error.filename and error.strerror:
         message = f"{error.filename2 or error.filename}: {error.strerror}"
     return " ".join(message.split())

@@ -70,9 +70,9 @@ def _register() -> None:
 def load_hub_model(folder: str, *, random_seed: int | None = None, whole: bool = False) -> nn.Module:
     """Load the encoder of a model folder (safetensors only, no remote code), in evaluation mode.
 
-    Of an encoder-decoder the encoder is returned, or with `whole` all of it, always in float32. With `random_seed` the
-    architecture is built with fresh weights. Raises ValueError for weights that the folder lacks, which `transformers`
-    would make up at random, for such that no layer has a place for, and for wrong shapes.
+    Of an encoder-decoder the encoder is returned, or with `whole` all of it, always in float32. With `random_seed`
+    the architecture is built with randomly initialised weights. Raises ValueError for weights that the folder lacks,
+    which `transformers` would make up at random, for such that no layer has a place for, and for wrong shapes.
     """
     from transformers import AutoConfig, AutoModel
 
@@ -92,9 +92,9 @@ def load_hub_model(folder: str, *, random_seed: int | None = None, whole: bool =
 def load_hub_masked_lm(folder: str, *, random_seed: int | None = None) -> nn.Module:
     """Load a model folder with its masked-LM head (safetensors only, no remote code), in evaluation mode and float32.
 
-    With `random_seed` the architecture is built with fresh weights. Raises HeadMissingError, with the reason, where
-    the architecture has no such head, the folder has no weights for it (`transformers` would make them up), or a
-    decoder reads the text once more.
+    With `random_seed` the architecture is built with randomly initialised weights. Raises HeadMissingError, with the
+    reason, where the architecture has no such head, the folder has no weights for it (`transformers` would make them
+    up), or a decoder reads the text once more.
     """
     from transformers import MODEL_FOR_MASKED_LM_MAPPING, AutoConfig, AutoModelForMaskedLM
 

@@ -32,7 +32,7 @@ from probes.corpora.corpus import MemoryTexts, corpus_path
 from probes.scoring.aligned import Aligned
 
 GOAL = 0.4
-PLAIN, SWEEP = "transformers, one forward pass a head (SDPA, batches of 32)", "headscope, every head switched off"
+PLAIN, SWEEP = "transformers, one forward pass a head (SDPA, batches of 32)", "headscope, every head ablated"
 
 
 def main() -> None:
@@ -67,7 +67,7 @@ def time_all(model: Model, texts: Sequence[Document], parts: int) -> dict[str, l
     """Return the seconds of every group of plain passes, and of every part of the sweep, which take turns.
 
     There are as many plain passes over all texts as heads, in `parts` groups. Each part of the sweep has every head
-    switched off, in its share of the texts, which are dealt out by length. Cutting texts into pieces is timed with the
+    ablated, in its share of the texts, which are dealt out by length. Cutting texts into pieces is timed with the
     sweep and not with the passes. Both are warmed up on a part before.
     """
     heads = model.layers * model.heads

@@ -84,16 +84,16 @@ def _noticed(after: dict[int, Any]) -> list[str]:
 CLAIM = Claim(
     name="emergence",
     title="Do roles emerge in training?",
-    sentence="Nobody tells heads what to do: their roles emerge in training.",
+    sentence="Roles of heads are not designed: they emerge in training.",
     source="Vaswani et al. 2017, section 4 (heads clearly learn to perform different tasks); Clark et al. 2019",
     about=(
-        "The encoders of “Several heads or one”, at their first checkpoint, which has fresh weights, and at their "
-        "last. A pair of a head and a label counts where the head is specialised in it as in every run of headscope: "
-        "it leads all baselines and controls by more than the margin (tested), on the report split.",
+        "The encoders of “Several heads or one”, at their first checkpoint, which has randomly initialised weights, "
+        "and at their last. A pair of a head and a label counts where the head is specialised in it as in every run "
+        "of headscope: it leads all baselines and controls by more than the margin (tested), on the report split.",
     ),
     limits=(
-        "Fresh weights of the same architecture are among the controls of both: a role that comes with the "
-        "architecture counts neither before training nor after it.",
+        "Randomly initialised weights of the same architecture are among the controls of both: a role that comes "
+        "with the architecture counts neither before training nor after it.",
         "Only labels of the probes in the config are counted.",
     ),
     section=EmergenceSection,

@@ -176,14 +176,14 @@ CLAIM = Claim(
         "Encoders are trained from scratch as masked language models on the embedded grammar. They differ in the "
         "number of heads alone: d_model, the number of parameters (checked), texts, masks and steps are the same. "
         "The loss is that on held-out sentences.",
-        "Agreement: the verb is masked, and the model has to prefer its right form, in sentences with a noun of the "
-        "other number between subject and verb. A head counts as specialised in a label as in every run of headscope: "
-        "it leads all baselines and controls by more than the margin (tested), on the report split.",
+        "Agreement: the verb is masked, and the model has to prefer its correct form, in sentences with a noun of "
+        "the other number between subject and verb. A head counts as specialised in a label as in every run of "
+        "headscope: it leads all baselines and controls by more than the margin (tested), on the report split.",
     ),
     limits=(
         "A small encoder, a generated language and a short training: a larger model of real text may differ.",
         "More heads are more chances to be called specialised; the correction for all heads of a probe counters that.",
-        "Labels that were never asked for cannot be found: a head may have a role that no probe knows.",
+        "Labels that were not probed cannot be found: a head may have a role that no probe knows.",
     ),
     section=HeadCountSection,
     measure=measure,

@@ -71,7 +71,7 @@ def measure(section: MixingSection, work: Work) -> ClaimResult:
 
 
 def _statements(found: dict[str, Any]) -> list[ClaimStatement]:
-    interaction = "norm of what does not add up when two heads are switched off, over that of their effect together"
+    interaction = "norm of what does not add up when two heads are ablated, over that of their effect together"
     apart, none = f"; below {100 * SMALL:g} % counts as none", Rule(below=SMALL)
     return [
         ClaimStatement(
@@ -158,7 +158,7 @@ class Watched:
         }  # fmt: skip
 
     def at(self, layer: int, off: tuple[int, ...]) -> dict[str, Tensor]:
-        """Return the vectors at every stage of a layer while the heads `off` are switched off (zero)."""
+        """Return the vectors at every stage of a layer while the heads `off` are ablated (zero)."""
         if (layer, off) not in self._kept:
             with intervene(self.encoder, *(Ablate(layer, head) for head in off)), stages(self.encoder, layer) as seen:
                 self.run()
@@ -166,7 +166,7 @@ class Watched:
         return self._kept[layer, off]
 
     def change(self, layer: int, head: int) -> float:
-        """Return the mean total variation of the maps of all later layers when a head is switched off. In [0, 1]."""
+        """Return the mean total variation of the maps of all later layers when a head is ablated. In [0, 1]."""
         maps = []
         for changes in ((), (Ablate(layer, head),)):
             with intervene(self.encoder, *changes), record(self.encoder, ["pattern"]) as seen:
@@ -222,12 +222,12 @@ CLAIM = Claim(
     sentence="Heads work apart from each other; only the output projection W_O brings them together.",
     source="Vaswani et al. 2017, section 3.2.2 (Concat, then W_O); the other view: Elhage et al. 2021",
     about=(
-        "Trained encoders read sentences of the grammar with one head, another, or both switched off (their output "
-        "before W_O set to zero). Where the effects of both add up, they do not interact. What does not add up is told "
-        "as a share of their effect together, right after W_O, after the residual connection with LayerNorm, and after "
-        "the feed-forward net; means over all pairs of heads of a layer and over layers.",
-        "Later heads read what earlier ones wrote: how far their maps move when one earlier head is off is told as "
-        "total variation, 0 for the same map, 100 % for one that has nothing in common with it.",
+        "Trained encoders read sentences of the grammar with one head, another, or both ablated (their output before "
+        "W_O set to zero). Where the effects of both add up, they do not interact. What does not add up is given as a "
+        "share of their effect together, right after W_O, after the residual connection with LayerNorm, and after the "
+        "feed-forward net; means over all pairs of heads of a layer and over layers.",
+        "Later heads read what earlier ones wrote: how far their maps move when one earlier head is ablated is given "
+        "as total variation, 0 for the same map, 100 % for one that has nothing in common with it.",
     ),
     limits=(
         "Zero is only one way of switching a head off; means would give other sizes of effects.",

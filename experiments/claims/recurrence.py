@@ -83,7 +83,7 @@ CLAIM = Claim(
         "Times are those of this machine’s processor, where little runs in parallel; on a GPU an LSTM loses more.",
         "An LSTM has twice as many weights as the layer of attention (8 against 4 times the width squared); both are "
         "what one layer of the kind is.",
-        "Lengths from the width on are measured too, but the claim says nothing of them.",
+        "Lengths from the width on are measured too, but the claim does not cover them.",
     ),
     section=RecurrenceSection,
     measure=measure,

@@ -78,7 +78,7 @@ def _memory() -> Found:
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
     except (AttributeError, ValueError, OSError):
-        return Found("memory", "missing", "this system does not say how much there is")
+        return Found("memory", "missing", "this system does not report its memory")
     if total < LEAST_MODEL:
         return Found("memory", "missing", f"{total:.1f} GB", "use smaller batches and fewer sentences")
     return Found("memory", "fine", f"{total:.1f} GB")
@@ -96,7 +96,7 @@ def _data() -> Found:
         "data",
         "missing",
         said,
-        "set HEADSCOPE_DATA, or `headscope fetch --all`; `headscope fetch --list` says what can be brought",
+        "set HEADSCOPE_DATA, or `headscope fetch --all`; `headscope fetch --list` lists what can be fetched",
     )
 
 
@@ -115,7 +115,7 @@ def _hub() -> Found:
     kept = sorted(path.name for path in folder.glob("models--*"))
     names = ", ".join(name.removeprefix("models--").replace("--", "/") for name in kept)
     offline = " (HF_HUB_OFFLINE is set)" if constants.HF_HUB_OFFLINE else ""
-    said = f"{folder}: {names or 'none kept yet; loaded by name when asked'}{offline}"
+    said = f"{folder}: {names or 'none kept yet; loaded by name on request'}{offline}"
     return Found("models of the hub", "fine", said)
 
 
@@ -123,7 +123,7 @@ def _browser() -> Found:
     for name in BROWSERS:
         if path := shutil.which(name):
             return Found("browser for tests", "fine", path)
-    return Found("browser for tests", "missing", "no chromium; tests that look at pages skip", "install chromium")
+    return Found("browser for tests", "missing", "no chromium; tests that open pages are skipped", "install chromium")
 
 
 LOOKED_AT: Final[tuple[Callable[[], Found], ...]] = (

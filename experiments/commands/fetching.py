@@ -63,4 +63,4 @@ def source_rows() -> Rows:
 def _state(source: Source) -> str:
     if (path := data_folder() / source.about.path).exists():
         return f"there: {path}"
-    return "missing, and not to be had by fetch" if source.by_hand else f"missing: headscope fetch {source.name}"
+    return "missing, and fetch cannot get it" if source.by_hand else f"missing: headscope fetch {source.name}"

@@ -14,22 +14,24 @@ from experiments.commands.options import ModelName, corpus_names, model_names
 def view(
     texts: Annotated[
         list[str] | None,
-        typer.Argument(help="Sentences, side by side; words are divided at white space. Without any: five of ours."),
+        typer.Argument(
+            help="Sentences, shown side by side; words are separated by white space. Default: five examples."
+        ),
     ] = None,
     models: Annotated[
         list[str] | None,
         typer.Option(
             "--model",
-            help="A short name, a folder, or hub:owner/name (minilm); repeated: side by side.",
+            help="A short name, a folder, or hub:owner/name; repeated: side by side. Default: minilm.",
             autocompletion=model_names,
         ),
     ] = None,
     runs: Annotated[
         list[Path] | None,
-        typer.Option("--run", help="A run folder: its model, with the roles that it found; may be repeated."),
+        typer.Option("--run", help="A run folder: its model, with the roles of its heads; repeatable."),
     ] = None,
     file: Annotated[str, typer.Option("--file", help="A file with a text, or - for standard input.")] = "",
-    target: Annotated[str, typer.Option("--target", help="What the decoder of an encoder-decoder is told.")] = "",
+    target: Annotated[str, typer.Option("--target", help="Text for the decoder of an encoder-decoder.")] = "",
     maps: Annotated[str, typer.Option("--maps", help="weights, norms (each row's shares) or rollout.")] = "weights",
     explain: Annotated[
         str, typer.Option("--explain", help="LAYER-HEAD, such as 3-5: a page of that head's computation, step by step.")
@@ -40,7 +42,13 @@ def view(
     out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("view.html"),
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Write an interactive page of every head on your own sentences, or of one head's computation on one."""
+    """Write an interactive page of every head on your own sentences, or of one head's computation on one.
+
+    Needs sentences, and a model or a run.
+    Makes one HTML page that opens offline.
+
+    Example: headscope view "The keys to the cabinet are on the table ."
+    """
     with loading():
         from experiments.heads.explain import explain_head
         from experiments.heads.view import read_text, write_text_view
@@ -64,16 +72,22 @@ def view(
 
 
 def flow(
-    text: Annotated[str, typer.Argument(help="A short sentence; words are divided at white space.")] = "",
+    text: Annotated[str, typer.Argument(help="A short sentence; words are separated by white space.")] = "",
     corpus: Annotated[
         str,
-        typer.Option("--corpus", help="In place of a sentence: a corpus by name or file.", autocompletion=corpus_names),
+        typer.Option("--corpus", help="A corpus by name or file, in place of a sentence.", autocompletion=corpus_names),
     ] = "",
-    first: Annotated[int, typer.Option("--first", min=1, help="Sentences of the corpus.")] = 20,
+    first: Annotated[int, typer.Option("--first", min=1, help="How many sentences of the corpus.")] = 20,
     model: ModelName = "minilm",
     out: Annotated[Path, typer.Option("--out", help="The table to write.")] = Path("flow.csv"),
 ) -> None:
-    """Write how much can flow from word to word through all layers, beside attention and rollout."""
+    """Write attention flow from word to word through all layers, beside raw attention and rollout.
+
+    Needs a sentence or a corpus, and a model.
+    Makes a CSV table, and a summary on the terminal.
+
+    Example: headscope flow "The cat sat on the mat ."
+    """
     with loading():
         from experiments.heads.flow import print_flow, write_flow
 
@@ -85,9 +99,15 @@ def flow(
 
 def head(
     folder: Annotated[Path, typer.Argument(help="A run folder.")],
-    name: Annotated[str, typer.Argument(help="A head by layer and head, counted from 1: 3-5.")],
+    name: Annotated[str, typer.Argument(help="The head as layer-head, both counted from 1: 3-5.")],
 ) -> None:
-    """Print all that a run says of one head: its roles, its nearest heads, what it does on sentences."""
+    """Print the card of one head of a run: its roles, related heads, attention statistics and examples.
+
+    Needs a run folder and the name of a head.
+    Makes text on the terminal.
+
+    Example: headscope head runs/quickstart 3-1
+    """
     with loading():
         from experiments.heads.cards import print_card, read_card
 
@@ -100,7 +120,13 @@ def profile(
     folders: Annotated[list[Path], typer.Argument(help="Run folders of one model.")],
     out: Annotated[Path, typer.Option("--out", help="The page to write, in Markdown.")] = Path("profile.md"),
 ) -> None:
-    """Write one line a head: its roles in all of these runs, and what else they measured of it."""
+    """Write a table with one row for each head: its roles in all given runs, and other measures.
+
+    Needs run folders of one model.
+    Makes one Markdown page.
+
+    Example: headscope profile runs/minilm-ewt runs/minilm-gum
+    """
     with loading():
         from experiments.heads.cards import write_profile
 
@@ -110,10 +136,16 @@ def profile(
 
 
 def targets(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run folders, of one model or several.")],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Run folders, of one or several models.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of the page and its tables.")] = Path("targets"),
 ) -> None:
-    """Say which head does agreement, coreference and position: grade, recall, rivals, effect when taken away."""
+    """Report the heads for agreement, coreference and position: grade, recall, baselines, causal effect.
+
+    Needs run folders.
+    Makes OUT/index.html, report.md, targets.csv and effects.csv.
+
+    Example: headscope targets runs/quickstart
+    """
     with loading():
         from experiments.targets.page import print_targets, write_target_page
 

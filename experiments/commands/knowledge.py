@@ -1,4 +1,4 @@
-"""Commands that say what headscope knows and finds."""
+"""Commands about the installation: names that are known, data, state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,13 @@ def list_(
     what: Annotated[str, typer.Argument(help="probes, corpora, models or findings.", autocompletion=list_names)],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """List what headscope knows by name."""
+    """List the probes, corpora, models or findings with their names.
+
+    Needs the name of a list.
+    Makes text or JSON on the terminal.
+
+    Example: headscope list probes
+    """
     from experiments.commands.listing import listed, print_list
 
     with loading():
@@ -23,11 +29,17 @@ def list_(
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False) -> None:
-    """Say what this installation has: versions, device, threads, data, models, and what to do about what it lacks."""
+    """Check this installation: versions, device, threads, data, models, and how to add what is missing.
+
+    Needs nothing.
+    Makes text or JSON on the terminal; the exit code is 1 where headscope cannot run.
+
+    Example: headscope doctor
+    """
     with loading():
         from experiments.commands.doctor import examine, print_findings
 
-    with working("looking at what is installed"):
+    with working("checking the installation"):
         found = examine()
     print_findings(found, as_json=as_json)
     if any(one.state == "broken" for one in found):
@@ -39,11 +51,17 @@ def fetch(
         list[str] | None,
         typer.Argument(help="Names of corpora, or treebanks: ud:German-PUD@r2.15.", autocompletion=fetched_names),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Bring every corpus that has an address.")] = False,
-    show: Annotated[bool, typer.Option("--list", help="List what can be brought; bring nothing.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Fetch every corpus that has an address.")] = False,
+    show: Annotated[bool, typer.Option("--list", help="List what can be fetched; fetch nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="With --list: print JSON instead of a table.")] = False,
 ) -> None:
-    """Bring named corpora from their own sources to the folder HEADSCOPE_DATA, checked by sha256."""
+    """Fetch named corpora from their own sources, checked by sha256.
+
+    Needs a network and names of corpora.
+    Makes the files under the folder HEADSCOPE_DATA, with a note of source and licence.
+
+    Example: headscope fetch gap
+    """
     with loading():
         from experiments.commands.fetching import fetch_all, fetchable, source_rows
         from experiments.commands.listing import print_list

@@ -57,7 +57,7 @@ def probes() -> Rows:
             "needs": NEEDS[probe.needs],
             "corpora": _holding(probe.needs),
             "range": "accuracy, mass and share from 0 to 1",
-            "direction": "higher: the head does more of what is asked",
+            "direction": "higher is better",
             "baselines": ", ".join(probe.baselines),
             "rules": ", ".join(probe.rules) or "none",
             "controls": ", ".join(probe.controls),

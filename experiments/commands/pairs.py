@@ -1,4 +1,4 @@
-"""Commands that hold models, or runs, against each other."""
+"""Commands that compare models or runs."""
 
 from __future__ import annotations
 
@@ -13,15 +13,21 @@ from experiments.commands.options import corpus_names
 
 def match(
     one: Annotated[str, typer.Argument(help="A run folder, or a model by name, folder or hub:owner/name.")],
-    other: Annotated[str, typer.Argument(help="Another one.")],
+    other: Annotated[str, typer.Argument(help="Another run folder or model.")],
     corpus: Annotated[
-        str, typer.Option("--corpus", help="What both read: a corpus by name or file.", autocompletion=corpus_names)
+        str, typer.Option("--corpus", help="Corpus that both read, by name or file.", autocompletion=corpus_names)
     ] = "grammar",
     sentences: Annotated[int, typer.Option("--sentences", min=1, help="How many sentences of it.")] = 100,
     within_layers: Annotated[bool, typer.Option("--within-layers", help="Match each layer by itself.")] = False,
     out: Annotated[Path | None, typer.Option("--out", help="A CSV file to write the matched heads to.")] = None,
 ) -> None:
-    """Say which head of one model is which of another, by their maps of the same sentences."""
+    """Match the heads of two models by their attention maps of the same sentences.
+
+    Needs two models or run folders with heads of equal number.
+    Makes a table on the terminal, and a CSV file with --out.
+
+    Example: headscope match minilm runs/scratch
+    """
     with loading():
         from experiments.heads.match import match_heads_of, print_match
 
@@ -40,11 +46,19 @@ def compare(
     folders: Annotated[
         list[str], typer.Argument(metavar="RUN...", help="Run folders, or checkpoints of one: RUN@seed-2@step-500.")
     ],
-    matched: Annotated[bool, typer.Option("--match", help="Pair heads by their maps, not by their names.")] = False,
+    matched: Annotated[
+        bool, typer.Option("--match", help="Pair heads by their attention maps, not by their names.")
+    ] = False,
     out: Annotated[Path, typer.Option("--out", help="Folder of the page and its tables.")] = Path("compare"),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of sentences and a table.")] = False,
 ) -> None:
-    """Hold the first run against each of the others: roles kept, moved, lost and gained, head by head."""
+    """Compare the first run with each of the others: roles kept, moved, lost and gained, head by head.
+
+    Needs two or more run folders, or checkpoints of a training run.
+    Makes OUT/index.html, report.md, compare.csv and heads.csv.
+
+    Example: headscope compare runs/quickstart runs/shuffled
+    """
     with loading():
         from experiments.compare.page import as_record, print_pairs, write_compared
 

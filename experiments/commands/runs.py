@@ -16,12 +16,23 @@ class ReportError(ValueError):
 
 
 def run(
-    config: Annotated[Path, typer.Argument(help="A TOML config, or the name of one that comes along: quickstart.")],
-    changes: Annotated[list[str] | None, typer.Option("--set", help="key=value instead of the config's.")] = None,
+    config: Annotated[
+        Path, typer.Argument(help="A TOML config, or the name of one that comes with headscope: quickstart.")
+    ],
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="key=value in place of that in the config; repeatable.")
+    ] = None,
     out: Out = Path("runs"),
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run of another config.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run with another config.")] = False,
 ) -> None:
-    """Load a model, score every head, and write a run folder with its page."""
+    """Load a model, score every head, and write a run folder with its page.
+
+    Needs a config; a named corpus also the data that headscope fetch brings.
+    Makes OUT/NAME with config.toml, run.json, the tables (Parquet and CSV) and report/index.html.
+    Takes about three minutes for the quickstart on two cores.
+
+    Example: headscope run quickstart
+    """
     with loading():
         from experiments.record.provenance import typed
         from experiments.run.config import load_config
@@ -34,12 +45,24 @@ def run(
 
 
 def train(
-    config: Annotated[Path, typer.Argument(help="A TOML config with \\[train], or the name of one: scratch.")],
-    changes: Annotated[list[str] | None, typer.Option("--set", help="key=value instead of the config's.")] = None,
+    config: Annotated[
+        Path,
+        typer.Argument(help="A TOML config with \\[train], or the name of one that comes with headscope: scratch."),
+    ],
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="key=value in place of that in the config; repeatable.")
+    ] = None,
     out: Out = Path("runs"),
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a training that was cut off.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a training run that was interrupted.")] = False,
 ) -> None:
-    """Train an encoder, one training a seed; a run can then look at its checkpoints."""
+    """Train an encoder from scratch, one training run for each seed; headscope run scores its checkpoints.
+
+    Needs a config with a table train.
+    Makes checkpoints and a training log under OUT.
+    Takes minutes to hours: the config sets the steps.
+
+    Example: headscope train scratch
+    """
     with loading():
         from experiments.run.config import load_training
         from experiments.training.train import noted, train_seeds
@@ -53,11 +76,17 @@ def train(
 
 def report(
     folder: Annotated[
-        Path, typer.Argument(help="A run folder, or one of a comparison, targets, sandbox, claims or findings.")
+        Path, typer.Argument(help="A run folder, or the folder of a comparison, targets, sandbox, claims or findings.")
     ],
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Make the page of a run, comparison, targets, sandbox, claims or findings anew from its numbers."""
+    """Make the page of a run, comparison, targets, sandbox, claims or findings again from its numbers.
+
+    Needs a folder that headscope made; no model is loaded.
+    Makes index.html, report.md and figures in place of the old ones.
+
+    Example: headscope report runs/quickstart
+    """
     with loading():
         from reports import write_report
         from reports.claims.page import RECORD, write_claims_page
@@ -90,10 +119,16 @@ def export(
     folder: Annotated[Path, typer.Argument(help="A run folder.")],
     to: Annotated[str, typer.Option("--to", help="csv, parquet, dataset, latex, markdown; figures: pdf, png, svg.")],
     table: Annotated[str, typer.Option("--table", help="best, scores, or a table of a study such as shapes.")] = "",
-    probes: Annotated[list[str] | None, typer.Option("--probe", help="Only of this probe; may be repeated.")] = None,
+    probes: Annotated[list[str] | None, typer.Option("--probe", help="Only this probe; repeatable.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="The file or folder to write.")] = None,
 ) -> None:
-    """Write a table of a run, or its figures, in a form that papers and other tools take."""
+    """Write a table or the figures of a run for papers and other tools.
+
+    Needs a run folder.
+    Makes one file, or a folder of figures or of a data set.
+
+    Example: headscope export runs/quickstart --to latex --probe dependency
+    """
     with loading():
         from experiments.heads.exports import FIGURES
         from experiments.heads.exports import export as do_export

@@ -1,4 +1,4 @@
-"""Commands that measure: the statistics themselves, textbook claims, published findings."""
+"""Commands that test: the statistics themselves, textbook claims, published findings."""
 
 from __future__ import annotations
 
@@ -12,13 +12,22 @@ from experiments.commands.options import finding_names, probe_names
 
 
 def sandbox(
-    out: Annotated[Path | None, typer.Option("--out", help="Folder of the record and its page; runs/sandbox.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A few of the runs.")] = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the corpus, the models and all draws.")] = 0,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes side by side.")] = 2,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a study that was cut off.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder of the record and its page. Default: runs/sandbox.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A small part of the study, whose rates are rough.")] = False,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the corpus, the models and all draws.")] = 0,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="Number of processes.")] = 2,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a study that was interrupted.")] = False,
 ) -> None:
-    """Measure power and false positives of the statistics where the truth is known (one to two hours)."""
+    """Measure power, false positives and coverage of the statistics where the truth is known.
+
+    Needs nothing; EWT and GUM are used where they are at hand.
+    Makes OUT/sandbox.json and its page.
+    Takes two to three hours on two cores, about five minutes with --quick.
+
+    Example: headscope sandbox --quick
+    """
     with loading():
         from experiments.sandbox import FULL, QUICK, run_study
 
@@ -29,14 +38,25 @@ def sandbox(
 
 
 def claim(
-    configs: Annotated[list[Path], typer.Argument(help="TOML configs, or names of them: claims/heads.")],
-    changes: Annotated[list[str] | None, typer.Option("--set", help="key=value instead of the configs'.")] = None,
-    out: Annotated[Path, typer.Option("--out", help="Folder of the page, with a folder a claim.")] = Path(
+    configs: Annotated[
+        list[Path], typer.Argument(help="TOML configs, or names of those that come with headscope: claims/heads.")
+    ],
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="key=value in place of that in the configs; repeatable.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", help="Folder of the page, with a folder for each claim.")] = Path(
         "runs/claims"
     ),
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with claims that were cut off.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue claims that were interrupted.")] = False,
 ) -> None:
-    """Measure what textbooks say of attention, and say of each claim whether it holds."""
+    """Test textbook claims about attention, and report for each statement whether it holds.
+
+    Needs a config for each claim.
+    Makes OUT/index.html with a folder for each claim.
+    Takes minutes to hours: claims train their own models.
+
+    Example: headscope claim claims/heads
+    """
     with loading():
         from experiments.claims.run.registry import load_claim
         from experiments.claims.run.study import run_claims
@@ -50,30 +70,40 @@ def claim(
 def reproduce(
     ids: Annotated[
         list[str] | None,
-        typer.Argument(help="Findings or papers of 'list findings'; all of them.", autocompletion=finding_names),
+        typer.Argument(
+            help="Findings or papers from 'headscope list findings'. Default: all.", autocompletion=finding_names
+        ),
     ] = None,
     models: Annotated[
         list[str] | None,
-        typer.Option(
-            "--model", help="[TITLE=]MODEL, MODEL:random, or scratch (encoders trained here); may be repeated."
-        ),
+        typer.Option("--model", help="[TITLE=]MODEL, MODEL:random, or scratch (encoders trained here); repeatable."),
     ] = None,
     changes: Annotated[
-        list[str] | None, typer.Option("--set", help="READING.key=value instead of its config's.")
+        list[str] | None, typer.Option("--set", help="READING.key=value in place of that in its config; repeatable.")
     ] = None,
     out: Annotated[Path, typer.Option("--out", help="Folder of the record, the page and all runs.")] = Path(
         "runs/findings"
     ),
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of bootstrap, controls and random weights.")] = 0,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Read all anew, also what is done.")] = False,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of bootstrap, controls and random weights.")] = 0,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Measure everything again, also what is done.")] = False,
     controls: Annotated[
-        bool, typer.Option("--controls", help="Also random and shuffled weights of each model, three seeds each.")
+        bool,
+        typer.Option(
+            "--controls", help="Also randomly initialised and permuted weights of each model, three seeds each."
+        ),
     ] = False,
     again: Annotated[
-        bool, typer.Option("--rejudge", help="Measure nothing: judge the record in --out by the rules of today.")
+        bool, typer.Option("--rejudge", help="Measure nothing: judge the record in --out again by today's rules.")
     ] = False,
 ) -> None:
-    """Hold published findings against models: published number, ours with interval, verdict."""
+    """Test published findings on models: the published number, ours with its interval, and a verdict.
+
+    Needs ids of findings or papers, and models.
+    Makes OUT/findings.json, its page and all runs behind it.
+    Takes about 14 minutes for all findings on minilm.
+
+    Example: headscope reproduce htut-2019
+    """
     with loading():
         from experiments.reproduce.registry import chosen
         from experiments.reproduce.reproduce import rejudge
@@ -93,19 +123,27 @@ def reproduce(
 
 
 def design(
-    folder: Annotated[Path, typer.Argument(help="A run folder, of a part of the text or of all.")],
+    folder: Annotated[Path, typer.Argument(help="A run folder, on a part of the text or on all of it.")],
     lead: Annotated[
-        float, typer.Option("--lead", min=0.0, max=1.0, help="How far the head is above its strongest rival.")
+        float,
+        typer.Option("--lead", min=0.0, max=1.0, help="Lead of the head over its strongest baseline, a fraction."),
     ] = 0.2,
     power: Annotated[
-        float, typer.Option("--power", min=0.01, max=0.999, help="Share of corpora that are to find it.")
+        float,
+        typer.Option("--power", min=0.01, max=0.999, help="Share of corpora in which the head is to have the grade."),
     ] = 0.8,
-    grade: Annotated[int, typer.Option("--grade", min=1, max=3, help="The grade that it is to have.")] = 1,
+    grade: Annotated[int, typer.Option("--grade", min=1, max=3, help="The grade: 1, 2 or 3.")] = 1,
     probes: Annotated[
-        list[str] | None, typer.Option("--probe", help="A probe; may be repeated.", autocompletion=probe_names)
+        list[str] | None, typer.Option("--probe", help="Only this probe; repeatable.", autocompletion=probe_names)
     ] = None,
 ) -> None:
-    """Say how many documents each label takes for a head to have a grade, by the errors of a run."""
+    """Estimate how many documents each label needs for a head to have a grade, from the errors of a run.
+
+    Needs a run folder, such as a pilot on a part of the text.
+    Makes a table on the terminal.
+
+    Example: headscope design runs/quickstart --lead 0.2
+    """
     with loading():
         from experiments.run.design import design as do_design
         from experiments.run.design import print_design

@@ -1,4 +1,4 @@
-"""Two or more runs side by side: which head has which role in each, what moved, and how sure the differences are."""
+"""Two or more runs side by side: which head has which role in each, what moved, and the uncertainty of differences."""
 
 from __future__ import annotations
 
@@ -77,20 +77,20 @@ def shortened(names: Sequence[str]) -> list[str]:
 
 
 def refuse_unlike(one: Side, other: Side) -> None:
-    """Raise CompareError where two sides cannot be held against each other."""
+    """Raise CompareError where two sides cannot be compared with each other."""
     if one.checkpoint != other.checkpoint:
         whole, part = (other, one) if one.checkpoint else (one, other)
         raise CompareError(
-            f"{whole.name} is told by its scores and {part.name} by biographies, with other baselines and without "
-            f"tests; name a checkpoint of both, such as {whole.run.folder}@seed-1"
+            f"{whole.name} has scores and {part.name} biographies, with other baselines and without tests; name a "
+            f"checkpoint of both, such as {whole.run.folder}@seed-1"
         )
     corpora = [side.run.record.corpus("report") for side in (one, other)]
     names, prints = [corpus.name for corpus in corpora], [corpus.fingerprint for corpus in corpora]
     for what, texts in (("name", names), ("fingerprint", prints)):
         if texts[0] != texts[1]:
             raise CompareError(
-                f"{one.name} and {other.name} are told on different texts: report corpus with {what} {texts[0]} and "
-                f"{texts[1]}; run both with the same [corpus.report]"
+                f"{one.name} and {other.name} are evaluated on different texts: report corpus with {what} {texts[0]} "
+                f"and {texts[1]}; run both with the same [corpus.report]"
             )
     for key in READ_ALIKE:
         read = [side.config.get("scoring", {}).get(key) for side in (one, other)]
@@ -110,9 +110,9 @@ def _by_name(one: Side, other: Side) -> Partners:
             "the same head in both: match them by their maps with --match"
         )
     said = (
-        "Heads are paired by name: 3-5 of one run with 3-5 of the other. That says something only where one model was "
-        "made from the other, or both from the same one; in trainings from different seeds heads have nothing in "
-        "common but the number, and --match pairs them by their maps instead."
+        "Heads are paired by name: 3-5 of one run with 3-5 of the other. That is meaningful only where one model was "
+        "made from the other, or both from the same one; in training runs from different seeds heads share only the "
+        "number, and --match pairs them by their maps instead."
     )
     return Partners(dict(zip(names[0], names[1], strict=True)), {}, said)
 
@@ -151,10 +151,10 @@ def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:
         if only := [question for question in side.best if question not in beside.best]:
             first = ", ".join(f"{label} ({variant})" for _, label, variant in only[:5])
             more = f" and {len(only) - 5} more" if len(only) > 5 else ""
-            said.append(f"Only {title} has a chosen head for {first}{more}: not compared.")
+            said.append(f"Only {title} has a selected head for {first}{more}: not compared.")
     texts = [side.run.record.corpus("select").fingerprint for side in (one, other)]
     if texts[0] != texts[1]:
-        said.append("The runs chose their heads on different texts.")
+        said.append("The runs selected their heads on different texts.")
     if one.rule != other.rule:
         said.append("The runs grade heads by different rules ([verdict] of their configs).")
     if one.config.get("controls") != other.config.get("controls") and not one.checkpoint:

@@ -34,7 +34,7 @@ def differences(
         for questions, other, of in zip(asked, sides[1:], partners, strict=True)
         for question in questions
     ]
-    told = [_row(question, first, other, of) for question, other, of in each("questions compared", pairs, progress)]
+    told = [_row(question, first, other, of) for question, other, of in each("labels compared", pairs, progress)]
     every = pd.DataFrame(told)
     p = every[["p", "partner_p"]].to_numpy(np.float64)
     adjusted, tested = np.full(p.shape, np.nan), ~np.isnan(p)

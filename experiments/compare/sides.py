@@ -127,7 +127,7 @@ def open_side(name: str) -> Side:
             raise CompareError(f"{name}: expected one seed and one step at most, as in {folder}@seed-2@step-500")
         side = _of_checkpoint(name, run, dict(at))
     if side.chosen.empty:
-        raise CompareError(f"{name}: no label has a chosen head, so there is nothing to compare")
+        raise CompareError(f"{name}: no label has a selected head, so there is nothing to compare")
     return side
 
 
@@ -147,7 +147,9 @@ def _of_checkpoint(name: str, run: Run, at: Mapping[str, str]) -> Side:
     of the best head's own interval.
     """
     if run.biographies is None:
-        raise CompareError(f"{run.folder} has no biographies, so no seed or step of it can be told: add [biographies]")
+        raise CompareError(
+            f"{run.folder} has no biographies, so it has no seeds or steps to compare: add [biographies]"
+        )
     rows, curves = run.biographies["biographies"], run.biographies["biography_curves"]
     for what in ("seed", "step"):
         known = rows[what].unique()
@@ -186,5 +188,5 @@ def _enough(margin: pd.Series, low: pd.Series, needed: float) -> pd.Series:
 
 def _untold(pairs: int) -> tuple[str, ...]:
     """Say how many label–variant pairs a checkpoint has no chosen head of, if any."""
-    said = f"Label–variant pairs without a baseline, or with too few texts, of which no head is told: {pairs}."
+    said = f"Label–direction pairs without a baseline, or with too few texts, for which no head is reported: {pairs}."
     return (said,) if pairs else ()

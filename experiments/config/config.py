@@ -60,7 +60,7 @@ class Config(LastTables, Tables):
         if type(self) is Config:
             raise TypeError("a config is made by experiments.run.config: RunConfig has the tables of the studies too")
         if self.model.source == "train" and self.train is None:
-            raise ValueError('model.source is "train", but there is no table [train] that says what to train')
+            raise ValueError('model.source is "train", but there is no table [train]')
         if self.biographies is not None and self.model.source not in ("train", "checkpoint"):
             raise ValueError('[biographies] needs the checkpoints of a training: model.source "train" or "checkpoint"')
         for name in type(self).model_fields:

@@ -52,7 +52,7 @@ class ModelSection(Section):
         if self.step is not None and self.source not in ("checkpoint", "train"):
             raise ValueError('\'step\' is for source = "checkpoint" or "train"')
         if self.source == "train" and self.name != ModelSection.model_fields["name"].default:
-            raise ValueError("'name' is not for source = \"train\": the model is what [train] says")
+            raise ValueError("'name' is not for source = \"train\": the model is that of [train]")
         return self
 
 
@@ -111,7 +111,7 @@ _UNHEARD = {GRAMMAR: ("first", "sets"), SENSES: ("first", "wide", "sets"), AGREE
 
 
 class CorpusSection(Section):
-    """The two splits: the best heads are chosen on one and told on the other."""
+    """The two splits: the best heads are selected on one and evaluated on the other."""
 
     select: CorpusPart
     report: CorpusPart | None = None
@@ -123,8 +123,8 @@ class CorpusSection(Section):
         said = [part and part.model_dump(exclude={"first", "documents"}) for part in (self.select, self.report)]
         if said[0] == said[1]:
             raise ValueError(
-                "'select' and 'report' are the same corpus, so heads would be told on what they were chosen on; leave "
-                "out 'report', and its documents are divided between both by a hash of their ids"
+                "'select' and 'report' are the same corpus, so heads would be evaluated on the texts that selected "
+                "them; leave out 'report', and its documents are divided between both by a hash of their ids"
             )
         return self
 
@@ -149,7 +149,7 @@ class ScoringSection(Section):
     "How the pieces of a word are reduced as queries."
     maps: Literal["weights", "norms", "rollout"] = "weights"
     """What is read of the heads, their controls too: attention; attention times the length of the transformed value; or
-    attention to the input through the layers below, see `mha.models.maps.MAPS`. The shape of maps, parsers, what
+    attention to the input through the layers below, see `mha.models.maps.MAPS`. The attention statistics, parsers, what
     weights alone say, and matches of heads of two checkpoints or seeds are of attention whatever stands here."""
     window_words: int = Field(default=100, ge=2)
     "Words a window for probes that look beyond the sentence."
@@ -166,7 +166,7 @@ class ControlsSection(Section):
     """What goes the same way without the knowledge in question, and counts as a baseline; 0 and false switch off."""
 
     random: int = Field(default=2, ge=0)
-    "Number of models with fresh weights of the same architecture, one a seed."
+    "Number of models with randomly initialised weights of the same architecture, one a seed."
     shuffled: int = Field(default=3, ge=0)
     "Number of models with the weights shuffled within each matrix, one a seed."
     shuffles_tried: int = Field(default=20, ge=0)
@@ -177,7 +177,7 @@ class ControlsSection(Section):
     """Of the models that read for controls, as in [model]: they are compared with as a whole, and the last digit of a
     weight without training means nothing."""
     arcs: bool = True
-    "Whether heads are also scored on random right answers at the distances of gold."
+    "Whether heads are also scored on permuted gold at the distances of gold."
 
     @model_validator(mode="after")
     def _enough_shuffles(self) -> Self:
@@ -194,7 +194,7 @@ class VerdictSection(Section):
     alpha: float = Field(default=0.05, gt=0, lt=1)
     "The adjusted p must be below this."
     margin: float = Field(default=MARGIN, ge=0, le=1)
-    "The lead that is tested: by more than this the head must surely be ahead of every rival."
+    "The lead that is tested: by more than this the head must significantly be ahead of every baseline."
 
 
 class BehaviourSection(Section):

@@ -221,7 +221,7 @@ class TrainSection(Section):
         if len({*self.seeds}) < len(self.seeds) or min(self.seeds) < 0:
             raise ValueError("seeds are different numbers, 0 or more")
         if self.start is not None and (self.tokenizer, self.encoder) != (TokenizerSection(), EncoderSection()):
-            raise ValueError("'tokenizer' and 'encoder' are those of 'start': say nothing of them")
+            raise ValueError("'tokenizer' and 'encoder' are those of 'start': leave them out")
         of_trees = self.data.name is not None and self.data.name not in NAMED_TEXTS
         if self.arcs is not None and not (of_trees and self.data.unit in (None, "sentence")):
             raise ValueError("'arcs' needs the trees of sentences: data.name is the grammar or a corpus, unit sentence")

@@ -80,13 +80,14 @@ def attention(model: Model, text: str, maps: str = "weights") -> Attention:
 
 
 def ablate(model: Model, heads: str | Sequence[str], text: str, how: str = "zero", seed: int = 0) -> TextTable:
-    """Return what a sentence loses where heads are switched off: how far words' vectors move, and what is still known.
+    """Return what a sentence loses where heads are ablated: how far words' vectors move, and what is still known.
 
     `heads` are names such as "3-5"; `how` is zero, uniform or mean (over the texts read at once), see `mha.Ablate`.
     `moved` is 1 minus the cosine of the word's vector (the mean of its pieces) in the last layer with and without the
     heads, in [0, 2]. Of a model with a masked-LM head `known` is the log-probability, in nats, of the word where all
     its pieces are masked, and `lost` how much lower it is without the heads; else both are NaN. `seed` is that of a
-    model with fresh weights. Raises TypedError for a head that the model does not have or a text it cannot read.
+    model with randomly initialised weights. Raises TypedError for a head that the model does not have or a text it
+    cannot read.
     """
     if how not in WAYS or how == "resample":
         raise TypedError(f"unknown ablation {how!r}; the ways are zero, uniform and mean")

@@ -1,4 +1,4 @@
-"""The controls of a run: what the best heads achieve without trained weights, order of words or right answers."""
+"""The controls of a run: what the best heads achieve without trained weights, order of words or gold."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ModelControl:
 def model_controls(config: Config, model: Model, shuffles: Sequence[int]) -> list[ModelControl]:
     """Return the controls of a run in which a model reads; `model` is the run's own, `shuffles` are seeds.
 
-    Fresh weights have the seeds from the run's on. A model that has such weights itself is not its own control: the
+    Random weights have the seeds from the run's on. A model that has such weights itself is not its own control: the
     seeds begin after its own.
     """
     first, trained = first_seed(config, model, "random"), _trained(config, model)
@@ -83,7 +83,7 @@ def chosen_shuffles(
     settings: Settings,
     tried: dict[int, dict[Question, float]] | None = None,
 ) -> list[int]:
-    """Return the seeds of the shuffled weights that a run reads in full, the strongest first.
+    """Return the seeds of the permuted weights that a run reads in full, the strongest first.
 
     Shuffles differ widely in what their best heads attend to: one may have a head with nine tenths of its words on
     [CLS] and the next none with half. A few taken at random are therefore no yardstick; these are the strongest
@@ -140,7 +140,7 @@ def on_arcs(tally: Tally) -> Pooled:
 
 
 def of_model(tally: Tally, probes: Sequence[Probe]) -> Pooled:
-    """Return sums with pooled labels of all questions that have right answers: broad heads have no control."""
+    """Return sums with pooled labels of all questions that have gold: broad heads have no control."""
     asked = {
         (probe.name, variant): probe
         for probe in probes

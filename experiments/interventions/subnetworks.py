@@ -236,7 +236,7 @@ def _statements(found: Found) -> list[ClaimStatement]:
 CLAIM = Claim(
     name="subnetworks",
     title="Good and bad halves of the heads",
-    sentence="Half of the heads do nearly what all do, and even the half that matters least can be trained to do much.",
+    sentence="Half of the heads do nearly what all do, and even the least important half can be trained to do much.",
     source="Prasanna et al. 2020, When BERT Plays the Lottery, All Tickets Are Winning (structured pruning)",
     about=(
         "The encoders without a term of “Does grammar need attention to syntax?”. Heads are ranked by how much higher "
@@ -249,7 +249,7 @@ CLAIM = Claim(
         "The paper prunes heads and feed-forward nets of BERT after fine-tuning, until 90 % of the score is left, and "
         "fine-tunes again from pre-trained weights; here feed-forward nets stay and half of the heads go.",
         "Ranks are of single heads: two that stand in for each other may both rank low.",
-        "Magnitude pruning of single weights, the paper’s other half, is not asked.",
+        "Magnitude pruning of single weights, the paper’s other half, is not tested.",
     ),
     section=SubnetworksSection,
     measure=measure,

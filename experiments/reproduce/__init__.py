@@ -1,1 +1,1 @@
-"""Published findings held against models: what is read for them, how numbers become verdicts, and the record of all."""
+"""Published findings tested on models: what is read for them, how numbers become verdicts, and their record."""

@@ -62,10 +62,11 @@ def judge(
 
     reproduced: all statements with a number hold, or as many as `finding.enough`. weaker version holds: they do, some
     of them below the paper's own bar, or the finding says in `weaker` what it leaves out. not reproduced: none holds
-    and one at least surely does not, or so many surely do not that `enough` cannot be reached. not measured: it hangs
-    on numbers of untrained weights that are not known. differs: everything between. A statement holds by its rule and,
-    with `original`, where its value lies within its tolerance of the published one. `controls` has what untrained
-    weights have, by statement; None where it is untrained weights that are judged, for which a LearnedRule is a Rule.
+    and one at least significantly does not, or so many significantly do not that `enough` cannot be reached. not
+    measured: it hangs on numbers of untrained weights that are not known. differs: everything between. A statement
+    holds by its rule and, with `original`, where its value lies within its tolerance of the published one. `controls`
+    has what untrained weights have, by statement; None where it is untrained weights that are judged, for which a
+    LearnedRule is a Rule.
     """
     known = {one.name for one in finding.statements}
     if strange := set(numbers) - known:
@@ -154,7 +155,7 @@ ALONE = {
     WEAKER: "it holds below the paper's own bar",
     FAILS: "it does not hold",
     OPEN: "not decided: the interval reaches over the edge",
-    UNMEASURED: "not measured: random and shuffled weights, three seeds each",
+    UNMEASURED: "not measured: randomly initialised and permuted weights, three seeds each",
 }
 "What is said of the only statement of a finding, by its verdict."
 

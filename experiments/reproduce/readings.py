@@ -46,14 +46,14 @@ class FinishedReading:
 
 @dataclass(frozen=True)
 class Reading:
-    """A config by name: a run of the model that findings are held against, or a training, or a claim."""
+    """A config by name: a run of the model that findings are compared with, or a training, or a claim."""
 
     name: str
     path: Path
 
     @cached_property
     def trains(self) -> bool:
-        """Whether it trains its own encoders, so that no other model can be held against what it measures."""
+        """Whether it trains its own encoders, so that no other model can be compared with what it measures."""
         return self.is_claim or "train" in read_toml(self.path, ())
 
     @property

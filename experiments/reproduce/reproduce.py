@@ -49,7 +49,7 @@ def reproduce(
 
     Every model is read once for all findings that look at the same texts, into `out`/<model>/<reading>; what lies
     there is taken as it is unless all is to be `fresh`. `changes` are "READING.key=value". With `controls`, random
-    and shuffled weights of each model's shape are read as well, three seeds each. The record keeps what earlier calls
+    and permuted weights of each model's shape are read as well, three seeds each. The record keeps what earlier calls
     measured of other models and findings; all of it is judged again. It is written after every run, the page after
     every model.
     """

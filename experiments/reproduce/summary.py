@@ -22,7 +22,7 @@ NOT_RUN: Mapping[str, dict[str, Any]] = {
 def published_verdicts() -> dict[str, dict[str, dict[str, Any]]]:
     """Return, by finding and model, the verdict of the published runs, why, and the hash of each run behind it.
 
-    Of a finding that can be tested random and shuffled weights are always among the models: "not measured" where they
+    Of a finding that can be tested random and permuted weights are always among the models: "not measured" where they
     were not run. Empty where nothing is published with this version.
     """
     try:
@@ -48,7 +48,7 @@ def print_summary(folder: Path) -> None:
 
 
 def _asked(found: Findings) -> Iterator[tuple[str, str]]:
-    """Yield each finding that was asked, with its verdict on every model that it was held against."""
+    """Yield each finding that was asked, with its verdict on every model that it was compared with."""
     for finding in found.findings:
         if finding["id"] in found.asked:
             told = [f"{model}: {result['verdict']}" for model, result in finding["results"].items()]

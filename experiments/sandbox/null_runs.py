@@ -38,7 +38,7 @@ def null_corpora() -> list[str]:
 
 
 def null_config(corpus: str, source: str, seed: int, sentences: int) -> Config:
-    """Return the config of a run on MiniLM's architecture with fresh or shuffled weights, all controls on.
+    """Return the config of a run on MiniLM's architecture with fresh or permuted weights, all controls on.
 
     `sentences` are those of either split; of the grammar a tenth as many documents.
     """
@@ -62,7 +62,7 @@ class Kept:
     heads: dict[tuple[str, int], list[Pooled]] = field(default_factory=dict)
     "Control and seed -> sums of its heads on both splits."
     tried: dict[int, dict[Question, float]] = field(default_factory=dict)
-    "Seed of shuffled weights -> hits of the best heads on a sample."
+    "Seed of permuted weights -> hits of the best heads on a sample."
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ DECOYED = ("det", "amod", "nsubj", "obj", "case", "aux")
 "Relations (dependent->head) whose best offset is followed by decoys."
 
 MARGINS = (0.05, 0.08, 0.1, 0.15, 0.2, 0.3)
-"Leads over the strongest of all rivals up to a grade at which heads are planted, where accuracy allows."
+"Leads over the strongest of all baselines up to a grade at which heads are planted, where accuracy allows."
 
 SPREAD = 0.2
 "How far the strength of a planted head in one document may lie from its strength over all."
@@ -57,7 +57,7 @@ QUESTIONS: tuple[Question, ...] = (
 
 
 Place = tuple[str, int, float]
-"Role, grade, and lead over the strongest of all rivals up to that grade."
+"Role, grade, and lead over the strongest of all baselines up to that grade."
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Sandbox:
         return self._joined_reads([get_probe(name) for name in names], QUESTIONS)
 
     def random_pool(self, drawings: int) -> Pool:
-        """Return the counts on the questions of the roles with random right answers, drawn so many times."""
+        """Return the counts on the questions of the roles with permuted gold, drawn so many times."""
         return stacked([self._joined_reads(_random_probes(n), [*ROLES.values()]) for n in range(drawings)])
 
     def _joined_reads(self, probes: Sequence[Probe], questions: Sequence[Question]) -> Pool:
@@ -165,7 +165,7 @@ def _layout(blank: Sandbox) -> RoleLayout:
 def _strengths(blank: Sandbox) -> dict[Place, float]:
     """Return the strength at which a head of each role has each margin at each grade.
 
-    Grades without a rival, and margins that would take more than STRONGEST, are left out.
+    Grades without a baseline, and margins that would take more than STRONGEST, are left out.
 
     A head that knows nothing and one that knows all tell what it takes: accuracy grows in proportion to strength, and
     so does what the head itself achieves on control arcs, which it has to beat as well.
@@ -194,7 +194,7 @@ def _random_probes(drawing: int) -> list[Probe]:
 
 
 def _named(pool: Pool) -> Pool:
-    """Return the pool with the probes' own names where right answers are random."""
+    """Return the pool with the probes' own names where gold answers are random."""
 
     def renamed(pooled: Pooled) -> Pooled:
         return {(question[0].partition(",")[0], *question[1:]): sums for question, sums in pooled.items()}

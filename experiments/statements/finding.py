@@ -104,7 +104,7 @@ Numbers = Mapping[str, Measured | Missing]
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim of a paper that a model can be held against."""
+    """A claim of a paper that a model can be compared with."""
 
     id: str
     claim: str
@@ -140,7 +140,7 @@ class Finding:
     weaker: str = ""
     "What of the claim is not tested: then it is a weaker version that holds, and not the claim."
     original: tuple[str, ...] = ()
-    "Names of the paper's own models; on these, published values are held against ours within `tolerance`."
+    "Names of the paper's own models; on these, published values are compared with ours within `tolerance`."
     missing: str = ""
     "What is missing to test it here at all."
 

@@ -1,4 +1,4 @@
-"""The rule about what training puts in: a number must be surely beyond that of weights without any training."""
+"""The rule about what training puts in: a number must be significantly beyond that of weights without any training."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Controls = Mapping[str, ControlNumbers]
 
 @dataclass(frozen=True)
 class LearnedRule(Rule):
-    """A rule that holds where the interval lies in the range and surely beyond random and shuffled weights.
+    """A rule that holds where the interval lies in the range, significantly beyond untrained and permuted weights.
 
     Beyond is above for a rule with a lower end alone, below for one with an upper end alone, and away from them, on
     the side where the number is, for one with both. Each of CONTROLS has to be run with SEEDS seeds.
@@ -78,8 +78,8 @@ class LearnedRule(Rule):
 
     def words(self, unit: str = "") -> str:
         """Return the rule as a sentence."""
-        kinds = " and of ".join(f"{kind} weights" for kind in CONTROLS)
-        return f"{super().words(unit)} To hold, it must be surely beyond that of {kinds}, {SEEDS} seeds each."
+        kinds = "randomly initialised weights and of permuted weights"
+        return f"{super().words(unit)} To hold, it must be significantly beyond that of {kinds}, {SEEDS} seeds each."
 
 
 def independent_difference(one: Estimate, other: Estimate) -> Estimate:

@@ -33,7 +33,7 @@ def estimate_of(row: pd.Series, value: str, low: str, high: str) -> Estimate:
 
 
 def best_head(run: Run, probe: str, label: str, variant: str | None = None) -> pd.Series | Missing:
-    """Return the row of the head that was chosen on the selection split, as it is on the report split.
+    """Return the row of the head that was selected on the selection split, as it is on the report split.
 
     Without `variant` it is the variant whose chosen head was best on the selection split: that choice is not made on
     the numbers that are told, either.
@@ -59,11 +59,11 @@ def chosen_among(scores: pd.DataFrame) -> pd.Series | Missing:
     """
     known = scores[(scores.split == "select") & (scores.n > 0)].sort_values("accuracy", ascending=False, kind="stable")
     told = scores[(scores.split == "report") & (scores.n > 0) & scores.name.isin(known.name[:1])]
-    return told.iloc[0] if len(told) else Missing("no head of these layers was asked on both splits")
+    return told.iloc[0] if len(told) else Missing("no head of these layers was scored on both splits")
 
 
 def above_chance(share: float, n: int) -> bool:
-    """Return whether a share of n pairs is surely above a half: by more than a coin's share varies in 95 % of cases."""
+    """Return whether a share of n pairs is significantly above a half: beyond 95 % of the shares of a fair coin."""
     return share - 0.5 > NORMAL * math.sqrt(0.25 / n)
 
 
@@ -112,7 +112,7 @@ def margin(run: Run, probe: str, label: str, variant: str | None = None) -> Meas
 def heads_above(
     frame: pd.DataFrame, threshold: float, value: str = "value", low: str = "ci_low", high: str = "ci_high"
 ) -> Estimate:
-    """Return how many heads of a table are above a threshold: from those surely above to those not surely below."""
+    """Return how many heads are above a threshold: from those significantly above to those not significantly below."""
     known = frame[frame[value].notna()]
     low_end = known[low].fillna(known[value])
     high_end = known[high].fillna(known[value])

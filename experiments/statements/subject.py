@@ -1,4 +1,4 @@
-"""Which model findings are held against, as a person names it."""
+"""Which model findings are compared with, as a person names it."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Subject:
 
     @classmethod
     def of(cls, spoken: str) -> Self:
-        """Understand a short name, a folder, a folder of a training, or "hub:owner/name", with a source after a colon.
+        """Understand a short name, a folder, one of a training run, or "hub:owner/name", with a source after a colon.
 
-        "minilm:random" has fresh weights, "random" and "shuffled" are short for those of MiniLM; "scratch" are encoders
-        that are trained here.
-        What stands before "=" is what pages are to call it: "our encoder=runs/prose/seed-1".
+        "minilm:random" has randomly initialised weights, "random" and "shuffled" are short for those of MiniLM;
+        "scratch" are encoders that are trained here. What stands before "=" is what pages are to call it: "our
+        encoder=runs/prose/seed-1".
         """
         called, equals, model = spoken.partition("=")
         if not equals:
@@ -58,7 +58,7 @@ class Subject:
         return cls(called, name, source, name if source in CONTROLS else "")
 
     def untrained(self, kind: str) -> Self:
-        """Return random or shuffled weights of its shape; those of a training are made from its last checkpoint."""
+        """Return random or permuted weights of its shape; those of a training are made from its last checkpoint."""
         name = self.name
         if self.source == "checkpoint":
             from mha.training.checkpoints import find_checkpoint

@@ -1,4 +1,4 @@
-"""The part of a run in which a model, and what it is held against, reads texts of one scope."""
+"""The part of a run in which a model, and what it is compared with, reads texts of one scope."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Part:
     def score(self, journal: Journal, progress: Progress, shuffles: Sequence[int]) -> Scored:
         """Return the scores of all heads, and those of trained probes if the config wants them.
 
-        `shuffles` are the seeds of the shuffled weights that are controls.
+        `shuffles` are the seeds of the permuted weights that are controls.
         """
         config = self.config
         observers: dict[str, list[Observer]] = {
@@ -78,7 +78,7 @@ class Part:
             scores = self._table(splits, observers[SPLITS[1]])
         for probe in self.probes:
             if probe.name not in set(scores.probe):
-                journal.note(f"{probe.name}: the corpora have no question for it, it needs {NEEDS[probe.needs]}")
+                journal.note(f"{probe.name}: the corpora have no items for it, it needs {NEEDS[probe.needs]}")
         if not config.probes.trained:
             return Scored(self, scores, splits, (), observers)
         with journal.stage("trained probes"):

@@ -65,7 +65,7 @@ class Surroundings:
         return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps)
 
     def fresh(self) -> Model:
-        """Return a model of the same architecture with fresh weights, those of the first such control."""
+        """Return the same architecture with the randomly initialised weights of the first such control."""
         return load_model(self.config.model.reference, "random", first_seed(self.config, self.model, "random"))
 
     def counter(self, what: str, of: int) -> Callable[..., None]:

@@ -1,4 +1,4 @@
-"""What runs answer to the questions of the three targets: one row a question, beside its strongest rival."""
+"""What runs answer to the questions of the three targets: one row a question, beside its strongest baseline."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _answer(target: RoleTarget, run: NamedRun, row: BestHead, place: str, *, sum
 def strongest_rival(row: BestHead) -> dict[str, Any]:
     """Return the most accurate of baselines, controls, lexical table and rules, and the head's lead over it.
 
-    All NaN, and no name, where the question has no rival.
+    All NaN, and no name, where the question has no baseline.
     """
     rivals = [
         (row.baseline_accuracy, row.baseline, row.margin_low, row.margin_high),

@@ -65,7 +65,7 @@ def open_runs(names: Sequence[str], progress: Progress = silent) -> list[NamedRu
         opened.append(NamedRun(title, models[same_weights(run)], run, scores, notes))
     if not any(one.asks for one in opened):
         probes = ", ".join(probe for target in TARGETS for probe in target.probes)
-        raise TargetsError(f"no run asked for a target: [probes] names of its config takes one of {probes}")
+        raise TargetsError(f"no run scored a target: [probes] names of its config takes one of {probes}")
     return opened
 
 

@@ -66,7 +66,7 @@ def biographies(
     lives = [reader.read(seed, folder) for seed, folder in sorted(trainings.items())]
     if not any(life.biography.courses for life in lives):
         labels = config.biographies.labels
-        raise ConfigError(f"[biographies]: {corpora[1].name} has no question with the labels {labels!r}")
+        raise ConfigError(f"[biographies]: {corpora[1].name} has no items with the labels {labels!r}")
     tables = reader.tables(lives)
     dropped = {exam.probes[0].scope: exam.dropped for exam in reader.exams}
     return Biographies(tables, dropped, time.perf_counter() - start)

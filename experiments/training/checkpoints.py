@@ -41,7 +41,7 @@ def read_checkpoints(folder: Path, steps: Sequence[int] | None = None) -> list[C
     chosen = sorted(set(steps) if steps is not None else found)
     if len(chosen) < 2:
         raise ConfigError(
-            f"{folder}: a biography takes two checkpoints or more, found {len(chosen)} in {folder / 'checkpoints'}"
+            f"{folder}: a biography needs two checkpoints or more, found {len(chosen)} in {folder / 'checkpoints'}"
         )
     events, checkpoints, before = training_events(folder / LOG), [], 0
     logged = [(one["step"], one["loss"]) for one in events if one["event"] == "step"]

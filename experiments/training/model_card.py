@@ -38,8 +38,8 @@ headscope opens the folder as `load(folder)`, or as the model of a run: `headsco
 
 LIMITS = """## What it is for
 
-It is small and was trained to be looked at: to see what its attention heads do, and when they come to do it. It was not
-made for use on anybody's text, and nothing was done about what its training texts may hold.
+It is small and was trained for study: to see what its attention heads do, and when they come to do it. It was not
+made for use on anybody's text, and its training texts were not filtered.
 """
 
 
@@ -66,7 +66,10 @@ def model_card(record: dict[str, Any], name: str, data: TextsSection) -> str:
         ("training loss", _nats(record["loss"])),
         ("evaluation loss", _nats(record["evaluation_loss"])),
         ("seed", str(settings["seed"])),
-        ("begun from", f"weights with sha256 {record['start']['sha256']}" if "start" in record else "fresh weights"),
+        (
+            "begun from",
+            f"weights with sha256 {record['start']['sha256']}" if "start" in record else "randomly initialised weights",
+        ),
         ("tokenizer sha256", record["tokenizer"]),
         ("headscope", version()),
     )

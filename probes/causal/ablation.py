@@ -16,7 +16,7 @@ from mha.parallel import in_order
 from probes.causal.behaviours import Behaviour, of_items
 
 Heads = tuple[tuple[int, int], ...]
-"Heads that are switched off together: (layer, head), from 0; none leaves the model as it is."
+"Heads that are ablated together: (layer, head), from 0; none leaves the model as it is."
 
 ZERO, UNIFORM, MEAN, POSITION_MEAN, RESAMPLE = "zero", "uniform", "mean", "mean by position", "resample"
 
@@ -65,7 +65,7 @@ def measure(
     side_by_side: int = PIECES,
     step: Callable[[int], None] = lambda texts: None,
 ) -> Float[Tensor, "set item"]:
-    """Return the value of every item with each set of heads switched off, in double precision.
+    """Return the value of every item with each set of heads ablated, in double precision.
 
     `how` is one of WAYS; the means are made where they are asked for and not given. Neither `batch_pieces`, the pieces
     of a batch, nor `side_by_side`, those of its copies, change a number but by rounding. `step` is told how many texts

@@ -44,7 +44,7 @@ class AblatedMeasure:
     place: IntArray
     "[item] Index of its cluster."
     share: bool = False
-    "Whether it is a share of right answers: in few items none may change where in many some would."
+    "Whether it is a share of gold answers: in few items none may change where in many some would."
 
     @property
     def clusters(self) -> int:
@@ -186,7 +186,7 @@ def contrast_table(
 ) -> pd.DataFrame:
     """Return chosen heads against random ones, one row a measure and chosen set, in CONTRASTS.
 
-    `values` as in `ablation_table`; random sets have the name of the chosen one that they are held against, and
+    `values` as in `ablation_table`; random sets have the name of the chosen one that they are compared with, and
     `elsewhere` says of each name how many of their heads are of other layers. The difference is the cost of the chosen
     heads less the mean cost of the random sets, item by item, with an interval of resampled clusters. p is the share of
     sets, the chosen one among them, that cost at least as much as it: (1 + count) / (1 + draws) (Phipson and Smyth

@@ -1,4 +1,4 @@
-"""Whether heads that look at something are those that matter for it: attention held against its consequences.
+"""Whether heads that look at something are those that matter for it: attention compared with its consequences.
 
 A role is a label of a probe in one variant, a behaviour is what a model can do. Heads are compared on both.
 """
@@ -32,7 +32,7 @@ BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN = (
 
 VERDICTS = (BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN)
 """looks: the head has a grade in what the role says, in its variant. matters: without it the behaviour
-is surely worse (adjusted p below the level). not known: the one or the other was not tested."""
+is significantly worse (adjusted p below the level). not known: the one or the other was not tested."""
 
 MEASURES = ("accuracy", "mass", "write_norm", "importance", "patching", "cost")
 "What is correlated over heads, where it was measured; `cost` is that of ablation."

@@ -1,4 +1,4 @@
-"""What a model does, a number an item, so that it can be held against what it does without some of its heads.
+"""What a model does, a number an item, so that it can be compared with what it does without some of its heads.
 
 Higher is better in every behaviour: the log-probability of masked pieces, by how much the right one of two sentences is
 preferred, and how near a text's embedding stays to what it was.
@@ -78,7 +78,7 @@ class Behaviour:
 
     @property
     def share(self) -> bool:
-        """Whether the mean value is a share of right answers."""
+        """Whether the mean value is a share of gold answers."""
         return False
 
     @cached_property

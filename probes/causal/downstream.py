@@ -1,4 +1,4 @@
-"""A head's accuracy on a probe's label as a behaviour: what it loses when heads below it are switched off."""
+"""A head's accuracy on a probe's label as a behaviour: what it loses when heads below it are ablated."""
 
 from __future__ import annotations
 

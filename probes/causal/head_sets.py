@@ -1,4 +1,4 @@
-"""Sets of heads that are switched off together: single heads, whole layers, chosen heads, and as many at random."""
+"""Sets of heads that are ablated together: single heads, whole layers, chosen heads, and as many at random."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = (HEAD, LAYER, CHOSEN, RANDOM)
 
 @dataclass(frozen=True)
 class HeadSet:
-    """Heads that are switched off together."""
+    """Heads that are ablated together."""
 
     kind: str
     "One of KINDS."

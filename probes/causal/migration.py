@@ -43,10 +43,10 @@ def migration_table(
 ) -> pd.DataFrame:
     """Return one row a question, in COLUMNS; `kept` [layer, head] says which heads are left.
 
-    Three heads are chosen on the selection split, and told of on the report split: `best` of all heads before, `kept`,
-    the best before of those that stay, and `after`, the best of these once the others are gone. `change` is the
-    accuracy of `after` less that of `kept`, paired, with an interval of resampled clusters: above 0 where the heads
-    that are left have taken over. Questions that a split does not ask are left out.
+    Three heads are selected on the selection split, and told of on the report split: `best` of all heads before,
+    `kept`, the best before of those that stay, and `after`, the best of these once the others are gone. `change` is
+    the accuracy of `after` less that of `kept`, paired, with an interval of resampled clusters: above 0 where the
+    heads that are left have taken over. Questions that a split does not ask are left out.
     """
     bootstrap = effort.resamples(before[1].clusters, 1)
     stay = kept.ravel()

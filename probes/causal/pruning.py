@@ -71,7 +71,7 @@ def halves(behaviour: Behaviour) -> tuple[IntArray, IntArray]:
     second = np.array([draws("half", cluster)[0] % 2 == 1 for cluster in behaviour.clusters])
     if second.all() or not second.any():
         raise BehaviourError(
-            f"{behaviour.name}: heads are chosen on one half of the documents and told of on the other, and "
+            f"{behaviour.name}: heads are selected on one half of the documents and evaluated on the other, and "
             f"{len(set(behaviour.clusters))} cannot be halved: take more items"
         )
     return np.flatnonzero(~second), np.flatnonzero(second)

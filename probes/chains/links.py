@@ -1,7 +1,7 @@
-"""Coreference chains by one head's choices: every mention is linked to the one before it that the head attends to most.
+"""Coreference chains of one head: every mention is linked to the preceding one that the head attends to most.
 
-The chains of a text are what its links join. Rules and chains that take no choice at all are rivals that go through the
-same scorer (`probes.chains.scores`).
+The chains of a text are what its links join. Rules and chains that take no choice at all are baselines that go
+through the same scorer (`probes.chains.scores`).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Mentions:
         return len(self.words)
 
     def rivals(self) -> tuple[IntArray, Numbers]:
-        """Return the antecedents of RIVALS and their strengths, [mention, rival] each (see `Links`)."""
+        """Return the antecedents of RIVALS and their strengths, [mention, baseline] each (see `Links`)."""
         antecedent, strength = np.full((len(self), len(RIVALS)), -1), np.ones((len(self), len(RIVALS)))
         antecedent[:, RIVALS.index("one chain")] = np.arange(len(self)) - 1
         for column, rule in enumerate(RULES.values()):
@@ -101,7 +101,7 @@ class Links:
     strength: Numbers
     """[mention, method] Of a head its attention from the one head word to the other. Of a rule one divided by their
     distance in words, less one for each group of mentions that the rule prefers: the nearest of the first are linked
-    first. Of other rivals 1."""
+    first. Of other baselines 1."""
 
     def chains(self, least: Numbers) -> IntArray:
         """Return [mention, method], the chain of each mention if links are at least `least` [method] strong."""
@@ -113,7 +113,7 @@ class Links:
 
 
 class Linker:
-    """Has every head link the mentions of the texts that a model reads, rivals behind them (an Observer).
+    """Has every head link the mentions of the texts that a model reads, baselines behind them (an Observer).
 
     Candidates are the head words of the mentions before, as in the variant "preceding mention heads" of the probe
     `coreference`. Of equally attended ones one is taken at random, so that a head that attends to all alike gets no

@@ -1,4 +1,4 @@
-"""Coreference chains of heads and of their rivals on both splits, as a table: F1 with intervals, and leads."""
+"""Coreference chains of heads and of their baselines on both splits, as a table: F1 with intervals, and leads."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ def chain_table(own: MethodSums, random: MethodSums | None, shape: tuple[int, in
     """Return one row a split, method and score.
 
     `own` are the heads of a model of `shape` (layers, heads) and RIVALS; `random` are heads of randomly initialised
-    weights, of which the best one is a rival too. The head of the highest CoNLL average on the selection split is
-    `selected`. Leads are those over the rival that is strongest on the split by the score in question, and their
+    weights, of which the best one is a baseline too. The head of the highest CoNLL average on the selection split is
+    `selected`. Leads are those over the baseline that is strongest on the split by the score in question, and their
     intervals are of the same resamples of documents.
     """
     heads = shape[0] * shape[1]
@@ -111,7 +111,7 @@ def chain_table(own: MethodSums, random: MethodSums | None, shape: tuple[int, in
 
 
 def _about(shape: tuple[int, int], rivals: Sequence[str]) -> pd.DataFrame:
-    """Return one row a head, and one a rival, which has no layer and head."""
+    """Return one row a head, and one a baseline, which has no layer and head."""
     heads = pd.DataFrame(named_heads(shape)).astype({"layer": "Int64", "head": "Int64"}).assign(method="head")
     missing = pd.array([pd.NA] * len(rivals), "Int64")
     others = pd.DataFrame({"layer": missing, "head": missing, "name": rivals, "method": "rival"})
@@ -121,7 +121,7 @@ def _about(shape: tuple[int, int], rivals: Sequence[str]) -> pd.DataFrame:
 def _measured(sums: Numbers, rivals: IntArray, effort: Effort, split: int) -> dict[str, Any]:
     """Return the columns of numbers of a split, [method * score]; `rivals` are indices of methods.
 
-    `rival` is the index of the strongest one, -1 where the method is a rival itself.
+    `rival` is the index of the strongest one, -1 where the method is a baseline itself.
     """
     n = sums[:, 0, *MENTIONS]
     drawn = Bootstrap.draw(range(len(n)), effort.replicates, effort.seed + split).of(range(len(n)), n)

@@ -1,1 +1,1 @@
-"""How sure a number is: resampling, tests, verdicts, and simulations in which the truth is known."""
+"""The uncertainty of numbers: resampling, tests, verdicts, and simulations in which the truth is known."""

@@ -1,4 +1,4 @@
-"""Heads at work: the strongest arcs of chosen heads on a few sentences."""
+"""Examples: the strongest arcs of chosen heads on a few sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What heads and their leads over rivals are, give or take: intervals, tests and bounds for documents of any length."""
+"""Heads and their leads over baselines: intervals, tests and bounds for documents of any length."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ALONE = 1 - 1e-6
 "A document with more leverage than this decides a coefficient by itself."
 
 TINY = 1e-9
-"The least error: a head that loses to its rival on every item has none."
+"The least error: a head that loses to its baseline on every item has none."
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Documents:
     def upper_bound(self, totals: Numbers, level: float = 0.95) -> Numbers:
         """Return [scored], what the lead sum(totals) / sum(n) is not above, each by itself at that level; at most 1.
 
-        One more item is added on which the head is right and its rival wrong.
+        One more item is added on which the head is right and its baseline wrong.
         """
         bound: Numbers = np.minimum(self._bound(totals, level, 1.0), 1)
         return bound
@@ -124,7 +124,7 @@ class Documents:
     def p_above(self, totals: Numbers, margin: float) -> Numbers:
         """Return [scored], the one-sided p of "the lead sum(totals) / sum(n) is at most `margin`".
 
-        One more item is added on which the head is wrong and its rival right. Where few documents have a far smaller
+        One more item is added on which the head is wrong and its baseline right. Where few documents have a far smaller
         lead than the others, t is taken less their skewness (Hall 1992, Journal of the Royal Statistical Society B
         54:1). No p is below one in all choices of a sign for every document: fewer than five documents show nothing at
         5 %.
@@ -171,9 +171,9 @@ def _quantile(level: float, freedom: float) -> float:
 def p_unseen(leads: Numbers, documents: Numbers | float, margin: float) -> Numbers:
     """Return how likely documents are all missing from a corpus in which heads fail, and that would matter.
 
-    A test sees how documents vary that there are. Were a head wrong and its rival right in all words of some share of
-    documents, its lead of `leads` in the others could be the margin over all; that so many (effective) documents hold
-    none of them has this probability. It is that of one head, and is not corrected for their number.
+    A test sees how documents vary that there are. Were a head wrong and its baseline right in all words of some share
+    of documents, its lead of `leads` in the others could be the margin over all; that so many (effective) documents
+    hold none of them has this probability. It is that of one head, and is not corrected for their number.
     """
     share = np.clip((leads - margin) / np.maximum(1 + leads, 1e-9), 0, 1)
     missing: Numbers = (1 - share) ** documents
@@ -181,10 +181,10 @@ def p_unseen(leads: Numbers, documents: Numbers | float, margin: float) -> Numbe
 
 
 def p_of_leads(documents: Documents, heads: Numbers, rivals: Numbers, margin: float) -> Numbers:
-    """Return [head], the p of "the head leads some rival by no more than `margin`": hits [document, head or rival].
+    """Return [head], the p of "the head leads some baseline by no more than `margin`", of hits [document, head].
 
-    It is that of the rival over which the lead is least sure, and needs no correction for their number
-    (intersection-union, Berger 1982, Technometrics 24:4). NaN without a rival, and for fewer than two documents.
+    It is that of the baseline over which the lead is least sure, and needs no correction for their number
+    (intersection-union, Berger 1982, Technometrics 24:4). NaN without a baseline, and for fewer than two documents.
     """
     if not rivals.shape[1] or np.isnan(documents.freedom):
         return np.full(heads.shape[1], np.nan)

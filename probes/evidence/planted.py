@@ -76,7 +76,7 @@ class Follows:
 
 @dataclass(frozen=True)
 class RandomGold:
-    """A probe whose right answers are drawn anew: one random candidate an item, so that there is nothing to know."""
+    """A probe whose gold answers are drawn anew: one random candidate an item, so that there is nothing to know."""
 
     probe: Probe
     draw: int
@@ -92,7 +92,7 @@ class RandomGold:
 
     @classmethod
     def of(cls, probe: Probe, variant: str, draw: int) -> Probe:
-        """Draw right answers for one variant of a probe."""
+        """Draw gold answers for one variant of a probe."""
         name = f"{probe.name}, random {draw}"
         kinds = (probe.baselines, probe.rules, probe.controls, probe.needs)
         return cast(Probe, cls(probe, draw, name, (variant,), probe.scope, *kinds))

@@ -1,4 +1,4 @@
-"""How surely a lead is found in so many documents, and how many it takes."""
+"""How significantly a lead is found in so many documents, and how many it takes."""
 
 from __future__ import annotations
 

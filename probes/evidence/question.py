@@ -62,16 +62,16 @@ class Evidence:
     p: Numbers
     "[head] That the head leads some baseline or control by no more than the margin, uncorrected."
     p_label: Numbers
-    "[grade, head] The same for the rivals up to each grade, corrected for heads; NaN where a grade has no rival."
+    "[grade, head] The same for the baselines up to each grade, corrected for heads; NaN where a grade has no baseline."
 
     @property
     def leads(self) -> Numbers:
-        """[grade, head] Lead over the strongest rival up to each grade."""
+        """[grade, head] Lead over the strongest baseline up to each grade."""
         return strongest_leads(self.margin, self.accuracy - self.lexical_accuracy, self.accuracy - self.rule_accuracy)
 
 
 def strongest_leads(*leads: Numbers) -> Numbers:
-    """Return [grade, head], the lead over all rivals up to each grade; `leads` are those over the rivals of each."""
+    """Return [grade, head], the lead over all baselines up to each grade, from those of each grade alone."""
     return np.fmin.accumulate(np.stack(leads))
 
 
@@ -135,7 +135,7 @@ def _tested(
     rules: Mapping[str, Sums],
     margin: float | None,
 ) -> list[Numbers]:
-    """Return the p of every grade, [head] each: of a lead over its own rivals and those of the grades below."""
+    """Return the p of every grade, [head] each: of a lead over its own baselines and those of the grades below."""
     found: list[Numbers] = []
     beaten = heads.hits[:, :0]
     for rivals in ([*baselines.values()], [] if table is None else [table], [*rules.values()]):
@@ -146,7 +146,7 @@ def _tested(
 
 
 def _strongest(rivals: Mapping[str, Sums], n: float) -> tuple[str, float]:
-    """Return the rival with the highest accuracy, the first by name of equals; "" and NaN where there is none."""
+    """Return the baseline with the highest accuracy, the first by name of equals; "" and NaN where there is none."""
     found = {name: float(sums.hits.sum() / n) for name, sums in sorted(rivals.items())}
     name = max(found, key=found.__getitem__, default="")
     return name, found.get(name, np.nan)
@@ -160,11 +160,11 @@ def _lead_interval(documents: Documents, heads: Sums, rival: Sums | None) -> Num
 
 
 def _excluded(documents: Documents, heads: Sums, rivals: Sequence[Sums]) -> float:
-    """Return the lead over all rivals that no head reaches.
+    """Return the lead over all baselines that no head reaches.
 
-    A head is bounded by the rival over which it leads least surely, each bound being held to its share of the level
-    (Bonferroni), for which rival is strongest is not known. Heads are bounded one by one: that all of them stay below
-    a margin is shown where each does (Berger 1982).
+    A head is bounded by the baseline over which it leads least significantly, each bound being held to its share of
+    the level (Bonferroni), for which baseline is strongest is not known. Heads are bounded one by one: that all of
+    them stay below a margin is shown where each does (Berger 1982).
     """
     if not rivals:
         return np.nan

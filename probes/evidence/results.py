@@ -154,9 +154,9 @@ def _filled(value: object, rows: int) -> npt.NDArray[Any]:
 def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     """Return the scores of a whole run with adjusted p-values, grades and the verdicts of questions.
 
-    All labels of a run are one family. A head is specialised if it has a grade in a role of language. The verdict of a
-    question is yes if some head has a grade; no if every head's lead surely lies below the margin (`excluded` does);
-    else undecided.
+    All labels of a run are one family. A head is specialised if it has a grade in a role of language. The verdict of
+    a question is yes if some head has a grade; no if every head's lead significantly lies below the margin
+    (`excluded` does); else undecided.
     """
     scores = scores.copy()
     tested = np.flatnonzero(scores.p_label.notna())

@@ -72,7 +72,7 @@ class Pool:
         return Truth(accuracy, sums.mass.sum(0) / n, accuracy - strongest[:, None])
 
     def level(self, grade: int, lead: float, only: Mapping[Question, int] | None = None) -> Pool:
-        """Return the pool in which every head is ahead of all rivals up to a grade by exactly `lead`, or by more.
+        """Return the pool in which every head is ahead of all baselines up to a grade by exactly `lead`, or by more.
 
         The strongest of them is led by that much. The hits of all documents are moved by as much an item, so that how
         they vary stays as it is. With `only` one head of each of these questions is moved, and the others stay.
@@ -140,7 +140,7 @@ class Truth:
     accuracy: Numbers
     mass: Numbers
     leads: Numbers
-    "[grade, head] Over the strongest of all rivals up to each grade; NaN from the first grade on that has none."
+    "[grade, head] Over the strongest of all baselines up to each grade; NaN from the first grade on that has none."
 
     @property
     def margin(self) -> Numbers:

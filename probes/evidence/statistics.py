@@ -1,4 +1,4 @@
-"""How sure the numbers of heads are: resamples, sign flips, corrections for many labels, and grades.
+"""The uncertainty of the numbers of heads: resamples, sign flips, corrections for many labels, and grades.
 
 Everything is computed from sums by cluster (documents, or sentences where a corpus has none), never from single items.
 """
@@ -17,7 +17,7 @@ from probes.scoring.tally import Numbers
 Singles = npt.NDArray[np.float32]
 
 MARGIN = 0.05
-"A head leads a rival if its accuracy is above the rival's by more than this: five percentage points."
+"A head leads a baseline if its accuracy is above the baseline's by more than this: five percentage points."
 
 TIE = 1e-5
 "Statistics that differ by no more than this, relative to the larger, are equal: single precision sums."
@@ -211,12 +211,12 @@ def adjust(families: Sequence[Numbers], *, dependent: bool) -> list[Numbers]:
 
 @dataclass(frozen=True)
 class VerdictRule:
-    """How surely, and by how much, a head must lead its rivals to have a grade."""
+    """How significantly, and by how much, a head must lead its baselines to have a grade."""
 
     alpha: float = 0.05
     "The adjusted p must be below this."
     margin: float = MARGIN
-    "The lead that is tested: the head must surely be ahead of every rival by more than this."
+    "The lead that is tested: the head must significantly be ahead of every baseline by more than this."
 
     def grades(self, adjusted: Sequence[Numbers]) -> npt.NDArray[np.int64]:
         """Return [head], the highest grade reached: `adjusted` p of each grade in turn, stopping at the first failure.

@@ -1,4 +1,4 @@
-"""Confusion among candidates in bits: how surely attention picks the right one (Lin, Tan and Frank 2019, section 4)."""
+"""Confusion among candidates in bits: how clearly attention picks the gold (Lin, Tan and Frank 2019, section 4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Heads as a set: whether those of one layer are alike, which form groups, and how they lie on a plane."""
+"""Relations between heads: whether those of one layer are alike, which form groups, and how they lie on a plane."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shape of maps: how broad heads are, which places and tokens they attend to, and what their maps look like.
+"""The attention statistics: how broad heads are, which places and tokens they attend to, and what their maps look like.
 
 All of it is measured of the pattern of pieces, text by text, in the pass in which heads are scored; what is kept are
 sums by cluster.

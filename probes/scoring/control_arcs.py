@@ -1,4 +1,4 @@
-"""Control arcs: random right answers at the distances of gold, for the same heads on the same items."""
+"""Control arcs: random gold at the distances of gold, for the same heads on the same items."""
 
 from __future__ import annotations
 

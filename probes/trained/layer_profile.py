@@ -45,8 +45,8 @@ def layer_table(
 
     Layer 0 is the embedding of a word's pieces, layer l the outputs of all heads of the l-th layer, each reduced to
     COMPONENTS. `accuracy` is that of a classifier on the layer alone, `cumulative` that of one on layers 0 to l; both
-    have their selectivity beside them. The expected layer is NaN where the gain of all layers together is not surely
-    above 0, for then it can be anything. `step` is called after each task.
+    have their selectivity beside them. The expected layer is NaN where the gain of all layers together is not
+    significantly above 0, for then it can be anything. `step` is called after each task.
     """
     if not probing.posed:
         return pd.DataFrame()

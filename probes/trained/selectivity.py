@@ -1,4 +1,4 @@
-"""Control tasks, and how far a classifier is above itself on one, or above a rival, with intervals over clusters."""
+"""Control tasks, and how far a classifier is above itself on one, or above a baseline, with intervals over clusters."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def lead_columns(
     heads: Float[np.ndarray, "example head"],
     rivals: Float[np.ndarray, "example _head"],
 ) -> dict[str, object]:
-    """Return the columns that say how far heads lead a rival on the same examples of the report split.
+    """Return the columns that say how far heads lead a baseline on the same examples of the report split.
 
-    `heads` and `rivals` are hits; there is one rival for all heads, or one for each. The lead is a difference of
+    `heads` and `rivals` are hits; there is one baseline for all heads, or one for each. The lead is a difference of
     accuracies, in [-1, 1], with its 95 % interval. p is one-sided, of "the head leads by nothing", and corrected for
     the number of heads (Holm 1979); both go by documents (`probes.evidence.leads.Documents`). NaN for fewer than two.
     """

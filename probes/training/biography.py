@@ -61,7 +61,7 @@ class Course:
         return best
 
     def best_hits(self) -> Numbers:
-        """[step, group] Hits of the best head of each step, which is chosen on the other half of the groups.
+        """[step, group] Hits of the best head of each step, which is selected on the other half of the groups.
 
         The best of many heads looks better than it is on the items that chose it. So groups with items are dealt into
         two halves, and each half is told of the head that is best on the other one. NaN where there are fewer than two.

@@ -1,4 +1,4 @@
-"""When the roles of a training come, how sure that is, and in which order."""
+"""When the roles of a training run have their onset, with what uncertainty, and in which order."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Timeline:
     """One row a seed and question; with several seeds also one for all (seed -1): the median over seeds, its interval
     from resamples of seeds and, within each, of clusters. onset: the step at which half of the rise is done (`Ramps`),
     inf where there is none; after, by: the checkpoints around it; found: seeds with an onset; sure: fraction of
-    resamples with one. Margins are those of each checkpoint's best head, chosen on the other half of the texts. role:
+    resamples with one. Margins are those of each checkpoint's best head, selected on the other half of the texts. role:
     whether the label stands for itself (`is_role`)."""
     order: pd.DataFrame
     """One row a pair, of roles or of kinds: the fraction of resamples in which `one` comes first, ties half; NaN where

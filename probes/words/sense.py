@@ -29,7 +29,7 @@ class Decided:
 
     @property
     def label(self) -> str:
-        """Noun and sense, band of distance, side of the cue, and whether there is a rival."""
+        """Noun and sense, band of distance, side of the cue, and whether there is a baseline."""
         distance = abs(self.cue - self.noun)
         band = next((name for far, name in _BANDS if distance <= far), "distance>=7")
         side = "cue before" if self.cue < self.noun else "cue after"
@@ -53,7 +53,7 @@ class Sense:
     >>> sentence = Sentence("s", words, frozen_ints([-1] * n), ("",) * n, mentions=mentions, kind="bank: money")
     >>> asked = Sense().targets(Document("d", (sentence,)))["noun->cue"]
     >>> int(asked.query[0]), int(asked.gold[0][0]), asked.label[0]
-    (2, 0, 'bank: money, distance=2-3, cue before, no rival')
+    (2, 0, 'bank: money, distance=2-3, cue before, no baseline')
     """
 
     name: ClassVar[str] = "sense"

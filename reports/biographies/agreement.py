@@ -23,8 +23,8 @@ FEWEST: Final = 50
 class Follower:
     """The best head of one seed, direction and label at one step.
 
-    Fractions; the margin is over the strongest baseline, of heads that are chosen on one half of the texts and told on
-    the other.
+    Fractions; the margin is over the strongest baseline, of heads that are selected on one half of the texts and
+    evaluated on the other.
     """
 
     label: str

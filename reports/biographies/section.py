@@ -148,14 +148,14 @@ class HeadBiographies:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What was followed and what was found, in short."""
+        """What was followed and what was found."""
         seeds = f"{len(self.seeds)} seeds" if len(self.seeds) > 1 else f"seed {self.seeds[0]}"
         scope = (
             f"All heads of {seeds} were scored at {count(len(self.steps))} checkpoints, from step "
             f"{count(self.steps[0])} to step {count(self.steps[-1])}."
         )
         if not self.onsets:
-            none = f"None of the {count(self.asked)} roles that were looked for had an onset."
+            none = f"None of the {count(self.asked)} roles that were tested had an onset."
             return tuple(part for part in (scope, none, self.behaviour) if part)
         first, last = self.onsets[0], self.onsets[-1]
         found = (
@@ -164,7 +164,9 @@ class HeadBiographies:
             f"(step {count(round(last.onset))}, interval {last.interval})."
         )
         lives = ", ".join(f"{course.life} {course.heads}" for course in self.courses)
-        return tuple(part for part in (scope, found, self.order, f"Lives of heads: {lives}.", self.behaviour) if part)
+        return tuple(
+            part for part in (scope, found, self.order, f"Trajectories of heads: {lives}.", self.behaviour) if part
+        )
 
 
 def head_biographies(run: RunFolder, rule: RunThresholds) -> HeadBiographies | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from reports.baseline_names import shown_baseline
 from reports.formats import MISSING, count, escaped, percent
 from reports.run.biography_tables import MAIN, TABLES
 from reports.tables.cells import Cell, TextColumn
@@ -48,8 +49,10 @@ ONSETS: Final = (
 
 def _baseline(row: Follower) -> Cell:
     told = percent(row.baseline_accuracy)
-    bracketed = f"{told} ({escaped(row.baseline)})"
-    return Cell(told, row.baseline, sort=float(row.baseline_accuracy), quiet="muted", markdown=bracketed)
+    bracketed = f"{told} ({escaped(shown_baseline(row.baseline))})"
+    return Cell(
+        told, shown_baseline(row.baseline), sort=float(row.baseline_accuracy), quiet="muted", markdown=bracketed
+    )
 
 
 _MARGIN: Final = TABLES["biography_curves"]["margin"]
@@ -64,7 +67,7 @@ FOLLOWERS: Final = (
     SCORED["baseline_accuracy"].shown("Strongest baseline, %", write=_baseline),
     _MARGIN.shown(unit=False, look="strong"),
     _MARGIN.shown_interval(),
-    SCORED["excess"].shown("Over itself at first"),
+    SCORED["excess"].shown("Over itself at the first checkpoint"),
     SCORED["n"].shown(),
 )
 
@@ -108,13 +111,13 @@ MATCHES: Final = (
     PAIRED["same_role_chance"].shown("by chance, %"),
 )
 
-NARROWS: Final = "was a generalist and became a specialist, whatever else it did"
+NARROWS: Final = "was a generalist and became a specialist, in any of these trajectories"
 
 SHOWN: Final[Mapping[str, tuple[str, Sequence[TextColumn]]]] = {
-    "onsets": ("When roles came, in their order", ONSETS),
+    "onsets": ("Onsets of roles, the earliest first", ONSETS),
     "followers": ("The best head of each seed, at its best step and at the last one", FOLLOWERS),
-    "courses": ("Heads by their life", COURSES),
-    "lives": ("Lives of heads", LIVES),
-    "matched": ("Is it the same head? Heads matched by the distance of their maps", MATCHES),
+    "courses": ("Heads by trajectory", COURSES),
+    "lives": ("Trajectories of heads", LIVES),
+    "matched": ("Heads matched by the distance of their maps", MATCHES),
 }
 "Name -> title and columns of each table."

@@ -49,7 +49,7 @@ class ClaimsPage:
     def heading(self) -> str:
         """What the claims are about."""
         changed = all(one.claim in INTERVENTIONS for one in self.claims)
-        return "What training needs of attention heads" if changed else "What textbooks say of attention heads"
+        return "Claims about attention heads in training" if changed else "Textbook claims about attention heads"
 
     @property
     def lead(self) -> str:

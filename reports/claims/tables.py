@@ -35,9 +35,7 @@ STATEMENTS: Final = Table(
         *ends("", "the number", cost),
         _N,
         text("verdict", "What the rule makes of the interval.", (HOLDS, FAILS, OPEN)),
-        text(
-            "kind", "A claim is counted; what holds by arithmetic is not, nor a number on which nothing hangs.", KINDS
-        ),
+        text("kind", "A claim is counted; what holds by arithmetic is not, nor a number that decides nothing.", KINDS),
         text("why", "Why it is not counted; empty for a claim."),
     ),
 )

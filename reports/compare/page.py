@@ -20,22 +20,23 @@ from reports.templates.environment import assets, environment
 METHOD: Final = (
     (
         "Role",
-        "A label that stands for itself (no pooled label, 50 scored words or more) in which a head has a grade: "
-        "surely above every baseline and control of its run, and by enough. It is told in one variant, the one in "
-        "which both runs have a head with a grade, or else one of them, by the largest margin.",
+        "A label that stands for itself (no pooled label, 50 scored words or more) in which a head has a grade: its "
+        "lead over every baseline and control of its run is significant and above the margin of [verdict]. It is "
+        "reported in one direction: one in which both runs have a head with a grade, else one of them, by the largest "
+        "margin.",
     ),
     (
         "Role of a checkpoint",
         "A checkpoint (RUN@seed-1@step-500) has no corrected test. There a head has a role where the 95 % interval of "
-        "its margin lies above 0 and the margin is large enough, against the baselines alone. The chosen head is the "
-        "best of all texts; its accuracy is that of heads chosen on one half of the texts and told on the other, with "
-        "an interval as wide as that head’s own. What became of one head is told on the texts that also chose it, so "
-        "that the first run looks a little better than it is.",
+        "its margin lies above 0 and the margin is large enough, against the baselines alone. The selected head is "
+        "the best on all texts. Its accuracy is held out: heads are selected on one half of the texts and evaluated "
+        "on the other; the interval is as wide as that head’s own. The change of a single head is evaluated on the "
+        "texts that also selected it, which favours the first run a little.",
     ),
     (
         "Difference",
-        "Accuracy in the second run minus that in the first, in percentage points, each of the head that the run chose "
-        "on its selection split, told on the report split.",
+        "Accuracy in the second run minus that in the first, in percentage points, each of the head that the run "
+        "selected on its selection split, evaluated on the report split.",
     ),
     (
         "Interval, paired",
@@ -46,17 +47,18 @@ METHOD: Final = (
     (
         "Interval, not paired (∥)",
         "Elsewhere it follows from the intervals of both numbers as if they were independent (Zou and Donner 2008). "
-        "Runs on the same texts mostly err alike, so it is too wide, and what is called sure is surer yet.",
+        "Runs on the same texts mostly err alike, so this interval is too wide and the test conservative.",
     ),
     (
         "Adjusted p",
-        "Corrected for all differences on this page by Benjamini and Hochberg: of those that are called sure, on "
-        "average a share of at most alpha is none (proven for independent questions; variants of a label are not).",
+        "Corrected for all differences on this page by Benjamini and Hochberg: of those called significant, on "
+        "average at most a share alpha is false (proven for independent tests; the directions of a label are not "
+        "independent).",
     ),
     (
-        "The head before",
-        "The head of the second run that the first run’s chosen head is held to be, and how far its accuracy changed: "
-        "what became of that head, whoever is the best now.",
+        "The previous head",
+        "The head of the second run that corresponds to the head selected in the first, and how far its accuracy "
+        "changed, whichever head is the best in the second run.",
     ),
 )
 "Terms and what they mean."

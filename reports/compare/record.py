@@ -70,7 +70,7 @@ def read_compared(folder: Path) -> Comparison:
         return Comparison(runs, pairs, str(record["headscope"]))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         what = (
-            f"not the record of a comparison ({type(error).__name__}: {error}); make it anew with 'headscope compare'"
+            f"not the record of a comparison ({type(error).__name__}: {error}); make it again with 'headscope compare'"
         )
         raise ValueError(one_line(f"{path}: {what}")) from error
 

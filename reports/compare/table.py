@@ -13,26 +13,26 @@ import pandas as pd
 from reports.formats import percent, signed, signed_interval
 
 SAME, LEADS, MOVED, TURNED, LOST, GAINED, NONE = (
-    *("same head", "another head leads", "moved", "read another way", "lost", "gained", ""),
+    *("same head", "another head leads", "moved", "another direction", "lost", "gained", ""),
 )
 
 CHANGES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        SAME: "the head that was chosen for it is chosen again",
-        LEADS: "another head is chosen, but the one chosen before still has a grade in it",
-        MOVED: "another head is chosen, and the one chosen before has none in it any more",
-        TURNED: "both runs have a head with a grade, but in different variants",
-        LOST: "the first run’s chosen head has a grade in it, none that the second run chose has",
-        GAINED: "the second run’s chosen head has a grade in it, none that the first run chose has",
+        SAME: "the same head is selected in both runs",
+        LEADS: "another head is selected, and the previous one still has a grade in it",
+        MOVED: "another head is selected, and the previous one has no grade in it any more",
+        TURNED: "both runs have a head with a grade, in different directions",
+        LOST: "the selected head of the first run has a grade in it, no selected head of the second has",
+        GAINED: "the selected head of the second run has a grade in it, no selected head of the first has",
     }
 )
 "What can become of a role, and what that means."
 
 _SAID: Final = {
     SAME: ("stays", "stay", "with the same head"),
-    LEADS: ("has", "have", "another head ahead of the one before"),
+    LEADS: ("has", "have", "another selected head, and the previous one keeps its grade"),
     MOVED: ("moved", "moved", "to another head"),
-    TURNED: ("is", "are", "read in another direction"),
+    TURNED: ("is", "are", "found in another direction"),
     LOST: ("is", "are", "lost"),
     GAINED: ("is", "are", "gained"),
 }
@@ -56,7 +56,7 @@ HEAD_CHANGES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class RunPair:
-    """Two runs held against each other."""
+    """Two runs compared with each other."""
 
     one: str
     other: str
@@ -110,7 +110,7 @@ class RunPair:
     def _about_roles(self) -> tuple[str, ...]:
         found, total = self.counts, len(self.roles)
         if not total:
-            return (f"Neither {self.one} nor {self.other} has a role: no chosen head has a grade in a label.",)
+            return (f"Neither {self.one} nor {self.other} has a role: no selected head has a grade in a label.",)
         parts = [
             f"{number} {one if number == 1 else more} {rest}"
             for change, (one, more, rest) in _SAID.items()
@@ -127,14 +127,14 @@ class RunPair:
         sure = tested[tested["sure"]]
         up, down = int((sure["difference"] > 0).sum()), int((sure["difference"] < 0).sum())
         said = (
-            f"The best head’s accuracy surely differs in {len(sure)} of {len(tested)} label–variant pairs: "
-            f"{self.other} is higher in {up} and lower in {down}."
+            f"The accuracy of the selected head differs significantly in {len(sure)} of {len(tested)} label–direction "
+            f"pairs: {self.other} is higher in {up} and lower in {down}."
         )
         if sure.empty:
             return (said,)
         return (
             said,
-            f"The largest sure difference: {told(sure.sort_values('difference', key=abs).iloc[-1].to_dict())}.",
+            f"The largest significant difference: {told(sure.sort_values('difference', key=abs).iloc[-1].to_dict())}.",
         )
 
     def _about_heads(self) -> str:
@@ -152,8 +152,8 @@ def _verdicts_alone(gone: pd.DataFrame) -> tuple[str, ...]:
     """Say in how many of the roles that were lost or gained only a verdict changed."""
     alone = int((~gone["sure"]).sum())
     said = (
-        f"In {alone} of the {len(gone)} lost or gained the accuracies do not surely differ: there a verdict changed, "
-        "which a number near its threshold may do by chance."
+        f"In {alone} of the {len(gone)} lost or gained the accuracies do not differ significantly: there a verdict "
+        "changed, which can happen by chance near a threshold."
     )
     return (said,) if alone else ()
 
@@ -162,7 +162,10 @@ def _both(kept: pd.DataFrame) -> tuple[str, ...]:
     """Say in how many of the roles that both runs have accuracy fell or rose."""
     sure = kept.loc[kept["sure"], "difference"]
     fell, rose = int((sure < 0).sum()), int((sure > 0).sum())
-    said = f"Of the {len(kept)} that both have, the chosen head is surely less accurate in {fell}, more in {rose}."
+    said = (
+        f"Of the {len(kept)} that both have, the selected head is significantly less accurate in {fell}, more in "
+        f"{rose}."
+    )
     return (said,) if len(kept) else ()
 
 

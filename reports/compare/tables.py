@@ -63,7 +63,7 @@ COMPARED: Final = Table(
         p_column(
             "partner_p_adjusted", "Corrected p-value of the partner's difference; missing where nothing was tested."
         ),
-        text("change", "What became of the role between the runs; empty where neither has it."),
+        text("change", "Change of the role between the runs; empty where neither has it."),
         flag("role", "Whether this is the direction in which the label is reported as a role."),
     ),
 )
@@ -80,7 +80,7 @@ HEADS: Final = Table(
         text("other_role", "Main role of the partner in the second run; empty without one."),
         whole("one_roles", "Number of roles of the head in the first run."),
         whole("other_roles", "Number of roles of the partner in the second run."),
-        text("change", "What became of the head between the runs."),
+        text("change", "Change of the head between the runs."),
         text("largest", "Label and direction in which its accuracy differs most; empty without one."),
         fraction("largest_from", "Its accuracy there in the first run; missing without a counterpart."),
         fraction("largest_to", "The partner's accuracy there in the second run; missing without a counterpart."),

@@ -21,7 +21,7 @@ Row = Mapping[str, Any]
 RUNS: Final = (
     TextColumn("Run", lambda run: run.name, "row"),
     TextColumn("Model", lambda run: run.model, "text"),
-    TextColumn("Told on", lambda run: run.texts, "text"),
+    TextColumn("Evaluated on", lambda run: run.texts, "text"),
     TextColumn("Made", lambda run: run.made, "text"),
 )
 
@@ -45,7 +45,7 @@ LABEL: Final = (
 CHANGED: Final = (
     COMPARED["difference"].shown("difference", write=_difference),
     COMPARED["p_adjusted"].shown("adjusted p"),
-    _head(COMPARED, "partner", "head before"),
+    _head(COMPARED, "partner", "previous head"),
     COMPARED["partner_difference"].shown_beside("its difference"),
     COMPARED["n"].shown(only="page"),
 )
@@ -93,5 +93,5 @@ def head_table(pair: RunPair) -> TextTable:
 
 def head_counts(pair: RunPair) -> TextTable:
     """Return how many heads changed in which way."""
-    columns = (TextColumn("what became of heads", lambda row: row[0], "row"), TextColumn("heads", lambda row: row[1]))
+    columns = (TextColumn("changes of heads", lambda row: row[0], "row"), TextColumn("heads", lambda row: row[1]))
     return TextTable.of("Heads", columns, pair.head_counts.items())

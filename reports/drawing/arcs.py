@@ -19,7 +19,7 @@ SHOW_ALL: Final = 26
 "Sentences up to this many words are shown whole; in longer ones, words far from every asked arc are left out."
 
 FAINT: Final = 0.05
-"Second and third answers of an asked word are drawn from this weight on, right ones always."
+"Second and third answers of an asked word are drawn from this weight on, correct ones always."
 
 _GAP, _PAD, _TALLEST = 16.0, 2.0, 130.0
 
@@ -192,7 +192,7 @@ def _arc(
     top = base - rise * 4 / 3
     path = f"M{left:.1f} {base - 1:.1f}C{left:.1f} {top:.1f} {right:.1f} {top:.1f} {right:.1f} {base - 5:.1f}"
     arrow = f"M{right - 3.2:.1f} {base - 6.5:.1f}h6.4l-3.2 6.5z"
-    judged = {"right": ", right", "wrong": ", not right", "other": ""}[kind]
+    judged = {"right": ", correct", "wrong": ", incorrect", "other": ""}[kind]
     title = f"{_word(query, words)} → {_word(key, words)}: {100 * weight:.0f} % of its attention{judged}"
     return DrawnArc(query, key, weight, kind, path, arrow, title)
 

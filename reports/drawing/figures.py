@@ -64,7 +64,7 @@ def draw_heat_maps(maps: Sequence[dict[str, Any]], layers: int, heads: int, titl
         bar.set(xticks=[], yticks=[0, 50, 100], yticklabels=["0", "50", "100 %"])
         _bare(bar)
         if any(any(one["grade"]) for one in maps):
-            said = "framed: the chosen head; dotted: heads with a grade"
+            said = "framed: the selected head; dotted: heads with a grade"
             figure.text(0.4 / page_width, 0.08 / page_height, said, fontsize=7.5, color=MUTED)
     return figure
 
@@ -91,7 +91,7 @@ def _heat_map(axes: Axes, one: dict[str, Any], layers: int, heads: int, *, numbe
 
 @dataclass(frozen=True)
 class ComparedHead:
-    """The selected head of one run beside its rivals, where runs are drawn; fractions are NaN where there is none."""
+    """The selected head of one run beside its baselines, where runs are drawn; NaN is no number."""
 
     label: str
     "The run."
@@ -116,12 +116,12 @@ Drawn = BestHead | ComparedHead
 
 
 def save_best_heads(rows: Sequence[Drawn], title: str, path: Path, *, verdicts: bool = True) -> None:
-    """Write accuracy with interval and rivals of every row to `path`.png and `path`.pdf."""
+    """Write accuracy with interval and baselines of every row to `path`.png and `path`.pdf."""
     _save(draw_best_heads(rows, title, verdicts=verdicts), path)
 
 
 def draw_best_heads(rows: Sequence[Drawn], title: str, *, verdicts: bool = True) -> Figure:
-    """Draw accuracy with interval and rivals of every row.
+    """Draw accuracy with interval and baselines of every row.
 
     With `verdicts` the dots of heads with a grade are filled and all others hollow; without, all are filled.
     """
@@ -156,7 +156,7 @@ def _series(rows: Sequence[Drawn], *, verdicts: bool) -> dict[str, tuple[str, st
     hollow = [np.nan if row.grade or not verdicts else row.accuracy for row in rows]
     dot = {"ms": 5, "zorder": 4}
     return {
-        "graded head, 95 % interval" if verdicts else "chosen head, 95 % interval": ("o", HEAD_BLUE, filled, dot),
+        "graded head, 95 % interval" if verdicts else "selected head, 95 % interval": ("o", HEAD_BLUE, filled, dot),
         "no grade": ("o", HEAD_BLUE, hollow, dot | {"mfc": "white", "mew": 1.2}),
         "strongest baseline": ("|", BASELINE_ORANGE, [row.baseline_accuracy for row in rows], {"ms": 9, "mew": 2}),
         "lexical table": ("D", MUTED, [row.lexical_accuracy for row in rows], {"ms": 4.2, "mew": 1, "mfc": "none"}),

@@ -47,7 +47,7 @@ class Findings:
 
     @property
     def models(self) -> list[str]:
-        """The models that findings were held against, the control last."""
+        """The models that findings were compared with, the control last."""
         return [one["model"] for one in sorted(self.record["models"], key=lambda one: one["control"])]
 
     @property
@@ -56,7 +56,7 @@ class Findings:
         return [one["model"] for one in self.record["models"] if one["control"]]
 
     def results(self, finding: str) -> dict[str, dict[str, Any]]:
-        """Return the result of each model that a finding was held against, by its name."""
+        """Return the result of each model that a finding was compared with, by its name."""
         found = {one["model"]: one for one in self.record["results"] if one["finding"] == finding}
         return {model: found[model] for model in self.models if model in found}
 
@@ -163,6 +163,6 @@ def read_findings(folder: Path) -> Findings:
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such file; 'headscope reproduce' makes it") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        what = f"not the record of findings ({type(error).__name__}: {error}); 'headscope reproduce' makes it anew"
+        what = f"not the record of findings ({type(error).__name__}: {error}); 'headscope reproduce' makes it again"
         raise ValueError(one_line(f"{path}: {what}")) from error
     return found

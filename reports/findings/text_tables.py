@@ -58,7 +58,7 @@ def _claim(row: Row) -> Cell:
 def _verdict(model: str, row: Row) -> Cell:
     result = row[1]["results"].get(model)
     if not result:
-        return verdict_cell("not asked")
+        return verdict_cell("not tested")
     told, read = verdict_cell(result["verdict"]), provenance(row[1])
     return replace(told, aside=f"({read})") if read and result["runs"] else told
 
@@ -134,7 +134,7 @@ MOVED: Final = (
 
 def moved(found: Findings) -> TextTable:
     """Return the verdicts that are other ones than in the record before, and why."""
-    return TextTable.of("Verdicts that moved", MOVED, found.record.get("moved", ()))
+    return TextTable.of("Changed verdicts", MOVED, found.record.get("moved", ()))
 
 
 def _hash(run: Mapping[str, Any]) -> Cell:

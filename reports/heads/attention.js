@@ -1,5 +1,5 @@
 
-/* Heads at work: one sentence at a time, with the arcs of the chosen head. Keys and weights are bytes in turn. */
+/* Examples: one sentence at a time, with the arcs of the chosen head. Keys and weights are bytes in turn. */
 function headsAtWork(root) {
   const data = JSON.parse(root.querySelector("script").textContent), { sentences, relations, roles } = data;
   const [headSelect, sentence, relation, least, ends, pieces] = ["head", "sentence", "relation", "least", "ends", "pieces"].map((name) => root.querySelector(`[data-role=${name}]`));
@@ -107,13 +107,13 @@ function headsAtWork(root) {
     for (const one of list.querySelectorAll("button")) one.setAttribute("aria-pressed", Number(one.dataset.word) === kept);
     if (query !== null) {
       const keys = row(query).map(({ key, weight }) => `${isolated(key)} ${share(weight)}`).join(", ");
-      const wanted = right.has(query) ? `; right: ${right.get(query).map(isolated).join(", ")}` : "";
-      readout.textContent = `${isolated(query)} attends to ${keys || "nothing that was kept"}${wanted}`;
+      const wanted = right.has(query) ? `; correct: ${right.get(query).map(isolated).join(", ")}` : "";
+      readout.textContent = `${isolated(query)} attends to ${keys || "no stored key"}${wanted}`;
       return;
     }
     const asked = [...right.keys()].filter((one) => one < text.words.length), hits = asked.filter((one) => right.get(one).includes(row(one)[0]?.key));
     const main = rightOf();
-    const found = main === undefined ? (relation.value === MAIN ? "it has no main role that is asked about here, so no arcs are marked" : "no arcs are marked") : asked.length ? `${named(main)}: the strongest key is right for ${hits.length} of ${asked.length} words` : `${named(main)}: this sentence has none`;
+    const found = main === undefined ? (relation.value === MAIN ? "it has no main role on these sentences, so no arcs are marked" : "no arcs are marked") : asked.length ? `${named(main)}: the strongest key is correct for ${hits.length} of ${asked.length} words` : `${named(main)}: this sentence has none`;
     readout.textContent = `Head ${head} · ${found}`;
   }
 

@@ -34,9 +34,9 @@ def shape(source: CardSource, name: str) -> CardPart | None:
             top = max(of_kind, key=lambda row: float(row["value"]))
             named.append((top, said.format(top["measure"])))
     biases = [row["measure"] for row in rows if row["kind"] == "sieve" and row["p_adjusted"] < 0.05]
-    sentences = (f"Surely biased to: {', '.join(biases)}.",) if biases else ()
+    sentences = (f"Significantly biased to: {', '.join(biases)}.",) if biases else ()
     cells = tuple((said, *_amount(row, said)) for row, said in named)
-    return CardPart("Shape of its maps", sentences, ("measure", "value", "interval", "of an even map"), cells)
+    return CardPart("Attention statistics", sentences, ("measure", "value", "interval", "uniform map"), cells)
 
 
 def _amount(row: Mapping[Any, Any], said: str) -> tuple[str, str, str]:
@@ -68,7 +68,7 @@ def circuits(source: CardSource, name: str) -> CardPart | None:
         for column, text in CIRCUITS.items()
         if column in row and row[column] == row[column]
     )
-    return CardPart("Its weights alone", said, ("measure", "value"), cells)
+    return CardPart("From its weights alone", said, ("measure", "value"), cells)
 
 
 def classifiers(source: CardSource, name: str) -> CardPart | None:
@@ -97,4 +97,4 @@ def biography(source: CardSource, name: str) -> CardPart | None:
     cells = tuple(
         (str(row["seed"]), str(row["life"]), row["first_role"] or MISSING, row["last_role"] or MISSING) for row in rows
     )
-    return CardPart("In training", (), columns, cells) if cells else None
+    return CardPart("Training trajectory", (), columns, cells) if cells else None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
+from reports.baseline_names import shown_baseline
 from reports.drawing.arcs import diagram
 from reports.formats import MISSING, decimal, interval, names, percent, signed, signed_interval
 from reports.heads.role_marks import RoleName
@@ -29,7 +30,7 @@ NEAREST: Final = 3
 "Nearest heads that a card tells, and labels of a head that one line tells."
 
 ROLE_COLUMNS: Final = (
-    *("label", "variant", "accuracy, %", "interval", "strongest rival, %", "margin", "interval", "grade"),
+    *("label", "direction", "accuracy, %", "interval", "strongest baseline, %", "margin", "interval", "grade"),
 )
 "What a card tells of a role."
 
@@ -76,7 +77,7 @@ class CardSource:
 
     @cached_property
     def main_roles(self) -> Mapping[str, str]:
-        """The label in which each head is most surely above its rivals, of heads that have a grade in any."""
+        """The label in which each head is most significantly above its baselines, of heads that have a grade in any."""
         return {name: label for name, (_, label) in main_roles(self.rows).items()}
 
     def of_head(self, table: str, name: str) -> list[dict[Any, Any]]:
@@ -104,14 +105,14 @@ def roles(source: CardSource, name: str) -> CardPart | None:
     noted = rows[rows["graded"] | rows["selected"]]
     kinds = rows[["graded", "selected"]].sum()
     said = [
-        f"A grade in {kinds['graded']} of {len(rows)} label–variant pairs that it was tested in; "
-        f"the best head of the selection split in {kinds['selected']}."
+        f"A grade in {kinds['graded']} of {len(rows)} label–direction pairs in which it was tested; selected as the "
+        f"best head in {kinds['selected']}."
     ]
     if noted.empty:
         noted = rows.head(1)
-        said.append("Its surest margin:")
+        said.append("The margin with the highest lower end:")
     elif len(noted) > MOST:
-        said.append(f"The {MOST} surest of {len(noted)}:")
+        said.append(f"The {MOST} with the highest lower end of the margin, of {len(noted)}:")
     shown = noted.head(MOST)[[*ROLE_READ]].to_dict("records")
     return CardPart("Roles", tuple(said), ROLE_COLUMNS, tuple(_role(row) for row in shown))
 
@@ -121,9 +122,9 @@ def _role(row: Mapping[object, object]) -> tuple[str, ...]:
     return (
         *(f"{row['probe']}: {row['label']}", str(row["variant"])),
         *(percent(numbers["accuracy"]), interval(numbers["ci_low"], numbers["ci_high"])),
-        f"{percent(numbers['baseline_accuracy'])} ({row['baseline']})",
+        f"{percent(numbers['baseline_accuracy'])} ({shown_baseline(row['baseline'])})",
         *(signed(numbers["margin"]), signed_interval(numbers["margin_low"], numbers["margin_high"])),
-        grade_name(int(str(row["grade"]))) + (", chosen" if row["selected"] else ""),
+        grade_name(int(str(row["grade"]))) + (", selected" if row["selected"] else ""),
     )
 
 
@@ -159,7 +160,7 @@ OVERLAPS: Final[Mapping[str, str]] = {
 
 
 def subspaces(source: CardSource, name: str) -> CardPart | None:
-    """How much of its subspaces the head shares with the others, beside fresh weights."""
+    """How much of its subspaces the head shares with the others, beside randomly initialised weights."""
     table = source.run.studies.get("subspaces")
     if table is None:
         return None
@@ -172,7 +173,7 @@ def subspaces(source: CardSource, name: str) -> CardPart | None:
             top = own.iloc[int(own["overlap"].argmax())]
             most = f"{top['other'] if top['name'] == name else top['name']} ({decimal(float(top['overlap']))})"
             rows.append((said, decimal(own["overlap"].mean()), decimal(fresh["overlap"].mean()), most))
-    columns = ("shared with another head", "mean", "with fresh weights", "most with")
+    columns = ("shared with another head", "mean", "with randomly initialised weights", "most with")
     return CardPart("Subspaces", (), columns, tuple(rows)) if rows else None
 
 

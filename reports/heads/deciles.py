@@ -16,9 +16,9 @@ def whole_distribution(source: CardSource, name: str) -> CardPart | None:
         return None
     one = described[-1]
     said = (
-        f"{one['description']} On held-out text that is right for {percent(one['accuracy'])} % of words; the offset "
-        f"“{one['offset']}” is for {percent(one['offset_accuracy'])} % ({signed(one['gain'])} points), and "
-        f"descriptions of a randomly initialised model for {percent(one['random_accuracy'])} %.",
+        f"{one['description']} Accuracy on held-out text: {percent(one['accuracy'])} %; of the offset "
+        f"“{one['offset']}”: {percent(one['offset_accuracy'])} % (difference {signed(one['gain'])} points); of "
+        f"descriptions of a randomly initialised model: {percent(one['random_accuracy'])} %.",
         f"Other words get {percent(one['between'])} % of its attention. Pairs of words by attention, the tenth decile "
         "first:",
     )

@@ -17,7 +17,7 @@ def explained(source: CardSource, name: str) -> CardPart | None:
     """How much of a head's attention between words its roles explain, scope by scope."""
     rows = source.of_head("heads", name)
     said = tuple(_said(row, f"In {row['scope']}s: " if len(rows) > 1 else "") for row in rows)
-    return CardPart("What its roles explain", said) if said else None
+    return CardPart("Attention explained by its roles", said) if said else None
 
 
 def _said(row: Mapping[Any, Any], begin: str) -> str:

@@ -73,7 +73,7 @@ def head_profile(runs: Sequence[RunFolder], step: Step = silent) -> Profile:
     columns = [(title, found) for title, make in MEASURES.items() if (found := _first(make, sources))]
     lines = [
         _line(name, roles[roles["name"] == name], [found.get(name, MISSING) for _, found in columns])
-        for name in each("heads told", heads.tolist(), step)
+        for name in each("heads", heads.tolist(), step)
     ]
     about = tuple((run.name, *_corpora(run)) for run in runs)
     return Profile(", ".join(named[0]), about, tuple(title for title, _ in columns), tuple(lines))

@@ -27,7 +27,7 @@ MOST_ROWS, MOST_MAPS = 15, 4
 def best_heads_figure(
     run: RunFolder, probe: str, path: str | Path | None = None, *, labels: Sequence[str] = (), title: str | None = None
 ) -> Figure:
-    """Draw the best head of every label of a probe with its 95 % interval, strongest rival and lexical table.
+    """Draw the best head of every label of a probe with its 95 % interval, strongest baseline and lexical table.
 
     Without `labels` they are the surest 15. With `path` it is also written, as PDF, PNG or SVG. Raises ValueError for a
     probe or label that the run did not score.

@@ -29,10 +29,10 @@ NUMBERS: Final[tuple[alt.Tooltip, ...]] = tuple(
         ("accuracy", "Q", "accuracy", ".1%"),
         ("ci_low", "Q", "interval from", ".1%"),
         ("ci_high", "Q", "interval to", ".1%"),
-        ("baseline", "N", "strongest rival", ""),
+        ("baseline", "N", "strongest baseline", ""),
         ("baseline_accuracy", "Q", "its accuracy", ".1%"),
         ("margin", "Q", "margin", "+.1%"),
-        ("mass", "Q", "attention on the right words", ".3f"),
+        ("mass", "Q", "attention on the correct words", ".3f"),
         ("grade", "O", "grade", ""),
     )
 )
@@ -58,13 +58,13 @@ def head_chart(run: RunFolder, label: str, probe: str | None = None, variant: st
     dots = base.mark_circle(size=14, opacity=1).encode(color=ink).transform_filter("datum.grade > 0")
     title = alt.Title(
         f"{question.label} · {question.variant}",
-        subtitle=f"{run.name}, {question.probe}: framed is the chosen head, dotted are heads with a grade",
+        subtitle=f"{run.name}, {question.probe}: framed: the selected head; dotted: heads with a grade",
     )
     return (cells + dots + frame).properties(width=alt.Step(CELL), height=alt.Step(CELL), title=title)
 
 
 def best_chart(run: RunFolder, probe: str | None = None) -> Any:
-    """Return the best heads with interval and rivals as an Altair chart, the MOST surest margins."""
+    """Return the best heads with interval and baselines as an Altair chart, the MOST surest margins."""
     scores, _ = page_scores(run.scores)
     every = [row for name in asked_probes(run, probe) for row in best_heads(scores, name) if row.n]
     found = sorted(every, key=lambda row: row.order)[:MOST]
@@ -82,11 +82,15 @@ def best_chart(run: RunFolder, probe: str | None = None) -> Any:
     table = base.mark_point(shape="diamond", color=MUTED, size=35).encode(x="lexical_accuracy:Q")
     rule = base.mark_point(shape="triangle", color=MUTED, size=35).encode(x="rule_accuracy:Q")
     told = (
-        "dot: best head with 95 % interval, filled with a grade; bar: strongest rival; diamond: lexical table; "
+        "dot: best head with 95 % interval, filled with a grade; bar: strongest baseline; diamond: lexical table; "
         "triangle: rule of grammar"
     )
     which = f"best heads{'' if probe is None else f' of {probe}'}"
-    many = f"the {len(found)} surest of {len(every)} labels and variants" if len(found) < len(every) else ""
+    many = (
+        f"the {len(found)} labels and directions of {len(every)} with the highest lower end of the margin"
+        if len(found) < len(every)
+        else ""
+    )
     title = alt.Title(f"{run.name}: {which}", subtitle=[told, many] if many else told)
     return (span + rival + table + rule + dots).properties(width=380, title=title)
 

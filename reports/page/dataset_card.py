@@ -29,12 +29,12 @@ def dataset_card(run: RunFolder, table: str, columns: Sequence[str], sizes: Mapp
         f"pandas: the same rows in one file, whose columns `{table}.schema.json` declares (JSON Schema, "
         f"version {VERSION}).",
         *("", "| split | rows |", "|---|--:|", *(f"| {split} | {count(rows)} |" for split, rows in sizes.items()), ""),
-        *("## What was read", "", f"- model: sha256 {about.model.sha256 or 'unknown'}"),
+        *("## Data and model", "", f"- model: sha256 {about.model.sha256 or 'unknown'}"),
         *(_corpus(split, one) for split, one in about.corpora.items()),
         *(f"- seed: {'unknown' if about.seed is None else about.seed}", "", "## Columns", ""),
         *(_column(table, column) for column in columns),
-        *("", "## What the numbers mean", "", *(f"- {escaped(term)}: {escaped(said)}" for term, said in MEANING)),
-        *("", "## What they do not mean", "", *(f"- {escaped(said)}" for said in LIMITS), ""),
+        *("", "## Glossary", "", *(f"- {escaped(term)}: {escaped(said)}" for term, said in MEANING)),
+        *("", "## Limits", "", *(f"- {escaped(said)}" for said in LIMITS), ""),
     ]
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""Whether what heads look at matters, in plain words: what a run found when it took heads away, or that it did not."""
+"""Whether heads have causal effects, in sentences: what a run measured by ablation, or that it did not."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ TOLD: Final = 3
 "Comparisons with random heads that the first screen tells in full."
 
 UNMEASURED: Final = (
-    "This run did not measure it. A head that looks at the right word need not be used by the model, and only taking "
-    'it away can tell. The table [ablation] of a config does that: behaviours = ["embedding"] for any model, '
-    '["loss", "grammar"] for one that predicts masked words.'
+    "This run did not measure causal effects. A head that attends to the correct word need not be used by the model; "
+    'only ablation can test that. The table [ablation] of a config asks for it: behaviours = ["embedding"] for any '
+    'model, ["loss", "grammar"] for one that predicts masked words.'
 )
 
 
@@ -38,18 +38,22 @@ def lost_without(name: str, found: Mapping[str, Any]) -> str:
     rows = costs.heads[costs.heads["name"] == name]
     if rows.empty:
         return ""
-    return f"Switched off alone, it {_effect(costs, rows.iloc[0])}."
+    return f"Ablated alone, it {_effect(costs, rows.iloc[0])}."
 
 
 def _effect(costs: Costs, row: Any) -> str:
     """Say what one head costs, and whether surely."""
     told, sure = f"{costs.told(row)} {costs.scale.unit}", row["p_adjusted"] < LEVEL
     if costs.distance:
-        more = "surely more than the median head does" if sure else "not surely more than the median head does"
+        more = (
+            "significantly more than the median head does"
+            if sure
+            else "not significantly more than the median head does"
+        )
         return f"moves the {costs.title} by {told}, {more}"
     if not sure:
-        return f"does not surely change the {costs.title} (cost {told})"
-    return f"surely {'costs' if row['cost'] > 0 else 'helps'} the {costs.title}: cost {told}"
+        return f"does not significantly change the {costs.title} (cost {told})"
+    return f"significantly {'worsens' if row['cost'] > 0 else 'improves'} the {costs.title} (cost {told})"
 
 
 def _contrasts(ablation: Ablations | None) -> Iterator[str]:
@@ -59,14 +63,13 @@ def _contrasts(ablation: Ablations | None) -> Iterator[str]:
         return
     more = sum(one.more for one in held)
     yield (
-        f"{'Yes' if more == len(held) else 'Partly' if more else 'Not that we can tell'}: the heads of a label, "
-        f"switched off together, were held against as many random heads of the same layers. In {more} of {len(held)} "
-        f"such comparison{'s' * (len(held) > 1)} they surely cost the model more."
+        "Ablated together, the heads of a label cost significantly more than as many random heads of the same layers "
+        f"in {more} of {len(held)} comparison{'s' * (len(held) > 1)}."
     )
     for one in held[:TOLD]:
         yield _contrast(one)
     if len(held) > TOLD:
-        yield f"The other {len(held) - TOLD} comparisons stand below."
+        yield f"The other {len(held) - TOLD} comparisons are in the section Ablation."
 
 
 def _contrast(one: Contrast) -> str:
@@ -108,6 +111,6 @@ def _patched(patching: Patched | None) -> Iterator[str]:
     cells = [cell for row in patching.cells for cell in row]
     gains = sum(cell.sure and cell.share > 0 for cell in cells)
     yield (
-        f"Given what they say in a sentence whose subject has the other number, {gains} of {len(cells)} heads, each "
-        "alone, surely bring some of the right verb form back."
+        f"Patched from a sentence whose subject has the other number, {gains} of {len(cells)} heads, each alone, "
+        "restore a significant part of the preference for the correct verb form."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from reports.baseline_names import shown_baseline
 from reports.formats import count, points
 from reports.page.methods_of_studies import of_studies
 from reports.run.folder import RunFolder
@@ -16,9 +17,9 @@ from reports.tables.grades import GRADES
 
 SOURCES: Final[Mapping[str, str]] = {
     "pretrained": "with its weights as published",
-    "random": "with fresh random weights",
-    "shuffled": "with its weights shuffled within each matrix",
-    "checkpoint": "a checkpoint of a training",
+    "random": "with randomly initialised weights",
+    "shuffled": "with its weights permuted within each matrix",
+    "checkpoint": "a checkpoint of a training run",
     "train": "trained in this run",
 }
 "model.source of a config -> what it means."
@@ -32,8 +33,8 @@ READ: Final[Mapping[str, str]] = {
 "scoring.maps of a config -> what was read of a head."
 
 REDUCED: Final[Mapping[str, str]] = {
-    "mean": "attention from the pieces of a word was averaged",
-    "first": "of the pieces of a word the first was taken as the one that attends",
+    "mean": "attention from the word pieces of a word was averaged",
+    "first": "of the word pieces of a word the first was taken as the one that attends",
 }
 "scoring.reduce of a config -> what was done with the pieces of a query."
 
@@ -53,7 +54,7 @@ def methods(
         ("Model", [*_model(record.model), *_training(config)]),
         ("Corpora", [*_corpora(record)]),
         ("Maps of words", [*_maps(scoring)]),
-        ("Questions and scores", [*_questions(config, rows)]),
+        ("Labels and scores", [*_questions(config, rows)]),
         ("Baselines", [*_rivals(rivals, control=False)]),
         ("Controls", [*_rivals(rivals, control=True), *_repeated(config)]),
         ("Intervals", [*_intervals(config)]),
@@ -108,32 +109,32 @@ def _corpora(record: RunRecord) -> Iterator[str]:
 def _maps(scoring: Mapping[str, Any]) -> Iterator[str]:
     maps, reduce = str(scoring.get("maps")), str(scoring.get("reduce"))
     if maps in READ:
-        yield f"Of every head was read {READ[maps]}, through hooks, with the model in evaluation mode."
+        yield f"Of every head the run read {READ[maps]}, through hooks, with the model in evaluation mode."
     if reduce in REDUCED:
         yield (
-            f"For maps of words, attention to the pieces of a word was summed, and {REDUCED[reduce]} (Clark et al. "
-            "2019, section 4.1). Special tokens keep what they get, but are no candidates, and neither is the word "
+            f"For word-level maps, attention to the word pieces of a word was summed, and {REDUCED[reduce]} (Clark et "
+            "al. 2019, section 4.1). Special tokens keep their attention, but are no candidates; neither is the word "
             "itself."
         )
     if "window_words" in scoring:
-        yield f"Probes that look beyond the sentence read windows of {scoring['window_words']} words."
+        yield f"Probes that read beyond the sentence read windows of {scoring['window_words']} words."
 
 
 def _questions(config: Mapping[str, Any], rows: Sequence[BestHead]) -> Iterator[str]:
     names = config.get("probes", {}).get("names") or list(dict.fromkeys(row.probe for row in rows))
     yield (
-        f"Probes: {', '.join(names)}. They asked {count(len({(row.probe, row.label) for row in rows}))} labels in "
-        f"{count(len(rows))} pairs of label and variant. A head is right on a query where its most attended candidate "
-        "is a right one; candidates that are exactly equal count as a random choice among them would on average. For "
-        "each pair the head with the highest accuracy on the selection split was chosen, and is told with its numbers "
-        "on the report split."
+        f"Probes: {', '.join(names)}. They have {count(len({(row.probe, row.label) for row in rows}))} labels in "
+        f"{count(len(rows))} label–direction pairs. A head is correct on a query where its most attended candidate is "
+        "a correct one; candidates that are exactly equal count as a random choice among them would on average. For "
+        "each pair the head with the highest accuracy on the selection split was selected, and is evaluated on the "
+        "report split."
     )
     probes = config.get("probes", {})
     if probes.get("trained"):
         yield (
-            "Besides, a logistic regression on the two attention values of a pair of words was trained for every head "
-            f"and relation, on {count(probes['trained_pairs'])} arcs a label and split at the most, beside a control "
-            "task with random labels (Hewitt and Liang 2019)."
+            "In addition, a logistic regression on the two attention values of a pair of words was trained for every "
+            f"head and relation, on {count(probes['trained_pairs'])} arcs a label and split at the most, beside a "
+            "control task with random labels (Hewitt and Liang 2019)."
         )
     if config.get("scoring", {}).get("metrics"):
         yield "Heads were also ranked by mass, reciprocal rank and area under the curve, on the report split."
@@ -141,11 +142,15 @@ def _questions(config: Mapping[str, Any], rows: Sequence[BestHead]) -> Iterator[
 
 def _rivals(rivals: Sequence[Rival], *, control: bool) -> Iterator[str]:
     """Yield what heads were held against."""
-    told = [f"{one.name} ({one.what})" if one.what else one.name for one in rivals if one.is_control == control]
+    told = [
+        f"{shown_baseline(one.name)} ({one.what})" if one.what else shown_baseline(one.name)
+        for one in rivals
+        if one.is_control == control
+    ]
     if told and not control:
-        yield f"{'; '.join(told)}. What a baseline learns it learned on the selection split."
+        yield f"{'; '.join(told)}. Baselines that learn were fitted on the selection split."
     elif told:
-        yield f"{'; '.join(told)}. Each is told by its head that is best on both splits together."
+        yield f"{'; '.join(told)}. Each is represented by its head that is best on both splits together."
     elif control:
         yield "The run had no controls."
 
@@ -154,10 +159,10 @@ def _repeated(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield how many models a control has."""
     controls = config.get("controls", {})
     if controls.get("random"):
-        yield f"Fresh weights were drawn {controls['random']} times."
+        yield f"Weights were randomly initialised {controls['random']} times."
     if controls.get("shuffled"):
         yield (
-            f"Of {controls.get('shuffles_tried', controls['shuffled'])} models with shuffled weights the "
+            f"Of {controls.get('shuffles_tried', controls['shuffled'])} models with permuted weights the "
             f"{controls['shuffled']} that are strongest on a sample of the selection split were taken."
         )
 
@@ -182,15 +187,15 @@ def _intervals(config: Mapping[str, Any]) -> Iterator[str]:
 def _tests(verdicts: Verdicts) -> Iterator[str]:
     margin = points(verdicts.rule.margin)
     yield (
-        f"That a head leads a rival by more than {margin} points was tested with the same regression, one-sided, with "
-        "t less its skewness (Hall 1992); against several rivals the largest p counts (Berger 1982). p was corrected "
-        "over the heads of a label (Holm 1979) and over the labels of the run by Benjamini and Yekutieli 2001, heads "
-        "being held to the selected share (Benjamini and Bogomolov 2014). It is no smaller than the chance that as few "
-        "documents lack all of those in which the head fails, were there as many as would bring its lead down to the "
-        f"margin. A head has a grade where this p is below {verdicts.rule.alpha:g} on the report split: 1 {GRADES[1]}, "
-        f"2 {GRADES[2]}, 3 {GRADES[3]}, tested in this order."
+        f"That a head leads a baseline by more than {margin} points was tested with the same regression, one-sided, "
+        "with t less its skewness (Hall 1992); against several baselines the largest p counts (Berger 1982). p was "
+        "corrected over the heads of a label (Holm 1979) and over the labels of the run by Benjamini and Yekutieli "
+        "2001, heads being held to the selected share (Benjamini and Bogomolov 2014). It is no smaller than the "
+        "chance that as few documents lack all of those in which the head fails, were there as many as would bring "
+        f"its lead down to the margin. A head has a grade where this p is below {verdicts.rule.alpha:g} on the report "
+        f"split: 1 {GRADES[1]}, 2 {GRADES[2]}, 3 {GRADES[3]}, tested in this order."
     )
     yield (
-        "The verdict on a question is yes where some head has a grade, no where the upper 95 % bound of every head's "
-        f"lead over all baselines and controls lies below {margin} points, and undecided otherwise."
+        "The verdict on a label and direction is yes where some head has a grade, no where the upper 95 % bound of "
+        f"every head's lead over all baselines and controls lies below {margin} points, and undecided otherwise."
     )

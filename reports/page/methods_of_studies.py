@@ -13,7 +13,7 @@ BEHAVIOUR: Final = Method(
     ("behaviour",),
     "Minimal pairs",
     "behaviour",
-    "Of two sentences that differ in one point the model had to prefer the right one (corpora: {corpora}; method: "
+    "Of two sentences that differ in one point the model had to prefer the correct one (corpora: {corpora}; method: "
     "{method}; seed of the grammar’s pairs: {seed}).",
 )
 
@@ -21,7 +21,7 @@ LIVES: Final = Method(
     ("biographies",),
     "Biographies",
     "biographies",
-    "Heads were scored at every checkpoint of the training (steps: {steps}; labels: {labels}) with {replicates} "
+    "Heads were scored at every checkpoint of the training run (steps: {steps}; labels: {labels}) with {replicates} "
     "resamples of clusters and seeds; the maps of heads of all seeds were matched on {match_texts} sentences.",
 )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from reports.baseline_names import shown_baseline
 from reports.biographies.section import HeadBiographies, head_biographies
 from reports.drawing.arcs import Diagram, diagrams
 from reports.drawing.heatmaps import heat_map_data
@@ -121,16 +122,16 @@ class Contents:
 
     @property
     def controls_said(self) -> str:
-        """What heads were held against, in two sentences."""
-        names = ", ".join(rival.name for rival in self.controls)
+        """What heads were compared with, in two sentences."""
+        names = ", ".join(shown_baseline(rival.name) for rival in self.controls)
         if not names:
             return (
                 "This run had no controls: grade 1 means above the baselines only. A model without knowledge might do "
                 "as well. Controls are asked for in the config’s table [controls]."
             )
         return (
-            f"A head with a grade is above all of these. Controls of this run: {names}. A control is told by its head "
-            "that is best on both splits together, which favours it."
+            f"A head with a grade outperforms all of these. Controls of this run: {names}. A control is represented by "
+            "its head that is best on both splits together, which favours it."
         )
 
     @property

@@ -53,13 +53,13 @@ class Provenance:
 
     @property
     def scored_table(self) -> TextTable:
-        """What was scored."""
-        return TextTable.of("What was scored", SCORED, self.scored)
+        """Coverage of the data."""
+        return TextTable.of("Coverage of the data", SCORED, self.scored)
 
     @property
     def dropped_table(self) -> TextTable:
-        """What was dropped, and why."""
-        return TextTable.of("What was dropped, and why", DROPPED, self.dropped)
+        """Dropped items, with the reason."""
+        return TextTable.of("Dropped items, with the reason", DROPPED, self.dropped)
 
     command: str
     "The command that was typed; empty where the run does not know one."

@@ -69,10 +69,9 @@ def run_findings(run: RunFolder) -> RunFindings | None:
     counts = found.counts[model]
     numbers = ", ".join(f"{count(counts[verdict])} {verdict}" for verdict in VERDICTS if counts[verdict])
     said = (
-        f"These weights ({model}) were held against {count(len(found.counted))} findings of "
-        f"{count(len(found.papers))} papers, on corpora that may be others than this run's: {numbers}. The numbers, "
-        "the rules and the runs behind them are on the page of all findings, reports/published/findings; "
-        "'headscope reproduce' measures them anew."
+        f"These weights ({model}) were tested on {count(len(found.counted))} findings of {count(len(found.papers))} "
+        f"papers, on corpora that may differ from this run's: {numbers}. The numbers, rules and runs behind them are "
+        "on the page of all findings, reports/published/findings; 'headscope reproduce' measures them again."
     )
     return RunFindings(said, sorted(told, key=lambda one: VERDICTS.index(one["verdict_of_finding"])))
 

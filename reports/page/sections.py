@@ -14,8 +14,8 @@ from reports.sections.report_section import ReportSection, Told
 from reports.studies.registry import STUDY_REPORTS
 
 SECTIONS: Final = (
-    ReportSection("heads", "Every head", head_grid, first=True, by_head=True),
-    ReportSection("attention", "Heads at work", attention_view, first=True),
+    ReportSection("heads", "All heads", head_grid, first=True, by_head=True),
+    ReportSection("attention", "Examples", attention_view, first=True),
     *(study.section for study in STUDY_REPORTS if study.section is not None),
     ReportSection("run_findings", "Published findings", run_findings),
 )

@@ -1,58 +1,99 @@
-"""The first screen of a report: which heads specialise in what, how sure that is, and whether it matters."""
+"""The first screen of a report: what was run, the findings, their uncertainty and the causal effects."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import Any, Final
+
+from markupsafe import Markup
 
 from reports.formats import count, p_value, percent, points, signed, signed_interval
-from reports.page.effects_in_words import lost_without, mattering
+from reports.page.effects_in_words import UNMEASURED, lost_without, mattering
 from reports.run.record import RunRecord
 from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, BestHead
 from reports.scores.plain_names import guess, task
 from reports.scores.summary import Best, Summary, corpus_name
 from reports.scores.verdicts import Verdicts
+from reports.tables.sparks import rivals_drawn, spark
 
 Reason = tuple[str, str]
 "A few words, and the sentences that they stand for."
 
+FINDINGS: Final = 3
+"Heads that the first screen names at the most."
+
 
 @dataclass(frozen=True)
 class Leader:
-    """One head, told in plain words."""
+    """One head as a finding."""
 
     name: str
     does: str
     "What the head does, a verb and what follows."
+    beside: str
+    "Its accuracy and that of the strongest baseline or control."
     numbers: str
-    "How often it is right, and how often the strongest baseline or control is."
+    "The same with items, margin and interval."
     without: str
     "What the model loses without it, a sentence; empty where that was not measured."
+    drawing: Markup
+    "Its accuracy with interval and baselines, drawn."
 
 
 @dataclass(frozen=True)
 class Opening:
-    """Three questions and their answers, in sentences built from the numbers of a run."""
+    """What a reader sees first, in sentences built from the numbers of a run."""
 
+    scope: str
+    "What was run, in one line."
+    headline: str
+    "How many heads are specialised, or why none is named."
     found: tuple[str, ...]
     leaders: tuple[Leader, ...]
-    sure: tuple[Reason, ...]
-    matters: tuple[str, ...]
+    uncertainty: tuple[Reason, ...]
+    effects: tuple[str, ...]
+
+    @property
+    def findings(self) -> tuple[Leader, ...]:
+        """The heads with the largest margins that the first screen names."""
+        return self.leaders[:FINDINGS]
+
+    @property
+    def effect(self) -> str:
+        """The first sentence about causal effects, or that none were measured."""
+        return "Causal effects were not measured." if self.effects == (UNMEASURED,) else self.effects[0]
 
 
 def opening(
     best: Best, record: RunRecord, summary: Summary, verdicts: Verdicts, heads: int, found: Mapping[str, Any]
 ) -> Opening:
-    """Return the first screen of a run with so many heads; `found` is what its sections tell, by their names."""
+    """Return the first screen of a run with so many heads; `found` has what its sections show, by their names."""
     rows = [row for probe, of in best.items() if probe != CLASSIFIER for row in of]
     return Opening(
+        scope=_scope(rows, record, heads),
+        headline=_headline(verdicts, heads),
         found=(*_found(summary, verdicts, heads), *_explained(found)),
         leaders=tuple(_leader(row, found) for row in summary.leaders),
-        sure=tuple(_sure(rows, record, verdicts)),
-        matters=tuple(mattering(found, verdicts.specialised, heads)),
+        uncertainty=tuple(_uncertainty(rows, record, verdicts)),
+        effects=tuple(mattering(found, verdicts.specialised, heads)),
     )
+
+
+def _scope(rows: Sequence[BestHead], record: RunRecord, heads: int) -> str:
+    """Return how many heads were scored on how much, in one line."""
+    documents, probed = record.corpus("report").documents, len({row.probe for row in rows})
+    held_out = f", {count(documents)} held-out documents" if documents else ""
+    return f"{heads} heads, {count(probed)} probe{'s' * (probed != 1)}, {len(rows)} label–direction pairs{held_out}."
+
+
+def _headline(verdicts: Verdicts, heads: int) -> str:
+    """Return how many heads are specialised in a role of language."""
+    if not any(one.of_language for one in verdicts.finds):
+        return "No role of language was tested." if verdicts.finds else "Nothing was tested: no label has a baseline."
+    n = len(verdicts.specialised)
+    return f"{n or 'None'} of {heads} heads {'is' if n < 2 else 'are'} specialised in a role of language."
 
 
 def _explained(found: Mapping[str, Any]) -> Iterator[str]:
@@ -62,7 +103,7 @@ def _explained(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _found(summary: Summary, verdicts: Verdicts, heads: int) -> Iterator[str]:
-    """Yield heads by grade and questions by verdict; where no head is specialised, how near the nearest comes."""
+    """Yield heads by grade and labels by verdict; where no head is specialised, how near the nearest comes."""
     if not verdicts.finds:
         yield "Nothing on this page has a baseline to be compared with, so no head has a grade here."
         return
@@ -70,7 +111,7 @@ def _found(summary: Summary, verdicts: Verdicts, heads: int) -> Iterator[str]:
     if verdicts.specialised:
         rule = verdicts.rule
         yield (
-            f"A grade is tested: the head leads every rival of the grade by more than {points(rule.margin)} points "
+            f"A grade is tested: the head leads every baseline of the grade by more than {points(rule.margin)} points "
             f"(adjusted p below {rule.alpha:g}). Accuracy, mass and precision are measured only."
         )
     else:
@@ -83,44 +124,51 @@ def _short_of(row: BestHead, verdicts: Verdicts) -> str:
     if row.p_adjusted != row.p_adjusted:
         return ""
     return (
-        f"Nearest comes head {row.name}: that it leads by more than {lead} points is not shown (adjusted p "
-        f"{p_value(row.p_adjusted)}, not below {alpha:g})."
+        f"The largest margin is that of head {row.name}: a lead of more than {lead} points is not significant "
+        f"(adjusted p {p_value(row.p_adjusted)}, not below {alpha:g})."
     )
 
 
 def _leader(row: BestHead, found: Mapping[str, Any]) -> Leader:
-    numbers = (
-        f"right in {percent(row.accuracy)} % of {count(row.n)} cases, where {guess(row.baseline)} gets "
-        f"{percent(row.baseline_accuracy)} %; {signed(row.margin)} points "
-        f"{signed_interval(row.margin_low, row.margin_high)}."
+    baseline = f"strongest baseline ({guess(row.baseline)}) {percent(row.baseline_accuracy)} %"
+    below = rivals_drawn(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
+    return Leader(
+        name=row.name,
+        does=task(row.probe, row.label, row.variant),
+        beside=f"accuracy {percent(row.accuracy)} %, {baseline}.",
+        numbers=f"accuracy {percent(row.accuracy)} % (n = {count(row.n)}); {baseline}; margin {signed(row.margin)} "
+        f"points {signed_interval(row.margin_low, row.margin_high)}.",
+        without=lost_without(row.name, found),
+        drawing=spark(row.accuracy, row.ci_low, row.ci_high, below=below, hollow=not row.grade),
     )
-    return Leader(row.name, task(row.probe, row.label, row.variant), numbers, lost_without(row.name, found))
 
 
-def _sure(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts) -> Iterator[Reason]:
-    """Yield what stands behind the verdicts: two splits, intervals, corrected tests, and where they say little."""
+def _uncertainty(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts) -> Iterator[Reason]:
+    """Yield what stands behind the verdicts: two splits, intervals, corrected tests, and where they are weak."""
     documents = record.corpus("report").documents
     of = f", {count(documents)} documents" if documents else ""
     yield (
-        "Told on other text",
-        f"Heads were chosen on {corpus_name(record, 'select')} and are told on {corpus_name(record, 'report')}{of}. "
+        "Held-out evaluation",
+        f"Heads were selected on {corpus_name(record, 'select')} and evaluated on {corpus_name(record, 'report')}{of}. "
         "Brackets are 95 % intervals.",
     )
     tested = [row for row in rows if row.p_adjusted == row.p_adjusted]
     if tested:
         alpha = verdicts.rule.alpha
         yield (
-            "Tested together",
-            "p is corrected for all heads of a question (a label in one direction) and for all questions of the run, "
-            "which may depend on each other (Benjamini and Yekutieli 2001). For each grade, of the questions with a "
-            f"head that has it, on average at most {points(alpha)} % have it falsely. A no is held to 5 % by itself.",
+            "Multiple testing",
+            "p is corrected for all heads of a label and direction, and for all labels and directions of the run, "
+            "which may depend on each other (Benjamini and Yekutieli 2001). For each grade, of the pairs with a head "
+            f"that has it, on average at most {points(alpha)} % are false discoveries. Each no has an error rate of "
+            "5 % by itself.",
         )
     stable = [row.stability for row in tested if row.grade]
     if stable:
         yield (
-            "Chosen again",
-            f"From redrawn documents the same head would be chosen in {percent(median(stable))} % of cases (median "
-            f"over questions; lowest {percent(min(stable))} %). Where that is low, another head does it about as well.",
+            "Stability of selection",
+            f"In resamples of the documents the same head is selected in {percent(median(stable))} % of cases (median "
+            f"over label–direction pairs; lowest {percent(min(stable))} %). Where that is low, other heads are about "
+            "as good.",
         )
     yield from _little(rows, verdicts)
 
@@ -132,11 +180,11 @@ def _little(rows: Sequence[BestHead], verdicts: Verdicts) -> Iterator[Reason]:
         all_of = "All" if few == sum(row.n > 0 for row in rows) else count(few)
         yield (
             "Few documents",
-            f"{all_of} questions have an effective number of documents below {FEW_CLUSTERS} (⚠). Their intervals and "
-            "tests are rough, and they are not named here.",
+            f"{all_of} label–direction pairs have an effective number of documents below {FEW_CLUSTERS} (⚠). Their "
+            "intervals and tests are rough, and they are not named here.",
         )
     if not verdicts.controlled:
         yield (
             "No controls",
-            "A model that knows nothing might do as well. The table [controls] of a config adds such models.",
+            "A model without knowledge might do as well. The table [controls] of a config adds such models.",
         )

@@ -166,7 +166,7 @@ def coverage_charts(coverage: Sequence[Coverage]) -> list[Chart]:
 
 def _coverage_chart(quantity: str, rows: Sequence[Coverage], least: float) -> Chart:
     x = _by_size(sorted({row.documents for row in rows}), "documents")
-    y = alt.Y("value:Q", title="intervals that hold, %").scale(domain=[100 * least, 100], nice=False, zero=False)
+    y = alt.Y("value:Q", title="intervals that cover, %").scale(domain=[100 * least, 100], nice=False, zero=False)
     y = y.axis(values=_steps(least), format=".0f")
     band, line = y.copy(), y.copy()
     band.shorthand, line.shorthand = "low:Q", "at:Q"

@@ -24,7 +24,7 @@ PROMISED = {
 }
 "Rates, whatever the grade, that are promised to stay at the nominal level also beside real finds."
 
-PROMISED_ALONE = {ANY: "a run", WRONG_NO: "a question"}
+PROMISED_ALONE = {ANY: "a run", WRONG_NO: "a label and direction"}
 "Rates that are promised to stay there under a null hypothesis."
 
 BESIDE = "beside real finds"
@@ -96,7 +96,7 @@ def _rough(power_runs: int, null_runs: int) -> list[str]:
     if power_runs >= ROUGH:
         return []
     if null_runs < ROUGH:
-        return [f"Only {power_runs} runs a cell: every rate here is rough, and this page is a look, not evidence."]
+        return [f"Only {power_runs} runs a cell: every rate here is rough, and this page is a preview, not evidence."]
     error = 196 * math.sqrt(0.25 / power_runs)
     return [f"Power and coverage are of {power_runs} runs a cell alone, and rough: to {error:.0f} points at the worst."]
 
@@ -185,17 +185,17 @@ def _coverage_claims(coverage: Sequence[Coverage]) -> list[Promise]:
         f"{percent(max(pooled))} % of cases; outside the goal: {outside} of {len(pooled)}."
     )
     each = (
-        f"Surely outside the goal, with their whole Monte-Carlo interval: {len(surely)} of {len(cells)}; the lowest is "
-        f"{rate} % ({quantity} of “{worst.role}”, true lead {signed(worst.true_margin)}, "
-        f"{worst.documents} documents)."
+        f"Outside the goal with their whole Monte-Carlo interval: {len(surely)} of {len(cells)}; the lowest is {rate} "
+        f"% ({quantity} of “{worst.role}”, true lead {signed(worst.true_margin)}, {worst.documents} documents)."
     )
     briefs = (
         f"Intervals of 95 % hold the true value in {percent(min(pooled))} to {percent(max(pooled))} % of runs, by size",
-        f"In {len(surely)} of {len(cells)} single cells their coverage is surely outside {goal}",
+        f"In {len(surely)} of {len(cells)} single cells the whole Monte-Carlo interval of their coverage is outside "
+        f"{goal}",
     )
     return [
         Promise("coverage of 95 % intervals", goal, briefs[0], mean, not outside),
-        Promise("coverage in every single cell", f"none surely outside {goal}", briefs[1], each, not surely),
+        Promise("coverage in every single cell", f"no interval outside {goal}", briefs[1], each, not surely),
     ]
 
 
@@ -234,5 +234,8 @@ def _shortcut_claim(compared: Sequence[ShortcutCheck]) -> list[Promise]:
         "their number (Bonferroni)."
     )
     kept = corrected > 0.05
-    brief = f"Whole runs {'do not differ surely from' if kept else 'differ from'} simulated ones (p {corrected:.2g})"
-    return [Promise("simulated runs are like whole runs", "corrected p above 0.05", brief, measured, kept)]
+    brief = (
+        f"Whole runs {'do not differ significantly from' if kept else 'differ significantly from'} simulated ones "
+        f"(p {corrected:.2g})"
+    )
+    return [Promise("simulated runs agree with whole runs", "corrected p above 0.05", brief, measured, kept)]

@@ -156,7 +156,7 @@ def _coverage_figure(coverage: Sequence[Coverage]) -> Figure:
             axes.plot([row.documents] * len(values), values, "o", ms=2.6, mec="none", color=MUTED, alpha=0.45)
         _curve(axes, [(row.documents, row.pooled) for row in rows], HEAD_BLUE, "-", "all cells")
         _size_axis(axes, documents, [count(size) for size in documents], "documents")
-        axes.set(ylim=(min(90, 100 * lowest) - 1, 100.6), ylabel="intervals that hold, %")
+        axes.set(ylim=(min(90, 100 * lowest) - 1, 100.6), ylabel="intervals that cover, %")
         axes.grid(axis="y", color=LINE, lw=0.5)
 
     return _panels(list(dict.fromkeys(row.quantity for row in coverage)), draw, gap=0.6, most=3)

@@ -26,9 +26,11 @@ from reports.tables.table import Table
 
 _ROLE: Final = text("role", "What the planted head does, such as attend to the previous word.")
 _GRADE: Final = place(
-    "grade", "Grade whose rivals the head leads: 1 baselines and controls, 2 the table too, 3 rules too.", 1
+    "grade", "Grade whose baselines the head leads: 1 baselines and controls, 2 the table too, 3 rules too.", 1
 )
-_MARGIN: Final = difference("margin", "Lead over the strongest of all rivals up to the grade that was to be planted.")
+_MARGIN: Final = difference(
+    "margin", "Lead over the strongest of all baselines up to the grade that was to be planted."
+)
 _DOCUMENTS: Final = whole("documents", "Documents of either split.")
 _RUNS: Final = whole("runs", "Number of runs that the rates are of.")
 _ACCURACY: Final = fraction("true_accuracy", "Accuracy of the planted head on all documents of the large pass.")
@@ -43,7 +45,7 @@ _ITEMS: Final = Column(
     NOT_NEGATIVE,
     title="scored words",
 )
-_WHERE: Final = text("null", "Null hypothesis, under which no head has a grade by right, such as random weights.")
+_WHERE: Final = text("null", "Null hypothesis, under which no head should have a grade, such as random weights.")
 
 
 def _rate(name: str, meaning: str) -> tuple[Column, ...]:
@@ -68,9 +70,9 @@ PLANTED: Final = Table(
     ("role", "grade", "margin"),
     (
         *(_ROLE, _GRADE),
-        items("question", "Probe, direction and label that the head answers."),
+        items("question", "Probe, direction and label of the head."),
         _MARGIN,
-        number("strength", "Share of words at which the head knows the answer.", FRACTIONS, write=percent),
+        number("strength", "Share of words at which the head attends to the gold.", FRACTIONS, write=percent),
         _ACCURACY,
         _TRUE,
         number("items_a_document", "Mean number of scored words of a document.", NOT_NEGATIVE),
@@ -109,13 +111,13 @@ FALSE: Final = Table(
     ("null", "documents"),
     (
         *(_WHERE, _DOCUMENTS, _RUNS),
-        whole("heads", "Number of heads that are looked at."),
-        whole("labels", "Number of labels that are asked."),
+        whole("heads", "Number of heads that are tested."),
+        whole("labels", "Number of labels that are tested."),
     ),
 )
 
 RATES: Final = Table(
-    "One row for each null hypothesis, size and rate: what is found where there is nothing to find.",
+    "One row for each null hypothesis, size and rate: what is found although no head has the lead.",
     ("null", "documents", "rate"),
     (_WHERE, _DOCUMENTS, _RATE, *_FOUND),
 )
@@ -132,9 +134,9 @@ WEIGHTS: Final = Table(
     (
         text("place", "Word that the head was built to attend to."),
         replace(text("planted", "Head that was built for it, as layer-head counted from 1."), title="built"),
-        text("chosen", "Head that a run chooses for it, as layer-head counted from 1."),
-        fraction("accuracy", "Accuracy of the chosen head on the report split."),
-        flag("graded", "Whether the chosen head has a grade."),
+        text("chosen", "Head that a run selects for it, as layer-head counted from 1."),
+        fraction("accuracy", "Accuracy of the selected head on the report split."),
+        flag("graded", "Whether the selected head has a grade."),
     ),
 )
 
@@ -155,8 +157,8 @@ NULL_RUNS: Final = Table(
     "One row for each whole run on a model without knowledge.",
     ("corpus", "source", "seed"),
     (
-        text("corpus", "What was read: the grammar, EWT or GUM."),
-        text("source", "Where the weights are from: fresh ones, or those of the model shuffled."),
+        text("corpus", "Corpus: the grammar, EWT or GUM."),
+        text("source", "Source of the weights: randomly initialised, or those of the model permuted."),
         place("seed", "Seed of the weights."),
         whole("documents", "Number of documents of the report split."),
         whole("labels", "Number of labels with a test."),

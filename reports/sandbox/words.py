@@ -8,15 +8,15 @@ from reports.formats import percent
 from reports.sandbox.record import ANY, RIGHT_NO, WRONG_NO, FalseFinds, Rate
 
 ABOUT = (
-    "The sandbox asks of the toolkit’s statistics what cannot be asked on a real model: are they right? Heads of known "
-    "roles are planted in a model of random weights. In a share of cases such a head attends to the right word, and to "
-    "a random other word in the rest; the share differs between documents, and over all of them it decides by how many "
-    "points the head is above the strongest of its rivals, its true lead: baselines and controls for the first grade, "
-    "the lexical table too for the second, rules of grammar too for the third.",
+    "The sandbox tests the statistics of headscope where the truth is known, which no real model allows. Heads of "
+    "known roles are planted in a model of random weights. In a share of cases such a head attends to the correct "
+    "word, and to a random other word in the rest. The share differs between documents; over all of them it decides "
+    "by how many points the head is above the strongest of its baselines, its true lead: baselines and controls for "
+    "the first grade, the lexical table too for the second, rules of grammar too for the third.",
     "The model reads a large corpus of the embedded grammar once. A simulated run draws documents of that pass, with "
-    "replacement, for a selection and a report split, and judges their counts with the very statistics that judge real "
-    "runs. So a run costs little, thousands can be done, and what is true of every head is known exactly: it is what "
-    "the whole pass says.",
+    "replacement, for a selection and a report split, and tests their counts with the same statistics as real runs. "
+    "So a run costs little, thousands can be simulated, and the true value of every head is known exactly: it is that "
+    "of the whole pass.",
     "Whether this shortcut is sound is checked by whole runs: new texts, read again, with learned baselines and "
     "controls. Heads are also built by weights, and models without any knowledge are put through complete runs.",
 )
@@ -25,24 +25,25 @@ _BORDER = {
     1: "Heads moved so that their true lead over the strongest baseline or control is exactly the margin that is "
     "tested: the border of the null hypothesis, where a rate far below the nominal level would mean a needlessly "
     "conservative test.",
-    2: "The same with the lead over the strongest of baselines, controls and the lexical table, of the questions that "
-    "have a table: where the table is stronger, heads have the first grade by right and only the second is at its "
+    2: "The same with the lead over the strongest of baselines, controls and the lexical table, of the labels that "
+    "have a table: where the table is stronger, heads have the first grade correctly and only the second is at its "
     "border.",
-    3: "The same with the lead over the strongest of all rivals, rules of grammar among them, of the questions that "
+    3: "The same with the lead over the strongest of all baselines, rules of grammar among them, of the labels that "
     "have rules.",
 }
 
 NULLS = {
     "random weights": "Heads of a model of random weights against all baselines and controls: among them the best "
     "head of another random model, so that most heads are well below what they would have to lead.",
-    "random right answers": "Labels are permuted: the right answer of every item is drawn anew among its candidates, "
-    "so that there is nothing to know, whatever a head attends to.",
+    "permuted gold": "Gold labels are permuted: the gold of every item is drawn at random among its "
+    "candidates, so that no head can know it, whatever it attends to.",
     "offset decoys": "Heads that follow the label’s best offset, always or with noise: they know a distance and no "
     "grammar, and the offset is one of the baselines.",
-    "one head at the margin": "Of every question one head, a planted one, is moved so that its true lead is exactly "
-    "the margin that is tested; the heads of random weights beside it stay. The hardest case for the verdict no.",
-    "one head, random right answers": "The same where right answers are random, so that baselines and "
-    "controls are nearly alike: which of them is the strongest is told by chance.",
+    "one head at the margin": "For every label and direction one head, a planted one, is moved so that its true lead "
+    "is exactly the margin that is tested; the heads of random weights beside it stay. The hardest case for the "
+    "verdict no.",
+    "one head, permuted gold": "The same where gold is random, so that baselines and controls are nearly "
+    "equal: which of them is the strongest is chance.",
     **{f"grade {grade}, all at the margin": meaning for grade, meaning in _BORDER.items()},
     **{
         f"grade {grade}, unequal lengths": "The same, with documents joined to others: the "
@@ -55,12 +56,12 @@ NULLS = {
         "that happens to draw more short documents finds leads above the margin."
         for grade in _BORDER
     },
-    "heads and controls alike": "Heads of the run and of a control are right equally often, but for one head that "
-    "leads by exactly the margin: which head of the control is the best is told by chance.",
-    "rarely right": "One item a document. Every head is right in as many of them as the margin is wide, and its rival "
-    "never: in a small corpus a head may happen to be never right.",
-    "wrong in whole documents": "Heads are right in every word of 98 documents of 100 and in none of the other two, "
-    "and lead by exactly the margin: a small corpus may have none of these two.",
+    "heads and controls alike": "Heads of the run and of a control are correct equally often, but for one head that "
+    "leads by exactly the margin: which head of the control is the best is chance.",
+    "rarely correct": "One item a document. Every head is correct in as many of them as the margin is wide, and its "
+    "baseline never: in a small corpus a head may happen to be never correct.",
+    "wrong in whole documents": "Heads are correct in every word of 98 documents of 100 and in none of the other "
+    "two, and lead by exactly the margin: a small corpus may have none of these two.",
 }
 "Null hypothesis -> what it is. One that is not here is shown without."
 
@@ -71,20 +72,20 @@ RATES = {
     ANY: "share of runs in which any null head has the grade, after all corrections",
     "labels with a false find, of labels with a find": "false discovery rate over the labels of a run, after all "
     "corrections",
-    WRONG_NO: "share of questions that are answered by no although some head’s true lead reaches the margin",
-    RIGHT_NO: "share of questions that are answered by no, of those in which no head’s true lead reaches the margin: "
-    "the power of that answer",
+    WRONG_NO: "share of labels and directions with the verdict no although some head’s true lead reaches the margin",
+    RIGHT_NO: "share of labels and directions with the verdict no, of those in which no head’s true lead reaches the "
+    "margin: the power of that verdict",
 }
 "Rate, whatever its grade -> what is counted. One that is not here is shown without."
 
 DIFFERENT = (
     "Runs of the sandbox draw fewer resamples than a real run does; the numbers are above.",
     "Offsets, the lexical table and tag sets of rules are learned once, on the whole population; a real run learns "
-    "them on its selection split. Whole runs, which are held beside the simulated ones, learn them as real runs do.",
+    "them on its selection split. Whole runs, which are compared with the simulated ones, learn them as real runs do.",
     "Permuted weights and shuffled word order are not among the sandbox’s controls, for its models have random weights "
     "anyway; the complete runs on models without knowledge have all controls.",
-    "Texts are those of the embedded grammar. Where real documents differ more from each other, the same "
-    "number of scored words says less than here.",
+    "Texts are those of the embedded grammar. Where real documents differ more from each other, the same number of "
+    "scored words is worth less than here.",
 )
 "How the sandbox differs from a real run."
 

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from reports.run.folder import RunFolder
 
 COLUMNS: Final = (
-    *("probe", "label", "variant", "head", "n", "accuracy, %", "interval", "its rival, %", "rival"),
+    *("probe", "label", "variant", "head", "n", "accuracy, %", "interval", "baseline, %", "rival"),
     *("margin", "interval", "p", "grade"),
 )
 "Of the table of all probes; that of one has no column for it."
 
 NOTE: Final = (
-    "Heads are chosen on the selection split and told on the report split, with 95 % intervals. The rival is the "
-    "strongest baseline or control, the margin is in percentage points over it, and p is corrected for all heads and "
-    "labels of the run."
+    "Heads are selected on the selection split and evaluated on the report split, with 95 % intervals. The baseline "
+    "is the strongest baseline or control, the margin is in percentage points over it, and p is corrected for all "
+    "heads and labels of the run."
 )
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 import pandas as pd
 from markupsafe import Markup
 
+from reports.baseline_names import shown_baseline
 from reports.formats import MISSING, count, duration
 from reports.run.record import RunRecord
 from reports.scores.best_heads import CLASSIFIER
@@ -21,39 +22,39 @@ STAGE: Final = "control: "
 "What the names of the stages begin with in which a run scored a control."
 
 CONTROLS: Final = {
-    "random weights": ("random", "0", "the same architecture with fresh weights"),
+    "random weights": ("random", "0", "the same architecture with randomly initialised weights"),
     "shuffled weights": (
         "shuffled",
         "0",
-        "the model’s weights shuffled within each matrix: the strongest of several shuffles, chosen on a sample",
+        "the model’s weights permuted within each matrix: the strongest of several permutations, selected on a sample",
     ),
     "shuffled words": (
         "words",
         "false",
-        "the same model reads each sentence with its words in another order; what is right follows the words",
+        "the same model reads each sentence with its words in shuffled order; the gold follows the words",
     ),
     "control arcs": (
         "arcs",
         "false",
-        "random arcs with the same distribution of offsets as the right ones, scored in the same pass as those",
+        "random gold arcs with the same distribution of offsets as the annotated ones, scored in the same pass",
     ),
 }
 "Name -> key in the table [controls] of a config, value that switches it off, what it is."
 
 BASELINES: Final = {
-    "offset": "the most frequent distance of right words",
+    "offset": "the most frequent distance of correct words",
     "previous word": "the word before",
     "nearest mention": "the nearest mention before",
     "same head word": "the nearest mention before with the same head word",
-    "nearest candidate": "the nearest of the noun phrases to choose from",
-    "first candidate": "the first of the noun phrases to choose from",
-    "uniform": "the same attention everywhere: chance",
+    "nearest candidate": "the nearest of the candidate noun phrases",
+    "first candidate": "the first of the candidate noun phrases",
+    "uniform": "uniform attention: chance",
 }
 "Name -> what it is, of baselines that cost next to nothing and are always there."
 
 RULES: Final = {
-    "nearest word of a tag set": "the nearest word with one of at most five parts of speech, those and the side chosen "
-    "on the selection split",
+    "nearest word of a tag set": "the nearest word with one of at most five parts of speech, these and the side "
+    "selected on the selection split",
     "nearest noun or pronoun": "the nearest noun or pronoun before the word, else after it",
     "nearest noun that agrees": "the same, of those that agree in person and number, where one does",
     "first noun or pronoun": "the first noun or pronoun of the sentence",
@@ -65,7 +66,7 @@ RULES: Final = {
     "agrees; of pronouns the nearest that agrees",
     "nearest subject": "the nearest mention that is a subject",
     "nearest mention of the same role": "the nearest mention with the same grammatical role",
-    "likely subject, most mentioned": "the mention that looks like a subject and is mentioned most often",
+    "likely subject, most mentioned": "the mention that is likely a subject and is mentioned most often",
 }
 "Name -> what it is, of rules of grammar, which know tags and trees."
 
@@ -92,13 +93,13 @@ def _switch(rival: Rival) -> Cell:
 
 
 RIVALS: Final = (
-    TextColumn("Name", lambda rival: rival.name, "row"),
+    TextColumn("Name", lambda rival: shown_baseline(rival.name), "row"),
     TextColumn(
         *("What it is", lambda rival: f"{'control: ' * rival.is_control}{rival.what or MISSING}", "text", "wrapping")
     ),
-    TextColumn("Strongest in pairs", lambda rival: count(rival.strongest)),
+    TextColumn("Strongest in (pairs)", lambda rival: count(rival.strongest)),
     TextColumn("Cost", lambda rival: duration(rival.seconds)),
-    TextColumn("Left out with", _switch, "text"),
+    TextColumn("Omit with", _switch, "text"),
 )
 "Of the table of rivals."
 

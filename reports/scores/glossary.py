@@ -18,21 +18,18 @@ MEANING: Final = (
         _of(
             "accuracy",
             "Ties between exactly equal candidates count as a random choice would on average. The words that are "
-            "scored, and which words are candidates, are the probe’s definition; the variant names it.",
+            "scored, and which words are candidates, are the probe’s definition; the direction names it.",
         ),
     ),
     (
-        "variant",
-        "dependent->head reads the row of the dependent: right if its most attended word is its head. "
-        "head->dependent reads the row of the head: right if its most attended word is any of its dependents with "
-        "that label. head<-dependent reads the column of the dependent: right if the word that attends most to it "
-        "is its head. Other names with an arrow, such as preposition->object, read the row of the first: right if its "
-        "most attended word is the second. Special tokens and the word itself are no candidates.",
+        "direction",
+        "The column variant. dependent->head reads the row of the dependent: correct if its most attended word is its "
+        "head. head->dependent reads the row of the head: correct if its most attended word is any of its dependents "
+        "with that label. head<-dependent reads the column of the dependent: correct if the word that attends most to "
+        "it is its head. Other names with an arrow, such as preposition->object, read the row of the first: correct "
+        "if its most attended word is the second. Special tokens and the word itself are no candidates.",
     ),
-    (
-        "mass",
-        _of("mass", "It is of all attention that a query gives; special tokens take their part."),
-    ),
+    ("mass", _of("mass", "Special tokens take their part of the query’s attention.")),
     (
         "coverage",
         _of(
@@ -45,7 +42,7 @@ MEANING: Final = (
         "share",
         _of(
             "share",
-            "A head that spends 95 % on [SEP] can still have an accuracy of 100 %; a small coverage gives it away.",
+            "A head that gives 95 % to [SEP] can still have an accuracy of 100 %; then its coverage is small.",
         ),
     ),
     (
@@ -60,15 +57,15 @@ MEANING: Final = (
         "What needs no trained attention: one fixed offset, the previous word, the nearest mention, the same head "
         "word, the nearest or the first of few candidates, uniform rows. Whatever a baseline learns, it learns on the "
         "selection split. The one shown is the strongest of all baselines and controls on the same split as the head, "
-        "so on the report split the choice is against the head, never for it.",
+        "so on the report split this choice never favours the head.",
     ),
     (
         "control",
-        "A baseline that is a model: fresh weights; weights shuffled within each matrix; shuffled words, where the same"
-        " model reads sentences with their words in another order and the gold follows the words; control arcs, random"
-        " arcs with the same distribution of offsets as gold. A control is told by its head that is best on both splits"
-        " together; bounds of leads take the one that is best on the selection split, which leaves more of a lead."
-        " Shuffles differ widely: those shown are the strongest of several, chosen on a sample of the selection split.",
+        "A baseline that is a model: randomly initialised weights; weights permuted within each matrix; shuffled word "
+        "order, where the gold follows the words; control arcs, random gold with the same distribution of offsets. A "
+        "control is represented by its head that is best on both splits together; bounds of leads take the one that "
+        "is best on the selection split, which leaves more of a lead. Permutations differ widely: those shown are the "
+        "strongest of several, selected on a sample of the selection split.",
     ),
     ("margin", _of("margin", "Both are of the same items; it is written in percentage points.")),
     (
@@ -87,9 +84,9 @@ MEANING: Final = (
     ),
     (
         "p",
-        "One-sided test that the head’s lead over a rival is no larger than the margin of [verdict], by the regression "
-        "of the intervals, less the skewness of t (Hall 1992). It is the largest over all rivals, for a head must lead "
-        "each. In scores.parquet; for one head in one label, so not corrected.",
+        "One-sided test that the head’s lead over a baseline is no larger than the margin of [verdict], by the "
+        "regression of the intervals, less the skewness of t (Hall 1992). It is the largest over all baselines, for a "
+        "head must lead each. In scores.parquet; for one head in one label, so not corrected.",
     ),
     (
         "adjusted p",
@@ -103,15 +100,15 @@ MEANING: Final = (
         "stability",
         _of(
             "stability",
-            "A small one means that others are about as good: the label’s head is then a matter of chance, even where "
-            "the head has a grade.",
+            "Where it is low, other heads are about as good, and which of them is selected is chance, even where the "
+            "head has a grade.",
         ),
     ),
     (
         "grade",
-        "How far a head’s lead in a label is shown on the report split: 1 beyond position and controls, 2 beyond words "
-        "(the lexical table too), 3 beyond grammar rules (every rule of grammar too). Grades are tested in this order "
-        "and stop at the first failure. Every head is graded, not only the chosen one.",
+        "How far a head’s lead in a label is shown on the report split: 1 beyond position and controls, 2 beyond "
+        "words (the lexical table too), 3 beyond grammar rules (every rule of grammar too). Grades are tested in this "
+        "order and stop at the first failure. Every head is graded, not only the selected one.",
     ),
     (
         "specialised",
@@ -120,21 +117,23 @@ MEANING: Final = (
     (
         "sink",
         "A head whose words give special tokens at least half of their attention. It writes little if values of "
-        "special tokens are at most half as long as those of words (Kobayashi et al. 2020), and else spreads what they "
-        "hold. A grade in [CLS] or [SEP] says only that more goes there than in controls. Table sinks.",
+        "special tokens are at most half as long as those of words (Kobayashi et al. 2020), and otherwise spreads "
+        "what they hold. A grade in [CLS] or [SEP] means only that more attention goes there than in controls. Table "
+        "sinks.",
     ),
     (
-        "verdict on a question",
+        "verdict on a label and direction",
         "Yes: some head has a grade. No: the upper 95 % bound of every head’s lead over all baselines and controls "
-        "lies below the margin of [verdict] (equivalence test). Undecided: neither. The bound is shown: a lead of that "
-        "much or more is excluded. Each no is held to 5 % by itself: of many, some may be wrong. Pooled labels (all, "
-        "or one that ends in :*) and slices of others (by distance, person, place, number of attractors) are shown, "
-        "but their questions are not counted.",
+        "lies below the margin of [verdict] (equivalence test). Undecided: neither. The bound is shown: a lead of "
+        "that much or more is excluded. Each no has an error rate of 5 % by itself: of many, some may be wrong. "
+        "Pooled labels (all, or one that ends in :*) and slices of others (by distance, person, place, number of "
+        "attractors) are shown, but not counted.",
     ),
     (
         "precision",
         _of(
-            "precision", "Accuracy is about the words that were asked; precision is about all that the head attends to."
+            "precision",
+            "Accuracy is recall over the scored words; precision is over all words that the head attends to.",
         ),
     ),
     (
@@ -147,18 +146,18 @@ MEANING: Final = (
     ),
     (
         "lexical table",
-        "A supervised yardstick: counts of word form and offset, learned on the selection split. It is no "
-        "baseline. A head that loses to it can still have grade 1, for the head got no supervision; but a head that "
-        "only matches it may know no more than words and distances.",
+        "Lexical table (word form x offset, supervised), fitted on the selection split. It is reported apart from the "
+        "baselines. A head that loses to it can still have grade 1, for the head got no supervision; but a head that "
+        "only matches it may encode no more than words and distances.",
     ),
     (
         "near ties",
-        _of("near_ties", "Another batch size or machine can turn at most that many over."),
+        _of("near_ties", "Another batch size or machine can change at most that many."),
     ),
     (
         "selection and report split",
-        "The best of many heads looks better than it is on the data that chose it. So heads are chosen on the "
-        "selection split and quoted on the report split, which had no part in the choice.",
+        "The best of many heads is overestimated on the data that selected it. So heads are selected on the selection "
+        "split and evaluated on the report split (held out).",
     ),
     (
         "selectivity",
@@ -185,45 +184,45 @@ MAPS: Final = {
 "Kind of maps -> what it is."
 
 MAPS_SAID: Final = {
-    "norms": "This run did not read attention weights but norms: a query’s attention to a key times the length of the "
-    "key’s value behind the head’s output projection, its bias left out, so that a key with much attention and nothing "
-    "to say counts little. Most attended means the longest such vector. Rows do not sum to 1: mass and coverage are "
-    "lengths of vectors, written times 100, to be compared within a layer only; share is a fraction as ever. Heads of "
-    "controls are read in the same way. Baselines and the lexical table have no values; they give each candidate a "
-    "weight, and accuracy and margin only ask which candidate is first, so that they mean what they always mean. In "
-    "the drawn examples each row is divided by its sum. The shapes of maps, where they are told, are "
-    "those of attention.",
+    "norms": "This run did not read attention weights but norms: a query’s attention to a key times the length of "
+    "the key’s value behind the head’s output projection, its bias left out, so that a key with much attention "
+    "and a short value counts little. Most attended means the longest such vector. Rows do not sum to 1: mass and "
+    "coverage are lengths of vectors, written times 100, to be compared within a layer only; share stays a "
+    "fraction. Heads of controls are read in the same way. Baselines and the lexical table have no values; they "
+    "give each candidate a weight, and accuracy and margin depend only on which candidate is first, so that their "
+    "meaning is unchanged. In the drawn examples each row is divided by its sum. Attention statistics, where "
+    "measured, are those of attention weights.",
     "rollout": "This run did not read attention weights but rollout: a head’s attention to its layer’s input, times "
-    "what that input is made of if every layer below is half attention, averaged over its heads, and half residual. In "
-    "the first layer these are the weights. Rows sum to 1 as ever, but what a head of a high layer seems to look at is "
-    "largely what all heads below it have mixed, so that heads of one layer are more alike. Heads of controls are read "
-    "in the same way; baselines know no layers and mean what they always mean. The shapes of maps, where they are "
-    "told, are those of attention.",
+    "what that input is made of if every layer below is half attention, averaged over its heads, and half "
+    "residual. In the first layer these are the weights. Rows sum to 1, but what a head of a high layer seems to "
+    "attend to is largely what all heads below it have mixed, so that heads of one layer are more alike. Heads of "
+    "controls are read in the same way; baselines have no layers and are unchanged. Attention statistics, where "
+    "measured, are those of attention weights.",
 }
-"Kind of maps -> how to read the numbers of a run on it; attention weights are what the other terms speak of."
+"Kind of maps -> how to read the numbers of a run on it; the other terms are about attention weights."
 
 METRICS: Final = (
     (
         "mass",
-        "Attention on right words, of all that a query gives. Accuracy compares candidates only with each other: a "
-        "head that spends 95 % on [SEP] can win by accuracy and lose by mass. A head that gives everything to one "
-        "fixed place wins by mass where that place is often right.",
+        "Share of a query’s attention on correct words. Accuracy compares candidates only with each other: a head "
+        "that spends 95 % on [SEP] can win by accuracy and lose by mass. A head that gives everything to one fixed "
+        "place wins by mass where that place is often right.",
     ),
     (
         "reciprocal rank",
-        "1 / rank of the best-placed right word among the candidates, on average: 100 for the first place, 50 for the "
+        "1 / rank of the first correct word among the candidates, on average: 100 for the first place, 50 for the "
         "second, 33 for the third. It is accuracy with some credit for coming close.",
     ),
     (
         "area under the curve",
-        "How often a right word gets more attention than another candidate of the same query; chance is 50. All "
-        "candidates count alike, so a head does well that puts right words above most others, though seldom on top; in"
-        " long sentences most others are far away, and easy.",
+        "How often a correct word gets more attention than another candidate of the same query; chance is 50. All "
+        "candidates count alike, so a head scores well that ranks correct words above most others, though seldom "
+        "first; in long sentences most others are far away, and easy.",
     ),
     (
         "trained classifier",
-        "Balanced accuracy of a logistic regression on a pair’s two attention values, there and back; chance is 50. It"
-        " can use a head that avoids the right words, or that looks at the query from the right word.",
+        "Balanced accuracy of a logistic regression on a pair’s two attention values, there and back; chance is 50. "
+        "It can use a head that avoids the correct words, or that attends to the query from the correct word.",
     ),
     (
         "tau",
@@ -232,8 +231,8 @@ METRICS: Final = (
     ),
     (
         "same best, shared top heads",
-        "Share of the questions on which a head is best by both metrics, and mean share of the five best heads by one "
-        "that are among the five best by the other.",
+        "Share of the label–direction pairs on which a head is best by both metrics, and mean share of the five best "
+        "heads by one that are among the five best by the other.",
     ),
 )
 "Term -> definition, for the section that compares metrics."
@@ -241,11 +240,11 @@ METRICS: Final = (
 BIOGRAPHIES: Final = (
     (
         "best head",
-        "At each checkpoint the head with the highest accuracy, which is chosen on one half of the texts and told "
-        "on the other, both ways round: the best of many looks better than it is on the texts that chose it. "
-        "Margins are over the strongest baseline; here controls are no rivals. The control is the first checkpoint: "
-        "at step 0 it has the random weights that training starts from. The band around a curve is its 95 % "
-        "interval, or the range of seeds where there are several.",
+        "At each checkpoint the head with the highest accuracy, which is selected on one half of the texts and "
+        "evaluated on the other, both ways round: the best of many is overestimated on the texts that selected it. "
+        "Margins are over the strongest baseline; controls are not among them. The control is the first checkpoint: "
+        "at step 0 it has the random weights that training starts from. The band around a curve is its 95 % interval, "
+        "or the range of seeds where there are several.",
     ),
     (
         "onset",
@@ -257,18 +256,18 @@ BIOGRAPHIES: Final = (
     (
         "interval",
         "95 % of resamples of the texts’ clusters, and of seeds where there are several, widened to the checkpoints "
-        "around the onset: between two checkpoints there is nothing to see. Resamples of two or three seeds differ "
-        "less than other seeds would: read each seed’s own onset beside it.",
+        "around the onset: between two checkpoints nothing is measured. Resamples of two or three seeds differ less "
+        "than other seeds would: read each seed’s own onset beside it.",
     ),
     (
         "behaviour",
         "Accuracy on minimal pairs: those of the first corpus of [behaviour] that have attractors, or all its pairs "
-        "where no pair is said to have any.",
+        "where no pair has any.",
     ),
     (
         "role",
-        "A label that stands for itself, with 50 items or more; its best variant is told. A head has the role in "
-        "which its margin is largest, over the strongest baseline and over itself at the first checkpoint, if that "
+        "A label that stands for itself, with 50 items or more; its best direction is reported. A head has the role "
+        "in which its margin is largest, over the strongest baseline and over itself at the first checkpoint, if that "
         "is at least the margin of [verdict]; it holds a role that it has at two checkpoints in a row.",
     ),
     (
@@ -289,9 +288,10 @@ BIOGRAPHIES: Final = (
 "Term -> definition, for the section on head biographies."
 
 LIMITS: Final = (
-    "A score says what a head looks at. It does not say whether the model uses what the head finds: attention is "
-    "not explanation, and only an intervention can tell.",
-    "A head can be right for a shallow reason. Read accuracy beside the baseline, the lexical table and the coverage.",
+    "A score measures what a head attends to, not whether the model uses it: attention is not explanation. Causal "
+    "effects need an intervention.",
+    "A head can be correct for a shallow reason. Read accuracy beside the baseline, the lexical table and the "
+    "coverage.",
     "A head without a grade is no proof of absence: only the verdict no excludes leads, and only above its bound.",
     "Numbers hold for this model, these corpora and these word-level maps (attention summed over the pieces "
     "attended to, averaged over the pieces attended from, unless the configuration says otherwise).",

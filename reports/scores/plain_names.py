@@ -47,16 +47,16 @@ RELATIONS: Final[Mapping[str, tuple[str, str]]] = {
 "Relation of Universal Dependencies -> what the dependent is called, and what its head is."
 
 PLACES: Final[Mapping[str, str]] = {
-    "previous": "looks at the word before",
-    "next": "looks at the next word",
-    "same": "looks at the word itself",
-    "first": "looks at the first word",
-    "last": "looks at the last word",
+    "previous": "attends to the word before",
+    "next": "attends to the next word",
+    "same": "attends to the word itself",
+    "first": "attends to the first word",
+    "last": "attends to the last word",
     "broad": "spreads its attention over many words",
-    "rarest": "looks at the rarest word of the sentence",
-    "first half": "looks at a word in the first half of the sentence",
-    "second half": "looks at a word in the second half of the sentence",
-    "two rarest": "looks at one of the two rarest words of the sentence",
+    "rarest": "attends to the rarest word of the sentence",
+    "first half": "attends to a word in the first half of the sentence",
+    "second half": "attends to a word in the second half of the sentence",
+    "two rarest": "attends to one of the two rarest words of the sentence",
 }
 "Label of a place, or of a rare word -> what the head does."
 
@@ -71,29 +71,32 @@ MENTIONS: Final[Mapping[str, str]] = {
 "Label of coreference -> what kind of mention it is about."
 
 TASKS: Final[Mapping[tuple[str, str], str]] = {
-    ("antecedent", "pronoun->candidate"): "looks from a pronoun to the one of two noun phrases that it means",
-    ("antecedent", "pronoun<-candidate"): "looks at a pronoun most from the one of two noun phrases that it means",
-    ("distractors", "noun groups"): "looks at the noun group that agrees, not at another one",
-    ("distractors", "head nouns"): "looks at the noun that agrees, not at another one",
-    ("reflexive", "among nominals"): "looks from a reflexive pronoun to the subject, among nouns alone",
-    ("repetition", "same word"): "looks at the same word elsewhere",
-    ("repetition", "word after"): "looks at what followed the same word before",
-    ("sense", "noun->cue or rival"): "looks from an ambiguous noun to the word that decides its sense, not to a rival",
+    ("antecedent", "pronoun->candidate"): "attends from a pronoun to the one of two noun phrases that it means",
+    ("antecedent", "pronoun<-candidate"): "attends to a pronoun most from the one of two noun phrases that it means",
+    ("distractors", "noun groups"): "attends to the noun group that agrees, not at another one",
+    ("distractors", "head nouns"): "attends to the noun that agrees, not at another one",
+    ("reflexive", "among nominals"): "attends from a reflexive pronoun to the subject, among nouns alone",
+    ("repetition", "same word"): "attends to the same word elsewhere",
+    ("repetition", "word after"): "attends to what followed the same word before",
+    (
+        "sense",
+        "noun->cue or rival",
+    ): "attends from an ambiguous noun to the word that decides its sense, not to a distractor",
 }
 "(probe, variant) -> what the head does, where an arrow does not say it."
 
 GUESSES: Final[Mapping[str, str]] = {
-    "offset": "always pointing the same distance away",
-    "previous word": "always pointing at the word before",
-    "nearest mention": "always taking the nearest mention",
-    "same head word": "taking the nearest mention with the same head word",
-    "nearest candidate": "always taking the nearest candidate",
-    "first candidate": "always taking the first candidate",
-    "uniform": "guessing at random",
-    "random weights": "the best head of a model with fresh weights",
-    "shuffled weights": "the best head of a model with shuffled weights",
-    "shuffled words": "the best head on sentences in another order",
-    "control arcs": "the best head on random pairs of words at the same distances",
+    "offset": "a fixed offset",
+    "previous word": "the previous word",
+    "nearest mention": "the nearest mention",
+    "same head word": "the nearest mention with the same head word",
+    "nearest candidate": "the nearest candidate",
+    "first candidate": "the first candidate",
+    "uniform": "uniform attention",
+    "random weights": "the best head with randomly initialised weights",
+    "shuffled weights": "the best head with permuted weights",
+    "shuffled words": "the best head on shuffled word order",
+    "control arcs": "control arcs (random gold at matched distances)",
 }
 "Baseline or control -> what it does."
 
@@ -105,22 +108,22 @@ def _place(label: str) -> str:
     """Return what a head does that is right on a label of a place.
 
     >>> _place("offset=-2"), _place("within=4"), _place("previous")
-    ('looks at the word 2 places before', 'looks at a word at most 4 places away', 'looks at the word before')
+    ('attends to the word 2 places before', 'attends to a word at most 4 places away', 'attends to the word before')
     """
     if offset := _OFFSET.fullmatch(label):
-        return f"looks at the word {offset[2]} places {'before' if offset[1] == '-' else 'after'}"
+        return f"attends to the word {offset[2]} places {'before' if offset[1] == '-' else 'after'}"
     if label.startswith("within="):
-        return f"looks at a word at most {label.removeprefix('within=')} places away"
-    return PLACES.get(label, f"looks at {label}")
+        return f"attends to a word at most {label.removeprefix('within=')} places away"
+    return PLACES.get(label, f"attends to {label}")
 
 
 def task(probe: str, label: str, variant: str) -> str:
     """Return what a head does that is right on a label, read as a variant says, as a verb and what follows.
 
     >>> task("dependency", "obj", "dependent->head"), task("dependency", "obl:agent", "head->dependent")
-    ('looks from an object to its verb', 'looks from a verb to its adverbial phrase (obl:agent)')
+    ('attends from an object to its verb', 'attends from a verb to its adverbial phrase (obl:agent)')
     >>> task("agreement", "attractors=1", "verb->subject"), task("mine", "odd", "every way")
-    ('looks from a verb to the subject (attractors=1)', 'does best on odd (every way)')
+    ('attends from a verb to the subject (attractors=1)', 'does best on odd (every way)')
     """
     if probe in ("position", "rare"):
         return _place(label)
@@ -133,23 +136,23 @@ def task(probe: str, label: str, variant: str) -> str:
         return TASKS[probe, variant] + more
     asked, row, other = variant.partition("->")
     if row:
-        return f"looks from {_a(asked)} to the {other}{more}"
+        return f"attends from {_a(asked)} to the {other}{more}"
     reader, column, asked = variant.partition("<-")
-    return f"looks at {_a(asked)} most from the {reader}{more}" if column else f"does best on {label} ({variant})"
+    return f"attends to {_a(asked)} most from the {reader}{more}" if column else f"does best on {label} ({variant})"
 
 
 def _mention(label: str, variant: str) -> str:
     """Return what a head does that is right on a label of coreference, with bands of distance behind it.
 
     >>> _mention("words>=21", "all other words")
-    'looks from a mention to another mention of the same, among all other words (words>=21)'
+    'attends from a mention to another mention of the same, among all other words (words>=21)'
     >>> _mention("proper", "preceding mention heads by column")
-    'looks at a name most from another mention of the same, among preceding mention heads'
+    'attends to a name most from another mention of the same, among preceding mention heads'
     """
     more = "" if label in MENTIONS or label == "all" else f" ({label})"
     among, column, _ = variant.partition(" by column")
     mention = MENTIONS.get(label, "mention")
-    way = f"looks at a {mention} most from" if column else f"looks from a {mention} to"
+    way = f"attends to a {mention} most from" if column else f"attends from a {mention} to"
     return f"{way} another mention of the same, among {among}{more}"
 
 
@@ -161,9 +164,9 @@ def _relation(label: str, variant: str) -> str:
     dependent, head = RELATIONS[base]
     more = "" if base == label else f" ({label})"
     told = {
-        "dependent->head": f"looks from {_a(dependent)} to its {head}",
-        "head->dependent": f"looks from {_a(head)} to its {dependent}",
-        "head<-dependent": f"looks at {_a(dependent)} most from its {head}",
+        "dependent->head": f"attends from {_a(dependent)} to its {head}",
+        "head->dependent": f"attends from {_a(head)} to its {dependent}",
+        "head<-dependent": f"attends to {_a(dependent)} most from its {head}",
     }
     return told[variant] + more if variant in told else ""
 

@@ -111,7 +111,7 @@ class Rankings:
     @property
     def pair_table(self) -> TextTable:
         """Every two metrics."""
-        return TextTable.of("Every two metrics, over all questions", PAIRS, self.pairs)
+        return TextTable.of("Every two metrics, over all labels and directions", PAIRS, self.pairs)
 
     @property
     def variant_table(self) -> TextTable:
@@ -127,14 +127,16 @@ class Rankings:
     def sentences(self) -> tuple[str, ...]:
         """What was compared, and which metric agrees most and least with accuracy."""
         if not self.pairs:
-            return (f"None of {count(self.asked)} questions has enough items to compare the rankings of heads.",)
+            return (
+                f"None of {count(self.asked)} label–direction pairs has enough items to compare the rankings of heads.",
+            )
         of_accuracy = sorted((pair for pair in self.pairs if pair.one == NAMES[ACCURACY]), key=lambda one: -one.median)
         few = f"; the other {count(self.asked - self.compared)} have fewer items than that" * (
             self.asked > self.compared
         )
         scope = (
-            f"All heads were ranked on {count(self.compared)} questions of the report split by each metric "
-            f"(the smallest question has {count(self.least)} items{few})."
+            f"All heads were ranked on {count(self.compared)} label–direction pairs of the report split by each metric "
+            f"(the smallest pair has {count(self.least)} items{few})."
         )
         most, least = (f"{pair.other} ({_agreement(pair)})" for pair in (of_accuracy[0], of_accuracy[-1]))
         return scope, f"Closest to accuracy: {most}. Furthest from it: {least}."
@@ -165,7 +167,7 @@ def rankings(run: RunFolder) -> Rankings | None:
 
 
 def _agreement(pair: MetricPair) -> str:
-    same = f"the same best head on {count(pair.same_best)} of {count(pair.questions)} questions"
+    same = f"the same best head on {count(pair.same_best)} of {count(pair.questions)} pairs"
     return f"median tau {decimal(pair.median)}, {same}"
 
 

@@ -45,7 +45,7 @@ def variants_table(rows: Sequence[Any], others: Sequence[str]) -> TextTable:
         TextColumn("Questions", lambda row: count(row.questions)),
     )
     return TextTable.of(
-        "Median tau with accuracy, by probe and variant, the least agreement first", (*named, *taus), rows
+        "Median tau with accuracy, by probe and direction, the least agreement first", (*named, *taus), rows
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from reports.baseline_names import shown_baseline
 from reports.formats import count, p_value, percent, points, signed, signed_interval
 from reports.run.record import RunRecord
 from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, BestHead
@@ -46,14 +47,15 @@ def _proven(rows: Sequence[BestHead], rule: RunThresholds) -> list[str]:
         return []
     stable = [row.stability for row in rows if row.grade]
     said = [
-        f"Tested: a graded head leads every rival of its grade by more than {points(rule.margin)} points (adjusted p "
-        f"below {rule.alpha:g}). For each grade, of the questions with a head that has it, on average at most "
-        f"{points(rule.alpha)} % have it falsely (Benjamini and Yekutieli 2001). A no is held to 5 % by itself.",
+        f"Tested: a graded head leads every baseline of its grade by more than {points(rule.margin)} points (adjusted "
+        f"p below {rule.alpha:g}). For each grade, of the label–direction pairs with a head that has it, on average at "
+        f"most {points(rule.alpha)} % are false discoveries (Benjamini and Yekutieli 2001). Each no has an error rate "
+        "of 5 % by itself.",
         "Measured, not tested: accuracy, mass, precision and lift.",
     ]
     if stable:
         said.append(
-            f"Where the chosen head has a grade, it is the best again in {percent(median(stable))} % of resamples of "
+            f"Where the selected head has a grade, it is selected again in {percent(median(stable))} % of resamples of "
             f"the selection split (median; lowest {percent(min(stable))} %)."
         )
     return said
@@ -65,7 +67,7 @@ def _scope(rows: Sequence[BestHead], record: RunRecord, layers: int, heads: int)
     select, report = (corpus_name(record, split) for split in ("select", "report"))
     return (
         f"{layers * heads} heads ({layers} layers of {heads}) were scored on {labels} labels in {len(rows)} "
-        f"label–variant pairs; each pair’s best head was chosen on {select} and is reported on {report}."
+        f"label–direction pairs; the best head of each pair was selected on {select} and evaluated on {report}."
     )
 
 
@@ -84,7 +86,7 @@ def _margins(rows: Sequence[BestHead]) -> list[str]:
     above = sum(row.beats_baseline for row in judged)
     below = sum(row.loses_to_baseline for row in judged)
     return [
-        f"In {above} of {len(judged)} pairs with a baseline the chosen head is above the strongest of baselines and "
+        f"In {above} of {len(judged)} pairs with a baseline the selected head is above the strongest of baselines and "
         f"controls (the 95 % interval of the margin lies above 0), in {below} below it; the other "
         f"{len(judged) - above - below} are undecided."
     ]
@@ -103,7 +105,7 @@ def _warnings(rows: Sequence[BestHead]) -> list[str]:
     few = sum(row.has_few_clusters for row in rows)
     none = sum(row.n == 0 for row in rows)
     said = [f"Pairs whose effective number of documents is below {FEW_CLUSTERS}, marked ⚠: {few}."] if few else []
-    return said + ([f"Pairs with nothing to score or no head to choose, shown as “–”: {none}."] if none else [])
+    return said + ([f"Pairs with nothing to score or no head to select, shown as “–”: {none}."] if none else [])
 
 
 def _leaders(rows: Sequence[BestHead]) -> tuple[BestHead, ...]:
@@ -125,7 +127,7 @@ def leader_sentence(row: BestHead) -> str:
     told = p if p.startswith("<") else f"= {p}"
     return (
         f"head {row.name} on {row.label} ({row.variant}): {percent(row.accuracy)} % against "
-        f"{percent(row.baseline_accuracy)} % ({row.baseline}), margin {signed(row.margin)} "
+        f"{percent(row.baseline_accuracy)} % ({shown_baseline(row.baseline)}), margin {signed(row.margin)} "
         f"{signed_interval(row.margin_low, row.margin_high)}; {row.graded} (adjusted p {told}, "
         f"stability {percent(row.stability)} %)"
     )

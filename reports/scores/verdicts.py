@@ -38,17 +38,17 @@ class RunThresholds:
         rivals = (first, "the lexical table too", "every rule of grammar too")
         yield (
             "Grade",
-            f"A head has a grade in a label (in one direction) if, on the report split, its accuracy is more than "
-            f"{points(self.margin)} points above that of every rival of the grade. This lead is tested (adjusted p "
+            "A head has a grade in a label (in one direction) if, on the report split, its accuracy is more than "
+            f"{points(self.margin)} points above that of every baseline of the grade. This lead is tested (adjusted p "
             f"below {self.alpha:g}). Grades are tested in turn and stop at the first failure.",
         )
         for grade, (name, rival) in enumerate(zip(GRADES[1:], rivals, strict=True), 1):
-            yield f"Grade {grade}, {name}", f"Its rivals: {rival}. A label without them has no such grade."
+            yield f"Grade {grade}, {name}", f"Its baselines: {rival}. A label without them has no such grade."
         yield (
             "Correction",
             "p is corrected for the heads of a label (Holm) and for all labels of the run (Benjamini and Yekutieli "
-            "2001, for labels that depend on each other). For each grade, of the questions with a head that has "
-            f"it, on average at most {points(self.alpha)} % have it falsely.",
+            "2001, for labels that depend on each other). For each grade, of the labels and directions with a head "
+            f"that has it, on average at most {points(self.alpha)} % are false discoveries.",
         )
         yield (
             "Specialised",
@@ -58,10 +58,10 @@ class RunThresholds:
     def _questions(self) -> Iterator[tuple[str, str]]:
         """Yield the verdict on a question, and what no test stands behind."""
         yield (
-            "Verdict on a question",
-            f"Yes: some head has a grade. No: the upper 95 % bound of every head's lead lies below "
-            f"{points(self.margin)} points; each no is held to 5 % by itself. Undecided: neither. The bound says which "
-            "leads are excluded.",
+            "Verdict on a label and direction",
+            "Yes: some head has a grade. No: the upper 95 % bound of every head's lead lies below "
+            f"{points(self.margin)} points; each no has an error rate of 5 % by itself. Undecided: neither. The bound "
+            "says which leads are excluded.",
         )
         yield (
             "Measured, not tested",
@@ -84,7 +84,10 @@ class Finds:
 
     probe: str
     answers: Mapping[str, int]
-    "Verdict on a question -> how many questions have it; pooled labels are not counted beside their parts."
+    (
+        "Verdict on a label and direction -> how many questions have it; pooled labels are not counted beside their "
+        "parts."
+    )
     grades: Mapping[str, int]
     "Head that has a grade in some label -> its highest."
     special: frozenset[str] = frozenset()
@@ -171,7 +174,9 @@ class Verdicts:
         if counts.tests_language:
             answers = ", ".join(f"{n} {answer}" for answer, n in counts.answers.items())
             total = sum(counts.answers.values())
-            said.append(f"Does some head have a grade? Of {total} questions about roles of language: {answers}.")
+            said.append(
+                f"Does some head have a grade? Of {total} label–direction pairs in roles of language: {answers}."
+            )
         return tuple(said)
 
     def _placed(self, counts: GradeCounts) -> str:

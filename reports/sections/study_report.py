@@ -1,4 +1,4 @@
-"""What reports hold of a study: its tables, its section of the page, and its methods in words."""
+"""What reports hold of a study: its tables, its section of the page, and its methods."""
 
 from __future__ import annotations
 

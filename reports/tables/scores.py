@@ -133,8 +133,8 @@ SCORES: Final = Table(
         ),
         replace(P_LABEL, meaning="p of grade 1, corrected for all heads of the label (Holm)."),
         replace(P_ADJUSTED, meaning="p of grade 1, corrected for all heads and labels of the run; missing untested."),
-        p_column("p_words", "Adjusted p of grade 2, the lexical table among the rivals; missing without one."),
-        p_column("p_rules", "Adjusted p of grade 3, rules of grammar among the rivals; missing without one."),
+        p_column("p_words", "Adjusted p of grade 2, the lexical table among the baselines; missing without one."),
+        p_column("p_rules", "Adjusted p of grade 3, rules of grammar among the baselines; missing without one."),
         fraction("stability", "Share of resamples of the selection split in which this head is the best of all."),
         flag("selected", "Whether it is the best head of its label and direction on the selection split."),
         replace(
@@ -144,13 +144,14 @@ SCORES: Final = Table(
         flag("specialised", "Whether it has a grade in a role of language: in any probe but position."),
         text(
             "verdict",
-            "Of the question: yes (some head has a grade), no (every head's lead lies below the margin), undecided; "
-            "empty where nothing was tested.",
+            "Of the label and direction: yes (some head has a grade), no (every head's lead lies below the margin), "
+            "undecided; empty where nothing was tested.",
             ("", *ANSWERS),
         ),
         number(
             "excluded",
-            "Upper 95 % bound of the lead of every head of the question: a lead of this much or more is excluded.",
+            "Upper 95 % bound of the lead of every head in the label and direction: a lead of this much or more "
+            "is excluded.",
             write=signed,
         ),
     ),

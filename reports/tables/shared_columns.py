@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import Final
 
+from reports.baseline_names import shown_baseline
 from reports.formats import count, decimal, decimal3, listed, p_value, percent, plain, signed, yes_or_no
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.column import Column, Write, found_in
@@ -102,7 +103,9 @@ SPLIT: Final = text("split", "select: heads are selected here; report: they are 
 
 PROBE: Final = text("probe", "Probe that says which answers are correct.")
 LABEL: Final = text("label", "Label of the probe, such as a dependency relation.")
-VARIANT: Final = text("variant", "Direction in which attention is read, such as dependent->head.")
+VARIANT: Final = replace(
+    text("variant", "Direction in which attention is read, such as dependent->head."), title="direction"
+)
 
 LAYER: Final = place("layer", "Layer, counted from 0.")
 HEAD: Final = place("head", "Head in its layer, counted from 0.")
@@ -118,7 +121,9 @@ P_ADJUSTED: Final = replace(
     title="corrected p",
 )
 
-BASELINE: Final = text("baseline", "Strongest baseline or control on the same items; empty without one.")
+BASELINE: Final = replace(
+    text("baseline", "Strongest baseline or control on the same items; empty without one."), write=shown_baseline
+)
 BASELINE_ACCURACY: Final = fraction("baseline_accuracy", "Accuracy of that baseline or control on the same items.")
 
 BEHAVIOUR: Final = text("behaviour", "Behaviour of the model that is measured, such as masked-LM loss.")

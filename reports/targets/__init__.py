@@ -1,1 +1,1 @@
-"""The page on agreement, coreference and position: which head, which grade, what rivals reach, what it costs."""
+"""The page on agreement, coreference and position: which head, which grade, what baselines reach, what it costs."""

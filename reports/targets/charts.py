@@ -1,4 +1,4 @@
-"""The chart of a target: recall of the selected heads with their intervals, beside their rivals, by run."""
+"""The chart of a target: recall of the selected heads with their intervals, beside their baselines, by run."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def target_chart(target: RoleTarget, rows: Sequence[ComparedHead]) -> Chart:
         dots.mark_point(size=60, strokeWidth=2, opacity=1),
     )
     said = "Filled: a head with a grade. The table below has all numbers."
-    return Chart(f"{target.title}: recall and rivals", said, drawn.properties(height=ROW * len(names)))
+    return Chart(f"{target.title}: recall and baselines", said, drawn.properties(height=ROW * len(names)))
 
 
 def _marks(row: ComparedHead) -> Iterator[dict[str, Any]]:
-    """Yield the rivals, and over them the head with the ends of its interval."""
+    """Yield the baselines, and over them the head with the ends of its interval."""
     for name, (column, shape, colour) in SERIES.items():
         if math.isnan(value := float(getattr(row, column))):
             continue

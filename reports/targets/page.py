@@ -19,23 +19,23 @@ from reports.templates.environment import assets, environment
 METHOD: Final = (
     (
         "Selected head",
-        "The best head of the question on the selection split. Its numbers are of the report split, which had no part "
-        "in the choice.",
+        "The best head for the label and direction on the selection split, evaluated on the report split (held out).",
     ),
     (
         "Recall",
         "Accuracy: the share of scored words whose most attended candidate is correct, with its 95 % interval.",
     ),
     (
-        "Strongest rival",
+        "Strongest baseline",
         "The most accurate of baselines, controls, lexical table and rules of grammar on the same words. The lead is "
-        "recall minus its accuracy, with the 95 % interval of the paired difference. The rival is the strongest on the "
-        "report split itself, so that its choice is against the head.",
+        "recall minus its accuracy, with the 95 % interval of the paired difference. It is the strongest on the "
+        "report split itself, which never favours the head.",
     ),
     (
         "Grade",
         "How far the lead is shown, tested and corrected for all heads and labels of the run: 1 beyond position and "
-        "controls, 2 beyond words, 3 beyond grammar rules. A question without such rivals has no such grade.",
+        "controls, 2 beyond words, 3 beyond grammar rules. A label and direction without such baselines has no such "
+        "grade.",
     ),
     (
         "Verdict",
@@ -49,15 +49,15 @@ METHOD: Final = (
     ),
     (
         "Without the head",
-        "What the model loses when the head alone is taken away, by the first way that [ablation] names, in the first "
-        "run given here of the same weights that measured it. The behaviours that belong to the target come first; "
-        "where no run measured them, what any text shows stands in, and it says so. Of minimal pairs the accuracy is "
-        "told, on those with attractors where there are any; effects.csv has every measure.",
+        "What the model loses when the head alone is ablated, by the first way that [ablation] names, in the first "
+        "of these runs on the same weights that measured it. The behaviours that belong to the target come first; "
+        "where no run measured them, a behaviour of any text stands in and is marked. Of minimal pairs the accuracy "
+        "is reported, on those with attractors where there are any; effects.csv has every measure.",
     ),
     (
         "Significant",
-        "p of the cost below 0.05, corrected for all heads. An embedding moves whichever head is off: there the test "
-        "is against the median head.",
+        "p of the cost below 0.05, corrected for all heads. An embedding moves whichever head is ablated: there the "
+        "test is against the median head.",
     ),
 )
 "Terms and what they mean."
@@ -75,7 +75,7 @@ def write_targets_page(folder: Path, step: Step = silent) -> Path:
     drawn = {target: drawn_answers(record, target) for target, _ in spoken(record)}
     with replacing(folder / "figures") as unfinished:
         for target in each("page: figures", [one for one, rows in drawn.items() if rows], step):
-            save_best_heads(drawn[target], f"{target.title}: selected heads and rivals", unfinished / target.name)
+            save_best_heads(drawn[target], f"{target.title}: selected heads and baselines", unfinished / target.name)
         html, markdown = (_rendered(f"targets.{form}.j2", record, drawn) for form in ("html", "md"))
     replace_text(folder / "report.md", re.sub(r"\n{3,}", "\n\n", markdown))
     return replace_text(folder / "index.html", html)

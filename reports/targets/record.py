@@ -68,4 +68,4 @@ def read_record(folder: Path) -> TargetRecord:
         return TargetRecord(runs, answers, effects, tuple(record["notes"]), str(record["headscope"]), behaviours)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         what = f"not the record of a page of targets ({type(error).__name__}: {error})"
-        raise ValueError(one_line(f"{path}: {what}; make it anew with 'headscope targets'")) from error
+        raise ValueError(one_line(f"{path}: {what}; make it again with 'headscope targets'")) from error

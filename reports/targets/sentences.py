@@ -48,11 +48,11 @@ def _doubt(target: RoleTarget, rows: pd.DataFrame) -> Iterator[str]:
     """Yield what a sceptic would say where no head of a model leads the rules of grammar."""
     ruled = rows[rows["rule_accuracy"].notna()]
     if ruled.empty:
-        why = "" if target.of_language else " To look at a neighbour takes no knowledge of language."
-        yield f"no rule of grammar was a rival here, so that no head can have grade {HIGHEST}.{why}"
+        why = "" if target.of_language else " Attention to a neighbour needs no knowledge of language."
+        yield f"no rule of grammar was a baseline here, so that no head can have grade {HIGHEST}.{why}"
     elif ruled["highest"].max() < HIGHEST:
         row = (ruled[ruled["summary"]] if ruled["summary"].any() else ruled).iloc[0]
-        asked = f"{len(ruled)} question{'s' * (len(ruled) > 1)}"
+        asked = f"{len(ruled)} label–direction pair{'s' * (len(ruled) > 1)}"
         yield (
             f"no head is shown to lead the rules of grammar (grade {HIGHEST}; {asked}). The rule "
             f"“{row['rule']}”, which needs no attention, has {percent(row['rule_accuracy'])} % on {row['label']} "
@@ -61,23 +61,23 @@ def _doubt(target: RoleTarget, rows: pd.DataFrame) -> Iterator[str]:
 
 
 def _answer(row: Row) -> str:
-    """Say which head answers a question, how well, beside which rival, and with which grade."""
+    """Say which head answers a question, how well, beside which baseline, and with which grade."""
     does = task(row["probe"], row["label"], row["variant"])
     recall = f"{percent(row['accuracy'])} % {interval(row['ci_low'], row['ci_high'])}"
     which = f"head {row['name']} {does}"
     if not row["grade"]:
-        which = f"head {row['name']} was selected, but is not shown to be one that {does}"
+        which = f"head {row['name']} was selected, but is not shown to be a head that {does}"
     return f"{which}: recall {recall} on {row['corpus']}{_beside(row)}; {graded(row, verdict_is='verdict ')}."
 
 
 def _beside(row: Row) -> str:
     if not row["rival"]:
-        return ", without a rival"
+        return ", without a baseline"
     return f", beside {percent(row['rival_accuracy'])} % of {rival_said(row)} (lead {signed(row['lead'])} points)"
 
 
 def rival_said(row: Row) -> str:
-    """Return what the strongest rival of a row does, as a sentence has it."""
+    """Return what the strongest baseline of a row does, as a sentence has it."""
     if row["rival"] == row["rule"]:
         return f"the rule “{row['rival']}”"
     rival = guess(row["rival"])
@@ -150,8 +150,8 @@ def effect_said(effect: Row | None, target: RoleTarget) -> str:
     scale = scale_of(effect)
     cost = f"{scale.told(effect['cost'], effect['ci_low'], effect['ci_high'])} {scale.unit}"
     median = f"the median head costs {scale.cost(effect['median_cost'])}"
-    aside = "" if effect["own"] else f" No run measured what belongs to {target.name} itself."
-    return f"Its removal costs {cost} in {behaviour_said(effect)}, {significance(effect)}; {median}.{aside}"
+    aside = "" if effect["own"] else f" No run measured a behaviour of {target.name} itself."
+    return f"Its ablation costs {cost} in {behaviour_said(effect)}, {significance(effect)}; {median}.{aside}"
 
 
 def behaviour_said(effect: Row) -> str:

@@ -9,6 +9,7 @@ from typing import Final
 
 from markupsafe import Markup
 
+from reports.baseline_names import shown_baseline
 from reports.formats import names, p_value, percent, yes_or_no
 from reports.scores.plain_names import task
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
@@ -68,7 +69,9 @@ def _recall(row: Row) -> Cell:
 
 
 def _rival(row: Row) -> Cell:
-    return Cell(percent(row["rival_accuracy"]), row["rival"], "rival", sort=float(row["rival_accuracy"]))
+    return Cell(
+        percent(row["rival_accuracy"]), shown_baseline(row["rival"]), "rival", sort=float(row["rival_accuracy"])
+    )
 
 
 def _lead(row: Row) -> str:
@@ -89,12 +92,12 @@ def _effect(record: TargetRecord, row: Row) -> Cell:
 QUESTION: Final = (
     TextColumn("Run", lambda row: Cell(row["run"], row["corpus"], quiet="muted"), "row", only="page"),
     TextColumn("run", lambda row: f"{row['run']}, {row['corpus']}", "row", only="text"),
-    TextColumn("Question", _question, "text", "question", tip="What the head is asked: probe, label and direction."),
+    TextColumn("Question", _question, "text", "question", tip="Probe, label and direction that the head is scored on."),
     ANSWERS["name"].shown("Head", look="head", write=lambda row: head_cell(row["name"])),
     TextColumn("Grade", _grade, "verdict", tip=ANSWERS.meaning("grade")),
     TextColumn(ends(0, 100), _spark, "spark", only="page", fixed=True),
     replace(_RECALL, write=_recall),
-    ANSWERS["rival"].shown("Strongest rival", "num", write=_rival),
+    ANSWERS["rival"].shown("Strongest baseline", "num", write=_rival),
     ANSWERS["lead"].shown_beside(look=_lead),
     ANSWERS["precision"].shown(unit=False),
     ANSWERS["lift"].shown(),
@@ -139,7 +142,7 @@ EFFECT: Final = (
     TextColumn("More than it", lambda row: yes_or_no(more_than_median(row)), "text", tip="By its whole interval."),
     EFFECTS["layer_cost"].shown("Others of its layer", write=_in_unit(lambda row: row["layer_cost"])),
     EFFECTS["rank"].shown("Rank", write=lambda row: Cell(f"{row['rank']} of {row['heads']}", sort=row["rank"])),
-    EFFECTS["together"].shown("Taken away together", write=lambda row: names(row["together"].split(), 4)),
+    EFFECTS["together"].shown("Ablated together", write=lambda row: names(row["together"].split(), 4)),
     EFFECTS["difference"].shown(
         "More than random heads of the same layers",
         write=_in_unit(lambda row: row["difference"], "difference_low", "difference_high"),

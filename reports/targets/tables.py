@@ -1,4 +1,4 @@
-"""The tables behind the page of targets: what each run answers, and what heads cost when they are taken away."""
+"""The tables behind the page of targets: what each run answers, and what heads cost when they are ablated."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from reports.tables.shared_columns import (
 from reports.tables.table import Table
 from reports.targets.target import PLACES, TARGETS
 
-_TARGET: Final = text("target", "The target that the question belongs to.", tuple(one.name for one in TARGETS))
+_TARGET: Final = text(
+    "target", "The target that the label and direction belong to.", tuple(one.name for one in TARGETS)
+)
 _MODEL: Final = text("model", "Model as the page names it; runs of the same weights share it.")
 
 ANSWERS: Final = Table(
-    "One row for each run and question of agreement, coreference and position: the selected head on the report split, "
-    "beside what it had to lead.",
+    "One row for each run, label and direction of agreement, coreference and position: the selected head on the "
+    "report split, beside its baselines.",
     ("run", "probe", "label", "variant"),
     (
         _TARGET,
         text("run", "Run as the page names it."),
         _MODEL,
         replace(CORPUS, meaning="Corpus of the report split."),
-        text(
-            "place", "Where the question stands: in the first table, among special tokens, or in what unfolds.", PLACES
-        ),
-        flag("summary", "Whether the summary of the page tells this question."),
+        text("place", "Where the row stands: in the first table, among special tokens, or in what unfolds.", PLACES),
+        flag("summary", "Whether the summary of the page reports this row."),
         *QUESTION,
         replace(SCORES["name"], meaning="Head selected on the selection split, as layer-head counted from 1."),
         SCORES["n"],
@@ -52,12 +52,12 @@ ANSWERS: Final = Table(
         replace(SCORES["accuracy"], title="recall"),
         *ends("ci", "accuracy", percent, FRACTIONS),
         text("rival", "Strongest of baselines, controls, lexical table and rules of grammar; empty without any."),
-        fraction("rival_accuracy", "Accuracy of that rival on the same words; missing without one."),
-        difference("lead", "Accuracy of the head minus that of its strongest rival; missing without one.", "lead"),
+        fraction("rival_accuracy", "Accuracy of that baseline on the same words; missing without one."),
+        difference("lead", "Accuracy of the head minus that of its strongest baseline; missing without one.", "lead"),
         *ends("lead", "the lead", signed),
         *(SCORES[name] for name in ("precision", "lift", "baseline", "baseline_accuracy", "lexical_accuracy")),
         *(SCORES[name] for name in ("rule", "rule_accuracy", "p_adjusted", "p_rules", "stability", "grade")),
-        whole("highest", f"Highest grade that any head has on this question, 0 to {len(GRADES) - 1}."),
+        whole("highest", f"Highest grade that any head has for this label and direction, 0 to {len(GRADES) - 1}."),
         text("highest_heads", "Heads with that grade, the most accurate first; empty where no head has a grade."),
         SCORES["verdict"],
         SCORES["excluded"],
@@ -71,7 +71,7 @@ EFFECTS: Final = Table(
     (
         _TARGET,
         _MODEL,
-        replace(SCORES["name"], meaning="The head that was taken away, as layer-head counted from 1."),
+        replace(SCORES["name"], meaning="The head that was ablated, as layer-head counted from 1."),
         text("run", "Run that measured the effect."),
         BEHAVIOUR,
         UNIT,
@@ -86,10 +86,10 @@ EFFECTS: Final = Table(
         number("median_cost", "Median cost of all single heads, in the unit.", write=cost),
         number("layer_cost", "Mean cost of the other heads of its layer, in the unit.", write=cost),
         whole("rank", "Place of the head among all heads by cost; 1 costs most.", 1),
-        whole("heads", "Number of heads that were taken away one by one.", 1),
+        whole("heads", "Number of heads that were ablated one by one.", 1),
         text(
             "together",
-            "Heads of the target taken away together, this one among them; empty where it was taken away alone.",
+            "Heads of the target ablated together, this one among them; empty where it was ablated alone.",
         ),
         number(
             "random_cost",

@@ -118,7 +118,7 @@ def _differences(told: Explained, sizes: Mapping[str, int]) -> TextTable:
         for key, (what, axes) in CHECKED.items()
         if key in told.differences
     ]
-    title = "Largest differences to the model's own numbers"
+    title = "Largest differences from the model's own numbers"
     return TextTable.of(title, columns_of(("Step", "Shape", "Largest difference"), ("Shape",)), rows)
 
 

@@ -36,4 +36,4 @@ def _said(row: tuple[str, ...]) -> str:
     label, variant, accuracy, interval, rival, margin, margin_interval, grade = row
     numbers = f"accuracy {accuracy} % {interval}".rstrip()
     above = f"margin {margin} {margin_interval}".rstrip()
-    return f"{label}, {variant}: {numbers}; strongest rival {rival}; {above}; {grade}"
+    return f"{label}, {variant}: {numbers}; strongest baseline {rival}; {above}; {grade}"

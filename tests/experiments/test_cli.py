@@ -17,8 +17,8 @@ from mha import HookError
 from reports import Run
 
 COMMANDS = (
-    *("run", "train", "report", "export", "view", "flow", "head", "profile", "targets", "match", "compare"),
-    *("sandbox", "claim", "reproduce", "design", "list", "doctor", "fetch"),
+    *("train", "run", "view", "head", "flow", "profile", "report", "export", "compare", "match", "targets"),
+    *("design", "claim", "reproduce", "sandbox", "list", "fetch", "doctor"),
 )
 POSITION = ("--set", 'probes.names=["position"]')
 

@@ -161,8 +161,8 @@ class AblationStudy(Study[AblationSection]):
             chosen, by = choose_heads(scores, label, section.top)
             drawn = random_sets(chosen, shape, section.draws, (self.run.config.seed,))
             if drawn is None:
-                many = f"{len(chosen)} of {shape[0] * shape[1]} heads are chosen" if chosen else "no head is chosen"
-                self.run.note(f"ablation: {many} by {label}, so none are held against random ones")
+                many = f"{len(chosen)} of {shape[0] * shape[1]} heads are selected" if chosen else "no head is selected"
+                self.run.note(f"ablation: {many} by {label}, so none are compared with random ones")
                 continue
             sets.append(HeadSet(CHOSEN, label, chosen, by=by))
             sets += [HeadSet(RANDOM, label, heads, number) for number, heads in enumerate(drawn.sets, 1)]

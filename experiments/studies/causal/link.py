@@ -24,9 +24,9 @@ PLACE = ["layer", "head"]
 
 @dataclass(frozen=True)
 class LinkStudy(Study[AblationSection]):
-    """What heads look at, held against what each behaviour loses without them."""
+    """What heads attend to, compared with what each behaviour loses without them."""
 
-    name = "looking and mattering"
+    name = "attention and causal effect"
     reads, needs = AblationSection, (AblationResult, ImportanceResult, PatchingResult)
     behaviours: Behaviours
 

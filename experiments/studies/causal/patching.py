@@ -74,7 +74,7 @@ class PatchingStudy(Study[PatchingSection]):
         self.run.note_dropped("report", "sentence", self.name, dropped)
         if not items:
             reasons = ", ".join(Counter(one.reason for one in unfit))
-            raise PatchingError(f"patching: {self.run.model.name} can be asked about none of {len(swaps)}: {reasons}")
+            raise PatchingError(f"patching: {self.run.model.name} can be tested on none of {len(swaps)}: {reasons}")
         effects = measure_patching(self.run.lm, items, step=self.run.counter("activation patching", len(items)))
         self.run.journal.patching = _facts(items, effects, self.run.effort)
         return PatchingResult({"patching": patch_table(items, effects, self.run.effort).assign(corpus=GRAMMAR)})

@@ -29,7 +29,7 @@ class ChainsSection(StudySection):
     texts: int = Field(default=1000, ge=1)
     "Windows of each split that are read, at the most: those with the smallest hash of their ids."
     random: bool = True
-    "Whether the heads of randomly initialised weights link too; the best of them is a rival."
+    "Whether the heads of randomly initialised weights link too; the best of them is a baseline."
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class ChainStudy(Study[ChainsSection]):
         return cls(run, section) if section.enabled else None
 
     def measure(self, read: Read) -> Result:
-        """Return the scores of all heads and rivals; a note, and no table, where a split has no mentions."""
+        """Return the scores of all heads and baselines; a note, and no table, where a split has no mentions."""
         model, section = self.run.model, self.section
         samples = [MemoryTexts(sample_texts(texts, section.texts)) for texts in self.run.texts("window")]
         own = self._links(model, samples, rivals=True)

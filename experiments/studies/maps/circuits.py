@@ -21,7 +21,7 @@ from reports.run.study_facts import CircuitsRead
 
 
 class CircuitsSection(StudySection):
-    """What the weights alone say of heads, held against what they do on text; for models of the BERT family."""
+    """What the weights alone say of heads, compared with what they do on text; for models of the BERT family."""
 
     table = "circuits"
     enabled: bool = False
@@ -37,7 +37,7 @@ class CircuitsSection(StudySection):
 
 @dataclass(frozen=True)
 class CircuitStudy(Study[CircuitsSection]):
-    """What the weights say, held against sentences of the report split, those with the smallest hash of their ids."""
+    """What the weights say, compared with sentences of the report split, those with the smallest hash of their ids."""
 
     name = "weights alone"
     reads = CircuitsSection
@@ -61,7 +61,7 @@ class CircuitStudy(Study[CircuitsSection]):
         chosen = MemoryTexts(sample_texts(texts, section.sentences))
         aligned = Aligned.of(self.run.model, chosen)
         settings = CircuitSettings(section.words, replicates=config.scoring.replicates, seed=config.seed)
-        step = self.run.counter("what the weights say, on text", len(chosen))
+        step = self.run.counter("circuits from the weights, on text", len(chosen))
         found = read_circuits(self.run.model, aligned, self.relations, settings, self.run.settings, step)
         self.run.journal.circuits = CircuitsRead(**found.facts, sentences=len(aligned.kept))
         for dropped in (aligned.dropped, found.dropped):

@@ -30,7 +30,7 @@ class Relation:
 
     question: Question
     first: int
-    "The head that was chosen on the selection split, as a flat index."
+    "The head that was selected on the selection split, as a flat index."
     baseline: str
     "The strongest baseline or control on the report split."
 
@@ -67,7 +67,7 @@ class Ensembles(Study[HeadsSection]):
 
     @classmethod
     def open(cls, run: Surroundings, section: HeadsSection) -> Self | None:
-        """Return the study where it is not switched off."""
+        """Return the study where it is asked for."""
         return cls(run, section) if section.relations else None
 
     def of_part(self, scored: Scored) -> Sequence[pd.DataFrame]:

@@ -27,14 +27,14 @@ from probes.weights.subspaces import SubspaceError, head_weights, output_similar
 from reports.run.study_facts import HeadSetFacts
 
 OWN, RANDOM = "own", "random"
-"Whose heads: those of the run's model, or of one of the same architecture with fresh weights."
+"Whose heads: those of the run's model, or of one of the same architecture with randomly initialised weights."
 
 MAPS, OUTPUTS = "maps", "outputs"
 "What is compared of two heads beside W_V and W_O: the distance of their maps, and linear CKA of their outputs."
 
 
 class HeadsSection(StudySection):
-    """What is said of the heads as a set: how far they are from each other, and what several do together."""
+    """What is said of the relations between heads: how far they are from each other, and what several do together."""
 
     table = "heads"
     texts: int = Field(default=400, ge=0)
@@ -62,12 +62,12 @@ Compared = Mapping[str, Mapping[str, Numbers]]
 class HeadSetStudy(Study[HeadsSection]):
     """What is measured of all heads while they are scored, and of them as a set."""
 
-    name = "heads as a set"
+    name = "relations between heads"
     reads = HeadsSection
 
     @classmethod
     def open(cls, run: Surroundings, section: HeadsSection) -> Self | None:
-        """Return the study where it is not switched off."""
+        """Return the study where it is asked for."""
         return cls(run, section) if section.texts else None
 
     @cached_property
@@ -118,7 +118,7 @@ class HeadSetStudy(Study[HeadsSection]):
         return found
 
     def _fresh(self) -> dict[str, dict[str, Numbers]]:
-        """Return the same of the same architecture with fresh weights, on the same texts."""
+        """Return the same of the same architecture with randomly initialised weights, on the same texts."""
         fresh = self.run.fresh()
         observer = self._on_sample()
         score_corpus(fresh, MemoryTexts(self.sample), [], {}, self.run.settings, observers=[observer])

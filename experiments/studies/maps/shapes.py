@@ -19,7 +19,7 @@ from probes.maps.shapes import Shapes
 
 
 class ShapesSection(StudySection):
-    """Whether the shape of maps is told: entropies, what gets attention at which distance, sieves and classes."""
+    """Whether attention statistics are measured: entropies, attention by distance and kind, sieves, classes."""
 
     table = "shapes"
     enabled: bool = True
@@ -37,7 +37,7 @@ class ShapeStudy(Study[ShapesSection]):
 
     @classmethod
     def open(cls, run: Surroundings, section: ShapesSection) -> Self | None:
-        """Return the study where it is not switched off."""
+        """Return the study where it is asked for."""
         return cls(run, section) if section.enabled else None
 
     def observers(self, scope: str, split: str, texts: Texts) -> Sequence[Shapes]:

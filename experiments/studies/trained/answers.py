@@ -1,4 +1,4 @@
-"""Attention, rollout and flow of a masked answer, held against what the answer rests on (Abnar and Zuidema 2020)."""
+"""Attention, rollout and flow of a masked answer, compared with what the answer rests on (Abnar and Zuidema 2020)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class AnswersSection(StudySection):
     questions: int = Field(default=0, ge=0)
     "Held-out texts of the training, at the most, that the model is asked about; 0 for none."
     texts: int = Field(default=200, ge=0)
-    "Of these, how many attention, rollout and flow are held against what their answers rest on; 0 for none."
+    "Of these, how many attention, rollout and flow are compared with what their answers rest on; 0 for none."
     one_head: int = Field(default=0, ge=0)
     "Of these, how many the model is asked again with one head of a layer left, each in turn; 0 for none."
     shortest: int = Field(default=4, ge=3)
@@ -158,7 +158,7 @@ def one_head_left(model: Model) -> dict[tuple[int, int], Heads]:
 def correlations(lm: MaskedLM, asked: Asked) -> pd.DataFrame:
     """Return Spearman's rho over the words of a question: layer, measure, against, rho.
 
-    What the place of the answer attends to, and what flows to it, is held against what changes the answer. Special
+    What the place of the answer attends to, and what flows to it, is compared with what changes the answer. Special
     tokens and the answer itself do not count. NaN where all words are equal in one of the two.
     """
     maps = flow_maps(lm.model, collate([asked.text], padding=lm.model.padding))

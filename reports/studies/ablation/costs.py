@@ -1,4 +1,4 @@
-"""What a set of heads costs, as a page tells it: one measure of one behaviour, with heads switched off in one way."""
+"""What a set of heads costs, as a page tells it: one measure of one behaviour, with heads ablated in one way."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COSINE: Final = "cosine"
 
 @dataclass(frozen=True)
 class Costs:
-    """What every set of heads costs: one measure of one behaviour, with heads switched off in one way."""
+    """What every set of heads costs: one measure of one behaviour, with heads ablated in one way."""
 
     behaviour: str
     unit: str
@@ -70,7 +70,7 @@ class Costs:
 
     @property
     def sure(self) -> tuple[int, int]:
-        """How many heads surely cost something (of a distance: more than the median head), and how many help."""
+        """How many heads significantly cost something (of a distance: more than the median head), and how many help."""
         found = self.heads[self.heads["p_adjusted"] < LEVEL]
         return int((found["cost"] > 0).sum()), int((found["cost"] < 0).sum())
 

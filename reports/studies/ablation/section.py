@@ -53,23 +53,23 @@ class BehaviourCosts:
         few = f" ⚠ Only {count(one.clusters)} clusters." if one.clusters < FEW_CLUSTERS else ""
         than = "more than the median head" if one.distance else "something"
         said = f"With all heads: {one.scale.value(one.rows['intact'].iloc[0])} {one.unit}, n = {count(one.n)}."
-        said += f" Of {len(one.heads)} heads {costly} surely cost {than}"
+        said += f" Of {len(one.heads)} heads {costly} significantly cost {than}"
         better = (
-            f"without {helping} the model surely does better"
+            f"without {helping} the model is significantly better"
             if helping
-            else "there is none without which the model surely does better"
+            else "there is none without which the model is significantly better"
         )
         said += f", and {better}." if not one.distance else "."
         return said + few
 
     @property
     def heads(self) -> TextTable:
-        """The heads that cost most, then those without which the model surely does better, the best last."""
+        """The heads that cost most, then those without which the model is significantly better, the best last."""
         ordered = self.first.heads.sort_values(["cost", "layer", "head"], ascending=[False, True, True], kind="stable")
         helping = ordered[(ordered["cost"] < 0) & (ordered["p_adjusted"] < LEVEL)].tail(HELPING)
         chosen = pd.concat([ordered.head(COSTLY), helping]).drop_duplicates("name")
         p = dict(zip(chosen["name"], chosen["p_adjusted"], strict=True))
-        also = "" if self.first.distance else ", then those without which the model surely does better"
+        also = "" if self.first.distance else ", then those without which the model is significantly better"
         return TextTable.of(
             f"The heads that cost most{also} (way: {self.first.way}); 95 % intervals",
             (*self._columns("Head"), TextColumn("Corrected p", lambda name: p_value(p[name]))),
@@ -101,7 +101,7 @@ class Contrast:
 
     @property
     def more(self) -> bool:
-        """Whether the chosen heads surely cost more."""
+        """Whether the selected heads cost significantly more."""
         return bool(self.row["p"] < LEVEL and self.row["ci_low"] > 0)
 
     @property
@@ -166,7 +166,7 @@ class Ablations:
     @property
     def compared(self) -> TextTable:
         """Chosen heads against random ones."""
-        return TextTable.of("Chosen heads against random heads", CONTRASTS, self.contrasts)
+        return TextTable.of("Selected heads against random heads", CONTRASTS, self.contrasts)
 
     @property
     def headlines(self) -> tuple[str, ...]:
@@ -184,7 +184,7 @@ class Ablations:
 
 
 def ablations(run: RunFolder) -> Ablations | None:
-    """Return what the page says; None where nothing was switched off."""
+    """Return what the page says; None where nothing was ablated."""
     table = run.studies.get("ablations")
     if table is None or table.empty:
         return None

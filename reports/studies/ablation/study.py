@@ -1,4 +1,4 @@
-"""What reports hold of ablation: tables, a section of the page, and methods in words."""
+"""What reports hold of ablation: tables, a section of the page, and methods."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from reports.studies.ablation.terms import ABLATION
 
 STUDY: Final = StudyReport(
     ABLATION_TABLES,
-    ReportSection("ablation", "What happens without a head", ablations, ABLATION, save=save_ablation),
+    ReportSection("ablation", "Ablation", ablations, ABLATION, save=save_ablation),
     (
         Method(
             ("ablations",),
             "Ablation",
             "ablation",
-            "Every head was switched off (by: {ways}), and whole layers: {layers}. What the model loses was measured "
-            "on at most {items} items of each behaviour: {behaviours}; tests by document are corrected over all sets "
-            "of a kind.",
+            "Every head was ablated (by: {ways}), and whole layers: {layers}. What the model loses was measured on "
+            "at most {items} items of each behaviour: {behaviours}; tests by document are corrected over all sets of "
+            "a kind.",
         ),
         Method(
             ("ablation_contrasts",),
-            "Chosen heads against random heads",
+            "Selected heads against random heads",
             "ablation",
             "The heads of a label (labels: {labels}; heads a label: {top}, where 0 stands for the specialised ones) "
-            "were switched off together and held against {draws} sets of as many random heads of the same layers.",
+            "were ablated together and compared with {draws} sets of as many random heads of the same layers.",
         ),
     ),
 )

@@ -22,13 +22,13 @@ from reports.tables.text_table import TextTable
 ANSWERS: Final[Sequence[tuple[str, str]]] = (
     (
         "right",
-        "The share of held-out questions on which the right one of the two words is the more probable one. The "
+        "The share of held-out questions on which the correct one of the two words is the more probable one. The "
         "interval is exact for independent questions (Clopper and Pearson 1934).",
     ),
     (
         "one head left",
-        "In one layer all heads but one are switched off, in the others none (Michel et al. 2019). The best head of a "
-        "layer is chosen on the even-numbered questions and told on the odd ones.",
+        "In one layer all heads but one are ablated, in the others none (Michel et al. 2019). The best head of a "
+        "layer is selected on the even-numbered questions and evaluated on the odd ones.",
     ),
     (
         "rank correlation",
@@ -40,7 +40,7 @@ ANSWERS: Final[Sequence[tuple[str, str]]] = (
 "Term -> definition, for the section on answers."
 
 LENGTHS: Final = columns_of(("Words of the question", "n", "Right"))
-LEFT: Final = columns_of(("Layer", "Best head", "n", "Right with it alone", "Right with all heads"))
+LEFT: Final = columns_of(("Layer", "Best head", "n", "Accuracy with it alone", "Accuracy with all heads"))
 FLOWS: Final = columns_of(("Layer", *(f"{measure}, {against}" for against in AGAINST for measure in MEASURES)))
 
 Row = tuple[str, ...]
@@ -53,7 +53,10 @@ class Answered:
     said: str
     "How many answers are right."
     tables: Sequence[TextTable]
-    "Right answers by length; one head of a layer left; what attention, rollout and flow tell: those that there are."
+    (
+        "Correct answers by length; one head of a layer left; what attention, rollout and flow tell: those that there "
+        "are."
+    )
 
 
 def answers(run: RunFolder) -> Answered | None:
@@ -63,12 +66,12 @@ def answers(run: RunFolder) -> Answered | None:
         return None
     table = last_step(table)
     left, flows = run.studies.get("one_head"), run.studies.get("flows")
-    said = f"Of {count(len(table))} held-out questions {_right(table['log_odds'])} are answered rightly."
-    tables = [TextTable.of("Right answers by length", LENGTHS, _lengths(table))]
+    said = f"Of {count(len(table))} held-out questions {_right(table['log_odds'])} are answered correctly."
+    tables = [TextTable.of("Correct answers by length", LENGTHS, _lengths(table))]
     if left is not None:
         tables.append(TextTable.of("One head of a layer left", LEFT, _left(last_step(left), table)))
     if flows is not None:
-        title = "What attention, rollout and flow tell of an answer, mean rank correlation"
+        title = "Attention, rollout and flow against the answer, mean rank correlation"
         tables.append(TextTable.of(title, FLOWS, _flows(last_step(flows))))
     return Answered(said, [one for one in tables if len(one)])
 

@@ -1,4 +1,4 @@
-"""What reports hold of answers: tables, a section of the page, and methods in words."""
+"""What reports hold of answers: tables, a section of the page, and methods."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reports.studies.answers.tables import ANSWER_TABLES
 
 STUDY: Final = StudyReport(
     ANSWER_TABLES,
-    ReportSection("answers", "What was learned to be answered", answers, ANSWERS),
+    ReportSection("answers", "Answers to the training task", answers, ANSWERS),
     (
         Method(
             ("answers",),
@@ -25,7 +25,7 @@ STUDY: Final = StudyReport(
             "Attention, rollout and flow",
             "answers",
             "For {texts} of the questions, of {shortest} to {longest} words, attention, rollout and flow from the "
-            "answer to the words were held against blanking each word out and against gradients (Abnar and Zuidema "
+            "answer to the words were compared with blanking each word out and with gradients (Abnar and Zuidema "
             "2020).",
         ),
         Method(

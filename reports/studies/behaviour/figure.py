@@ -30,7 +30,7 @@ def save_behaviour(parts: Sequence[tuple[str, Sequence[Preference]]], title: str
             above -= ROW * len(rows) + BETWEEN
         for axes in figure.axes[:-1]:
             axes.tick_params(labelbottom=False)
-        figure.axes[-1].set_xlabel("right sentence preferred, % of pairs")
+        figure.axes[-1].set_xlabel("correct sentence preferred, % of pairs")
         figure.axes[0].legend(ncols=2, loc="lower right", bbox_to_anchor=(1.02, 0.98), frameon=False, fontsize=7.5)
         _save(figure, path)
 

@@ -19,28 +19,28 @@ CHANCE: Final = 0.5
 METHODS: Final = (
     (
         "masked",
-        "The sentences differ in one word-piece. It is masked, and the model prefers the sentence whose piece has the "
-        "higher probability there (Goldberg 2019).",
+        "The sentences differ in one word piece. It is masked, and the model prefers the sentence whose piece has "
+        "the higher probability there (Goldberg 2019).",
     ),
     (
         "pll",
-        "Pseudo-log-likelihood: every piece of a sentence is masked in turn, and the log-probabilities of the right "
-        "pieces are summed; the model prefers the sentence with the higher sum (Salazar et al. 2020).",
+        "Pseudo-log-likelihood: every piece of a sentence is masked in turn, and the log-probabilities of the "
+        "correct pieces are summed; the model prefers the sentence with the higher sum (Salazar et al. 2020).",
     ),
 )
 "Method -> what it is."
 
 DECIDED: Final = (
-    "Accuracy is the share of pairs whose right sentence the model prefers; ties count half, chance is 50. Intervals "
-    "(95 %) come from resampling clusters: the sentences or documents that pairs were made from. Where all clusters "
-    "are right the interval is the exact binomial one. A model that always prefers one form of a verb is right on all "
-    "pairs of one number, and on none of the other. Few words can make up many pairs, so that a taste for words alone "
-    "moves a phenomenon away from chance, also in an untrained model: compare with one."
+    "Accuracy is the share of pairs whose correct sentence the model prefers; ties count half, chance is 50. "
+    "Intervals (95 %) come from resampling clusters: the sentences or documents that pairs were made from. Where all "
+    "clusters are correct the interval is the exact binomial one. A model that always prefers one form of a verb is "
+    "correct on all pairs of one number and on none of the other. Few words can make up many pairs, so that a "
+    "preference for words alone moves a phenomenon away from chance, also in an untrained model: compare with one."
 )
 
 TITLES: Final = {
     "attractors": "By attractors: nouns of the other number between subject and verb",
-    "number": "By number of the verb in the right sentence",
+    "number": "By number of the verb in the correct sentence",
     "phenomenon": "By phenomenon",
     "condition": "By condition",
     "paradigm": "By paradigm",
@@ -50,7 +50,7 @@ TITLES: Final = {
 VERBS: Final = {
     "above chance": "lies above chance",
     "below chance": "lies below chance",
-    "holds chance": "holds chance",
+    "contains chance": "contains chance",
 }
 "Verdict -> what the interval does."
 
@@ -82,7 +82,9 @@ class Preference:
         """Where the interval lies, in words; "" where there is none, or too few clusters for a verdict."""
         if self.ci_low != self.ci_low or self.has_few_clusters:
             return ""
-        return "above chance" if self.ci_low > CHANCE else "below chance" if self.ci_high < CHANCE else "holds chance"
+        return (
+            "above chance" if self.ci_low > CHANCE else "below chance" if self.ci_high < CHANCE else ("contains chance")
+        )
 
     @property
     def said(self) -> str:
@@ -130,7 +132,7 @@ class Examined:
         if not whole.n:
             return f"Nothing was decided; pairs left out: {count(whole.left_out)}."
         verdict = f"the interval {VERBS[whole.verdict]}" if whole.verdict else "too few clusters for a verdict"
-        said = f"The right sentence is preferred in {whole.said} pairs: {verdict}."
+        said = f"The correct sentence is preferred in {whole.said} pairs: {verdict}."
         attractors = next((one.rows for one in self.groupings if one.level == "attractors"), ())
         known = [row for row in attractors if row.n and not row.has_few_clusters]
         if len(known) > 1:

@@ -1,4 +1,4 @@
-"""What a page says of the coreference chains that the best head links, beside those of its rivals."""
+"""What a page says of the coreference chains that the best head links, beside those of its baselines."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ CHAIN_TERMS: Final[Sequence[tuple[str, str]]] = (
     ),
     (
         "mention",
-        "As annotated: none is to be found, and one that stands alone is a chain of its own. Of several with one head "
+        "As annotated: none is predicted, and one that stands alone is a chain of its own. Of several with one head "
         "word the longest counts. Chains are cut to windows, gold and predicted ones alike.",
     ),
     ("MUC", "F1 of the links that join a chain (Vilain et al. 1995). Mentions that stand alone do not count."),
     (
         "B3",
-        "F1 of the mentions that a mention rightly shares its chain with, itself included, as a mean over mentions "
+        "F1 of the mentions that a mention correctly shares its chain with, itself included, as a mean over mentions "
         "(Bagga and Baldwin 1998).",
     ),
     (
@@ -40,15 +40,15 @@ CHAIN_TERMS: Final[Sequence[tuple[str, str]]] = (
         "mentions, CEAF-e how alike paired chains are, each chain alike (Luo 2005).",
     ),
     ("CoNLL", "Mean of the F1 of MUC, B3 and CEAF-e (Pradhan et al. 2012)."),
-    ("lead", "CoNLL average of the head minus that of the strongest rival, over the same resampled documents."),
+    ("lead", "CoNLL average of the head minus that of the strongest baseline, over the same resampled documents."),
 )
 "Term -> definition, for the section on chains."
 
 SINGLE: Final = "single mentions"
-"The rival whose chains are the mentions by themselves."
+"The baseline whose chains are the mentions by themselves."
 
 Row = Mapping[str, Mapping[Any, Any]]
-"A head or a rival: score -> columns of the table."
+"A head or a baseline: score -> columns of the table."
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Chains:
     """What a page says."""
 
     said: str
-    "How the head does beside its strongest rival."
+    "How the head does beside its strongest baseline."
     tables: Sequence[TextTable]
     "F1; precision and recall."
 
@@ -77,7 +77,7 @@ def chains(run: RunFolder) -> Chains | None:
 
 
 def _rows(told: pd.DataFrame) -> list[Row]:
-    """Return the selected head, then its rivals, the strongest first."""
+    """Return the selected head, then its baselines, the strongest first."""
     rows: list[Row] = [
         {str(one["measure"]): one for one in found.to_dict("records")} for _, found in told.groupby("name", sort=False)
     ]
@@ -92,13 +92,13 @@ def _is_idle(row: Row, rows: Sequence[Row]) -> bool:
 
 
 def _said(head: Mapping[Any, Any], rival: Mapping[Any, Any]) -> str:
-    """Write what came out for the selected head and its strongest rival."""
+    """Write what came out for the selected head and its strongest baseline."""
     between = signed_interval(head["lead_low"], head["lead_high"])
     lead = " ".join(filter(None, (signed(head["lead"]), between)))
     return (
         f"{count(head['n'])} mentions in {count(head['chains'])} gold chains of {count(head['clusters'])} documents. "
         f"Head {head['name']}, the best on the selection split, reaches a CoNLL average of {percent(head['f1'])}, the "
-        f"strongest rival, “{rival['name']}”, {percent(rival['f1'])}. The lead of {lead} points is "
+        f"strongest baseline, “{rival['name']}”, {percent(rival['f1'])}. The lead of {lead} points is "
         f"{_significance(head['lead_low'], head['lead_high'])}."
     )
 

@@ -1,4 +1,4 @@
-"""The table of coreference chains: heads and rivals by MUC, B-cubed, CEAF and their average."""
+"""The table of coreference chains: heads and baselines by MUC, B-cubed, CEAF and their average."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ SCORES: Final = ("MUC", "B3", "CEAF-m", "CEAF-e", "CoNLL")
 "In the order of columns for people; CoNLL is the mean of the F1 of MUC, B3 and CEAF-e."
 
 CHAINS: Final = Table(
-    "One row for each split, head or rival, and score of coreference: how well the chains that its links join meet the "
-    "gold chains. Mentions are given, one a head word, and chains are cut to windows.",
+    "One row for each split, head or baseline, and score of coreference: how well the chains that its links join "
+    "meet the gold chains. Mentions are given, one a head word, and chains are cut to windows.",
     ("model", "step", "split", "name", "measure"),
     (
         *RUN,
         SPLIT,
-        text("method", "head, or rival: a rule, what takes no choice, or random weights.", ("head", "rival")),
-        replace(NAME, meaning="Head as layer-head, both counted from 1, or name of the rival."),
-        optional("layer", "Layer, counted from 0; missing for a rival."),
-        optional("head", "Head in its layer, counted from 0; missing for a rival."),
+        text("method", "head, or `rival`, a baseline: a rule, no choice at all, or random weights.", ("head", "rival")),
+        replace(NAME, meaning="Head as layer-head, both counted from 1, or name of the baseline."),
+        optional("layer", "Layer, counted from 0; missing for a baseline."),
+        optional("head", "Head in its layer, counted from 0; missing for a baseline."),
         flag("selected", "Whether it is the head with the highest CoNLL average on the selection split."),
         text(
             "measure",
@@ -54,10 +54,10 @@ CHAINS: Final = Table(
         ),
         fraction("precision", "Precision; missing for CoNLL."),
         fraction("recall", "Recall; missing for CoNLL."),
-        fraction("f1", "F1, of CoNLL the mean of three; 0 where there is nothing to be found.", ""),
+        fraction("f1", "F1, of CoNLL the mean of three; 0 where there are no links.", ""),
         *ends("", "F1", percent),
-        text("rival", "Strongest rival by this score on this split; empty for rivals."),
-        difference("lead", "F1 of the head minus that of the strongest rival; missing for rivals.", "lead"),
+        text("rival", "Strongest baseline by this score on this split; empty for baselines."),
+        difference("lead", "F1 of the head minus that of the strongest baseline; missing for baselines.", "lead"),
         *ends("lead", "the lead", signed),
     ),
 )

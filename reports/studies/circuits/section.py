@@ -17,12 +17,12 @@ from reports.tables.text_table import TextTable
 
 TERMS: Final = (
     (
-        "how weights are read",
+        "circuits from weights",
         "A layer’s input is split into what it has of a word (its mean over places) and of a place (its mean over "
         "words), for words of the vocabulary alone. Of deeper layers this is an approximation: what the layers below "
-        "add is left out, and the embedding goes through their LayerNorms only. What a head writes is held against the "
-        "word embeddings, with the LayerNorms above it folded in (scale and centring); the transform of a masked-LM "
-        "head is left out, and so are all biases of values.",
+        "add is left out, and the embedding goes through their LayerNorms only. What a head writes is compared with "
+        "the word embeddings, with the LayerNorms above it folded in (scale and centring); the transform of a "
+        "masked-LM head is left out, and so are all biases of values.",
     ),
     (
         "kernel",
@@ -47,10 +47,10 @@ TERMS: Final = (
     ),
     (
         "relations",
-        "Pairs such as singular and plural (in the manner of MAPS, Elhelo and Geva 2025). Static: the share of "
-        "pairs whose target is among the ten words that a head attending to the source alone raises most, by its "
-        "weights. Lowered: the same for the ten that it lowers most. Dynamic: as static, for the head’s value of the "
-        "source in two neutral sentences. What all sources have in common is taken off first.",
+        "Pairs such as singular and plural (in the manner of MAPS, Elhelo and Geva 2025). Static: the share of pairs "
+        "whose target is among the ten words that a head attending to the source alone raises most, by its weights. "
+        "Lowered: the same for the ten that it lowers most. Dynamic: as static, for the head’s value of the source in "
+        "two neutral sentences. The mean over sources is subtracted first.",
     ),
     (
         "write norm",
@@ -59,8 +59,8 @@ TERMS: Final = (
     ),
     (
         "rho",
-        "Spearman’s rank correlation over all heads, with a 95 % interval by resampling heads. It tells whether in "
-        "this model the weights foretell which heads do it more; heads share layers, so it says nothing of other "
+        "Spearman’s rank correlation over all heads, with a 95 % interval by resampling heads. It shows whether the "
+        "weights of this model predict which heads do it more; heads share layers, so it does not extend to other "
         "models.",
     ),
 )
@@ -149,7 +149,7 @@ def circuit_parts(run: RunFolder) -> CircuitParts | None:
     return CircuitParts(
         sentences=(*_read(facts), *_found(heads), *_foretold(links)),
         heads=heads_table(tuple(_rows(heads, kernels)), reach),
-        links=TextTable.of("Do the weights foretell what heads do on text?", FORETOLD, links),
+        links=TextTable.of("Weights alone against attention on text", FORETOLD, links),
         relations=TextTable.of(
             "Relations between words: the head that maps most pairs, in percent of pairs", MAPPED, relations
         ),
@@ -193,9 +193,9 @@ def _read(facts: CircuitsRead | None) -> list[str]:
     if facts is None:
         return []
     return [
-        f"No text: {count(facts.words)} of the {count(facts.vocabulary)} whole words of the vocabulary "
-        f"and {count(facts.places)} places. Text, to compare: {count(facts.sentences)} sentences of the "
-        f"report split, {count(facts.pieces)} pieces."
+        f"Without text: {count(facts.words)} of the {count(facts.vocabulary)} whole words of the vocabulary and "
+        f"{count(facts.places)} places. Text for comparison: {count(facts.sentences)} sentences of the report split, "
+        f"{count(facts.pieces)} pieces."
     ]
 
 
@@ -213,8 +213,8 @@ def _found(heads: pd.DataFrame) -> list[str]:
     return [
         f"Places alone give half of the attention or more to one offset in {len(strong)} of {len(heads)} heads{who}. "
         f"In {same} of them that offset is also the one attended to most on text.",
-        f"Heads with a copying score of {decimal(STRONG)} or more: {copies}; of {decimal(-STRONG)} or less, "
-        f"which lower what they attend to: {turns}.",
+        f"Heads with a copying score of {decimal(STRONG)} or more: {copies}; of {decimal(-STRONG)} or less, which "
+        f"lower what they attend to: {turns}.",
     ]
 
 

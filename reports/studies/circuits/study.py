@@ -1,4 +1,4 @@
-"""What reports hold of circuits: tables, a section of the page, and methods in words."""
+"""What reports hold of circuits: tables, a section of the page, and methods."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from reports.studies.circuits.tables import CIRCUIT_TABLES
 
 STUDY: Final = StudyReport(
     CIRCUIT_TABLES,
-    ReportSection("circuits", "What the weights alone say", circuit_parts, TERMS, save=save_circuits),
+    ReportSection("circuits", "Circuits from the weights alone", circuit_parts, TERMS, save=save_circuits),
     (
         Method(
             ("circuits", "circuit_kernels", "circuit_relations", "circuit_links"),
             "Weights alone",
             "circuits",
-            "The query-key and output-value circuits of heads were computed from the weights for {words} words of the "
-            "vocabulary (Elhage et al. 2021) and held against {sentences} sentences of the report split.",
+            "The query-key and output-value circuits of heads were computed from the weights for {words} words of "
+            "the vocabulary (Elhage et al. 2021) and compared with {sentences} sentences of the report split.",
         ),
     ),
 )

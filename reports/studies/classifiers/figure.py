@@ -28,7 +28,7 @@ def save_classifiers(found: Classifiers, about: str, folder: Path) -> list[str]:
     left = 2.2
     with _styled():
         figure = Figure(figsize=(left + WIDTH + 1.6, height))
-        figure.text(0.01, 1 - 0.1 / height, f"{about}: what its heads tell", fontsize=10.5, va="top")
+        figure.text(0.01, 1 - 0.1 / height, f"{about}: trained classifiers of its heads", fontsize=10.5, va="top")
         above = height - TOP
         for tall, rows in panels:
             _draw_rows(_axes(figure, left, above - tall, WIDTH, tall), rows)

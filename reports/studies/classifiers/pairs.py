@@ -21,7 +21,7 @@ Row = Mapping[str, Any]
 
 
 def _met(row: Row, rival: str) -> bool:
-    """Return whether there is such a rival, and a test of the lead over it."""
+    """Return whether there is such a baseline, and a test of the lead over it."""
     return not math.isnan(row[f"{rival}_p"])
 
 
@@ -31,7 +31,7 @@ def with_mark(row: Row) -> str:
 
 
 def _heads_above(rival: str, title: str) -> TextColumn:
-    """Return the column of how many heads lead a rival significantly."""
+    """Return the column of how many heads lead a baseline significantly."""
     tip = f"Heads with an adjusted p below {LEVEL}, of all heads."
     above = f"{rival}_above"
     return TextColumn(title, lambda row: f"{row[above]} of {row['heads']}" if _met(row, rival) else MISSING, tip=tip)
@@ -58,7 +58,7 @@ PAIRED: Final = (
 
 
 def selected_pairs(rows: Sequence[Row]) -> list[Row]:
-    """Return the selected head of every task and kind of features, with `heads` and how many of them lead each rival.
+    """Return the selected head of every task and kind of features, with `heads` and how many lead each baseline.
 
     `embedding_above` and `random_above` count heads with an adjusted p below LEVEL.
     """
@@ -71,7 +71,7 @@ def selected_pairs(rows: Sequence[Row]) -> list[Row]:
 
 
 def pair_sentences(selected: Sequence[Row]) -> list[str]:
-    """Say of each rival over which tasks selected heads lead it significantly, and for which tasks no head does."""
+    """Say of each baseline over which tasks selected heads lead it significantly, and for which tasks no head does."""
     said = []
     for rival, over in RIVALS:
         if not (rows := [row for row in selected if _met(row, rival)]):

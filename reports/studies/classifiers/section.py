@@ -52,10 +52,10 @@ def classifiers(run: RunFolder) -> Classifiers | None:
     pairs = selected_pairs(_rows(found.get("pairs")))
     parsers, layers = _rows(found.get("parser")), found.get("layers")
     tables = [
-        TextTable.of("What the best head of each task tells", TASKS, best),
+        TextTable.of("Accuracy of the best head for each task", TASKS, best),
         TextTable.of("Arcs from a pair’s two attention values, coded online", ARCS, arcs),
         TextTable.of("Related words: the selected head against the embedding", PAIRED, pairs),
-        TextTable.of("Parsers that see all heads at once", PARSERS, parsers),
+        TextTable.of("Parsers on all heads at once", PARSERS, parsers),
         *_layer_tables(layers),
     ]
     courses = {} if layers is None else {str(task): tuple(part["cumulative"]) for task, part in _by_task(layers)}
@@ -163,13 +163,13 @@ def _told(rows: Sequence[Row], what: str) -> list[str]:
 
 
 def _parsed(rows: Sequence[Row]) -> list[str]:
-    """Say of each parser whether it is surely above the next word, and what it is with random weights."""
+    """Say of each parser whether it is significantly above the next word, and what it is with random weights."""
     by_name = {(row["parser"], row["weights"]): row for row in rows}
     said = []
-    for parser, sees in (("attention", "sees nothing but attention"), ("attention + words", "sees words as well")):
+    for parser, sees in (("attention", "is given attention alone"), ("attention + words", "is given words as well")):
         row, rival = by_name.get((parser, "trained")), by_name.get((parser, "random"))
         if row is not None:
-            told = "surely above" if row["margin_low"] > 0 else "not surely above"
+            told = "significantly above" if row["margin_low"] > 0 else "not significantly above"
             begin = f"The parser that {sees} has a UAS of {percent(row['uas'])} %, {told} that of the next word by "
             between = signed_interval(row["margin_low"], row["margin_high"])
             said.append(f"{begin}{signed(row['margin'])} points {between}".rstrip())

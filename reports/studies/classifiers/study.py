@@ -1,4 +1,4 @@
-"""What reports hold of classifiers and parsers: tables, a section of the page, and methods in words."""
+"""What reports hold of classifiers and parsers: tables, a section of the page, and methods."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from reports.studies.classifiers.terms import CLASSIFIERS
 
 STUDY: Final = StudyReport(
     CLASSIFIER_TABLES,
-    ReportSection("classifiers", "What classifiers tell from heads", classifiers, CLASSIFIERS, save=save_classifiers),
+    ReportSection("classifiers", "Trained classifiers of heads", classifiers, CLASSIFIERS, save=save_classifiers),
     (
         Method(
             ("classifiers", "layers"),
             "Classifiers",
             "classifiers",
-            "For the tasks {tasks}, classifiers were trained on what every head gives to words, on {examples} "
+            "For the tasks {tasks}, classifiers were trained on the output of every head at words, on {examples} "
             "examples a task and split at the most, beside control tasks (Hewitt and Liang 2019) and with minimum "
-            "description length (Voita and Titov 2020); on heads of a model with fresh weights: {random}.",
+            "description length (Voita and Titov 2020); on heads of a model with randomly initialised weights: "
+            "{random}.",
         ),
         Method(
             ("pairs",),
@@ -33,11 +34,11 @@ STUDY: Final = StudyReport(
         ),
         Method(
             ("codes",),
-            "Codes, drawn anew",
+            "Codes, drawn again",
             "classifiers",
             "Labels of the selection split (tasks: {coded}) were coded {codes} times more, each time of other "
-            "examples, in another order of documents and beside another control task, to say what of a compression is "
-            "chance.",
+            "examples, in another order of documents and beside another control task, to estimate what part of a "
+            "compression is chance.",
         ),
         Method(
             ("parser",),

@@ -17,13 +17,13 @@ from reports.tables.text_table import TextTable
 
 MEASURED: Final = (
     "A verb or reflexive agrees with one noun group of its sentence; the other groups are distractors. Its attention "
-    "to each group is divided by that to all of them, and confusion is −log2 of the right group’s share, a mean over "
-    "items (Lin, Tan and Frank 2019, section 4): 0 bits where the right group has all, one bit more for each halving "
-    "of its share. By chance it is log2 of the number of groups. Of a layer the maps of its heads are averaged first, "
-    "as published. Layer and head of least confusion were chosen on the selection split; all numbers are of the report "
-    "split, with 95 % intervals by cluster. In the published sentences (open-sesame) the right group always stands "
-    "first, so there a head that prefers early nouns has few bits too: see the baseline “first candidate” among the "
-    "best heads."
+    "to each group is divided by that to all of them, and confusion is −log2 of the correct group’s share, a mean "
+    "over items (Lin, Tan and Frank 2019, section 4): 0 bits where the correct group has all, one bit more for each "
+    "halving of its share. By chance it is log2 of the number of groups. Of a layer the maps of its heads are "
+    "averaged first, as published. Layer and head of least confusion were selected on the selection split; all "
+    "numbers are of the report split, with 95 % intervals by cluster. In the published sentences (open-sesame) the "
+    "correct group always stands first, so there a head that prefers early nouns has few bits too: see the baseline "
+    "“first candidate” among the best heads."
 )
 
 

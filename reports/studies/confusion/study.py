@@ -1,4 +1,4 @@
-"""What reports hold of confusion: tables, a section of the page, and methods in words."""
+"""What reports hold of confusion: tables, a section of the page, and methods."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ STUDY: Final = StudyReport(
             ("confusion",),
             "Agreement among distractors",
             "",
-            "How surely attention from a verb or reflexive picks the right one of several noun groups was measured in "
-            "bits (Lin et al. 2019, section 4).",
+            "How far attention from a verb or reflexive separates the correct one of several noun groups was "
+            "measured in bits (Lin et al. 2019, section 4).",
         ),
     ),
 )

@@ -23,8 +23,8 @@ DECILE_TERMS: Final[Sequence[tuple[str, str]]] = (
     ),
     (
         "description",
-        "A rule that names the most attended other word, and others for at most three parts of speech, selected on the "
-        "selection split. Its accuracy is that on held-out text. It says nothing of attention to [CLS] and [SEP].",
+        "A rule that names the most attended other word, and others for at most three parts of speech, selected on "
+        "the selection split. Its accuracy is that on held-out text. It does not cover attention to [CLS] and [SEP].",
     ),
 )
 
@@ -76,7 +76,7 @@ class DecileResults:
         """The descriptions, the most accurate first."""
         chosen = ("name", "description", "accuracy", "offset", "offset_accuracy", "gain", "between")
         rows = self.descriptions.sort_values("accuracy", ascending=False, kind="stable").to_dict("records")
-        return TextTable.of("Every head in one sentence", DESCRIPTIONS.text_columns(*chosen), rows)
+        return TextTable.of("A description of every head", DESCRIPTIONS.text_columns(*chosen), rows)
 
     @cached_property
     def plane(self) -> dict[str, Any]:

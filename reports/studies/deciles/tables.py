@@ -41,7 +41,7 @@ DECILES: Final = Table(
 
 DESCRIPTIONS: Final = Table(
     "One row for each head: a sentence that says which other word words attend to most, selected on the selection "
-    "split, and the share of words of the report split for which it is right.",
+    "split, and the share of words of the report split for which it is correct.",
     ("model", "step", "layer", "head"),
     (
         *RUN,
@@ -49,7 +49,7 @@ DESCRIPTIONS: Final = Table(
         text("description", "The sentence: one rule, and others for at most three parts of speech."),
         replace(N, meaning="Words of the report split that attend; those of sentences of one word are left out."),
         fraction("accuracy", "Share of these words for which the sentence names the most attended other word."),
-        text("offset", "The one offset that is right for the most words of the selection split."),
+        text("offset", "The one offset that is correct for the most words of the selection split."),
         fraction("offset_accuracy", "Accuracy of that offset on the report split."),
         difference("gain", "Accuracy minus that of the offset; no interval was measured."),
         fraction(

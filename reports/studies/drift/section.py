@@ -20,7 +20,7 @@ from reports.tables.text_table import TextTable
 DRIFT: Final[Sequence[tuple[str, str]]] = (
     (
         "cosine",
-        "Of a head’s map of a sentence before and after the training, each taken as one vector, special tokens "
+        "Of a head’s map of a sentence before and after the training run, each taken as one vector, special tokens "
         "included: 1 where nothing moved (Kovaleva et al. 2019). Mean over sentences.",
     ),
 )
@@ -51,11 +51,11 @@ def drift(run: RunFolder) -> Drift | None:
     heads = heads.sort_values("cosine", kind="stable")
     said = (
         f"On {count(table['text'].nunique())} sentences of the report split the maps moved most in these heads: "
-        f"{', '.join(_named(heads)[:MOVED])}. Whether the model needs what moved, this does not say."
+        f"{', '.join(_named(heads)[:MOVED])}. This does not show whether the model needs what moved."
     )
     layers = heads["layer"].drop_duplicates().sort_values().tolist()
     rows = [_layer(layer, heads[heads["layer"] == layer]) for layer in layers]
-    return Drift(said, TextTable.of("Cosine of maps before and after the training", LAYERS, rows))
+    return Drift(said, TextTable.of("Cosine of maps before and after the training run", LAYERS, rows))
 
 
 def _named(heads: pd.DataFrame) -> list[str]:

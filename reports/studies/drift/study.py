@@ -1,4 +1,4 @@
-"""What reports hold of drift: tables, a section of the page, and methods in words."""
+"""What reports hold of drift: tables, a section of the page, and methods."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ MAP_DRIFT: Final = Table(
 
 STUDY: Final = StudyReport(
     {"drift": MAP_DRIFT},
-    ReportSection("drift", "What training moved", drift, DRIFT),
+    ReportSection("drift", "Maps before and after training", drift, DRIFT),
     (
         Method(
             ("drift",),
-            "What training moved",
+            "Maps before and after training",
             "drift",
             "The maps of the first checkpoint and of the model were compared by cosine on {texts} sentences of the "
             "report split at the most (Kovaleva et al. 2019).",

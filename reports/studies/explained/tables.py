@@ -18,7 +18,10 @@ HEADS: Final = Table(
         *RUN,
         text("scope", "Texts that are read, sentences or windows of several: the roles are those of this scope."),
         *ONE_HEAD,
-        whole("roles", "Questions in which the head has a grade; labels that pool others (all, nsubj:*) do not count."),
+        whole(
+            "roles",
+            "Labels and directions in which the head has a grade; labels that pool others (all, nsubj:*) do not count.",
+        ),
         Column("grade", "int64", "Highest grade in a role of language, 0 without one.", plain, (0, 3)),
         fraction(
             "between",

@@ -1,4 +1,4 @@
-"""What reports hold of attention as explanation: a table, a section of the page, and methods in words."""
+"""What reports hold of attention as explanation: a table, a section of the page, and methods."""
 
 from __future__ import annotations
 

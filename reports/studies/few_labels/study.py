@@ -1,4 +1,4 @@
-"""What reports hold of heads from few labels: a table, a section of the page, and methods in words."""
+"""What reports hold of heads from few labels: a table, a section of the page, and methods."""
 
 from __future__ import annotations
 

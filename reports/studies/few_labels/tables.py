@@ -20,9 +20,9 @@ FEW_LABELS: Final = Table(
         *QUESTION,
         text(
             "method",
-            "head: the best on the arcs; ensemble: the mean map of several, chosen on the arcs; head, random weights: "
-            "the best of a randomly initialised model; fixed rule: of the baselines and rules that need no labels the "
-            "best on the arcs; else a rule that learned from the arcs.",
+            "head: the best on the arcs; ensemble: the mean map of several, selected on the arcs; head, random "
+            "weights: the best of a randomly initialised model; fixed rule: of the baselines and rules that need no "
+            "labels the best on the arcs; else a rule that learned from the arcs.",
         ),
         whole("arcs", "Number of labelled arcs, drawn from the selection split."),
         *ITEMS,

@@ -40,7 +40,7 @@ def _chart(curve: Curve) -> Chart:
     y = alt.Y("value:Q", title=None).scale(domain=list(_ends(curve)), nice=False)
     orders = {_named(order): SeriesStyle(colour, order == AT_RANDOM) for order, colour in LOOKS.items()}
     drawn = curves([row for order in LOOKS for row in _rows(curve, order)], orders, x, y)
-    said = "What is left of the behaviour while heads are taken out; pruning.csv has the numbers."
+    said = "The behaviour while heads are ablated; pruning.csv has the numbers."
     return Chart(f"{curve.title} ({curve.scale.unit})", said, drawn.properties(height=180))
 
 
@@ -105,7 +105,7 @@ def _save_curves(found: Gating, about: str, path: Path) -> None:
     page_width, page_height = columns * (width + 0.75) + 0.15, rows * (height + 0.85) + 0.5
     with _styled():
         figure = Figure(figsize=(page_width, page_height))
-        figure.text(0.02, 1 - 0.1 / page_height, f"{about}: heads taken out", fontsize=10.5, va="top")
+        figure.text(0.02, 1 - 0.1 / page_height, f"{about}: heads ablated", fontsize=10.5, va="top")
         for number, curve in enumerate(found.curves):
             left = 0.62 + (number % columns) * (width + 0.75)
             axes = _axes(

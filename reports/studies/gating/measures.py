@@ -171,13 +171,13 @@ class Migration:
         return (
             f"{self.behaviour}: without the {first['removed']} least important of {first['heads']} heads, {len(lost)} "
             f"of {len(rows)} labels have lost their best head. Of the heads that stay, the best one of {other} labels "
-            f"is another than before; it is surely better than the best of them was before for {up} labels, and surely "
-            f"worse for {down} (each by its own 95 % interval, so a few of these are chance)."
+            f"is another than before; for {up} labels it is better than the best of them was before, for {down} worse "
+            "(by the 95 % interval of each, not corrected, so a few of these are chance)."
         )
 
     @property
     def told(self) -> TextTable:
-        """The labels that change most surely: n, three heads with their accuracy, and the change."""
+        """The labels that change most significantly: n, three heads with their accuracy, and the change."""
         sure = self.rows["ci_low"].combine(-self.rows["ci_high"], max)
         ordered = self.rows.reindex(sure.sort_values(ascending=False, kind="stable").index)
         title = "Best heads and their accuracy on the report split, in %"

@@ -1,4 +1,4 @@
-"""What reports hold of what heads are worth: tables, a section of the page, and methods in words."""
+"""What reports hold of what heads are worth: tables, a section of the page, and methods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reports.studies.gating.terms import GATING
 
 STUDY: Final = StudyReport(
     GATE_TABLES,
-    ReportSection("gating", "What heads are worth", gating, GATING, gating_charts, save_gating),
+    ReportSection("gating", "Importance and pruning of heads", gating, GATING, gating_charts, save_gating),
     (
         Method(
             ("importance", "taylor"),
@@ -27,23 +27,23 @@ STUDY: Final = StudyReport(
             ("pruning", "pruning_areas"),
             "Pruning",
             "pruning",
-            "Heads were taken out by importance, by their own cost, and in {draws} random orders, a share of {step} "
-            "of all heads at a time; orders were made on one half of at most {items} items of each behaviour "
-            "({behaviours}) and told on the other half.",
+            "Heads were ablated by importance, by their own cost, and in {draws} random orders, a share of {step} of "
+            "all heads at a time; orders were made on one half of at most {items} items of each behaviour "
+            "({behaviours}) and evaluated on the other half.",
         ),
         Method(
             ("migration",),
             "Roles after pruning",
             "pruning",
-            "With the {left} of heads left that matter most, all heads were scored once more.",
+            "With the {left} of most important heads left, all heads were scored again.",
         ),
         Method(
             ("gates", "gate_paths"),
             "Learned gates",
             "gates",
-            "Gates that pay for being open (Louizos et al. 2018; Voita et al. 2019) were learned for {behaviours} on "
-            "one half of at most {items} items, in {steps} steps at a rate of {rate}, at prices of {prices}; weights "
-            "trained along: {weights}.",
+            "Gates with a price for being open (Louizos et al. 2018; Voita et al. 2019) were learned for "
+            "{behaviours} on one half of at most {items} items, in {steps} steps at a rate of {rate}, at prices of "
+            "{prices}; weights trained along: {weights}.",
         ),
     ),
 )

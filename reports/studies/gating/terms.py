@@ -7,7 +7,7 @@ from typing import Final
 GATING: Final = (
     (
         "gate",
-        "A factor on the output of a head, before W_O: 1 leaves the head as it is, 0 takes it out (Michel et al. 2019, "
+        "A factor on the output of a head, before W_O: 1 leaves the head as it is, 0 ablates it (Michel et al. 2019, "
         "section 2.2).",
     ),
     (
@@ -15,10 +15,10 @@ GATING: Final = (
         "The mean over items of |d value / d gate| at gates of 1 (Michel et al. 2019, equation 2): every item has "
         "gates, and so a gradient, of its own; the absolute value is taken item by item, nothing adds up from batch "
         "to batch, and no gradient is taken of a weight. The value is that of the behaviour: log-probability of "
-        "masked pieces, or by how much the right sentence is preferred (the margin itself, not a loss of it, so that "
-        "importance and cost have one unit). A sentence embedding is as near to itself as it can be, so its distance "
-        "has no slope: there importance is the length of the derivative of the embedding of length 1, from random "
-        "directions. Intervals are of resampled clusters.",
+        "masked word pieces, or by how much the correct sentence is preferred (the margin itself, not a loss of it, "
+        "so that importance and cost have one unit). A sentence embedding is as near to itself as it can be, so its "
+        "distance has no slope: there importance is the length of the derivative of the embedding of length 1, from "
+        "random directions. Intervals are of resampled clusters.",
     ),
     (
         "scaled by layer",
@@ -26,9 +26,9 @@ GATING: Final = (
     ),
     (
         "predicted cost",
-        "What Taylor’s series says that the behaviour loses without the head: its slope (first order), or of an "
-        "embedding half the squared length of the derivative (second order). Cost is what it truly loses when the "
-        "output of the head is replaced by zero.",
+        "What Taylor’s series predicts that the behaviour loses without the head: its slope (first order), or of an "
+        "embedding half the squared length of the derivative (second order). Cost is what it loses when the output of "
+        "the head is replaced by zero.",
     ),
     (
         "order",
@@ -44,13 +44,14 @@ GATING: Final = (
     (
         "learned gates",
         "Hard-Concrete gates (Louizos et al. 2018; Voita et al. 2019, section 6: temperature 0.33, stretched to "
-        "(−0.1, 1.1)), learned on one half of the documents and told of on the other. An open head costs the price, in "
-        "the unit of the behaviour, so a head stays about where it is worth more than its price together with the "
+        "(−0.1, 1.1)), learned on one half of the documents and evaluated on the other. An open head costs the price, "
+        "in the unit of the behaviour, so a head stays about where it is worth more than its price together with the "
         "others. A gate between 0 and 1 weakens its head.",
     ),
     (
-        "who takes over",
-        "Heads are scored once more by the probes with the least important ones off. Best before, best before of those "
-        "that stay, and best of these after: each is chosen on the selection split and told of on the report split.",
+        "roles after pruning",
+        "Heads are scored once more by the probes with the least important ones ablated. Best before, best before of "
+        "those that stay, and best of these after: each is selected on the selection split and evaluated on the "
+        "report split.",
     ),
 )

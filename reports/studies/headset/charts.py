@@ -1,4 +1,4 @@
-"""Charts of heads as a set: the heads on a plane, and what their subspaces share."""
+"""Charts of relations between heads: the heads on a plane, and what their subspaces share."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ LAYERS: Final = LinearSegmentedColormap.from_list("layers", ["#0072b2", "#009e73
 NAMED: Final = 24
 "Heads whose roles are written on the plane."
 
-WEIGHTS: Final = {"own": ("this model", "var(--right)"), "random": ("fresh weights", "var(--wrong)")}
+WEIGHTS: Final = {"own": ("this model", "var(--right)"), "random": ("randomly initialised weights", "var(--wrong)")}
 "Weights in subspaces.parquet -> their name and colour."
 
 TOLD: Final = {
     "head": "head",
     "role": "role",
-    "surest": "surest label",
+    "surest": "main role",
     "accuracy": "accuracy, %",
     "margin": "margin, points",
     "group": "group",
@@ -78,7 +78,7 @@ def plane_chart(places: pd.DataFrame) -> Chart:
     marks = dots.mark_circle(opacity=0.9, stroke="var(--ink)", cursor="pointer")
     height = min(max(round(PLANE * tall / wide) + 60, 240), 560)
     drawn = layered(marks, *_roles(rows, at, PLANE / wide)).add_params(unit, chosen).properties(height=height)
-    said = "Near heads have maps that are alike; distances are in the table distances.parquet."
+    said = "Near heads have similar maps; distances are in the table distances.parquet."
     return Chart("Heads on a plane, by the distance of their maps", said, drawn)
 
 
@@ -134,7 +134,7 @@ class Overlaps:
 
 
 def overlaps(subspaces: pd.DataFrame, what: str) -> Overlaps:
-    """Count the pairs of a subspace, those of the model and those of fresh weights in the same steps."""
+    """Count the pairs of a subspace, those of the model and those of randomly initialised weights in the same steps."""
     rows = subspaces[(subspaces["what"] == what) & subspaces["overlap"].notna()]
     low, high = (float(rows["overlap"].agg(end)) for end in ("min", "max"))
     edges = np.linspace(low, high if high > low else low + 1e-6, BARS + 1)
@@ -144,7 +144,7 @@ def overlaps(subspaces: pd.DataFrame, what: str) -> Overlaps:
 
 
 def overlap_chart(subspaces: pd.DataFrame, what: str) -> Chart:
-    """Return how many pairs of heads share how much, of the model's heads and of heads with fresh weights."""
+    """Return the distribution of overlap over pairs of heads, of the model and of randomly initialised weights."""
     counted = overlaps(subspaces, what)
     steps = [
         {"weights": WEIGHTS[name][0], "from": start, "to": end, "share": share}

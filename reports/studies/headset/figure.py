@@ -1,4 +1,4 @@
-"""The static figures of heads as a set: the plane with the matrix of distances, and the ensembles."""
+"""The static figures of relations between heads: the plane with the matrix of distances, and the ensembles."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST = 20
 
 def save_headset(found: HeadsTogether, about: str, folder: Path) -> list[str]:
     """Write the figures that there are numbers for to `folder`; return their names without suffix."""
-    saved, title = [], f"{about}: heads as a set"
+    saved, title = [], f"{about}: relations between heads"
     with _styled():
         if not found.places.empty:
             _save(_plane(found, title), folder / "heads-together")
@@ -114,7 +114,7 @@ def _ensembles(rows: Sequence[Ensemble], title: str) -> Figure:
     single = [100 * one.steps[0].accuracy for one in rows]
     axes.plot(single, y, "o", color=HEAD_BLUE, mfc="white", ms=5, mew=1.2, label="best head alone", zorder=3)
     together = [100 * one.best.accuracy for one in rows]
-    axes.plot(together, y, "o", color=HEAD_BLUE, ms=5, label="chosen ensemble", zorder=4)
+    axes.plot(together, y, "o", color=HEAD_BLUE, ms=5, label="selected ensemble", zorder=4)
     baseline = [100 * one.baseline_accuracy for one in rows]
     axes.plot(baseline, y, "|", color=BASELINE_ORANGE, ms=9, mew=2, label="strongest baseline or control")
     axes.set_yticks(y, names)

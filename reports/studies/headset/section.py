@@ -1,4 +1,4 @@
-"""What a page says of heads as a set: how near they are, their groups and subspaces, and what several do together."""
+"""Relations between heads of a run: how near they are, their groups and subspaces, and ensembles of several."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Ensemble:
 
 @dataclass(frozen=True)
 class HeadsTogether:
-    """All that a page says of heads as a set."""
+    """All that a page shows of relations between heads."""
 
     sentences: tuple[str, ...]
     contrasts: tuple[PairwiseContrast, ...]
@@ -130,7 +130,7 @@ def _thousandths(value: float) -> int | None:
 
 
 def heads_together(run: RunFolder) -> HeadsTogether | None:
-    """Return what the page says of heads as a set; None where the run did not look at them so."""
+    """Return the relations between heads of a run; None where it did not measure them."""
     tables = run.studies
     found = tuple(_ensembles(tables["ensembles"])) if "ensembles" in tables else ()
     if "places" not in tables:
@@ -201,7 +201,7 @@ def _said(run: RunFolder, contrasts: Sequence[PairwiseContrast], places: pd.Data
     for one in contrasts:
         if one.what == "maps" and one.p == one.p:
             nearer = "nearer to each other" if one.within < one.between else "further from each other"
-            sure = "" if one.p < 0.05 else ", not surely"
+            sure = "" if one.p < 0.05 else ", not significantly"
             yield (
                 f"Heads of one layer are{sure} {nearer} in their maps ({decimal(one.within)} nats) than heads of two "
                 f"layers ({decimal(one.between)}; permutation p {_p(one.p)})."
@@ -209,9 +209,10 @@ def _said(run: RunFolder, contrasts: Sequence[PairwiseContrast], places: pd.Data
         elif one.what in ("W_V", "W_O") and one.fresh == one.fresh:
             does = "read" if one.what == "W_V" else "write"
             yield (
-                f"Do heads {does} in different subspaces? Two heads share {percent(one.mean)} % of what they {does} "
-                f"({one.what}, mean squared cosine of the principal angles), with fresh weights {percent(one.fresh)} "
-                f"%; {percent(one.above)} % of pairs share more than any pair of fresh weights."
+                f"Subspaces in which heads {does}: two heads share {percent(one.mean)} % of what they {does} "
+                f"({one.what}, mean squared cosine of the principal angles), with randomly initialised weights "
+                f"{percent(one.fresh)} %; {percent(one.above)} % of pairs share more than any pair of randomly "
+                "initialised weights."
             )
     if places["group"].nunique() > 1 and facts is not None and facts.silhouette is not None:
         sizes = sorted(places["group"].value_counts().tolist(), reverse=True)
@@ -237,7 +238,7 @@ def _gains(found: Sequence[Ensemble]) -> tuple[str, ...]:
     single = sum(one.steps[0].margin_low > 0 for one in known)
     together = sum(one.best.margin_low > 0 for one in known)
     return (
-        f"Several heads together: of {len(known)} relations, in {better} the mean map of the chosen heads is better "
-        f"than the best head alone (95 % interval of the gain above 0), in {worse} worse. The strongest baseline or "
-        f"control is beaten by the single head in {single}, by the ensemble in {together}.",
+        f"Several heads together: of {len(known)} relations, in {better} the mean map of the selected heads is better "
+        f"than the best head alone (95 % interval of the gain above 0), in {worse} worse. The single head outperforms "
+        f"the strongest baseline or control in {single}, the ensemble in {together}.",
     )

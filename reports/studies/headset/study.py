@@ -1,4 +1,4 @@
-"""What reports hold of relations between heads: tables, a section of the page, and methods in words."""
+"""What reports hold of relations between heads: tables, a section of the page, and methods."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from reports.studies.headset.terms import HEADSET
 
 STUDY: Final = StudyReport(
     HEADSET_TABLES,
-    ReportSection("headset", "Heads as a set", heads_together, HEADSET, headset_charts, save_headset),
+    ReportSection("headset", "Relations between heads", heads_together, HEADSET, headset_charts, save_headset),
     (
         Method(
             ("distances", "subspaces", "contrasts", "places"),
-            "Heads as a set",
+            "Relations between heads",
             "heads",
-            "All heads were compared by their maps and outputs on {texts} texts of the report split ({words} words at "
-            "the most); that heads of one layer are alike was tested with {permutations} permutations of heads.",
+            "All heads were compared by their maps and outputs on {texts} texts of the report split ({words} words "
+            "at the most); the similarity of heads of one layer was tested with {permutations} permutations of heads.",
         ),
         Method(
             ("ensembles",),
             "Ensembles",
             "heads",
-            "For the {relations} labels with the most items, mean maps of up to {largest} heads were chosen on "
-            "{choice_texts} texts of the selection split at the most, and told on the report split.",
+            "For the {relations} labels with the most items, mean maps of up to {largest} heads were selected on "
+            "{choice_texts} texts of the selection split at the most, and evaluated on the report split.",
         ),
     ),
 )

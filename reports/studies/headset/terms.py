@@ -1,4 +1,4 @@
-"""What the numbers on heads as a set mean."""
+"""What the numbers on relations between heads mean."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Final
 HEADSET: Final = (
     (
         "distance",
-        "Mean Jensen-Shannon divergence of the rows of two heads at the same words, in nats: 0 for heads with the same "
-        "maps, 0.69 for heads that never look at the same place. Rows are smoothed by a thousandth (Clark et al. 2019, "
-        "section 6, where it is a sum over words); where a run reads norms they are shares of their sums.",
+        "Mean Jensen-Shannon divergence of the rows of two heads at the same words, in nats: 0 for heads with the "
+        "same maps, 0.69 for heads that never attend to the same place. Rows are smoothed by a thousandth (Clark et "
+        "al. 2019, section 6, where it is a sum over words); where a run reads norms they are shares of their sums.",
     ),
     (
         "plane, groups",
@@ -36,18 +36,18 @@ HEADSET: Final = (
         "1 for the same, near 0 for unrelated ones (Kornblith et al. 2019).",
     ),
     (
-        "fresh weights",
+        "randomly initialised weights",
         "The same architecture with new random weights, on the same texts. Its maps are nearly uniform, so that its "
-        "heads are near to each other, and its outputs alike.",
+        "heads are near to each other and its outputs similar.",
     ),
     (
         "ensemble",
-        "The map that is the mean of the maps of two or more heads. To the head that was chosen on the selection split "
-        "others are added one by one, each the one that helps most there; all sizes are told on the report split, and "
-        "the size that was best on the selection split is in bold. The gain is over the first head alone, in "
-        "percentage points. Choosing several of many heads uses the selection split’s right answers more than "
-        "choosing one does, and still is no training. Each interval is of its relation alone: where many are told, "
-        "about one in forty lies above 0 by chance.",
+        "The map that is the mean of the maps of two or more heads. To the head selected on the selection split "
+        "others are added one by one, each the one that helps most there; all sizes are evaluated on the report "
+        "split, and the size that was best on the selection split is in bold. The gain is over the first head alone, "
+        "in percentage points. Selecting several of many heads uses the gold of the selection split more than "
+        "selecting one does; no weight is trained. Each interval is of its relation alone: of many, about one in "
+        "forty lies above 0 by chance.",
     ),
 )
 "Term -> definition."

@@ -1,4 +1,4 @@
-"""The tables of the section on heads as a set, as people read them."""
+"""The tables of the section on relations between heads, as people read them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from reports.baseline_names import shown_baseline
 from reports.formats import count, decimal3, percent
 from reports.studies.headset.tables import ENSEMBLES, PAIR_CONTRASTS
 from reports.tables.cells import Cell, TextColumn
@@ -18,13 +19,15 @@ CONTRASTS: Final = (
     PAIR_CONTRASTS["within"].shown("Within a layer"),
     PAIR_CONTRASTS["between"].shown("Between layers"),
     PAIR_CONTRASTS["p"].shown("Permutation p"),
-    TextColumn("Fresh weights, all pairs", lambda row: decimal3(row.fresh)),
-    TextColumn("Pairs above all of fresh weights, %", lambda row: percent(row.above)),
+    TextColumn("Random weights, all pairs", lambda row: decimal3(row.fresh)),
+    TextColumn("Pairs above all of random weights, %", lambda row: percent(row.above)),
 )
 
 
 def _baseline(row: Any) -> Cell:
-    return Cell(percent(row.baseline_accuracy), row.baseline, "rival", sort=float(row.baseline_accuracy))
+    return Cell(
+        percent(row.baseline_accuracy), shown_baseline(row.baseline), "rival", sort=float(row.baseline_accuracy)
+    )
 
 
 def _single(row: Any) -> Cell:

@@ -1,4 +1,4 @@
-"""The static figure of the link: what heads look at against what they cost, a panel a role."""
+"""The static figure of the link: what heads attend to against what they cost, a panel a role."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ def save_link(found: Linked, about: str, folder: Path) -> list[str]:
     height = TOP + down * (HEIGHT + BETWEEN)
     with _styled():
         figure = Figure(figsize=(width, height))
-        figure.text(0.01, 1 - 0.1 / height, f"{about}: looking and mattering", fontsize=10.5, va="top")
+        figure.text(0.01, 1 - 0.1 / height, f"{about}: attention and causal effect", fontsize=10.5, va="top")
         said = (
-            "A dot a head. Blue: looks and matters; orange: looks and does not matter; dark: matters without looking."
+            "A dot a head. Blue: attends and has an effect; orange: attends without an effect; dark: has an effect "
+            "without attending."
         )
         figure.text(0.01, 1 - 0.33 / height, said, fontsize=7.5, color=MUTED, va="top")
         for number, role in enumerate(found.roles):

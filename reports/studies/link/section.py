@@ -21,7 +21,7 @@ BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN = VERDICTS
 
 MEASURES: Final[Mapping[str, str]] = {
     "accuracy": "accuracy in the role",
-    "mass": "attention to the right word",
+    "mass": "attention to the correct word",
     "write_norm": "write norm",
     "importance": "gradient importance",
     "patching": "restored by patching",
@@ -43,22 +43,23 @@ SHOWN: Final = 12
 "Heads that a table has of a role at the most: those that look first, then those that matter, then the costliest."
 
 LINK: Final[Sequence[tuple[str, str]]] = (
-    ("Looks", "The head has a grade in a label of the role's probe, in this variant."),
+    ("Attends", "The head has a grade in a label of the role's probe, in this direction."),
     (
-        "Matters",
-        "Without the head (switched off in the first way that [ablation] names) the behaviour is surely worse: p of a "
-        "paired test by cluster, corrected over all heads, below alpha of [verdict]. A sentence embedding moves "
-        "whichever head is off: there it is surely worse than without the median head.",
+        "Effect",
+        "Without the head (ablated in the first way that [ablation] names) the behaviour is significantly worse: p "
+        "of a paired test by cluster, corrected over all heads, below alpha of [verdict]. A sentence embedding moves "
+        "whichever head is ablated: there the cost is significantly above that of the median head.",
     ),
     (
         "Cost",
-        "What the behaviour loses without the head, in its own unit: nats a masked piece for the loss, nats between "
-        "the right and the wrong sentence for minimal pairs, cosine for the embedding of a sentence.",
+        "What the behaviour loses without the head, in its own unit: nats per masked word piece for the loss, nats "
+        "between the correct and the incorrect sentence for minimal pairs, cosine for the embedding of a sentence.",
     ),
     (
         "Correlation",
-        "Spearman's rho over the heads of the model, with an interval over resamples of heads. Heads that look need "
-        "not matter, and heads that matter need not look: a correlation says how often they are the same.",
+        "Spearman's rho over the heads of the model, with an interval over resamples of heads. Heads that attend "
+        "need not have an effect, and heads with an effect need not attend: the correlation measures how often they "
+        "are the same.",
     ),
 )
 
@@ -121,8 +122,10 @@ class LinkedRole:
 
     @property
     def shown(self) -> TextTable:
-        """Heads that look, then those that matter, then those that cost most, with their numbers."""
-        return TextTable.of("Heads that look, then those that matter, then those that cost most", HEADS, self.heads)
+        """Heads that attend, then those with an effect, then those that cost most, with their numbers."""
+        return TextTable.of(
+            "Heads that attend, then those with an effect, then those that cost most", HEADS, self.heads
+        )
 
     def named(self, verdict: str) -> str:
         """Return the names of the heads of a verdict."""
@@ -143,9 +146,9 @@ def _correlation(pair: str, role: LinkedRole) -> str | Cell:
 ROLES: Final = (
     TextColumn("Role", lambda role: role.role, "row"),
     LINK_TABLE["behaviour"].shown(),
-    TextColumn("Looks and matters", lambda role: role.named(BOTH), "text"),
-    TextColumn("Looks and does not matter", lambda role: role.named(LOOKS), "text"),
-    TextColumn("Matters without looking", lambda role: role.named(MATTERS), "text"),
+    TextColumn("Attends, with effect", lambda role: role.named(BOTH), "text"),
+    TextColumn("Attends, no effect", lambda role: role.named(LOOKS), "text"),
+    TextColumn("Effect without attention", lambda role: role.named(MATTERS), "text"),
     TextColumn("Neither", lambda role: role.rest, "text"),
 )
 "Of the table of roles."
@@ -162,13 +165,13 @@ class Linked:
     @property
     def told(self) -> TextTable:
         """The heads of every verdict by role."""
-        return TextTable.of("Which heads look, and which matter; the costliest first", ROLES, self.roles)
+        return TextTable.of("Heads that attend and heads with an effect, the costliest first", ROLES, self.roles)
 
     @property
     def correlations(self) -> TextTable:
         """How alike measures order the heads, by role."""
         columns = [TextColumn(pair.capitalize(), partial(_correlation, pair)) for pair in self.compared]
-        title = "Do measures put heads in the same order? Spearman’s rho with its 95 % interval"
+        title = "Agreement of measures on the order of heads, Spearman’s rho with its 95 % interval"
         return TextTable.of(title, (ROLES[0], *columns), self.roles)
 
     @property
@@ -179,8 +182,8 @@ class Linked:
         blind = sum(len(role.verdicts[MATTERS]) for role in self.roles)
         roles = f"{len(self.roles)} role{'s' * (len(self.roles) > 1)}"
         return (
-            f"Over {roles} with the behaviour that belongs to them, {both} of {looking} heads that look matter as "
-            f"well, and {blind} matter without looking (a head counts once a role)."
+            f"Over {roles} with the behaviour that belongs to them, {both} of {looking} heads that attend also have a "
+            f"significant effect, and {blind} have one without attending (a head counts once a role)."
         )
 
 

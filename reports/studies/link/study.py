@@ -1,4 +1,4 @@
-"""What reports hold of attention against effect: tables, a section of the page, and methods in words."""
+"""What reports hold of attention against effect: tables, a section of the page, and methods."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from reports.studies.link.tables import LINK_TABLES
 
 STUDY: Final = StudyReport(
     LINK_TABLES,
-    ReportSection("link", "Looking and mattering", linked_heads, LINK, save=save_link),
+    ReportSection("link", "Attention and causal effect", linked_heads, LINK, save=save_link),
     (
         Method(
             ("link", "link_correlations"),
-            "Looking and mattering",
+            "Attention and causal effect",
             "ablation",
-            "What heads look at was held against what a behaviour loses without them, by Spearman’s correlation over "
-            "heads.",
+            "What heads attend to was compared with what a behaviour loses without them, by Spearman’s correlation "
+            "over heads.",
         ),
     ),
 )

@@ -36,6 +36,15 @@ VERDICTS: Final = (
     "not known",
 )
 
+_SHOWN: Final = dict(
+    zip(VERDICTS[:3], ("attends, with effect", "attends, no effect", "effect without attention"), strict=True)
+)
+
+
+def _shown(verdict: str) -> str:
+    return _SHOWN.get(verdict, verdict)
+
+
 _ROLE: Final = (BEHAVIOUR, *QUESTION)
 _KEY: Final = ("model", "step", *(column.name for column in _ROLE))
 
@@ -70,9 +79,9 @@ LINK: Final = Table(
         number("cost", "What the behaviour loses without the head, in its unit.", None, "cost", cost),
         *ends("cost", "the cost", cost),
         replace(P_ADJUSTED, meaning="p of the cost, corrected for all heads; missing where nothing was tested."),
-        flag("looks", "Whether attention says so: the head has a grade in the label and direction."),
-        flag("matters", "Whether ablation says so: its cost is significantly above 0."),
-        text("verdict", "Verdict of attention and ablation together.", VERDICTS),
+        flag("looks", "Whether the head attends: it has a grade in the label and direction."),
+        flag("matters", "Whether the head has a causal effect: its cost is significantly above 0."),
+        replace(text("verdict", "Verdict of attention and ablation together.", VERDICTS), write=_shown),
     ),
 )
 

@@ -26,7 +26,7 @@ MIXING_TERMS: Final[Sequence[tuple[str, str]]] = (
     (
         "relative residual",
         "Norm of the states of a text without their mean over that of the states: 0 where all pieces have one state "
-        "(Dong et al. 2021). Parts of the layers are left out in the whole pass, nothing is trained anew.",
+        "(Dong et al. 2021). Parts of the layers are left out in the whole pass, nothing is retrained.",
     ),
     (
         "identified pieces",
@@ -66,7 +66,7 @@ def mixing(run: RunFolder) -> MixingResults | None:
     last = rows[rows["depth"] == rows["depth"].max()].set_index("measure")["value"]
     said = (
         f"On {count(int(rows['n'].max()))} texts attention blocks mix {percent(means[RATIOS[-1]])} % from other "
-        f"pieces, where weights and half a residual say {percent(means[RATIOS[1]])} %. The relative residual of the "
+        f"pieces, where weights and half a residual give {percent(means[RATIOS[1]])} %. The relative residual of the "
         f"last states is {decimal(last[STATES[0]])}; in a pass of attention alone it is {decimal(last[STATES[-1]])}."
     )
     return MixingResults(said, (_by_depth(rows), _by_length(heads)))

@@ -1,4 +1,4 @@
-"""What reports hold of mixing: tables, a section of the page, and methods in words."""
+"""What reports hold of mixing: tables, a section of the page, and methods."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from reports.studies.mixing.tables import MIXING_TABLES
 
 STUDY: Final = StudyReport(
     MIXING_TABLES,
-    ReportSection("mixing", "How much attention mixes", mixing, MIXING_TERMS),
+    ReportSection("mixing", "Mixing by attention", mixing, MIXING_TERMS),
     (
         Method(
             ("mixing", "effective_attention"),
-            "How much attention mixes",
+            "Mixing by attention",
             "mixing",
             "On {texts} sentences of the report split and as many windows, at the most: effective attention (Brunner "
             "et al. 2020), mixing ratios of the attention block (Kobayashi et al. 2021), and the relative residual of "
-            "the states in passes without skip connections or feed-forward nets (Dong et al. 2021). The linear "
-            "maps that find pieces again are fitted on as many texts of the selection split.",
+            "the states in passes without skip connections or feed-forward nets (Dong et al. 2021). The linear maps "
+            "that identify word pieces are fitted on as many texts of the selection split.",
         ),
     ),
 )

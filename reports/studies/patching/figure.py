@@ -32,8 +32,8 @@ def save_patching(found: Patched, about: str, folder: Path) -> list[str]:
     height = TOP + max(layers, rows) * CELL + BOTTOM
     with _styled():
         figure = Figure(figsize=(width, height))
-        figure.text(0.01, 1 - 0.1 / height, f"{about}: what brings the answer back", fontsize=10.5, va="top")
-        said = "Percent of the difference between clean and corrupted answer. Blue: brought back; orange: taken away."
+        figure.text(0.01, 1 - 0.1 / height, f"{about}: activation patching of the answer", fontsize=10.5, va="top")
+        said = "Percent of the difference between clean and corrupted answer. Blue: restored; orange: reduced."
         figure.text(0.01, 1 - 0.33 / height, said, fontsize=7.5, color=MUTED, va="top")
         axes = _axes(figure, LEFT, height - TOP - layers * CELL, heads * CELL, layers * CELL)
         _draw(axes, shares, [str(i + 1) for i in range(heads)], [str(i + 1) for i in range(layers)])

@@ -33,20 +33,20 @@ PATCHING: Final[Sequence[tuple[str, str]]] = (
     (
         "patching",
         "A sentence of the grammar is read as it is (clean), and with its subject in the other number (corrupted): "
-        "“the dog … [MASK]”, “the dogs … [MASK]”. While the corrupted one is read, one head gives what it gave in the "
-        "clean one, before W_O (Vig et al. 2020). The answer is the logit of the right verb form less that of the "
-        "wrong one.",
+        "“the dog … [MASK]”, “the dogs … [MASK]”. While the corrupted one is read, one head has its output of the "
+        "clean one, before W_O (Vig et al. 2020). The answer is the logit of the correct verb form less that of the "
+        "incorrect one.",
     ),
     (
         "share",
-        "How much comes back of the difference between the clean and the corrupted answer: a ratio of sums over "
-        "sentences, 100 % for all of it. Heads do not divide it among them: each of several may bring all of it back, "
+        "How much is restored of the difference between the clean and the corrupted answer: a ratio of sums over "
+        "sentences, 100 % for all of it. Heads do not divide it among them: each of several may restore all of it, "
         "and one may undo what another does, so that shares can be negative and need not add up to 100 %.",
     ),
     (
         "all places, roles",
         "All places: the head is patched everywhere at once. A role: it is patched at one place alone, and what the "
-        "places of that role bring back is added up. Attractors are nouns between subject and verb of another number "
+        "places of that role restore is added up. Attractors are nouns between subject and verb of another number "
         "than the clean subject; the verb is the masked piece. Only sentences that have the role count for it.",
     ),
     (
@@ -64,7 +64,7 @@ PATCHING: Final[Sequence[tuple[str, str]]] = (
         "direct",
         "What the head writes straight into the two logits (Elhage et al. 2021), clean less corrupted: through W_O, "
         "the final LayerNorm with its variance held fast, and the readout. Nothing that other parts make of it is in "
-        "it, so it is told only of a pre-norm encoder with a linear readout.",
+        "it, so it is reported only for a pre-norm encoder with a linear readout.",
     ),
 )
 "Term -> definition, for the section on activation patching."
@@ -181,7 +181,7 @@ def _asked(facts: PatchingFacts | None, every: pd.DataFrame) -> Iterator[str]:
     """Say what was read, and whether the model knows the answer."""
     clusters = int(every["clusters"].max())
     if clusters < FEW_CLUSTERS:
-        yield f"⚠ Only {count(clusters)} documents: intervals are rough, and little is sure."
+        yield f"⚠ Only {count(clusters)} documents: intervals are rough, and tests have little power."
     if facts is not None:
         right, turned = percent(facts.right_clean), percent(facts.right_corrupted)
         yield (
@@ -196,17 +196,18 @@ def _found(every: pd.DataFrame, ranked: pd.DataFrame) -> Iterator[str]:
     """Say which heads bring the answer back."""
     if ranked.empty:
         yield (
-            "On average nothing is lost by the corruption: the model does not use the number of the subject here, and "
-            "no share can be told."
+            "On average nothing is lost by the corruption: the model does not use the number of the subject here, "
+            "and no share can be estimated."
         )
         return
     sure = ranked[ranked["p_adjusted"] < SURE]
     gains, losses = (sure[sure["share"] * sign > 0]["name"].tolist() for sign in (1, -1))
     first = ranked.to_dict("records")[0]
     yield (
-        f"Of {len(every)} heads {len(gains)} surely bring something back ({names(gains, 6)}), and {len(losses)} surely "
-        f"take something away ({names(losses, 6)}). The strongest is {first['name']}: {signed(first['share'])} % of "
-        f"the difference{', ' + interval if (interval := PatchedHead(first, ()).interval) else ''}."
+        f"Of {len(every)} heads {len(gains)} restore a significant part ({names(gains, 6)}), and {len(losses)} "
+        f"significantly reduce the answer ({names(losses, 6)}). The strongest is {first['name']}: "
+        f"{signed(first['share'])} % of the "
+        f"difference{', ' + interval if (interval := PatchedHead(first, ()).interval) else ''}."
     )
 
 

@@ -1,4 +1,4 @@
-"""What reports hold of patching: tables, a section of the page, and methods in words."""
+"""What reports hold of patching: tables, a section of the page, and methods."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from reports.studies.patching.tables import PATCHING_TABLES
 
 STUDY: Final = StudyReport(
     PATCHING_TABLES,
-    ReportSection("patching", "What brings the answer back", patched_heads, PATCHING, save=save_patching),
+    ReportSection("patching", "Activation patching of the answer", patched_heads, PATCHING, save=save_patching),
     (
         Method(
             ("patching",),
             "Activation patching",
             "patching",
-            "On at most {items} sentences of the grammar (seed {seed}), what a head gives in the sentence was put "
+            "On at most {items} sentences of the grammar (seed {seed}), the output of a head in the sentence was put "
             "into the same sentence with its subject in the other number (Vig et al. 2020).",
         ),
     ),

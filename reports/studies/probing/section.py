@@ -24,8 +24,8 @@ PROBING_TERMS: Final[Sequence[tuple[str, str]]] = (
     ),
     (
         "amnesic probing",
-        "All directions from which a linear classifier tells a property are projected out of the states of the last "
-        "layer; the effect is how much more this costs than as many random directions (Elazar et al. 2021).",
+        "All directions from which a linear classifier predicts a property are projected out of the states of the "
+        "last layer; the effect is how much more this costs than as many random directions (Elazar et al. 2021).",
     ),
 )
 
@@ -36,7 +36,7 @@ AMNESIC: Final = columns_of(
         "Directions",
         "Accuracy before",
         "After",
-        "Words told, intact",
+        "Words predicted, intact",
         "Without it",
         "Effect",
         "95 % interval",
@@ -61,8 +61,9 @@ def probing(run: RunFolder) -> ProbingResults | None:
     trees = last_step(layers)
     best = trees[trees["measure"] == "undirected attachment"].nlargest(1, "value")
     said = "".join(
-        f"Structural probes find trees best in {'layer ' + count(one['layer']) if one['layer'] else 'the input'}: "
-        f"{percent(one['value'])} % of arcs, where words in a row have {percent(one['baseline'])} %."
+        "Structural probes recover trees best from "
+        f"{'layer ' + count(one['layer']) if one['layer'] else 'the input'}: {percent(one['value'])} % of arcs, where "
+        f"words in a row have {percent(one['baseline'])} %."
         for one in best.to_dict("records")
     )
     tables = [by_layer("Probes of layers, with 95 % intervals", trees, ["task", "measure"])]
@@ -97,4 +98,4 @@ def _amnesic(frame: pd.DataFrame) -> TextTable:
         )
         for _, one in frame.iterrows()
     ]
-    return TextTable.of("What is lost without a property", AMNESIC, rows)
+    return TextTable.of("Accuracy lost without a property", AMNESIC, rows)

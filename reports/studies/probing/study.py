@@ -1,4 +1,4 @@
-"""What reports hold of probing: tables, which findings read, and methods in words."""
+"""What reports hold of probing: tables, which findings read, and methods."""
 
 from __future__ import annotations
 

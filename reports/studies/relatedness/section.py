@@ -21,11 +21,11 @@ SHOWN: Final = 8
 
 MEASURED: Final = (
     "People were asked how related (MEN) or how similar (SimLex, SimVerb) two words are. Where two rated words stand "
-    "in one sentence, the attention between them (mean of both directions) is held against the rating: a rank "
-    "correlation within strata of distance, so that no difference between near and far words counts. p is of dealing "
-    "the ratings anew to the pairs of words, and corrected for all heads. Related words need not be similar (bank and "
-    "loan), so similarity is the contrast. Texts have no lemmas: a word counts as it stands, or without a regular "
-    "ending."
+    "in one sentence, the attention between them (mean of both directions) is compared with the rating: a rank "
+    "correlation within strata of distance, so that no difference between near and far words counts. p is of a "
+    "permutation test of the ratings over pairs of words, corrected for all heads. Related words need not be similar "
+    "(bank and loan), so similarity is the contrast. Texts have no lemmas: a word counts as it stands, or without a "
+    "regular ending."
 )
 
 
@@ -84,7 +84,7 @@ class Rated:
         """What came out, in a few sentences."""
         seen = f"{count(self.n)} times two rated words stood in one sentence, {count(self.pairs)} different pairs"
         rough = " So few documents make the intervals rough." if self.clusters < FEW_CLUSTERS else ""
-        sure = f"Heads whose correlation is sure (corrected p below {ALPHA}): {self.found} of {self.of}."
+        sure = f"Heads with a significant correlation (corrected p below {ALPHA}): {self.found} of {self.of}."
         return f"{seen} in {count(self.clusters)} documents.{rough} {sure}"
 
 

@@ -1,4 +1,4 @@
-"""What reports hold of relatedness: tables, a section of the page, and methods in words."""
+"""What reports hold of relatedness: tables, a section of the page, and methods."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STUDY: Final = StudyReport(
             ("relatedness",),
             "Related words",
             "relatedness",
-            "Attention between words was held against ratings of how related they are ({ratings}), with "
+            "Attention between words was compared with ratings of how related they are ({ratings}), with "
             "{permutations} permutations of the ratings.",
         ),
     ),

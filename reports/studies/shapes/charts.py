@@ -1,4 +1,4 @@
-"""The figure of the shape of maps: entropy and attention of heads by layer (as Clark et al. 2019, figures 2 and 4)."""
+"""The figure of attention statistics: entropy and attention by layer (Clark et al. 2019, figures 2 and 4)."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def save_shapes(found: HeadShapes, about: str, folder: Path) -> list[str]:
     page = 0.45 + rows * (height + 0.75)
     with _styled():
         figure = Figure(figsize=(2 * (width + 0.75) + 0.1, page))
-        figure.text(0.02, 1 - 0.12 / page, f"{about}: the shape of maps", fontsize=10.5, va="top")
+        figure.text(0.02, 1 - 0.12 / page, f"{about}: attention statistics", fontsize=10.5, va="top")
         for place, panel in enumerate(drawn):
             left, line = 0.55 + (place % 2) * (width + 0.75), place // 2
             axes = _axes(figure, left, page - 0.7 - height - line * (height + 0.75), width, height)

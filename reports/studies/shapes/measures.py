@@ -96,7 +96,7 @@ class ShapeMeasure:
 
     @property
     def passed(self) -> Heads:
-        """[layer, head] Whether a sieve's score is surely above its threshold."""
+        """[layer, head] Whether a sieve's score is significantly above its threshold."""
         passed: Heads = np.nan_to_num(self.p_adjusted, nan=1) < LEVEL
         return passed
 

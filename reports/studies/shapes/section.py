@@ -1,4 +1,4 @@
-"""The shape of maps: what heads attend to and how broadly, which sieves they pass, and what their maps look like.
+"""Attention statistics: what heads attend to and how broadly, which sieves they pass, and their types of maps.
 
 Its tables are summaries of shapes: means, quantiles and numbers of heads, a layer, a sieve or a class a row.
 """
@@ -79,7 +79,7 @@ CLASSES: Final = (
 
 @dataclass(frozen=True)
 class HeadShapes:
-    """What a page says about the shape of maps."""
+    """What a page says about the attention statistics."""
 
     layers: int
     heads: int
@@ -100,7 +100,7 @@ class HeadShapes:
     @property
     def sieve_table(self) -> TextTable:
         """What sieves hold back."""
-        return TextTable.of(f"Sieves: heads whose score is surely above {self.threshold:g}", SIEVES, self.sieves)
+        return TextTable.of(f"Sieves: heads whose score is significantly above {self.threshold:g}", SIEVES, self.sieves)
 
     @property
     def class_table(self) -> TextTable:

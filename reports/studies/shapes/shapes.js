@@ -11,7 +11,7 @@ function shapeMap(root) {
   const written = (value, digits = shape.digits) => value === null ? "–" : value.toFixed(digits).replace("-", "−");
   const describe = (i) => {
     const interval = shape.low[i] === null ? "" : ` [${written(shape.low[i])}, ${written(shape.high[i])}]`;
-    const passed = shape.passed.includes(i) ? ` · surely above ${shape.threshold}` : "";
+    const passed = shape.passed.includes(i) ? ` · significantly above ${shape.threshold}` : "";
     return `Head ${name(i)} · ${written(shape.value[i])}${shape.value[i] === null ? "" : ` ${shape.unit}`}${interval}${passed}`;
   };
   const about = () => `${shape.group}: ${shape.title} · even attention ${written(shape.even)} ${shape.unit} · n\u00a0${shape.n.toLocaleString("en")} ${shape.scope}s · clusters\u00a0${shape.clusters.toLocaleString("en")}`;

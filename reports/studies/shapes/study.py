@@ -1,4 +1,4 @@
-"""What reports hold of attention statistics: tables, a section of the page, and methods in words."""
+"""What reports hold of attention statistics: tables, a section of the page, and methods."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from reports.studies.shapes.terms import SHAPES
 
 STUDY: Final = StudyReport(
     SHAPE_TABLES,
-    ReportSection("shapes", "The shape of maps", head_shapes, SHAPES, shape_charts, save_shapes),
+    ReportSection("shapes", "Attention statistics", head_shapes, SHAPES, shape_charts, save_shapes),
     (
         Method(
             ("shapes",),
-            "The shape of maps",
+            "Attention statistics",
             "shapes",
             "Entropy, attention by distance and kind of token, sieves and classes of every map were measured in the "
-            "pass in which heads are scored. A head has the bias of a sieve whose score is surely above {threshold} "
-            "(Pande et al. 2021).",
+            "pass in which heads are scored. A head has the bias of a sieve whose score is significantly above "
+            "{threshold} (Pande et al. 2021).",
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""What the numbers on the shape of maps mean."""
+"""What the numbers on the attention statistics mean."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ SHAPES: Final = (
         "is even attention. Local: up to two tokens away. Delimiter: [CLS] and [SEP]. Syntactic: the head and the "
         "dependents of a word in the tree. Block: the words of the same sentence in windows of several, times the "
         "row’s entropy over log n, for a block is broad (the paper takes the entropy itself, which grows with the "
-        "length of a text). A head is surely above the threshold if a one-sided sign-flip test by cluster says so "
-        "at 5 %, corrected for all heads (step-down maximum) and all sieves (Benjamini and Bogomolov 2014); the "
-        "paper takes t tests and corrects for nothing.",
+        "length of a text). A head is significantly above the threshold by a one-sided sign-flip test by cluster at 5 "
+        "%, corrected for all heads (step-down maximum) and all sieves (Benjamini and Bogomolov 2014); the paper "
+        "takes t tests and corrects for nothing.",
     ),
     (
         "class",
-        "What a map looks like (Kovaleva et al. 2019, section 4.1), by rules. Shares of a map are told as an "
-        "excess over even attention, so that all there is makes 1. A column is a line if it gets 0.1 more than its "
-        "even share of each row on average. If lines, and outside of them each token with its two neighbours, have "
-        "an excess of 0.5 together, the map is vertical + diagonal where each has 0.1, else vertical or diagonal "
-        "by the larger one. If not, it is a block where words keep an excess of 0.5 to their own sentence, in "
-        "windows of several, and else heterogeneous. Maps of fewer than 8 tokens have no class.",
+        "Type of a map (Kovaleva et al. 2019, section 4.1), by rules. Shares of a map are given as an excess over "
+        "even attention, so that all there is makes 1. A column is a line if it gets 0.1 more than its even share of "
+        "each row on average. If lines, and outside of them each token with its two neighbours, have an excess of 0.5 "
+        "together, the map is vertical + diagonal where each has 0.1, else vertical or diagonal by the larger one. If "
+        "not, it is a block where words keep an excess of 0.5 to their own sentence, in windows of several, and else "
+        "heterogeneous. Maps of fewer than 8 tokens have no class.",
     ),
     (
         "near ties",
         "Maps with a number within 0.00001 of a threshold that their class hangs on. Another batch size or machine "
-        "can turn at most that many over.",
+        "can change at most that many.",
     ),
 )
-"Term -> definition, for the section on the shape of maps; `probes.maps.classes.ClassRule` has its thresholds."
+"Term -> definition, for the section on the attention statistics; `probes.maps.classes.ClassRule` has its thresholds."

@@ -29,9 +29,9 @@ SLOPES: Final = (
     ),
     (
         "special tokens and words",
-        "The slope at a special token over that at the pieces of words in the same layer. 1 where a weight matters as "
-        "much on either; where it is near 0, attention to the special token is a no-op (Clark et al. 2019): whether a "
-        "head gives it more or less makes no difference.",
+        "The slope at a special token over that at the pieces of words in the same layer. 1 where a weight matters "
+        "as much on either; where it is near 0, attention to the special token is a no-op (Clark et al. 2019): more "
+        "or less attention to it makes no difference.",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""What reports hold of slopes: tables, a section of the page, and methods in words."""
+"""What reports hold of slopes: tables, a section of the page, and methods."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reports.studies.slopes.tables import SLOPE_TABLES
 
 STUDY: Final = StudyReport(
     SLOPE_TABLES,
-    ReportSection("slopes", "What single attention weights matter", slopes, SLOPES),
+    ReportSection("slopes", "Effect of single attention weights", slopes, SLOPES),
     (
         Method(
             ("slopes",),

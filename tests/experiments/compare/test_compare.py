@@ -128,8 +128,9 @@ def test_what_was_planted_is_told(plant: Callable[..., str]) -> None:
     assert told.loc["det", "partner_difference"] == pytest.approx(-0.4)
     assert told.loc["amod", "partner_difference"] == told.loc["amod", "difference"] == pytest.approx(-0.4)
     assert pair.sentences[0] == (
-        "Of 6 roles that before or after has, 1 stays with the same head, 1 has another head ahead of the one before, "
-        "1 moved to another head, 1 is read in another direction, 1 is lost, 1 is gained."
+        "Of 6 roles that before or after has, 1 stays with the same head, 1 has another selected head, and the "
+        "previous one keeps its grade, 1 moved to another head, 1 is found in another direction, 1 is lost, 1 is "
+        "gained."
     )
     heads = pair.heads.set_index("head")
     assert heads["one_role"].to_dict() == {"1-1": "obj", "1-2": "det", "2-1": "amod", "2-2": "case"}
@@ -242,18 +243,18 @@ def test_what_only_one_run_has_and_what_else_differs_is_noted(plant: Callable[..
     other = plant("other", {("obj", ""): {"1-1": 0.9}, ("conj", ""): {"1-1": 0.2}}, n=400)
     (pair,) = compared(one, other)
     said = " ".join(pair.notes)
-    assert "Only other has a chosen head for conj (dependent->head): not compared." in said
+    assert "Only other has a selected head for conj (dependent->head): not compared." in said
     assert "Only one has a chosen head for det (dependent->head), amod" in said
     assert "and 1 more: not compared" in said
     assert "different rules" in said
     assert "different controls" in said
-    assert "In 1 label–variant pairs the runs scored different numbers of words." in said
+    assert "In 1 label–direction pairs the runs scored different numbers of words." in said
 
 
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"corpus": "b"}, "are told on different texts: report corpus with fingerprint a and b"),
+        ({"corpus": "b"}, "are evaluated on different texts: report corpus with fingerprint a and b"),
         ({"config": '[scoring]\nmaps = "norms"'}, "scoring.maps is 'weights' and 'norms'"),
         ({"roles": {("conj", ""): {"1-1": 0.9}}}, "have no label in common"),
         ({"names": ("1-1", "1-2")}, "has heads up to 2-2 and .* up to 1-2, .* --match"),

@@ -14,7 +14,7 @@ def test_the_card_of_a_head_is_printed(
     code, out, _ = headscope("head", scored().folder, "2-1")
     assert code == 0
     assert "Head 2-1 of quick: layer 2, head 1, counted from 1" in out
-    assert "label–variant pairs that it was tested in" in " ".join(out.split())
+    assert "label–direction pairs in which it was tested" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(("name", "complaint"), [("3-5", "no head '3-5'"), ("2.1", "did you mean '2-1'?")])

@@ -81,8 +81,8 @@ def test_a_run_writes_what_the_model_prefers_and_its_page_says_so(ask: Callable[
     assert row(frame, "grammar", "attractors", attractors=0).n > 10
     page = (folder / "report" / "index.html").read_text("utf-8")
     text = (folder / "report" / "report.md").read_text("utf-8")
-    assert "What the model does" in page
-    assert "## What the model does" in text
+    assert "Minimal pairs" in page
+    assert "## Minimal pairs" in text
     assert (folder / "report" / "figures" / "behaviour.png").is_file()
     record = json.loads((folder / "run.json").read_text("utf-8"))
     assert record["behaviour"]["sleepers"]["decided"] == 2

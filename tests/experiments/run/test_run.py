@@ -449,8 +449,8 @@ def test_a_probe_without_questions_has_no_metrics_to_compare(scored: Callable[..
 def test_the_page_of_a_run_compares_its_metrics(base: Path, tmp_path: Path) -> None:
     changes = [ALL_PROBES, "scoring.metrics=true", "scoring.window_words=20"]
     report = run(load_config(base, changes), tmp_path) / "report"
-    assert "<h2>Do the metrics agree?</h2>" in (report / "index.html").read_text(encoding="utf-8")
-    assert "## Do the metrics agree?" in (report / "report.md").read_text(encoding="utf-8")
+    assert "<h2>Agreement of metrics</h2>" in (report / "index.html").read_text(encoding="utf-8")
+    assert "## Agreement of metrics" in (report / "report.md").read_text(encoding="utf-8")
 
 
 # --- nothing in silence

@@ -56,7 +56,8 @@ def test_a_control_that_refutes_the_rule_does_so_also_where_the_other_was_not_ru
 
 def test_the_rule_says_what_it_takes():
     assert (
-        "surely beyond that of random weights and of shuffled weights, 3 seeds each" in LearnedRule(above=0.0).words()
+        "significantly beyond that of randomly initialised weights and of permuted weights, 3 seeds each"
+        in LearnedRule(above=0.0).words()
     )
 
 

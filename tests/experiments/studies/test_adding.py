@@ -105,7 +105,7 @@ def test_without_these_files_a_run_works_and_its_page_is_written(tree: Path, bas
     assert done.returncode == 0, done.stderr
     assert [line for line in done.stdout.splitlines() if line.startswith("exit")] == ["exit code 0", "exit code 2"]
     for name in ("index.html", "report.md"):
-        assert "The shape of maps" in (tmp_path / "quick/report" / name).read_text("utf-8")
+        assert "Attention statistics" in (tmp_path / "quick/report" / name).read_text("utf-8")
     config = (tmp_path / "quick/config.toml").read_text("utf-8")
     assert "[answers]" in config
     assert "[drift]" not in config

@@ -198,7 +198,7 @@ def test_sentences_say_what_was_followed_and_found(found: HeadBiographies) -> No
         "Half of the positional roles had come by step 4, half of the syntactic ones by step 177; positional came "
         "first in 91.2 % of resamples (ties count half)."
     )
-    assert lives == "Lives of heads: commits 2, changes 2, wavers 2, loses 2, never 4."
+    assert lives == "Trajectories of heads: commits 2, changes 2, wavers 2, loses 2, never 4."
     assert behaviour == "Behaviour at the last checkpoint: 75.0 % (seed 0), 75.0 % (seed 1)."
 
 
@@ -275,7 +275,7 @@ def test_where_nothing_came_the_section_says_so(run_folder: Path) -> None:
     found = told(run_folder, frames)
     assert found.sentences == (
         "All heads of seed 3 were scored at 4 checkpoints, from step 0 to step 1,000.",
-        "None of the 4 roles that were looked for had an onset.",
+        "None of the 4 roles that were tested had an onset.",
         "Behaviour at the last checkpoint: 75.0 % (seed 3).",
     )
     assert found.curves.role.nunique() == 4, "the curves are there all the same"

@@ -77,12 +77,13 @@ def test_what_came_out_is_said_in_plain_words(pair: RunPair) -> None:
     assert pair.sentences == (
         "Of 5 roles that before or after has, 1 stays with the same head, 1 moved to another head, 2 are lost, "
         "1 is gained.",
-        "In 1 of the 3 lost or gained the accuracies do not surely differ: there a verdict changed, which a number "
-        "near its threshold may do by chance.",
-        "Of the 2 that both have, the chosen head is surely less accurate in 1, more in 0.",
-        "The best head’s accuracy surely differs in 3 of 5 label–variant pairs: after is higher in 1 and lower in 2.",
-        f"The largest sure difference: {pair.rows['label'][2]} (dependent->head), 70.0 % by 1-1 against 30.0 % by 2-2, "
-        "−40.0 points [−43.0, −37.0].",
+        "In 1 of the 3 lost or gained the accuracies do not differ significantly: there a verdict changed, which can "
+        "happen by chance near a threshold.",
+        "Of the 2 that both have, the selected head is significantly less accurate in 1, more in 0.",
+        "The accuracy of the selected head differs significantly in 3 of 5 label–direction pairs: after is higher in "
+        "1 and lower in 2.",
+        f"The largest significant difference: {pair.rows['label'][2]} (dependent->head), 70.0 % by 1-1 against 30.0 % "
+        "by 2-2, −40.0 points [−43.0, −37.0].",
         "Of 4 heads that both runs have, 1 have the same main role, 1 another one, 1 lost theirs, 0 have one now, and "
         "1 have none in either. 1 have no counterpart in the other run.",
     )
@@ -97,7 +98,7 @@ def test_roles_that_changed_stand_first_the_largest_before_the_others(pair: RunP
 def test_nothing_to_tell_is_said(pair: RunPair) -> None:
     empty = RunPair("a", "b", pair.rows.iloc[5:], pair.heads, pair.shapes, "", ())
     assert empty.sentences[:2] == (
-        "Neither a nor b has a role: no chosen head has a grade in a label.",
+        "Neither a nor b has a role: no selected head has a grade in a label.",
         "No difference could be tested.",
     )
 

@@ -38,7 +38,7 @@ def test_arcs_are_right_wrong_or_other_and_faint_wrong_ones_are_left_out(drawn: 
 def test_the_strongest_answer_is_drawn_however_faint_and_what_is_no_answer_is_not_called_wrong():
     shown = diagram(frame(["She", "sleeps", "."], [(1, SEP, 0.97, False, False), (1, 2, 0.02, True, False)]))
     assert {(arc.query, arc.key): arc.kind for arc in shown.arcs} == {(1, SEP): "other", (1, 2): "wrong"}
-    assert shown.said == ("sleeps → .: 2 % of its attention, not right",)
+    assert shown.said == ("sleeps → .: 2 % of its attention, incorrect",)
     assert [token.kind for token in shown.tokens] == ["special", "word", "asked", "word", "special"]
 
 
@@ -55,7 +55,7 @@ def test_stronger_arcs_are_wider_and_longer_ones_higher(drawn: Diagram):
 
 
 def test_an_arc_says_itself_in_words(drawn: Diagram):
-    assert drawn.said == ("sleeps → She: 70 % of its attention, right",)
+    assert drawn.said == ("sleeps → She: 70 % of its attention, correct",)
 
 
 def test_long_windows_keep_the_words_around_scored_ones():

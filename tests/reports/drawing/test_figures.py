@@ -22,7 +22,7 @@ def test_dots_of_specialised_heads_are_filled_and_others_hollow(scores: pd.DataF
 def test_trained_classifiers_have_filled_dots_and_no_verdict(scores: pd.DataFrame):
     rows = best_heads(scores, "classifier")
     series = _series(rows, verdicts=False)
-    assert series["chosen head, 95 % interval"][2] == [row.accuracy for row in rows]
+    assert series["selected head, 95 % interval"][2] == [row.accuracy for row in rows]
     assert all(math.isnan(value) for value in series["no grade"][2])
 
 

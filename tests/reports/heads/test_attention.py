@@ -65,6 +65,6 @@ def test_a_run_without_sentences_keeps_its_drawings(report: Path):
 def test_markdown_keeps_its_examples_and_has_the_roles_as_a_table(report: Path):
     text = (report / "report.md").read_text("utf-8")
     assert "## Examples" in text
-    assert text.count("at work\n") >= 3
+    assert text.count("### Examples of ") >= 3
     assert "| layer | 1 | 2 | 3 |" in text
     assert "\n| 1 | obj | " in text

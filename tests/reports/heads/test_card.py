@@ -49,7 +49,7 @@ def test_the_roles_are_the_labels_in_which_the_head_is_specialised_or_chosen(run
         signed(specialist["margin"]),
         signed_interval(specialist["margin_low"], specialist["margin_high"]),
     )
-    assert det[7] == "grade 2: beyond words, chosen"
+    assert det[7] == "grade 2: beyond words, selected"
     assert shown.index(det) < sum("no grade" not in row[7] for row in shown)
 
 
@@ -60,7 +60,7 @@ def test_a_head_that_is_best_at_nothing_is_told_its_surest_margin(run: Run):
     (shown,) = part(card, "Roles")
     rows = run.scores[(run.scores["name"] == name) & (run.scores["split"] == "report")]
     assert shown[5] == signed(rows.loc[rows["margin_low"].idxmax(), "margin"])
-    assert "Its surest margin:" in str(card)
+    assert "The margin with the highest lower end:" in str(card)
     assert "A grade in 0 of" in str(card)
 
 
@@ -149,16 +149,16 @@ def test_tables_of_shapes_weights_and_classifiers_make_parts_where_they_are_ther
     tables["classifiers"] = pd.DataFrame([head | trained])
     measured = replace(run, studies=tables)
     card = measured.head("1-2")
-    assert part(card, "Shape of its maps") == (
+    assert part(card, "Attention statistics") == (
         ("attention to [SEP], %", "20.0", "[10.0, 30.0]", "5.0"),
         ("most attended offset: -1, %", "60.0", "[10.0, 30.0]", "5.0"),
         ("most frequent class: diagonal, % of texts", "70.0", "[10.0, 30.0]", "5.0"),
     )
-    assert "Surely biased to: local." in str(card)
+    assert "Significantly biased to: local." in str(card)
     assert "its favourite offset is −1" in str(card)
-    assert ("copying score", "−0.25") in part(card, "Its weights alone")
+    assert ("copying score", "−0.25") in part(card, "From its weights alone")
     assert part(card, "Trained classifiers") == (
         ("number", "all", "90.0", "60.0", "+30.0", "[+20.0, +40.0]", "chosen"),
     )
     other = {one.title for one in measured.head("1-1").parts}
-    assert not other & {"Shape of its maps", "Its weights alone", "Trained classifiers"}
+    assert not other & {"Attention statistics", "From its weights alone", "Trained classifiers"}

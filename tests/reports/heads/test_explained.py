@@ -33,7 +33,9 @@ def run(written_run: Path) -> Run:
 
 
 def said(run: Run, name: str) -> list[str]:
-    return [line for part in run.head(name).parts if part.title == "What its roles explain" for line in part.said]
+    return [
+        line for part in run.head(name).parts if part.title == "Attention explained by its roles" for line in part.said
+    ]
 
 
 def test_a_card_tells_what_the_roles_of_its_head_explain_beside_randomly_initialised_weights(run: Run) -> None:

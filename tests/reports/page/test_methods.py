@@ -1,4 +1,4 @@
-"""Methods in words hold the settings and numbers of a run, and say nothing of what it did not do."""
+"""Methods hold the settings and numbers of a run, and say nothing of what it did not do."""
 
 import re
 import string
@@ -52,27 +52,27 @@ def told(config: dict[str, Any], record: RunRecord = KNOWN, **more: Any) -> dict
 
 def test_every_setting_of_a_run_is_in_its_methods() -> None:
     said = told(CONFIG)
-    assert "tiny (with its weights shuffled within each matrix; architecture bert, 6 layers of 12" in said["Model"]
+    assert "tiny (with its weights permuted within each matrix; architecture bert, 6 layers of 12" in said["Model"]
     assert "ab12" in said["Model"]
     assert "chosen on one (1,000 sentences). Heads were reported on two (64 documents, 500 sent" in said["Corpora"]
     assert "of the pieces of a word the first was taken" in said["Maps of words"]
     assert "windows of 64 words" in said["Maps of words"]
     assert "Kobayashi et al. 2020" in said["Maps of words"]
-    assert "2 labels in 2 pairs" in said["Questions and scores"]
-    assert "123 arcs" in said["Questions and scores"]
-    assert "reciprocal rank" in said["Questions and scores"]
+    assert "2 labels in 2 pairs" in said["Labels and scores"]
+    assert "123 arcs" in said["Labels and scores"]
+    assert "reciprocal rank" in said["Labels and scores"]
     assert said["Baselines"].startswith("offset (a distance).")
-    assert "Fresh weights were drawn 4 times. Of 9 models with shuffled weights the 2" in said["Controls"]
+    assert "Fresh weights were drawn 4 times. Of 9 models with permuted weights the 2" in said["Controls"]
     assert "777 bootstrap resamples" in said["Intervals"]
     assert said["Intervals"].endswith("Seed 5.")
-    assert "leads a rival by more than 12.5 points" in said["Tests and verdicts"]
+    assert "leads a baseline by more than 12.5 points" in said["Tests and verdicts"]
     assert "a grade where this p is below 0.01 on the report split: 1 beyond position" in said["Tests and verdicts"]
 
 
 def test_what_was_not_done_or_is_not_known_is_not_told() -> None:
     said = told({}, RunRecord())
-    assert set(said) == {"Questions and scores", "Baselines", "Controls", "Tests and verdicts"}
-    assert "logistic" not in said["Questions and scores"]
+    assert set(said) == {"Labels and scores", "Baselines", "Controls", "Tests and verdicts"}
+    assert "logistic" not in said["Labels and scores"]
 
 
 def test_a_training_is_told_with_its_seeds() -> None:
@@ -120,7 +120,7 @@ def test_behaviour_and_biographies_are_told_with_their_settings() -> None:
 def test_both_pages_hold_the_methods_and_how_to_run_again(report: Path) -> None:
     for name in ("index.html", "report.md"):
         text = (report / name).read_text(encoding="utf-8").replace("\u00a0", " ")
-        assert "Methods in words" in text
-        assert "leads a rival by more than 12.5 points" in text
+        assert "Methods" in text
+        assert "leads a baseline by more than 12.5 points" in text
         assert "This run does not know the command that started it." in text
         assert "headscope run config.toml" in text

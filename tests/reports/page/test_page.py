@@ -204,7 +204,7 @@ def plain(read: Reader) -> str:
 def test_the_rule_is_on_both_pages_with_the_thresholds_of_the_run(read: Reader, markdown: str):
     for text in (plain(read), markdown):
         assert "This lead is tested (adjusted p below 0.01)" in text
-        assert "more than 12.5 points above that of every rival of the grade" in text
+        assert "more than 12.5 points above that of every baseline of the grade" in text
         assert "No controls" not in text
         first = text.index("Heads by highest grade in a role of language: ")
         assert first < text.index("Heads not counted above: ") < text.index("This lead is tested")
@@ -230,12 +230,13 @@ def test_few_effective_documents_are_marked(html: str):
 
 def test_controls_are_told_with_their_cost_and_their_switch(html: str, read: Reader, markdown: str):
     for text in (plain(read), markdown):
-        assert "Controls of this run: random weights, shuffled words, control arcs." in text
+        assert "Controls of this run: random weights, shuffled word order, control arcs." in text
     for row in (
-        "random weights | control: the same architecture with fresh weights | 3 | 12.3 s | `--set controls.random=0`",
-        "as the right ones, scored in the same pass as those | 0 | – | `--set controls.arcs=false`",
-        "offset | the most frequent distance of right words | 42 | – | – |",
-        "uniform | the same attention everywhere: chance | 5 | – | – |",
+        "random weights | control: the same architecture with randomly initialised weights | 3 | 12.3 s | `--set "
+        "controls.random=0`",
+        "as the annotated ones, scored in the same pass | 0 | – | `--set controls.arcs=false`",
+        "offset | the most frequent distance of correct words | 42 | – | – |",
+        "uniform | uniform attention: chance | 5 | – | – |",
     ):
         assert row in markdown
     assert '<td class="num">3</td><td class="num">12.3 s</td><td><code>--set controls.random=0</code>' in html
@@ -298,7 +299,7 @@ def test_a_run_without_controls_or_thresholds_says_so(run_folder: Path, scores: 
     page = write_report(run_folder)
     for text in (page.read_text(encoding="utf-8"), (page.parent / "report.md").read_text(encoding="utf-8")):
         assert "adjusted p below 0.05" in text
-        assert "more than 5 points above that of every rival of the grade" in text
+        assert "more than 5 points above that of every baseline of the grade" in text
         assert "This run had no controls, so grade 1 means above the baselines only." in text
         assert "This run had no controls: grade 1 means above the baselines only." in text
 

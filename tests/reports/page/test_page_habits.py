@@ -57,7 +57,7 @@ def test_a_section_folds_at_its_heading_by_keyboard_and_a_link_unfolds_it(page: 
 
 def test_the_first_key_skips_to_the_answers(page: Any) -> None:
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Skip to the answers"
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the summary"
     assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
     page.keyboard.press("Enter")
     assert page.evaluate("location.hash") == "#opening"

@@ -75,18 +75,23 @@ def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval()
     assert said.found == (
         "Heads by highest grade in a role of language: 0 beyond grammar rules, 1 beyond words, 1 beyond position and "
         "controls, of 72.",
-        "Does some head have a grade? Of 4 questions about roles of language: 1 yes, 1 no, 2 undecided.",
-        "A grade is tested: the head leads every rival of the grade by more than 5 points (adjusted p below 0.05). "
+        "Does some head have a grade? Of 4 label–direction pairs in roles of language: 1 yes, 1 no, 2 undecided.",
+        "A grade is tested: the head leads every baseline of the grade by more than 5 points (adjusted p below 0.05). "
         "Accuracy, mass and precision are measured only.",
     )
     (leader,) = said.leaders
-    assert (leader.name, leader.does) == ("3-1", "looks from an object to its verb")
+    assert (leader.name, leader.does) == ("3-1", "attends from an object to its verb")
     assert leader.numbers == (
-        "right in 72.5 % of 672 cases, where always pointing the same distance away gets 35.4 %; +37.1 points "
-        "[+32.1, +42.0]."
+        "accuracy 72.5 % (n = 672); strongest baseline (a fixed offset) 35.4 %; margin +37.1 points [+32.1, +42.0]."
     )
+    assert leader.beside == "accuracy 72.5 %, strongest baseline (a fixed offset) 35.4 %."
+    assert "circle" in leader.drawing
+    assert "hollow" not in leader.drawing
     assert leader.without == ""
-    assert said.matters == (UNMEASURED,)
+    assert said.effects == (UNMEASURED,)
+    assert said.effect == "Causal effects were not measured."
+    assert said.scope == "72 heads, 1 probe, 1 label–direction pairs, 64 held-out documents."
+    assert said.headline == "2 of 72 heads are specialised in a role of language."
 
 
 def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None:
@@ -95,32 +100,40 @@ def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None
     said = told([row(**missed)], nothing)
     assert "0 beyond grammar rules, 0 beyond words, 0 beyond position and controls, of 72" in said.found[0]
     assert said.found[2] == (
-        "Nearest comes head 3-1: that it leads by more than 20 points is not shown (adjusted p 0.310, not below 0.05)."
+        "The largest margin is that of head 3-1: a lead of more than 20 points is not significant (adjusted p 0.310, "
+        "not below 0.05)."
     )
-    assert "Chosen again" not in dict(said.sure)
+    assert "Stability of selection" not in dict(said.uncertainty)
+    assert said.headline == "None of 72 heads is specialised in a role of language."
+    assert "hollow" in said.leaders[0].drawing
     assert told([row(**missed)], dataclasses.replace(nothing, finds=())).found[0].startswith("Nothing on this page has")
 
 
 def test_how_sure_it_is_names_splits_correction_and_stability() -> None:
     rows = [row(), row(label="det", stability=0.5)]
-    said = dict(told(rows, Verdicts(RunThresholds(0.01), (FOUND,), controlled=True)).sure)
-    assert list(said) == ["Told on other text", "Tested together", "Chosen again"]
-    assert said["Told on other text"].startswith(
-        "Heads were chosen on one (1,000 sentences) and are told on two (500 sentences), 64 documents."
+    said = dict(told(rows, Verdicts(RunThresholds(0.01), (FOUND,), controlled=True)).uncertainty)
+    assert list(said) == ["Held-out evaluation", "Multiple testing", "Stability of selection"]
+    assert said["Held-out evaluation"].startswith(
+        "Heads were selected on one (1,000 sentences) and evaluated on two (500 sentences), 64 documents."
     )
-    assert "for all questions of the run" in said["Tested together"]
-    assert "on average at most 1 % have it falsely" in said["Tested together"]
-    assert "chosen in 73.0 % of cases (median over questions; lowest 50.0 %)" in said["Chosen again"]
+    assert "for all labels and directions of the run" in said["Multiple testing"]
+    assert "on average at most 1 % are false discoveries" in said["Multiple testing"]
+    assert (
+        "selected in 73.0 % of cases (median over label–direction pairs; lowest 50.0 %)"
+        in said["Stability of selection"]
+    )
 
 
 def test_few_documents_and_missing_controls_are_said() -> None:
     rows = [row(), row(label="det", n=100), row(label="amod", effective_clusters=19.9)]
     weak = Verdicts(RunThresholds(), (FOUND,), controlled=False)
-    said = dict(told(rows, weak).sure)
-    assert said["Few documents"].startswith("1 questions have an effective number of documents below 20")
-    assert said["No controls"].startswith("A model that knows nothing")
+    said = dict(told(rows, weak).uncertainty)
+    assert said["Few documents"].startswith("1 label–direction pairs have an effective number of documents below 20")
+    assert said["No controls"].startswith("A model without knowledge")
     few = told([row(effective_clusters=5.0)], weak)
-    assert dict(few.sure)["Few documents"].startswith("All questions have an effective number of documents below 20")
+    assert dict(few.uncertainty)["Few documents"].startswith(
+        "All label–direction pairs have an effective number of documents below 20"
+    )
     assert few.leaders == ()
 
 
@@ -139,26 +152,25 @@ def ablation(of: Costs, *p: float) -> Ablations:
 
 def test_what_is_lost_without_a_head_is_told_beside_it() -> None:
     assert lost_without("3-1", {"ablation": ablation(costs())}) == (
-        "Switched off alone, it surely costs the loss: cost 0.300 [0.200, 0.400] nats."
+        "Ablated alone, it significantly worsens the loss (cost 0.300 [0.200, 0.400] nats)."
     )
-    assert "does not surely change the loss (cost 0.300" in lost_without("3-1", {"ablation": ablation(costs(p=0.2))})
-    assert "surely helps the loss" in lost_without("3-1", {"ablation": ablation(costs(cost=-0.3))})
+    assert "does not significantly change the loss (cost 0.300" in lost_without(
+        "3-1", {"ablation": ablation(costs(p=0.2))}
+    )
+    assert "significantly improves the loss" in lost_without("3-1", {"ablation": ablation(costs(cost=-0.3))})
     far = lost_without("3-1", {"ablation": ablation(costs("cosine with the intact embedding"))})
     assert far == (
-        "Switched off alone, it moves the loss by 0.300 [0.200, 0.400] cosine, surely more than the median head does."
+        "Ablated alone, it moves the loss by 0.300 [0.200, 0.400] cosine, significantly more than the median head does."
     )
     assert lost_without("6-6", {"ablation": ablation(costs())}) == lost_without("3-1", {}) == ""
     said = told([row()], Verdicts(RunThresholds(), (FOUND,), controlled=True), {"ablation": ablation(costs())})
-    assert said.leaders[0].without.startswith("Switched off alone, it surely costs")
+    assert said.leaders[0].without.startswith("Ablated alone, it significantly worsens")
 
 
-@pytest.mark.parametrize(
-    ("p", "verdict"), [((0.01, 0.02), "Yes: "), ((0.01, 0.5), "Partly: "), ((0.5, 0.5), "Not that we can tell: ")]
-)
-def test_whether_it_matters_is_told_from_chosen_heads_against_random_ones(p: tuple[float, float], verdict: str) -> None:
+@pytest.mark.parametrize("p", [(0.01, 0.02), (0.01, 0.5), (0.5, 0.5)])
+def test_causal_effects_are_those_of_selected_heads_against_random_ones(p: tuple[float, float]) -> None:
     said = list(mattering({"ablation": ablation(costs(), *p)}, frozenset(), 72))
-    assert said[0].startswith(verdict)
-    assert f"In {sum(one < 0.05 for one in p)} of 2 such comparisons" in said[0]
+    assert f"in {sum(one < 0.05 for one in p)} of 2 comparisons" in said[0]
     assert said[1] == (
         "loss: without the 2 heads of agreement: all it loses 0.500 nats, without random heads 0.200; difference "
         "0.300 [0.100, 0.500]."
@@ -168,9 +180,9 @@ def test_whether_it_matters_is_told_from_chosen_heads_against_random_ones(p: tup
 def test_more_comparisons_than_fit_are_counted_and_single_heads_stand_in_for_none() -> None:
     said = list(mattering({"ablation": ablation(costs(), *[0.01] * 5)}, frozenset(), 72))
     assert len(said) == 5
-    assert said[-1] == "The other 2 comparisons stand below."
+    assert said[-1] == "The other 2 comparisons are in the section Ablation."
     (single,) = mattering({"ablation": ablation(costs())}, frozenset(), 72)
-    assert "Of 2 heads 1 surely cost something" in single
+    assert "Of 2 heads 1 significantly cost something" in single
 
 
 def test_importance_and_patching_are_told_where_they_were_measured() -> None:
@@ -190,7 +202,7 @@ def test_importance_and_patching_are_told_where_they_were_measured() -> None:
     )
     said = list(mattering({"gating": gating, "patching": patched}, frozenset({"3-1"}), 72))
     assert "1 of the 2 most important heads are specialised in a role of language; of all heads 1 of 72 are." in said[0]
-    assert "1 of 2 heads, each alone, surely bring some of the right verb form back" in said[1]
+    assert "1 of 2 heads, each alone, restore a significant part of the preference for the correct verb form" in said[1]
 
 
 def test_names_from_a_corpus_stay_text_on_the_first_screen() -> None:
@@ -207,12 +219,15 @@ def test_names_from_a_corpus_stay_text_on_the_first_screen() -> None:
 
 
 def test_what_has_no_plain_name_is_shown_as_it_is() -> None:
-    assert task("dependency", "<b>:x", "dependent->head") == "looks from a dependent to the head (<b>:x)"
-    assert task("dependency", "nsubj:pass", "head<-dependent") == "looks at a passive subject most from its verb"
-    assert task("position", "[CLS]", "all tokens") == "looks at [CLS]"
+    assert task("dependency", "<b>:x", "dependent->head") == "attends from a dependent to the head (<b>:x)"
+    assert task("dependency", "nsubj:pass", "head<-dependent") == "attends to a passive subject most from its verb"
+    assert task("position", "[CLS]", "all tokens") == "attends to [CLS]"
     assert (
         task("coreference", "proper", "all words")
-        == "looks from a name to another mention of the same, among all words"
+        == "attends from a name to another mention of the same, among all words"
     )
-    assert task("sense", "all", "noun->cue or rival").endswith("not to a rival")
-    assert (guess("random weights 2"), guess("own rule")) == ("the best head of a model with fresh weights", "own rule")
+    assert task("sense", "all", "noun->cue or rival").endswith("not to a distractor")
+    assert (guess("random weights 2"), guess("own rule")) == (
+        "the best head with randomly initialised weights",
+        "own rule",
+    )

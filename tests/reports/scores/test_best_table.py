@@ -71,7 +71,7 @@ def test_a_chart_of_best_heads_has_the_surest_and_says_how_many_there_are(run: R
     (rows,) = spec["datasets"].values()
     scored = [row for row in run.best().rows if row[4] != "0"]
     assert len(rows) == MOST
-    assert f"the {MOST} surest of {len(scored)}" in spec["title"]["subtitle"][1]
+    assert f"the {MOST} labels and directions of {len(scored)} with" in spec["title"]["subtitle"][1]
     (one,) = run.plot(probe="coreference").to_dict()["datasets"].values()
     assert len({row["role"] for row in one}) == len(one) == 8
 

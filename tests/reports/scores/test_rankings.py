@@ -106,7 +106,7 @@ def test_the_disputes_are_those_with_the_largest_gaps(found: Rankings, metrics: 
 
 def test_sentences_say_what_was_compared_and_what_agrees_most(found: Rankings) -> None:
     scope, ends = found.sentences
-    assert f"on {found.compared} questions" in scope
+    assert f"on {found.compared} label–direction pairs" in scope
     assert f"the other {found.asked - found.compared} have fewer" in scope
     assert ends.startswith(f"Closest to accuracy: reciprocal rank (median tau {decimal(found.pairs[1].median)}, ")
 
@@ -145,7 +145,7 @@ def pages(compared: Run, _no_figures: None) -> tuple[str, str]:
 
 def test_the_section_is_on_both_pages_with_its_numbers(pages: tuple[str, str], found: Rankings) -> None:
     for text in pages:
-        assert "Do the metrics agree?" in text
+        assert "Agreement of metrics" in text
         for pair in found.pairs:
             assert f"{decimal(pair.low)} to {decimal(pair.high)}" in text
         for dispute in found.disputes:
@@ -160,7 +160,7 @@ def test_the_section_is_on_both_pages_with_its_numbers(pages: tuple[str, str], f
 
 
 def test_markdown_tables_are_whole(pages: tuple[str, str], found: Rankings) -> None:
-    section = pages[1].partition("## Do the metrics agree?")[2].partition("\n## ")[0]
+    section = pages[1].partition("## Agreement of metrics")[2].partition("\n## ")[0]
     tables = [
         [len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()]
         for block in re.findall(r"(?:^\|.*\n)+", section, re.M)
@@ -185,7 +185,7 @@ def test_where_no_question_is_large_enough_the_page_says_so(
     write_metrics(metrics, agreement.head(0), run_folder)
     report = write_report(run_folder).parent
     for name in ("index.html", "report.md"):
-        assert "questions has enough items to compare" in (report / name).read_text(encoding="utf-8")
+        assert "label–direction pairs has enough items to compare" in (report / name).read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

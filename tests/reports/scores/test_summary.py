@@ -61,19 +61,19 @@ def test_the_summary_begins_with_heads_by_grade_and_questions_by_verdict(scores:
     assert sum(counts) == len(verdicts.specialised) > 5
     assert sentences[1].startswith("Heads not counted above: ")
     assert sentences[2].startswith(
-        "Does some head have a grade? Of 47 questions about roles of language: 6 yes, 3 no, 38"
+        "Does some head have a grade? Of 47 label–direction pairs in roles of language: 6 yes, 3 no, 38"
     )
     assert "more than 12.5 points (adjusted p below 0.01)" in sentences[3]
-    assert "on average at most 1 % have it falsely" in sentences[3]
+    assert "on average at most 1 % are false discoveries" in sentences[3]
     assert sentences[4] == "Measured, not tested: accuracy, mass, precision and lift."
-    assert "the best again in 92.5 % of resamples of the selection split (median; lowest 60.0 %)" in sentences[5]
+    assert "selected again in 92.5 % of resamples of the selection split (median; lowest 60.0 %)" in sentences[5]
 
 
 def test_without_a_graded_head_nothing_is_said_about_stability():
     find = Finds("dependency", {"yes": 0, "no": 1, "undecided": 3}, {})
     text = said((row("a", 0.1, 0.3),), Verdicts(RunThresholds(), (find,), controlled=True))
     assert "0 beyond grammar rules, 0 beyond words, 0 beyond position and controls, of 72" in text
-    assert "Of 4 questions about roles of language: 0 yes, 1 no, 3 undecided." in text
+    assert "Of 4 label–direction pairs in roles of language: 0 yes, 1 no, 3 undecided." in text
     assert "resamples" not in text
     assert "No label has a baseline to be tested against" in said((row("a", 0.1, 0.3),))
 

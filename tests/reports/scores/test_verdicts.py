@@ -7,13 +7,13 @@ from reports.tables.grades import SINK_KINDS
 def test_the_rule_is_told_with_the_thresholds_of_the_run():
     rule = RunThresholds.of({"verdict": {"alpha": 0.01, "margin": 0.125}})
     said = dict(rule.said(controlled=True))
-    assert "more than 12.5 points above that of every rival" in said["Grade"]
+    assert "more than 12.5 points above that of every baseline" in said["Grade"]
     assert "adjusted p below 0.01" in said["Grade"]
     assert "every baseline and control" in said["Grade 1, beyond position and controls"]
     assert "lexical table" in said["Grade 2, beyond words"]
     assert "rule of grammar" in said["Grade 3, beyond grammar rules"]
     assert "Benjamini and Yekutieli 2001" in said["Correction"]
-    assert "lies below 12.5 points" in said["Verdict on a question"]
+    assert "lies below 12.5 points" in said["Verdict on a label and direction"]
     assert "No controls" not in said
 
 
@@ -77,7 +77,7 @@ def test_heads_are_counted_once_by_their_highest_grade_and_position_heads_apart(
         "controls, of 72.",
         "Heads not counted above: 1 for position, 2 for a special token. Of the heads above 1 have a grade in "
         "position too.",
-        "Does some head have a grade? Of 11 questions about roles of language: 4 yes, 1 no, 6 undecided.",
+        "Does some head have a grade? Of 11 label–direction pairs in roles of language: 4 yes, 1 no, 6 undecided.",
     )
     only_position = Verdicts(RunThresholds(), finds[:1], controlled=True).counted(72)
     assert only_position == ("Heads not counted above: 1 for position, 3 for a special token.",)

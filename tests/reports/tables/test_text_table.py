@@ -82,7 +82,7 @@ def test_columns_stand_below_each_other_where_the_terminal_is_narrow():
 ROLES = CardPart(
     "Roles",
     (),
-    ("label", "variant", "accuracy, %", "interval", "strongest rival, %", "margin", "interval", "verdict"),
+    ("label", "variant", "accuracy, %", "interval", "strongest baseline, %", "margin", "interval", "verdict"),
     (
         (
             *("coordination: verb later", "conjunct->conjunct before", "71.6", "[67.1, 76.2]"),

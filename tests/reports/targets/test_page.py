@@ -104,8 +104,8 @@ def test_doubts_come_first_then_a_sentence_for_each_model(record: TargetRecord) 
     )
     assert minilm == (
         "minilm: head 4-7 looks from a verb to the subject: recall 80.0 % [78.0, 82.0] on ewt-dev, beside 70.0 % of "
-        "the rule “nearest noun that agrees” (lead +10.0 points); grade 2: beyond words. Its removal costs 34.2 [33.2, "
-        "35.2] percentage points in grammar, accuracy with attractors, significant; the median head costs 0.2."
+        "the rule “nearest noun that agrees” (lead +10.0 points); grade 2: beyond words. Its ablation costs 34.2 "
+        "[33.2, 35.2] percentage points in grammar, accuracy with attractors, significant; the median head costs 0.2."
     )
     assert scratch.startswith("scratch: head 3-3 looks from a verb")
     assert scratch.endswith("grade 3: beyond grammar rules. No run measured what the model loses without it.")
@@ -122,11 +122,11 @@ def test_a_head_without_a_grade_is_not_said_to_do_it_and_those_with_one_are_name
 
 def test_position_has_no_rules_to_lead(record: TargetRecord) -> None:
     doubt, sentence = said(record, POSITION)
-    assert "so that no head can have grade 3. To look at a neighbour takes no knowledge of language." in doubt
-    assert "beside 70.0 % of the best head of a model with fresh weights" in sentence
+    assert "so that no head can have grade 3. Attention to a neighbour needs no knowledge of language." in doubt
+    assert "beside 70.0 % of the best head with randomly initialised weights" in sentence
     assert sentence.endswith(
-        "Its removal costs 0.00420 [−0.00580, 0.0142] cosine in sentence embedding, not significant; the median head "
-        "costs 0.00200. No run measured what belongs to position itself."
+        "Its ablation costs 0.00420 [−0.00580, 0.0142] cosine in sentence embedding, not significant; the median "
+        "head costs 0.00200. No run measured what belongs to position itself."
     )
 
 
@@ -164,7 +164,7 @@ def test_runs_of_one_model_share_a_sentence(record: TargetRecord) -> None:
 @pytest.mark.parametrize(
     ("rival", "words"),
     [
-        ("previous word", "always pointing at the word before"),
+        ("previous word", "the previous word"),
         ("lexical table", "the lexical table"),
         ("a rule of old", "the rule “a rule of old”"),
     ],

@@ -75,8 +75,8 @@ def test_a_run_tells_what_heads_cost_and_its_page_says_so(
     assert len(contrasts) == 4, "two of texts, and of pairs value and accuracy"
     page = (folder / "report" / "index.html").read_text("utf-8")
     text = (folder / "report" / "report.md").read_text("utf-8")
-    assert "What happens without a head" in page
-    assert "## What happens without a head" in text
+    assert "Ablation" in page
+    assert "## Ablation" in text
     assert "random heads of the same layers" in text
     assert (folder / "report" / "figures" / "ablation.png").is_file()
     assert "ablation" in json.loads((folder / "run.json").read_text("utf-8"))["stages"]

@@ -72,7 +72,7 @@ def test_a_run_patches_every_head_and_its_page_says_so(ask: Callable[..., Run]) 
     longer = sum(count for reason, count in lost.items() if reason.startswith("longer") or "vocabulary" in reason)
     assert facts.items + longer == 12
     assert "patching" in found.record.stages
-    assert "What brings the answer back" in (found.folder / "report" / "index.html").read_text("utf-8")
+    assert "Activation patching of the answer" in (found.folder / "report" / "index.html").read_text("utf-8")
 
 
 @pytest.mark.slow

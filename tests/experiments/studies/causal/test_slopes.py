@@ -38,7 +38,7 @@ def test_slopes_of_all_heads_are_told(scored: Scored) -> None:
         assert one.layers.texts[1][2 + place] == f"{mean[token] / mean['other']:.2f}"
     write_report(found.folder)
     for page in ("index.html", "report.md"):
-        assert "What single attention weights matter" in (found.folder / "report" / page).read_text(encoding="utf-8")
+        assert "Effect of single attention weights" in (found.folder / "report" / page).read_text(encoding="utf-8")
     pd.testing.assert_frame_equal(found.scores, scored().scores, check_exact=True)
 
 

@@ -38,7 +38,9 @@ def test_a_run_writes_every_table_and_tells_what_was_compared(together: Path) ->
     found = Run.open(together)
     assert set(found.studies) >= set(HEADSET_TABLES)
     assert (len(found.studies["distances"]), len(found.studies["places"])) == (6, 4)
-    assert len(found.studies["subspaces"]) == 6 * 3 * 2, "W_V, W_O and outputs, own and with fresh weights"
+    assert len(found.studies["subspaces"]) == 6 * 3 * 2, (
+        "W_V, W_O and outputs, own and with randomly initialised weights"
+    )
     assert (found.record.heads.texts, found.record.heads.left_out) == (7, 5), "of 12; 5 are too long"
     assert found.studies["distances"].distance.between(0, np.log(2)).all()
     assert sorted(found.studies["places"].group.unique()) == [1, 2, 3], "as many as the config says"

@@ -30,7 +30,7 @@ def test_shapes_are_those_of_all_heads_on_both_splits_and_scopes(whole: Path) ->
     assert set(shapes.corpus) == set(found.scores.corpus)
     assert "shapes" in found.record.stages
     page = (whole / "report" / "index.html").read_text("utf-8")
-    assert "The shape of maps" in page
+    assert "Attention statistics" in page
 
 
 def test_blocks_are_measured_where_windows_hold_several_sentences(whole: Path) -> None:

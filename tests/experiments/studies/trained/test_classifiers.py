@@ -146,8 +146,8 @@ def test_layers_and_parsers_have_tables_and_the_page_shows_all(asked: Path) -> N
         assert len(pd.read_csv(asked / f"{name}.csv")) == len(found.studies[name])
     page, text = ((asked / "report" / name).read_text("utf-8") for name in ("index.html", "report.md"))
     for said in (
-        "What classifiers tell from heads",
-        "Parsers that see all heads at once",
+        "Trained classifiers of heads",
+        "Parsers on all heads at once",
         "next word (right-branching)",
     ):
         assert said in page

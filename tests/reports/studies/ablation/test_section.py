@@ -108,7 +108,7 @@ def test_the_tables_are_those_that_probes_make() -> None:
 def test_a_run_without_ablations_has_no_section(written_run: Path, report: Path) -> None:
     assert ablations(Run.open(written_run)) is None
     for name in ("index.html", "report.md"):
-        assert "What happens without a head" not in (report / name).read_text("utf-8")
+        assert "Ablation" not in (report / name).read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -195,6 +195,6 @@ def test_the_page_has_the_map_the_tables_and_the_figure(folder: Path) -> None:
     assert "specialised in agreement: all" in section
     for ending in ("png", "pdf"):
         assert (folder / "report" / "figures" / f"ablation.{ending}").stat().st_size > 1000
-    assert "## What happens without a head" in text
+    assert "## Ablation" in text
     assert "![What every head costs, a panel a behaviour](figures/ablation.png)" in text
     assert "| 3-5 | 2.00 [1.99, 2.02] |" in text

@@ -47,7 +47,7 @@ def asked() -> dict[str, pd.DataFrame]:
 def test_right_answers_are_counted_with_an_exact_interval_and_by_length(asked: dict[str, pd.DataFrame]) -> None:
     found = answers(run(**asked))
     assert found is not None
-    assert found.said == "Of 8 held-out questions 75.0 % [34.9, 96.8] are answered rightly."
+    assert found.said == "Of 8 held-out questions 75.0 % [34.9, 96.8] are answered correctly."
     assert found.tables[0].texts == (
         ("1", "2", "100.0 % [15.8, 100.0]"),
         ("2", "2", "50.0 % [1.3, 98.7]"),
@@ -77,7 +77,7 @@ def test_flows_are_means_by_layer_with_gaps_where_nothing_was_measured(asked: di
     assert found.tables[-1].texts == (("2", "0.25", "–", "0.75", "–", "–", "–"),)
     alone = answers(run(answers=asked["answers"]))
     assert alone is not None
-    assert [one.title for one in alone.tables] == ["Right answers by length"]
+    assert [one.title for one in alone.tables] == ["Correct answers by length"]
     assert answers(run()) is None
 
 

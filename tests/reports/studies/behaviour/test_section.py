@@ -58,8 +58,8 @@ def ships(found: MinimalPairResults) -> Examined:
 
 def test_a_run_without_pairs_has_no_section(written_run: Path, report: Path) -> None:
     assert behaviour(Run.open(written_run)) is None
-    assert "What the model does" not in (report / "index.html").read_text("utf-8")
-    assert "What the model does" not in (report / "report.md").read_text("utf-8")
+    assert "Minimal pairs" not in (report / "index.html").read_text("utf-8")
+    assert "Minimal pairs" not in (report / "report.md").read_text("utf-8")
     assert not (report / "figures" / "behaviour.png").exists()
 
 
@@ -99,13 +99,14 @@ def test_groupings_are_those_with_something_to_compare(found: MinimalPairResults
 def test_a_verdict_follows_the_interval_and_needs_clusters(ships: Examined) -> None:
     rows = ships.groupings[0].rows
     assert [row.verdict for row in rows] == ["above chance", "above chance", "below chance", ""]
-    assert ships.groupings[2].rows[0].verdict == "holds chance"
+    assert ships.groupings[2].rows[0].verdict == "contains chance"
 
 
 def test_the_sentence_compares_no_attractor_with_the_most_that_have_clusters(ships: Examined) -> None:
     assert ships.said == (
-        "The right sentence is preferred in 62.0 % [57.0, 67.0] of 200 pairs: the interval lies above chance. Without "
-        "attractors 90.0 % [85.0, 95.0] of 200, with 2 attractors: 30.0 % [25.0, 35.0] of 200. Pairs left out: 1,234."
+        "The correct sentence is preferred in 62.0 % [57.0, 67.0] of 200 pairs: the interval lies above chance. "
+        "Without attractors 90.0 % [85.0, 95.0] of 200, with 2 attractors: 30.0 % [25.0, 35.0] of 200. Pairs left "
+        "out: 1,234."
     )
 
 
@@ -144,7 +145,7 @@ def test_page_and_markdown_hold_every_row_and_the_figure(
     assert "<b>&" not in page[page.index('id="behaviour"') :]
     assert '<a href="#behaviour">' in page
     shown = sum(len(part.rows) for one in found.corpora for part in one.groupings)
-    section = text[text.index("## What the model does") : text.index("## Best heads")]
+    section = text[text.index("## Minimal pairs") : text.index("## Best heads")]
     assert section.count("\n| ") == shown + 5, "a line a row, and a head a table"
     assert page.count("of 200 pairs") == 2
     assert "<summary>By paradigm: 16 rows</summary>" in page

@@ -92,7 +92,7 @@ def test_a_lead_is_significant_where_its_interval_is_above_0(
     assert found is not None
     assert found.said.startswith(
         "7,648 mentions in 5,035 gold chains of 30 documents. Head 3-5, the best on the selection split, reaches a "
-        "CoNLL average of 75.0, the strongest rival, “sieve”, 80.0. The lead of "
+        "CoNLL average of 75.0, the strongest baseline, “sieve”, 80.0. The lead of "
     )
     assert found.said.endswith(said)
 

@@ -110,7 +110,7 @@ def test_both_pages_and_a_figure_have_the_section_and_its_numbers(run_folder: Pa
     html, markdown = page.read_text(encoding="utf-8"), (page.parent / "report.md").read_text(encoding="utf-8")
     for text in (html, markdown):
         for said in (
-            "What the weights alone say",
+            "Circuits from the weights alone",
             "93.0",
             "kernel: attention to the preferred offset",
             "plural",

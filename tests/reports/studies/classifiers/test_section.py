@@ -83,8 +83,8 @@ def titled(found: Classifiers, begin: str) -> TextTable:
 
 def test_a_run_without_classifiers_has_no_section(written_run: Path, report: Path) -> None:
     assert classifiers(Run.open(written_run)) is None
-    assert "What classifiers tell from heads" not in (report / "index.html").read_text("utf-8")
-    assert "What classifiers tell from heads" not in (report / "report.md").read_text("utf-8")
+    assert "Trained classifiers of heads" not in (report / "index.html").read_text("utf-8")
+    assert "Trained classifiers of heads" not in (report / "report.md").read_text("utf-8")
     assert not (report / "figures" / "classifiers.png").exists()
 
 
@@ -110,7 +110,7 @@ def test_what_no_classifier_can_have_measured_is_refused(
 
 
 def test_every_task_is_shown_by_its_chosen_head_with_selectivity(found: Classifiers) -> None:
-    rows = titled(found, "What the best head").texts
+    rows = titled(found, "Accuracy of the best head").texts
     assert [row[:2] for row in rows] == [("part of speech", "2-3"), ("coreference", "4-1")]
     assert rows[0][3:] == (
         *("1,500", "60.0 [58.0, 62.0]", "40.0", "+20.0 [+17.0, +23.0]", "3.17", "1.02"),
@@ -155,10 +155,10 @@ def test_sentences_count_what_is_selective_and_compare_parsers(found: Classifier
     )
     assert found.sentences[1].startswith("In 16 of 16 kinds of arcs")
     assert found.sentences[2:] == (
-        "The parser that sees nothing but attention has a UAS of 60.0 %, surely above that of the next word by +26.0 "
+        "The parser that is given attention alone has a UAS of 60.0 %, surely above that of the next word by +26.0 "
         "points [+24.0, +28.0]; with random weights it has 41.0 %.",
-        "The parser that sees words as well has a UAS of 35.0 %, not surely above that of the next word by +1.0 points "
-        "[−1.0, +3.0].",
+        "The parser that is given words as well has a UAS of 35.0 %, not significantly above that of the next word "
+        "by +1.0 points [−1.0, +3.0].",
     )
 
 
@@ -173,7 +173,7 @@ def test_the_page_shows_every_table_and_escapes_names(run_folder: Path, hostile:
     for term, definition in CLASSIFIERS:
         assert definition.split("“")[0] in page
         assert f"- **{term}**" in text
-    lines = text[text.index("What the best head of each task tells:") :].splitlines()
+    lines = text[text.index("Accuracy of the best head for each task:") :].splitlines()
     header = next(line for line in lines if line.startswith("| task"))
     assert lines[lines.index(header) + 1].count("|") == header.count("|") == lines[lines.index(header) + 2].count("|")
     assert (folder / "figures" / "classifiers.pdf").is_file()

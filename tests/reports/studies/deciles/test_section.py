@@ -82,8 +82,8 @@ def test_the_page_holds_what_the_drawing_needs_and_no_markup_of_a_text(asked: Ru
 
 def test_the_card_of_a_head_shows_its_deciles(asked: Run) -> None:
     card = str(asked.head("1-3"))
-    assert "Rule 2. On held-out text that is right for 40.0 % of words" in card
-    assert "is for 20.0 % (+20.0 points)" in card
+    assert "Rule 2. Accuracy on held-out text: 40.0 %;" in card
+    assert "20.0 % (difference +20.0 points)" in card
     assert "Other words get 40.0 % of its attention" in card
 
 

@@ -129,7 +129,7 @@ def test_migration_counts_lost_and_other_heads(found: Gating) -> None:
     (one,) = found.migrations
     assert "1 of 2 labels have lost their best head" in one.said
     assert "best one of 1 labels is another" in one.said
-    assert "better than the best of them was before for 1 labels, and surely worse for 0" in one.said
+    assert "for 1 labels it is better than the best of them was before, for 0 worse" in one.said
     label, *cells = one.told.texts[0]
     assert label == "dependency: nsubj, dependent->head", "the surest, not the largest"
     assert cells == ["40", "1-1 (out), 90.0", "2-1, 50.0", "2-2, 70.0", "+20.0 [+10.0, +30.0]"]
@@ -170,7 +170,7 @@ def test_pages_tell_what_there_is(run_folder: Path, kept: tuple[str, ...]) -> No
     write_report(run_folder)
     page, text = ((run_folder / "report" / name).read_text("utf-8") for name in ("index.html", "report.md"))
     for said in (page, text):
-        assert "What heads are worth" in said
+        assert "Importance and pruning of heads" in said
         assert ("Gain over random" in said) or ("gain over random" in said) or "pruning" not in kept
         assert "<obj>" not in said
     named = {path.stem for path in (run_folder / "report" / "figures").glob("*.png")}

@@ -70,10 +70,13 @@ def test_the_sentences_say_what_the_tables_say(folder: Path):
         "Heads of one layer are nearer to each other in their maps (0.20 nats) than heads of two layers (0.40" in said
     )
     assert "permutation p = 0.004" in said
-    assert "Two heads share 29.0 % of what they read" in said, "(4 * 0.2 + 6 * 0.35) / 10"
-    assert "with fresh weights 8.0 %; 100.0 % of pairs share more than any pair of fresh weights" in said
+    assert "two heads share 29.0 % of what they read" in said, "(4 * 0.2 + 6 * 0.35) / 10"
+    assert (
+        "with randomly initialised weights 8.0 %; 100.0 % of pairs share more than any pair of randomly initialised "
+        "weights" in said
+    )
     assert "into 2 groups, of 3, 2 heads (mean silhouette 0.31)." in said
-    assert "of 2 relations, in 1 the mean map of the chosen heads is better than the best head alone" in said
+    assert "of 2 relations, in 1 the mean map of the selected heads is better than the best head alone" in said
 
 
 def test_ensembles_that_surely_gain_come_first_with_the_size_of_the_selection_split(folder: Path):
@@ -140,7 +143,7 @@ def test_a_run_without_the_tables_has_no_section_but_cards(report: Path):
     page = (report / "index.html").read_text("utf-8")
     assert 'id="headset"' not in page
     assert 'id="cards"' in page
-    assert "## Every head" in (report / "report.md").read_text("utf-8")
+    assert "## All heads" in (report / "report.md").read_text("utf-8")
 
 
 def test_a_model_with_too_many_heads_has_no_matrix(folder: Path, monkeypatch: pytest.MonkeyPatch):
@@ -166,7 +169,7 @@ def test_the_plane_holds_every_head_with_what_the_run_says_of_it(folder: Path):
     assert len(overlaps) == 3
     shares = pd.DataFrame(overlaps[0].spec["data"]["values"])
     assert shares.groupby("weights")["share"].sum().to_dict() == pytest.approx(
-        {"this model": 100, "fresh weights": 100}
+        {"this model": 100, "randomly initialised weights": 100}
     )
     peak = shares[(shares["weights"] == "this model") & (shares["from"] <= 0.6) & (shares["to"] >= 0.6)]
     assert peak["share"].sum() == pytest.approx(10), "one of ten pairs"

@@ -41,8 +41,8 @@ def test_heads_that_look_stand_before_those_that_matter_and_these_before_the_res
     assert [role.named(verdict) for verdict in (BOTH, LOOKS, MATTERS)] == ["1-2", "1-1", "2-1"]
     assert role.rest == "1, and 1 not known"
     assert found.summary == (
-        "Over 1 role with the behaviour that belongs to them, 1 of 2 heads that look matter as well, and 1 matter "
-        "without looking (a head counts once a role)."
+        "Over 1 role with the behaviour that belongs to them, 1 of 2 heads that attend also have a significant effect, "
+        "and 1 have one without attending (a head counts once a role)."
     )
 
 
@@ -65,7 +65,7 @@ def test_both_pages_tell_the_roles_beside_a_figure(run_folder: Path) -> None:
     report = run_folder / "report"
     for page in ("index.html", "report.md"):
         text = (report / page).read_text("utf-8")
-        assert "Looking and mattering" in text
+        assert "Attention and causal effect" in text
         assert "agreement, all (verb-" in text
         assert "looks and does not matter" in text
         assert "−0.5" in text, "patching of -0.005, in percent"

@@ -48,7 +48,7 @@ def test_cells_hold_a_measure_by_depth_and_heads_are_averaged_by_length(measured
 def test_the_page_has_the_section(measured: Run, run_folder: Path) -> None:
     write_report(run_folder)
     for name in ("report.md", "index.html"):
-        assert "How much attention mixes" in (run_folder / "report" / name).read_text(encoding="utf-8")
+        assert "Mixing by attention" in (run_folder / "report" / name).read_text(encoding="utf-8")
 
 
 def test_a_run_that_did_not_ask_has_no_section(run_folder: Path) -> None:

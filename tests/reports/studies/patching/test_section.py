@@ -69,7 +69,7 @@ def test_sentences_say_what_was_asked_what_was_found_and_why_something_is_not_to
     assert asked.startswith("150 sentences of the embedded grammar, from 61 documents.")
     assert "preferred in 96.0 % of the clean ones (by 4.25" in asked
     assert "in 8.0 % of the corrupted ones (−3.50)" in asked
-    assert heads.startswith("Of 6 heads 1 surely bring something back (2-2), and 0 surely take something away (–).")
+    assert heads.startswith("Of 6 heads 1 restore a significant part (2-2), and 0 significantly reduce the answer (–).")
     assert "2-2: +75.0 % of the difference, [+65.0, +85.0]" in heads
     assert "rank correlation of 0.83 [0.61, 0.97]; its shares are 0.50 times as large" in estimate
     assert direct == "No direct logit attribution: tiny is post-norm: no product says it."
@@ -81,7 +81,7 @@ def test_the_page_and_its_markdown_show_both_tables(run_folder: Path) -> None:
     put(run_folder, table().assign(direct=0.125), FACTS | {"direct": FACTS["estimate"], "why_no_direct": ""})
     page = write_report(run_folder).read_text("utf-8")
     text = (run_folder / "report" / "report.md").read_text("utf-8")
-    assert "What brings the answer back" in page
+    assert "Activation patching of the answer" in page
     assert 'title="Head 1-2: −25.0 %">−25</td>' in page
     assert "| 2-2 | +75.0 | [+65.0, +85.0] | 0.001 | +37.5 | +12.5 | +0.5 | +70.0 |" in text
     assert "Direct logit attribution puts heads in the order" in text

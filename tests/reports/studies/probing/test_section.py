@@ -33,7 +33,8 @@ def test_the_page_says_in_which_layer_trees_are_found_best(measured: Run) -> Non
     found = probing(measured)
     assert found is not None
     assert (
-        found.text == "Structural probes find trees best in layer 1: 70.0 % of arcs, where words in a row have 45.0 %."
+        found.text == "Structural probes recover trees best from layer 1: 70.0 % of arcs, where words in a row have "
+        "45.0 %."
     )
 
 

@@ -1,4 +1,4 @@
-"""The shape of maps on a page: what is told, what is left out, and what a reader can choose."""
+"""Attention statistics on a page: what is told, what is left out, and what a reader can choose."""
 
 import json
 import re
@@ -107,7 +107,7 @@ def found(folder: Path) -> HeadShapes:
 def test_a_run_without_shapes_has_no_section(written_run: Path, report: Path) -> None:
     assert head_shapes(Run.open(written_run)) is None
     for name in ("index.html", "report.md"):
-        assert "The shape of maps" not in (report / name).read_text("utf-8")
+        assert "Attention statistics" not in (report / name).read_text("utf-8")
     assert not (report / "figures" / "shapes.png").exists()
 
 
@@ -236,7 +236,7 @@ def test_charts_have_a_dot_a_head_and_series(found: HeadShapes) -> None:
 def test_both_pages_tell_the_same(folder: Path, found: HeadShapes) -> None:
     page, text = ((folder / "report" / name).read_text("utf-8") for name in ("index.html", "report.md"))
     assert '<a href="#shapes">' in page
-    assert "## The shape of maps" in text
+    assert "## Attention statistics" in text
     for part in ("Entropies lie between", "More than half of the attention goes to", *(term for term, _ in SHAPES)):
         assert part in page
         assert part in text
