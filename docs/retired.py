@@ -100,9 +100,10 @@ def _of_code(path: Path) -> Iterator[tuple[int, str]]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     private = {id(one) for node in ast.walk(tree) for one in _private(node)}
     for node in ast.walk(tree):
-        text = node.value if isinstance(node, ast.Constant) and id(node) not in private else None
-        if isinstance(text, str) and " " in text:
-            yield from _places(inspect.cleandoc(text), node.lineno)
+        if not isinstance(node, ast.Constant) or id(node) in private:
+            continue
+        if isinstance(node.value, str) and " " in node.value:
+            yield from _places(inspect.cleandoc(node.value), node.lineno)
 
 
 def _private(node: ast.AST) -> Iterator[ast.Constant]:

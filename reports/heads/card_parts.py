@@ -122,7 +122,7 @@ def _role(row: Mapping[object, object]) -> tuple[str, ...]:
     return (
         *(f"{row['probe']}: {row['label']}", str(row["variant"])),
         *(percent(numbers["accuracy"]), interval(numbers["ci_low"], numbers["ci_high"])),
-        f"{percent(numbers['baseline_accuracy'])} ({shown_baseline(row['baseline'])})",
+        f"{percent(numbers['baseline_accuracy'])} ({shown_baseline(str(row['baseline']))})",
         *(signed(numbers["margin"]), signed_interval(numbers["margin_low"], numbers["margin_high"])),
         grade_name(int(str(row["grade"]))) + (", selected" if row["selected"] else ""),
     )
