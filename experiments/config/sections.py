@@ -158,8 +158,10 @@ class ScoringSection(Section):
     flips: int = Field(default=9999, ge=19)
     "Random signs of sign-flip tests (of shapes, ablation and patching); their p cannot be below 1 / (flips + 1)."
     metrics: bool = False
-    """Whether the heads are also ranked by mass, rank of gold and area under the curve, at the cost of a further pass
-    over the report split."""
+    "Whether the heads are also ranked by mass, rank of gold and area under the curve."
+    kept_mb: int = Field(default=512, ge=0)
+    """Megabytes of maps, at the most, that are kept of texts of one scope when heads are scored; the model reads other
+    texts once more for each of trained probes, ensembles and other metrics."""
 
 
 class ControlsSection(Section):

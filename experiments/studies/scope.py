@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, TypeVar
 
 import pandas as pd
@@ -13,6 +14,7 @@ from experiments.inputs.controls import ModelControl, add_control, chosen_shuffl
 from experiments.record.progress import Progress, counter
 from experiments.record.run_record import Journal
 from mha import Model
+from mha.models.kept_maps import KeptMaps
 from probes import Probe
 from probes.corpora.corpus import Texts
 from probes.evidence.question import Effort
@@ -52,9 +54,15 @@ class Part:
 
     @property
     def settings(self) -> Settings:
-        """How maps are read."""
+        """How maps are read; those of the run's model are kept when its heads are scored."""
         scoring = self.config.scoring
-        return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps)
+        return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps, kept=self.own_maps)
+
+    @cached_property
+    def own_maps(self) -> KeptMaps:
+        """Maps of the run's model, where anything asks for them after its heads were scored."""
+        scoring, later = self.config.scoring, self.config.probes.trained or self.studies
+        return KeptMaps(self.model, scoring.kept_mb << 20 if later or scoring.metrics else 0)
 
     def score(self, journal: Journal, progress: Progress, shuffles: Sequence[int]) -> Scored:
         """Return the scores of all heads, and those of trained probes if the config wants them.
@@ -123,7 +131,7 @@ class Part:
                     self.settings,
                     step,
                     arcs=arcs,
-                    observers=observers[split],
+                    observers=[*observers[split], self.own_maps],
                 )
                 step(len(texts) - outcome.texts)
             journal.count(split, self.scope, outcome)

@@ -13,7 +13,6 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from mha.batches import collate
-from mha.models.maps import stream_maps
 from mha.models.model import Model
 from mha.parallel import in_order
 from probes.corpora.corpus import Texts
@@ -101,7 +100,7 @@ def _measure(
             for lines in parts:
                 total[:, :, layer].index_add_(0, lines.label, lines.measure(memory))
 
-    stream_maps(model, batch, see, maps=settings.maps)
+    settings.stream(model, batch, see)
     return {
         (group.probe, group.variant, label): Total(_counts(parts, number), total[number].numpy())
         for group, parts, total in zip(groups, asked, sums, strict=True)

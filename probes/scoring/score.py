@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from mha.batches import Batch, collate
 from mha.causal.interventions import Change, intervene
-from mha.models.maps import stream_maps
+from mha.models.kept_maps import KeptMaps
+from mha.models.maps import SeeMaps, stream_maps
 from mha.models.model import Model
 from mha.parallel import in_order
 from mha.pieces import Pieces
@@ -61,6 +62,15 @@ class Settings:
     "Batches that are scored at the same time, on one thread each; 0 for the number of threads of torch."
     maps: str = "weights"
     "What is read of the heads, one of `mha.models.maps.MAPS`."
+    kept: KeptMaps | None = None
+    "Maps of a model that has read its texts before."
+
+    def stream(self, model: Model, batch: Batch, see: SeeMaps) -> None:
+        """Show `see` the maps of each layer, as `mha.models.maps.stream_maps` does; kept ones without a pass."""
+        if self.kept is None:
+            stream_maps(model, batch, see, maps=self.maps)
+        else:
+            self.kept.stream(model, batch, see, maps=self.maps)
 
 
 def score_corpus(

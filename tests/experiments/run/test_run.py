@@ -438,6 +438,15 @@ def test_metrics_are_compared_where_they_are_asked_for(scored: Callable[..., Run
     assert agreement.n.min() >= 50
 
 
+@pytest.mark.slow
+def test_maps_that_are_not_kept_are_read_again_to_the_same_numbers(scored: Callable[..., Run]) -> None:
+    changes = ("probes.trained=true", "scoring.metrics=true")
+    kept, again = scored(*changes), scored(*changes, "scoring.kept_mb=0")
+    same_scores(kept.scores, again.scores)
+    assert kept.metrics is not None
+    pd.testing.assert_frame_equal(kept.metrics, again.metrics, rtol=0, atol=1e-6)
+
+
 def test_a_probe_without_questions_has_no_metrics_to_compare(scored: Callable[..., Run], corpus_file: Path) -> None:
     changes = ('probes.names=["position", "coreference"]', "scoring.metrics=true")
     found = scored(*changes, *both_from(corpus_file))
