@@ -178,6 +178,10 @@ class ControlsSection(Section):
     precision: Precision = "auto"
     """Of the models that read for controls, as in [model]: they are compared with as a whole, and the last digit of a
     weight without training means nothing."""
+    select_documents: int = Field(default=0, ge=0)
+    """Documents of the selection split, at the most, that models of controls read, 0 for all. With fewer they are told
+    by their heads that are best on the report split, which makes leads no larger, and on the selection split no margin
+    is over them; bounds of leads take their heads that are best on these documents."""
     arcs: bool = True
     "Whether heads are also scored on random right answers at the distances of gold."
 

@@ -10,7 +10,17 @@ from typing import Protocol, TypeVar
 import pandas as pd
 
 from experiments.config.config import Config
-from experiments.inputs.controls import ModelControl, add_control, chosen_shuffles, model_controls, of_model, on_arcs
+from experiments.inputs.controls import (
+    ModelControl,
+    add_control,
+    add_sampled_control,
+    choice_gain,
+    chosen_shuffles,
+    model_controls,
+    of_documents,
+    of_model,
+    on_arcs,
+)
 from experiments.record.progress import Progress, counter
 from experiments.record.run_record import Journal
 from mha import Model
@@ -81,7 +91,9 @@ class Part:
                 observers[control.name] = self._relation_attention() if control.name == RANDOM else []
                 with journal.stage(f"control: {control.name}"):
                     heads = self.control_heads(control, probes, progress, observers[control.name])
-                add_control(control.name, splits, heads)
+                add = add_sampled_control if config.controls.select_documents else add_control
+                add(control.name, splits, heads)
+        self._note_choice(splits[1], journal)
         with journal.stage("statistics"):
             scores = self._table(splits, observers[SPLITS[1]])
         for probe in self.probes:
@@ -91,6 +103,25 @@ class Part:
             return Scored(self, scores, splits, (), observers)
         with journal.stage("trained probes"):
             return Scored(self, scores, splits, (self._trained(progress),), observers)
+
+    @cached_property
+    def control_texts(self) -> tuple[Texts, Texts]:
+        """What models of controls read: a sample of the selection split, where the config wants one, and the report."""
+        select, report = self.texts
+        count = self.config.controls.select_documents
+        return of_documents(select, count) if count else select, report
+
+    def _note_choice(self, report: Split, journal: Journal) -> None:
+        """Note where controls on a sample have their heads from, and how much the choice favours them."""
+        count = self.config.controls.select_documents
+        if count and report.blind:
+            gain = 100 * choice_gain(report, [*report.blind])
+            journal.note(
+                f"{self.scope}s: models of controls read all of the report split and {count} documents of the "
+                "selection split; leads are over a control's head that is best on the report split itself, which has "
+                f"{gain.mean():.1f} points more than the one that is best on those documents (mean over controls and "
+                f"questions; {gain.max():.1f} at the most), from which bounds of leads are taken"
+            )
 
     def _relation_attention(self) -> list[Observer]:
         """Return what measures precision and lift, which are those of attention; nothing where other maps are read."""
@@ -158,7 +189,7 @@ class Part:
     ) -> list[Pooled]:
         """Return the sums of a control's heads on both splits; `beside` see its maps of the report split."""
         model, heads = control.load(), []
-        for split, texts, observers in zip(SPLITS, self.texts, ((), beside), strict=True):
+        for split, texts, observers in zip(SPLITS, self.control_texts, ((), beside), strict=True):
             step = self._counter(progress, f"{split}, {control.name}", len(texts))
             outcome = score_corpus(
                 *(model, texts, probes, {}, self.settings, step),

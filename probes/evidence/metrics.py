@@ -164,8 +164,9 @@ class Lines:
         key, item = self.gold
         gold = lines[item, key]
         rivals = lines.masked_fill_(~self.others[:, :, None], -1)[item]
-        above = (rivals > gold[:, None]).sum(1).double()
-        same = (rivals == gold[:, None]).sum(1).double()
+        compared = torch.empty_like(rivals)  # sums of numbers take a tenth of the time that those of bools take
+        above = torch.gt(rivals, gold[:, None], out=compared).sum(1).double()
+        same = torch.eq(rivals, gold[:, None], out=compared).sum(1).double()
         none = above.new_zeros(len(self.text), gold.shape[1])
         best = gold.new_zeros(none.shape).scatter_reduce(0, item[:, None].expand_as(gold), gold, "amax")
         first = (gold == best[item]).double()

@@ -105,7 +105,8 @@ def score_corpus(
     count = model.layers * model.heads
     heads, on_arcs = Tally(count, measures=1 if hits_alone else 4), Tally(count, measures=1)
     tallies = {name: Tally(1) for name in baselines}
-    work = _Work(model, aligned, probes, baselines, settings, aligned.blocks(), arcs, places, changes, observers)
+    how = (settings, aligned.blocks(), arcs, places, changes, observers, hits_alone)
+    work = _Work(model, aligned, probes, baselines, *how)
     batches = aligned.batches(settings.batch_pieces)
     for chosen, scored in zip(batches, in_order(work.score, batches, settings.workers), strict=True):
         for tally, (segments, sums) in zip((heads, on_arcs), scored.heads, strict=False):
@@ -147,6 +148,7 @@ class _Work:
     places: Places | None
     changes: Changes
     observers: Sequence[Observer]
+    hits_alone: bool
 
     @cached_property
     def by_name(self) -> dict[str, Probe]:
@@ -174,7 +176,8 @@ class _Work:
         shown = Shown(documents)
         random = self._control_arcs(groups, shown)
         parts = [(part, Segments.of(part, blocks)) for part in (groups, random) if part]
-        scored.heads.extend(Sheet.of(parts, batch).sums(self.model, also, maps=self.settings.maps))
+        sheet = Sheet.of(parts, batch)
+        scored.heads.extend(sheet.sums(self.model, also, maps=self.settings.maps, hits_alone=self.hits_alone))
         scored.baselines.extend(score_baselines(groups, shown, blocks, self.by_name, self.baselines))
 
     def _control_arcs(self, groups: list[Items], shown: Shown) -> list[Items]:

@@ -145,7 +145,7 @@ def _rivals(rivals: Sequence[Rival], *, control: bool) -> Iterator[str]:
     if told and not control:
         yield f"{'; '.join(told)}. What a baseline learns it learned on the selection split."
     elif told:
-        yield f"{'; '.join(told)}. Each is told by its head that is best on both splits together."
+        yield f"{'; '.join(told)}. Each is told by a head that is chosen knowing the report split."
     elif control:
         yield "The run had no controls."
 

@@ -130,7 +130,7 @@ class Contents:
             )
         return (
             f"A head with a grade is above all of these. Controls of this run: {names}. A control is told by its head "
-            "that is best on both splits together, which favours it."
+            "that is chosen knowing the report split, which favours it."
         )
 
     @property

@@ -67,8 +67,9 @@ MEANING: Final = (
         "A baseline that is a model: fresh weights; weights shuffled within each matrix; shuffled words, where the same"
         " model reads sentences with their words in another order and the gold follows the words; control arcs, random"
         " arcs with the same distribution of offsets as gold. A control is told by its head that is best on both splits"
-        " together; bounds of leads take the one that is best on the selection split, which leaves more of a lead."
-        " Shuffles differ widely: those shown are the strongest of several, chosen on a sample of the selection split.",
+        " together, or on the report split alone where it read few documents of the other ([controls]"
+        " select_documents); bounds of leads take the one that is best on the selection split, which leaves more of a"
+        " lead. Shuffles differ widely: those shown are the strongest of several, chosen on a sample of the selection split.",
     ),
     ("margin", _of("margin", "Both are of the same items; it is written in percentage points.")),
     (
