@@ -69,7 +69,8 @@ MEANING: Final = (
         " arcs with the same distribution of offsets as gold. A control is told by its head that is best on both splits"
         " together, or on the report split alone where it read few documents of the other ([controls]"
         " select_documents); bounds of leads take the one that is best on the selection split, which leaves more of a"
-        " lead. Shuffles differ widely: those shown are the strongest of several, chosen on a sample of the selection split.",
+        " lead. Shuffles differ widely: those shown are the strongest of several, chosen on a sample of the selection"
+        " split.",
     ),
     ("margin", _of("margin", "Both are of the same items; it is written in percentage points.")),
     (
