@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,7 @@ from experiments.record.progress import Progress, counter
 from experiments.record.run_record import Journal
 from mha import Model
 from mha.models.kept_maps import KeptMaps
+from mha.parallel import side_by_side
 from probes import Probe
 from probes.corpora.corpus import Texts
 from probes.evidence.question import Effort
@@ -86,14 +88,7 @@ class Part:
         }
         observers[SPLITS[1]] += self._relation_attention()
         splits = self._splits(journal, progress, observers)
-        for control in model_controls(config, self.model, shuffles):
-            if probes := control.probes(self.probes):
-                observers[control.name] = self._relation_attention() if control.name == RANDOM else []
-                with journal.stage(f"control: {control.name}"):
-                    heads = self.control_heads(control, probes, progress, observers[control.name])
-                add = add_sampled_control if config.controls.select_documents else add_control
-                add(control.name, splits, heads)
-        self._note_choice(splits[1], journal)
+        observers |= self._add_controls(splits, shuffles, journal, progress)
         with journal.stage("statistics"):
             scores = self._table(splits, observers[SPLITS[1]])
         for probe in self.probes:
@@ -110,6 +105,32 @@ class Part:
         select, report = self.texts
         count = self.config.controls.select_documents
         return of_documents(select, count) if count else select, report
+
+    def _add_controls(
+        self, splits: Sequence[Split], shuffles: Sequence[int], journal: Journal, progress: Progress
+    ) -> dict[str, list[Observer]]:
+        """Add all controls in which a model reads, several at a time; return what has seen their maps, by name."""
+        controls = {
+            control: probes
+            for control in model_controls(self.config, self.model, shuffles)
+            if (probes := control.probes(self.probes))
+        }
+        beside = {one.name: self._relation_attention() if one.name == RANDOM else [] for one in controls}
+        seconds: dict[str, float] = {}
+
+        def read(control: ModelControl) -> list[Pooled]:
+            start = time.perf_counter()
+            heads = self.control_heads(control, controls[control], progress, beside[control.name])
+            seconds[f"control: {control.name}"] = time.perf_counter() - start
+            return heads
+
+        start = time.perf_counter()
+        add = add_sampled_control if self.config.controls.select_documents else add_control
+        for control, heads in zip(controls, side_by_side(read, [*controls]), strict=True):
+            add(control.name, splits, heads)
+        journal.share(seconds, time.perf_counter() - start)
+        self._note_choice(splits[1], journal)
+        return beside
 
     def _note_choice(self, report: Split, journal: Journal) -> None:
         """Note where controls on a sample have their heads from, and how much the choice favours them."""
