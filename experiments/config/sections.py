@@ -158,8 +158,10 @@ class ScoringSection(Section):
     flips: int = Field(default=9999, ge=19)
     "Random signs of sign-flip tests (of shapes, ablation and patching); their p cannot be below 1 / (flips + 1)."
     metrics: bool = False
-    """Whether the heads are also ranked by mass, rank of gold and area under the curve, at the cost of a further pass
-    over the report split."""
+    "Whether the heads are also ranked by mass, rank of gold and area under the curve."
+    kept_mb: int = Field(default=512, ge=0)
+    """Megabytes of maps, at the most, that are kept of texts of one scope when heads are scored; the model reads other
+    texts once more for each of trained probes, ensembles and other metrics."""
 
 
 class ControlsSection(Section):
@@ -176,6 +178,10 @@ class ControlsSection(Section):
     precision: Precision = "auto"
     """Of the models that read for controls, as in [model]: they are compared with as a whole, and the last digit of a
     weight without training means nothing."""
+    select_documents: int = Field(default=0, ge=0)
+    """Documents of the selection split, at the most, that models of controls read, 0 for all. With fewer they are told
+    by their heads that are best on the report split, which makes leads no larger, and on the selection split no margin
+    is over them; bounds of leads take their heads that are best on these documents."""
     arcs: bool = True
     "Whether heads are also scored on permuted gold at the distances of gold."
 

@@ -14,10 +14,16 @@ from mha.models.model import untrained
 from mha.parallel import in_order
 from probes import Document, Probe
 from probes.corpora.corpus import MemoryTexts, Texts
-from probes.evidence.results import Split, blind_control_sums, control_sums
+from probes.evidence.results import (
+    Split,
+    blind_control_sums,
+    control_sums,
+    guessed_control_sums,
+    known_control_sums,
+)
 from probes.registry import RANDOM, SHUFFLED, WORDS
-from probes.scoring.aligned import Places, sample_texts
-from probes.scoring.hashed_random import shuffled_places
+from probes.scoring.aligned import CHUNK, Places, sample_texts
+from probes.scoring.hashed_random import draws, shuffled_places
 from probes.scoring.score import Settings, score_corpus
 from probes.scoring.tally import Numbers, Pooled, Question, Tally
 
@@ -132,6 +138,40 @@ def add_control(name: str, splits: Sequence[Split], heads: Sequence[Pooled]) -> 
     for split, sums in zip(splits, control_sums(*heads), strict=True):
         split.baselines[name] = sums
     splits[1].blind[name] = blind_control_sums(*heads)
+
+
+def add_sampled_control(name: str, splits: Sequence[Split], heads: Sequence[Pooled]) -> None:
+    """Add a control that read all of the report split, and of the selection split a sample, to the baselines.
+
+    `heads` are its sums on the two. Leads on the report split are those over its head that is best there, bounds of
+    leads take the one that is best on the sample. To the selection split nothing is added, and a question that it does
+    not ask has no control.
+    """
+    sample, report = heads[0], {question: sums for question, sums in heads[1].items() if question in splits[0].heads}
+    splits[1].baselines[name] = known_control_sums(report)
+    splits[1].blind[name] = guessed_control_sums(sample, report)
+
+
+def of_documents(texts: Texts, count: int) -> Texts:
+    """Return the texts of `count` documents, those with the smallest hash of their ids; all where there are no more."""
+    ids = {text.id for chunk in texts.chunks(CHUNK) for text in chunk}
+    if len(ids) <= count:
+        return texts
+    chosen = set(sorted(ids, key=lambda document: draws("documents of controls", document))[:count])
+    return MemoryTexts([text for chunk in texts.chunks(CHUNK) for text in chunk if text.id in chosen])
+
+
+def choice_gain(report: Split, names: Sequence[str]) -> Numbers:
+    """Return how much more accurate controls are by the head that is best on the report split than by the other one.
+
+    One number a control of these and question, in [0, 1].
+    """
+    gains = [
+        (sums.hits.sum() - report.blind[name][question].hits.sum()) / sums.n.sum()
+        for name in names
+        for question, sums in report.baselines[name].items()
+    ]
+    return np.array(gains)
 
 
 def on_arcs(tally: Tally) -> Pooled:

@@ -116,6 +116,13 @@ def git_commit() -> str | None:
         return None
 
 
+def processor_name(info: Path = Path("/proc/cpuinfo")) -> str:
+    """Return what the processor calls itself, or its architecture where the system does not say."""
+    lines = info.read_text(encoding="utf-8").splitlines() if info.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
 def _git(folder: Path, *words: str) -> str:
     done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True)
     return done.stdout.strip()

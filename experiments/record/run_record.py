@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -47,6 +47,13 @@ class Journal:
         seconds = round(time.perf_counter() - start, 3)
         self.stages[name] = round(self.stages.get(name, 0) + seconds, 3)
         self.log(name, seconds=seconds)
+
+    def share(self, seconds: Mapping[str, float], wall: float) -> None:
+        """Note stages that were worked on side by side, in `wall` seconds: each has its part of them, by its own."""
+        for name, own in seconds.items():
+            part = round(wall * own / sum(seconds.values()), 3)
+            self.stages[name] = round(self.stages.get(name, 0) + part, 3)
+            self.log(name, seconds=part)
 
     def count(self, split: str, scope: str, outcome: Outcome) -> None:
         """Note what was scored and what was dropped."""

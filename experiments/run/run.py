@@ -159,6 +159,7 @@ def _read(
             examples.append(example_arcs(model, shown, part.settings))
             for example in shown:
                 every.look(example.text, asked)
+        part.own_maps.clear()
     return parts, examples, compared
 
 

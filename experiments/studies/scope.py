@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, TypeVar
 
 import pandas as pd
 
 from experiments.config.config import Config
-from experiments.inputs.controls import ModelControl, add_control, chosen_shuffles, model_controls, of_model, on_arcs
+from experiments.inputs.controls import (
+    ModelControl,
+    add_control,
+    add_sampled_control,
+    choice_gain,
+    chosen_shuffles,
+    model_controls,
+    of_documents,
+    of_model,
+    on_arcs,
+)
 from experiments.record.progress import Progress, counter
 from experiments.record.run_record import Journal
 from mha import Model
+from mha.models.kept_maps import KeptMaps
+from mha.parallel import side_by_side
 from probes import Probe
 from probes.corpora.corpus import Texts
 from probes.evidence.question import Effort
@@ -52,9 +66,15 @@ class Part:
 
     @property
     def settings(self) -> Settings:
-        """How maps are read."""
+        """How maps are read; those of the run's model are kept when its heads are scored."""
         scoring = self.config.scoring
-        return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps)
+        return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps, kept=self.own_maps)
+
+    @cached_property
+    def own_maps(self) -> KeptMaps:
+        """Maps of the run's model, where anything asks for them after its heads were scored."""
+        scoring, later = self.config.scoring, self.config.probes.trained or self.studies
+        return KeptMaps(self.model, scoring.kept_mb << 20 if later or scoring.metrics else 0)
 
     def score(self, journal: Journal, progress: Progress, shuffles: Sequence[int]) -> Scored:
         """Return the scores of all heads, and those of trained probes if the config wants them.
@@ -68,12 +88,7 @@ class Part:
         }
         observers[SPLITS[1]] += self._relation_attention()
         splits = self._splits(journal, progress, observers)
-        for control in model_controls(config, self.model, shuffles):
-            if probes := control.probes(self.probes):
-                observers[control.name] = self._relation_attention() if control.name == RANDOM else []
-                with journal.stage(f"control: {control.name}"):
-                    heads = self.control_heads(control, probes, progress, observers[control.name])
-                add_control(control.name, splits, heads)
+        observers |= self._add_controls(splits, shuffles, journal, progress)
         with journal.stage("statistics"):
             scores = self._table(splits, observers[SPLITS[1]])
         for probe in self.probes:
@@ -83,6 +98,51 @@ class Part:
             return Scored(self, scores, splits, (), observers)
         with journal.stage("trained probes"):
             return Scored(self, scores, splits, (self._trained(progress),), observers)
+
+    @cached_property
+    def control_texts(self) -> tuple[Texts, Texts]:
+        """What models of controls read: a sample of the selection split, where the config wants one, and the report."""
+        select, report = self.texts
+        count = self.config.controls.select_documents
+        return of_documents(select, count) if count else select, report
+
+    def _add_controls(
+        self, splits: Sequence[Split], shuffles: Sequence[int], journal: Journal, progress: Progress
+    ) -> dict[str, list[Observer]]:
+        """Add all controls in which a model reads, several at a time; return what has seen their maps, by name."""
+        controls = {
+            control: probes
+            for control in model_controls(self.config, self.model, shuffles)
+            if (probes := control.probes(self.probes))
+        }
+        beside = {one.name: self._relation_attention() if one.name == RANDOM else [] for one in controls}
+        seconds: dict[str, float] = {}
+
+        def read(control: ModelControl) -> list[Pooled]:
+            start = time.perf_counter()
+            heads = self.control_heads(control, controls[control], progress, beside[control.name])
+            seconds[f"control: {control.name}"] = time.perf_counter() - start
+            return heads
+
+        start = time.perf_counter()
+        add = add_sampled_control if self.config.controls.select_documents else add_control
+        for control, heads in zip(controls, side_by_side(read, [*controls]), strict=True):
+            add(control.name, splits, heads)
+        journal.share(seconds, time.perf_counter() - start)
+        self._note_choice(splits[1], journal)
+        return beside
+
+    def _note_choice(self, report: Split, journal: Journal) -> None:
+        """Note where controls on a sample have their heads from, and how much the choice favours them."""
+        count = self.config.controls.select_documents
+        if count and report.blind:
+            gain = 100 * choice_gain(report, [*report.blind])
+            journal.note(
+                f"{self.scope}s: models of controls read all of the report split and {count} documents of the "
+                "selection split; leads are over a control's head that is best on the report split itself, which has "
+                f"{gain.mean():.1f} points more than the one that is best on those documents (mean over controls and "
+                f"questions; {gain.max():.1f} at the most), from which bounds of leads are taken"
+            )
 
     def _relation_attention(self) -> list[Observer]:
         """Return what measures precision and lift, which are those of attention; nothing where other maps are read."""
@@ -123,7 +183,7 @@ class Part:
                     self.settings,
                     step,
                     arcs=arcs,
-                    observers=observers[split],
+                    observers=[*observers[split], self.own_maps],
                 )
                 step(len(texts) - outcome.texts)
             journal.count(split, self.scope, outcome)
@@ -150,7 +210,7 @@ class Part:
     ) -> list[Pooled]:
         """Return the sums of a control's heads on both splits; `beside` see its maps of the report split."""
         model, heads = control.load(), []
-        for split, texts, observers in zip(SPLITS, self.texts, ((), beside), strict=True):
+        for split, texts, observers in zip(SPLITS, self.control_texts, ((), beside), strict=True):
             step = self._counter(progress, f"{split}, {control.name}", len(texts))
             outcome = score_corpus(
                 *(model, texts, probes, {}, self.settings, step),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import AbstractContextManager
+import threading
+from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +20,9 @@ from mha.encoder.weights import FAMILIES, load_encoder
 from mha.hub import load_hub_model
 from mha.models.folders import ModelError, find_model, hub_revision, read_model_config, weights_sha256
 from mha.precision import autocast, uses_bf16
+
+_drawing = threading.Lock()
+"Held while weights are drawn from torch's own random numbers, of which every thread takes the next."
 
 SOURCES = ("pretrained", "random", "shuffled")
 "As loaded; fresh weights of the same architecture; loaded weights shuffled within each matrix."
@@ -141,7 +145,8 @@ def untrained(model: Model, source: str, seed: int) -> Model:
 def _load(folder: Path, config: dict[str, Any], random_seed: int | None, whole: bool) -> nn.Module:
     if config.get("model_type") not in FAMILIES:
         try:
-            return load_hub_model(str(folder), random_seed=random_seed, whole=whole)
+            with nullcontext() if random_seed is None else _drawing:
+                return load_hub_model(str(folder), random_seed=random_seed, whole=whole)
         except Exception as error:  # transformers, safetensors and torch each have errors of their own
             raise ModelError(f"{folder}: transformers cannot load it: {str(error).splitlines()[0]}") from error
     encoder = load_encoder(folder)
@@ -149,7 +154,7 @@ def _load(folder: Path, config: dict[str, Any], random_seed: int | None, whole: 
 
 
 def _fresh(encoder: Encoder, seed: int) -> Encoder:
-    with torch.random.fork_rng():
+    with _drawing, torch.random.fork_rng():
         torch.manual_seed(seed)
         fresh = Encoder(encoder.config).eval()
         if encoder.lm_head is not None:

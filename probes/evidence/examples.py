@@ -14,7 +14,6 @@ import pandas as pd
 from torch import Tensor
 
 from mha.batches import collate
-from mha.models.maps import stream_maps
 from mha.models.model import Model
 from mha.parallel import in_order
 from mha.pieces import CLS, SEP, Pieces, align
@@ -138,7 +137,7 @@ def word_level(model: Model, pieces: Pieces, settings: Settings) -> npt.NDArray[
         shares = maps[0] / maps[0].sum(-1, keepdim=True).clamp(min=TINY) if settings.maps == "norms" else maps[0]
         layers.append(shares.numpy())
 
-    stream_maps(model, batch, keep, maps=settings.maps)
+    settings.stream(model, batch, keep)
     return np.stack(layers)
 
 

@@ -13,7 +13,6 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from mha.batches import collate
-from mha.models.maps import stream_maps
 from mha.models.model import Model
 from mha.parallel import in_order
 from probes.corpora.corpus import Texts
@@ -101,7 +100,7 @@ def _measure(
             for lines in parts:
                 total[:, :, layer].index_add_(0, lines.label, lines.measure(memory))
 
-    stream_maps(model, batch, see, maps=settings.maps)
+    settings.stream(model, batch, see)
     return {
         (group.probe, group.variant, label): Total(_counts(parts, number), total[number].numpy())
         for group, parts, total in zip(groups, asked, sums, strict=True)
@@ -165,8 +164,9 @@ class Lines:
         key, item = self.gold
         gold = lines[item, key]
         rivals = lines.masked_fill_(~self.others[:, :, None], -1)[item]
-        above = (rivals > gold[:, None]).sum(1).double()
-        same = (rivals == gold[:, None]).sum(1).double()
+        compared = torch.empty_like(rivals)  # sums of numbers take a tenth of the time that those of bools take
+        above = torch.gt(rivals, gold[:, None], out=compared).sum(1).double()
+        same = torch.eq(rivals, gold[:, None], out=compared).sum(1).double()
         none = above.new_zeros(len(self.text), gold.shape[1])
         best = gold.new_zeros(none.shape).scatter_reduce(0, item[:, None].expand_as(gold), gold, "amax")
         first = (gold == best[item]).double()

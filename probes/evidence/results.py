@@ -77,6 +77,23 @@ def blind_control_sums(select: Pooled, report: Pooled) -> Pooled:
     }
 
 
+def guessed_control_sums(sample: Pooled, report: Pooled) -> Pooled:
+    """Return the same of the head that is best on a sample of the selection split; the first where it does not ask.
+
+    Whichever head it is, it was chosen without the report split, so that bounds of leads over it hold.
+    """
+    chosen = {question: best_head(sample[question]) if question in sample else 0 for question in report}
+    return {question: _column(report[question], head) for question, head in chosen.items()}
+
+
+def known_control_sums(report: Pooled) -> Pooled:
+    """Return a control model as a baseline of the report split: for every question its head that is best there.
+
+    No other choice of a head has more hits, so that no lead is larger with it.
+    """
+    return {question: _column(sums, best_head(sums)) for question, sums in report.items()}
+
+
 def _column(sums: Sums, head: int) -> Sums:
     every = (sums.hits, sums.mass, sums.coverage, sums.near_ties)
     return Sums(sums.clusters, sums.n, *(part[:, [head]] for part in every))  # copies: the other heads are let go

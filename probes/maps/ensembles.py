@@ -13,7 +13,6 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from mha.batches import collate
-from mha.models.maps import stream_maps
 from mha.models.model import Model
 from mha.parallel import in_order
 from probes.corpora.corpus import Texts
@@ -115,7 +114,7 @@ def stream_answers(
                 place.append(by_cell[one.text, one.row, one.column])
 
         if groups:
-            stream_maps(model, batch, see, maps=settings.maps)
+            settings.stream(model, batch, see)
         cluster = np.array([blocks[document.id] for document in documents], np.int64)
         return BatchAnswers(
             documents,

@@ -38,17 +38,18 @@ class Sheet:
         return cls(batch, scorer, segments, torch.from_numpy(of_item))
 
     def sums(
-        self, model: Model, also: Sequence[SeeBoth] = (), *, maps: str = "weights"
+        self, model: Model, also: Sequence[SeeBoth] = (), *, maps: str = "weights", hits_alone: bool = False
     ) -> list[tuple[Segments, Numbers]]:
         """Return the sums [segment, measure, layer * head] of all heads on every part; `also` see the same maps.
 
-        `maps` is one of `mha.models.maps.MAPS`.
+        `maps` is one of `mha.models.maps.MAPS`. With `hits_alone` other measures are not looked at.
         """
         count = sum(map(len, self.parts))
         sums = np.empty((count, len(MEASURES), model.layers, model.heads))
 
         def see(layer: int, of_layer: Tensor) -> None:
-            sums[:, :, layer] = self.scorer.sums(of_layer, self.segment, count, shares=maps == "norms").numpy()
+            options = {"shares": maps == "norms", "hits_alone": hits_alone}
+            sums[:, :, layer] = self.scorer.sums(of_layer, self.segment, count, **options).numpy()
 
         stream_maps(model, self.batch, see, also, maps=maps)
         flat = sums.reshape(count, len(MEASURES), -1)

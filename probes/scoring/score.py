@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from mha.batches import Batch, collate
 from mha.causal.interventions import Change, intervene
-from mha.models.maps import stream_maps
+from mha.models.kept_maps import KeptMaps
+from mha.models.maps import SeeMaps, stream_maps
 from mha.models.model import Model
 from mha.parallel import in_order
 from mha.pieces import Pieces
@@ -61,6 +62,15 @@ class Settings:
     "Batches that are scored at the same time, on one thread each; 0 for the number of threads of torch."
     maps: str = "weights"
     "What is read of the heads, one of `mha.models.maps.MAPS`."
+    kept: KeptMaps | None = None
+    "Maps of a model that has read its texts before."
+
+    def stream(self, model: Model, batch: Batch, see: SeeMaps) -> None:
+        """Show `see` the maps of each layer, as `mha.models.maps.stream_maps` does; kept ones without a pass."""
+        if self.kept is None:
+            stream_maps(model, batch, see, maps=self.maps)
+        else:
+            self.kept.stream(model, batch, see, maps=self.maps)
 
 
 def score_corpus(
@@ -95,7 +105,8 @@ def score_corpus(
     count = model.layers * model.heads
     heads, on_arcs = Tally(count, measures=1 if hits_alone else 4), Tally(count, measures=1)
     tallies = {name: Tally(1) for name in baselines}
-    work = _Work(model, aligned, probes, baselines, settings, aligned.blocks(), arcs, places, changes, observers)
+    how = (settings, aligned.blocks(), arcs, places, changes, observers, hits_alone)
+    work = _Work(model, aligned, probes, baselines, *how)
     batches = aligned.batches(settings.batch_pieces)
     for chosen, scored in zip(batches, in_order(work.score, batches, settings.workers), strict=True):
         for tally, (segments, sums) in zip((heads, on_arcs), scored.heads, strict=False):
@@ -137,6 +148,7 @@ class _Work:
     places: Places | None
     changes: Changes
     observers: Sequence[Observer]
+    hits_alone: bool
 
     @cached_property
     def by_name(self) -> dict[str, Probe]:
@@ -164,7 +176,8 @@ class _Work:
         shown = Shown(documents)
         random = self._control_arcs(groups, shown)
         parts = [(part, Segments.of(part, blocks)) for part in (groups, random) if part]
-        scored.heads.extend(Sheet.of(parts, batch).sums(self.model, also, maps=self.settings.maps))
+        sheet = Sheet.of(parts, batch)
+        scored.heads.extend(sheet.sums(self.model, also, maps=self.settings.maps, hits_alone=self.hits_alone))
         scored.baselines.extend(score_baselines(groups, shown, blocks, self.by_name, self.baselines))
 
     def _control_arcs(self, groups: list[Items], shown: Shown) -> list[Items]:

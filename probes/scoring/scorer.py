@@ -145,12 +145,18 @@ class BatchScorer:
         return cells
 
     def sums(
-        self, maps: Float[Tensor, "batch head query key"], segment: Tensor, segments: int, *, shares: bool = False
+        self,
+        maps: Float[Tensor, "batch head query key"],
+        segment: Tensor,
+        segments: int,
+        *,
+        shares: bool = False,
+        hits_alone: bool = False,
     ) -> Float[Tensor, "segment measure head"]:
         """Return the MEASURES of all heads summed over the items of each segment, in double precision.
 
         `segment` is the number of every item's segment. With `shares` a broad row is judged by the share of its sum
-        that its most attended key has: rows of norms do not sum to 1.
+        that its most attended key has: rows of norms do not sum to 1. With `hits_alone` the other measures are 0.
         """
         memory = maps.permute(2, 3, 0, 1).contiguous()
         cells = memory.view(-1, maps.shape[1])
@@ -161,6 +167,18 @@ class BatchScorer:
         if top.ties is not None:
             hits = hits / top.ties.index_select(0, self.gold_place)
         heads = maps.shape[1]
+        if hits_alone:
+            sums = torch.zeros(segments, len(MEASURES), heads, dtype=torch.float64)
+            sums[:, 0].index_add_(0, segment[self.gold_item], hits.double())
+        else:
+            sums = self._every_sum(top, hits, gold, segment, segments)
+        if len(self.spread):
+            self._add_spread(sums, top, segment[self.spread], shares=shares)
+        return sums
+
+    def _every_sum(self, top: Top, hits: Tensor, gold: Tensor, segment: Tensor, segments: int) -> Tensor:
+        """Return the sums [segment, measure, head] of items that have gold."""
+        heads = hits.shape[1]
         of_pairs = torch.zeros(segments, 2 * heads, dtype=torch.float64)
         of_pairs.index_add_(0, segment[self.gold_item], torch.cat([hits, gold], 1).double())
         of_items = torch.zeros(segments, heads, dtype=torch.float64)
@@ -168,10 +186,7 @@ class BatchScorer:
         near_ties = torch.zeros_like(of_items)
         if top.near is not None:
             near_ties.index_add_(0, segment, top.near.index_select(0, self.place).double())
-        sums = torch.cat([of_pairs, of_items, near_ties], 1).view(segments, len(MEASURES), heads)
-        if len(self.spread):
-            self._add_spread(sums, top, segment[self.spread], shares=shares)
-        return sums
+        return torch.cat([of_pairs, of_items, near_ties], 1).view(segments, len(MEASURES), heads)
 
     def _add_spread(self, sums: Tensor, top: Top, segment: Tensor, *, shares: bool) -> None:
         """Add hits, mass and near-ties of broad items, which follow from the greatest attention of their rows."""

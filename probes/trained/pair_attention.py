@@ -10,7 +10,6 @@ from jaxtyping import Float, Float32, Int
 from torch import Tensor
 
 from mha.batches import collate, plan
-from mha.models.maps import stream_maps
 from mha.models.model import Model
 from mha.parallel import in_order
 from probes.records import IntArray
@@ -94,7 +93,7 @@ def read_cells(
         rows = np.concatenate([np.arange(*span) for span in zip(first, last, strict=True)])
         batch = collate([pieces[i] for i in chosen], reduce=settings.reduce, padding=model.padding)
         reader = _Reader(values, rows, np.repeat(np.arange(len(chosen)), last - first), *cells[rows, 1:].T)
-        stream_maps(model, batch, reader.see, maps=settings.maps)
+        settings.stream(model, batch, reader.see)
 
     batches = plan(pieces, [aligned.names[number] for number in numbers], settings.batch_pieces)
     for _ in in_order(read, batches, settings.workers):

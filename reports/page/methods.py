@@ -150,7 +150,7 @@ def _rivals(rivals: Sequence[Rival], *, control: bool) -> Iterator[str]:
     if told and not control:
         yield f"{'; '.join(told)}. Baselines that learn were fitted on the selection split."
     elif told:
-        yield f"{'; '.join(told)}. Each is represented by its head that is best on both splits together."
+        yield f"{'; '.join(told)}. Each is represented by a head that is selected with the report split in view."
     elif control:
         yield "The run had no controls."
 

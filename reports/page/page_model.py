@@ -131,7 +131,7 @@ class Contents:
             )
         return (
             f"A head with a grade outperforms all of these. Controls of this run: {names}. A control is represented by "
-            "its head that is best on both splits together, which favours it."
+            "a head that is selected with the report split in view, which favours it."
         )
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from mha.parallel import in_order
+from mha.parallel import in_order, side_by_side
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -51,3 +51,25 @@ def test_a_failure_is_raised_and_the_threads_are_given_back(workers: int) -> Non
     with pytest.raises(ZeroDivisionError):
         list(in_order(lambda task: 1 // (task - 3), range(10), workers))
     assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize(("threads", "tasks", "each"), [(4, 2, 2), (2, 2, 1), (2, 5, 1), (7, 3, 2), (1, 3, 1)])
+def test_tasks_side_by_side_share_the_threads(threads: int, tasks: int, each: int) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        meet = threading.Barrier(2, timeout=10)
+
+        def work(task: int) -> tuple[int, int]:
+            if task < 2 and threads > 1:
+                meet.wait()  # breaks where the other task does not run as well
+            return task, torch.get_num_threads()
+
+        assert side_by_side(work, range(tasks)) == [(task, each) for task in range(tasks)]
+        assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_no_task_is_no_work() -> None:
+    assert side_by_side(lambda task: task, []) == []

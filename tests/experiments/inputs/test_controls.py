@@ -7,7 +7,14 @@ import pytest
 import torch
 
 from experiments.config.config import Config, ConfigError
-from experiments.inputs.controls import SAMPLE, ModelControl, chosen_shuffles, model_controls, strongest_together
+from experiments.inputs.controls import (
+    SAMPLE,
+    ModelControl,
+    chosen_shuffles,
+    model_controls,
+    of_documents,
+    strongest_together,
+)
 from experiments.run.config import load_config
 from mha import Model, load_model
 from probes import Corpus, get_probe
@@ -121,6 +128,19 @@ def test_the_sample_on_which_shuffles_are_tried_does_not_depend_on_the_order_of_
     assert len(texts) > SAMPLE
     backwards = MemoryTexts(texts.take(range(len(texts) - 1, -1, -1)))
     assert shuffles(config, model, texts) == shuffles(config, model, backwards)
+
+
+def test_a_sample_of_documents_has_them_whole_whatever_their_order() -> None:
+    texts = Corpus.generated(12, 9).sentences()
+    every = texts.take(range(len(texts)))
+    of = of_documents(texts, 5)
+    found = of.take(range(len(of)))
+    ids = {text.id for text in found}
+    assert len(ids) == 5
+    assert found == [text for text in every if text.id in ids]
+    backwards = of_documents(MemoryTexts(every[::-1]), 5)
+    assert {text.id for text in backwards.take(range(len(backwards)))} == ids
+    assert of_documents(texts, 12) is of_documents(texts, 100) is texts
 
 
 def test_shuffles_that_are_not_tried_cannot_be_read(base: Path) -> None:

@@ -35,3 +35,13 @@ def test_the_same_is_noted_as_dropped_only_once() -> None:
     assert journal.complete(RunRecord()).dropped == (
         Lost("report", "sentence", "shapes: too long", 1, ("a sentence",)),
     )
+
+
+def test_stages_that_were_worked_on_side_by_side_share_the_time_that_passed() -> None:
+    journal = Journal()
+    journal.share({"one": 6.0, "two": 2.0}, 4.0)
+    journal.share({"one": 1.0}, 1.0)
+    assert journal.stages == {"one": 4.0, "two": 1.0}
+    assert [line["seconds"] for line in journal.lines] == [3.0, 1.0, 1.0]
+    journal.share({}, 0.1)
+    assert set(journal.stages) == {"one", "two"}

@@ -310,6 +310,22 @@ def test_each_control_can_be_switched_on_alone(
                 assert sums.clusters == split.heads[question].clusters
 
 
+@pytest.mark.slow
+def test_controls_may_read_a_few_documents_of_the_selection_split(scored: Callable[..., Run]) -> None:
+    controls = "controls.random=2", "controls.words=true"
+    whole, few = scored(*controls), scored(*controls, "controls.select_documents=2")
+    same_scores(numbers(whole, "accuracy", "mass"), numbers(few, "accuracy", "mass"))
+    assert not set(few.scores[few.scores.split == "select"].baseline) & {"random weights", "shuffled words"}
+    report = [found.scores[found.scores.split == "report"].set_index(KEY) for found in (whole, few)]
+    assert (report[1].margin <= report[0].margin + 1e-12).sum() == report[0].margin.notna().sum(), "no lead is larger"
+    assert (report[1].margin < report[0].margin - 1e-12).any()
+    (note,) = [note for note in few.record.notes if "documents of the selection split" in note]
+    assert note.startswith(
+        "sentences: models of controls read all of the report split and 2 documents of the selection"
+    )
+    assert not whole.record.notes
+
+
 def test_controls_are_on_by_default_and_may_be_the_strongest_baseline(whole: Path) -> None:
     scores = Run.open(whole).scores
     assert {"control arcs", "shuffled words"} & set(scores.baseline)
@@ -436,6 +452,15 @@ def test_metrics_are_compared_where_they_are_asked_for(scored: Callable[..., Run
     assert (both.mass - both.mass_scored).abs().max() <= 1e-6
     assert set(agreement.one) | set(agreement.other) == {"accuracy", "mass", "reciprocal_rank", "auc", "classifier"}
     assert agreement.n.min() >= 50
+
+
+@pytest.mark.slow
+def test_maps_that_are_not_kept_are_read_again_to_the_same_numbers(scored: Callable[..., Run]) -> None:
+    changes = ("probes.trained=true", "scoring.metrics=true")
+    kept, again = scored(*changes), scored(*changes, "scoring.kept_mb=0")
+    same_scores(kept.scores, again.scores)
+    assert kept.metrics is not None
+    pd.testing.assert_frame_equal(kept.metrics, again.metrics, rtol=0, atol=1e-6)
 
 
 def test_a_probe_without_questions_has_no_metrics_to_compare(scored: Callable[..., Run], corpus_file: Path) -> None:

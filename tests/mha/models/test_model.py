@@ -16,6 +16,7 @@ from mha.encoder.weights import WeightsError
 from mha.hub import load_hub_model
 from mha.models.folders import DESCRIPTIONS, MINILM_SHA256, NAMED
 from mha.models.model import SOURCES, load_tokenizer, shuffle_weights, untrained
+from mha.parallel import side_by_side
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "ship", "un", "##sink", "##able"]
 WORDS = ["the", "unsinkable", "ship"]
@@ -116,6 +117,19 @@ def test_untrained_weights_of_an_open_model_are_those_that_loading_gives(folder:
     assert tensors_of(made).keys() == tensors_of(loaded).keys()
     assert all(torch.equal(tensors_of(made)[name], tensor) for name, tensor in tensors_of(loaded).items())
     assert all(torch.equal(tensors_of(trained)[name], tensor) for name, tensor in before.items())
+
+
+@pytest.mark.parametrize("source", ["random", "shuffled"])
+def test_untrained_weights_do_not_depend_on_what_is_drawn_on_other_threads(folder: Path, source: str) -> None:
+    trained, before = load_model(str(folder)), torch.get_num_threads()
+    torch.set_num_threads(4)
+    try:
+        made = side_by_side(lambda seed: untrained(trained, source, seed), range(40))
+    finally:
+        torch.set_num_threads(before)
+    for seed, model in enumerate(made):
+        alone = tensors_of(untrained(trained, source, seed))
+        assert all(torch.equal(tensors_of(model)[name], tensor) for name, tensor in alone.items()), seed
 
 
 def test_shuffling_leaves_biases_and_layer_norms(folder: Path) -> None:

@@ -13,6 +13,8 @@ from probes.evidence.results import (
     best_head,
     blind_control_sums,
     control_sums,
+    guessed_control_sums,
+    known_control_sums,
     pooled_sums,
     score_table,
 )
@@ -319,6 +321,28 @@ def test_a_control_model_answers_with_the_head_that_is_best_on_both_splits() -> 
     alone, nothing = control_sums({A: SELECT}, {})
     assert alone[A].hits.tolist() == [[9], [9]]
     assert nothing == {}
+
+
+def test_a_control_that_read_a_sample_answers_with_the_head_that_is_best_on_the_report_split() -> None:
+    """Heads 1 to 4 have 32, 14, 0 and 12 hits there, and 8, 17, 3 and 18 on the sample."""
+    assert known_control_sums({A: REPORT})[A].hits.tolist() == REPORT.hits[:, [0]].tolist()
+    guessed = guessed_control_sums({A: SELECT}, {A: REPORT, B: REPORT})
+    assert guessed[A].hits.tolist() == [[3], [9]]
+    assert guessed[B].hits.tolist() == REPORT.hits[:, [0]].tolist(), "the first head where the sample does not ask"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_choice_of_a_controls_head_leaves_less_of_a_lead_than_that_on_the_report_split(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n = random.integers(1, 20, (2, 30)).astype(float)
+    select, report = (sums_of(of.tolist(), random.uniform(0, of[:, None], (30, 40)).tolist()) for of in n)
+    few = Sums(
+        select.clusters[:5], *(getattr(select, name)[:5] for name in ("n", "hits", "mass", "coverage", "near_ties"))
+    )
+    known = known_control_sums({A: report})[A].hits.sum()
+    both, blind = control_sums({A: select}, {A: report})[1], blind_control_sums({A: select}, {A: report})
+    for other in (both, blind, guessed_control_sums({A: few}, {A: report})):
+        assert known >= other[A].hits.sum()
 
 
 def test_pooled_labels_are_sums_of_their_parts() -> None:

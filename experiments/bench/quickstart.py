@@ -1,0 +1,115 @@
+"""What the first page costs: seconds to install and to run the quickstart, `make bench-quickstart`.
+
+Installing is `make install` into an empty environment without a cache of packages; running is the command of `make
+report`, from its start to its end, several times. Both are kept in a record under docs/, and the sentence that
+README and docs/cost.md say of them is written there anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.record.provenance import git_commit, processor_name
+
+GOAL = 45
+"Seconds from the beginning of the quickstart to its end."
+
+RECORD = Path("docs") / "quickstart-cost.json"
+PAGES = (Path("README.md"), Path("docs/cost.md"))
+"What says the sentence, between two marks."
+
+MARKED = re.compile(r"(<!-- quickstart cost -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def main() -> None:
+    """Measure, print, and write the record and the sentence; exit with 1 where the goal is missed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rounds", type=int, default=3, help="times that the quickstart is run (default 3)")
+    parser.add_argument("--python", default=sys.executable, help="the interpreter that the environment is made with")
+    parser.add_argument("--no-install", action="store_true", help="do not time installing")
+    options = parser.parse_args()
+    record: dict[str, Any] = {
+        "made by": "make bench-quickstart",
+        "commit": git_commit(),
+        "processor": processor_name(),
+        "cores": os.cpu_count(),
+        "install seconds": None if options.no_install else _timed_install(options.python),
+        **time_runs(options.rounds),
+    }
+    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    for page in PAGES:
+        page.write_text(with_sentence(page.read_text(encoding="utf-8"), record), encoding="utf-8")
+    print(sentence(record))
+    sys.exit(median(record) > GOAL)
+
+
+def _timed_install(python: str) -> float:
+    """Return the seconds of `make install` into an environment of its own, which is removed again."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "PIP_NO_CACHE_DIR": "1"}
+        start = time.perf_counter()
+        command = ["make", "install", f"VENV={folder}/environment", f"PYTHON={python}"]
+        subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+        return round(time.perf_counter() - start, 1)
+
+
+def time_runs(rounds: int, changes: Sequence[str] = ()) -> dict[str, Any]:
+    """Run the quickstart so many times, with changes of its config; return what each took, and stages of the last."""
+    seconds, cpu, stages = [], [], {}
+    command = [sys.executable, "-c", "from experiments.cli import main; main()", "--quiet", "run", "quickstart"]
+    command += [word for change in changes for word in ("--set", change)]
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as folder:
+            before, start = _of_children(), time.perf_counter()
+            subprocess.run([*command, "--out", folder], check=True, stdout=subprocess.DEVNULL)
+            seconds.append(round(time.perf_counter() - start, 1))
+            cpu.append(round(_of_children() - before, 1))
+            found = json.loads((Path(folder) / "quickstart" / "run.json").read_text(encoding="utf-8"))
+            stages = found["stages"] | {"threads": found["threads"]}
+    threads = stages.pop("threads")
+    return {"threads": threads, "run seconds": seconds, "CPU seconds": cpu, "stages of the last": stages}
+
+
+def _of_children() -> float:
+    """Return the CPU seconds of finished children."""
+    import resource  # which Windows lacks
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def median(record: Mapping[str, Any]) -> float:
+    """Return the median seconds of a run."""
+    return float(statistics.median(record["run seconds"]))
+
+
+def sentence(record: Mapping[str, Any]) -> str:
+    """Return what README and docs say of a record."""
+    runs = len(record["run seconds"])
+    installed = record["install seconds"]
+    parts = [] if installed is None else [f"an empty environment takes {installed:.0f} seconds to install"]
+    parts.append(
+        f"the quickstart takes {median(record):.0f} seconds ({f'median of {runs} runs' if runs > 1 else 'one run'})"
+    )
+    machine = f"{record['cores']} cores of {record['processor']}"
+    return f"On {machine} {' and '.join(parts)}; `make bench-quickstart` measures both."
+
+
+def with_sentence(page: str, record: Mapping[str, Any]) -> str:
+    """Return a page with the sentence of a record between its marks."""
+    return MARKED.sub(lambda found: f"{found[1]}{sentence(record)}\n{found[2]}", page)
+
+
+if __name__ == "__main__":
+    main()

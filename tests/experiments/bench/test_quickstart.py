@@ -1,0 +1,50 @@
+"""The record of the first page's seconds, and the sentence that is made of it."""
+
+from pathlib import Path
+
+import pytest
+
+from experiments.bench.quickstart import median, sentence, time_runs, with_sentence
+from experiments.record.provenance import processor_name
+
+RECORD = {"processor": "AMD EPYC", "cores": 2, "install seconds": 61.2, "run seconds": [44.6, 52.0, 43.1]}
+SAID = (
+    "On 2 cores of AMD EPYC an empty environment takes 61 seconds to install and the quickstart takes 45 seconds "
+    "(median of 3 runs); `make bench-quickstart` measures both."
+)
+PAGE = "before\n<!-- quickstart cost -->\nwhat was said\non two lines\n<!-- end -->\nafter\n"
+
+
+def test_the_sentence_says_seconds_to_install_and_the_median_of_runs() -> None:
+    assert median(RECORD) == 44.6
+    assert sentence(RECORD) == SAID
+    alone = {**RECORD, "install seconds": None, "run seconds": [52.0]}
+    assert sentence(alone).startswith("On 2 cores of AMD EPYC the quickstart takes 52 seconds (one run); ")
+
+
+def test_a_page_keeps_all_but_the_sentence() -> None:
+    again = with_sentence(PAGE, RECORD)
+    assert again == f"before\n<!-- quickstart cost -->\n{SAID}\n<!-- end -->\nafter\n"
+    assert with_sentence(again, RECORD) == again
+    assert with_sentence("nothing marked\n", RECORD) == "nothing marked\n"
+
+
+def test_the_processor_is_named_where_the_system_names_it(tmp_path: Path) -> None:
+    (tmp_path / "cpuinfo").write_text("processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\n\nmodel name\t: other\n")
+    assert processor_name(tmp_path / "cpuinfo") == "Some CPU @ 2 GHz"
+    assert processor_name(tmp_path / "nothing")
+
+
+@pytest.mark.slow
+def test_a_run_is_timed_with_its_stages() -> None:
+    changes = (
+        *("probes.names=['position']", "probes.trained=false", "scoring.metrics=false", "scoring.replicates=10"),
+        *("corpus.select.documents=6", "corpus.report.documents=6", "page.examples=1"),
+        "heads={texts=0, relations=0}",
+        "controls={random=1, shuffled=0, words=false, arcs=false}",
+    )
+    found = time_runs(1, changes)
+    assert found["threads"] >= 1
+    assert "control: random weights" in found["stages of the last"]
+    assert sum(found["stages of the last"].values()) < found["run seconds"][0]
+    assert found["CPU seconds"][0] > 0
