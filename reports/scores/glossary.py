@@ -65,8 +65,8 @@ MEANING: Final = (
         "order, where the gold follows the words; control arcs, random gold with the same distribution of offsets. A "
         "control is represented by its head that is best on both splits together, or on the report split alone where "
         "it read few documents of the other ([controls] select_documents); bounds of leads take the one that is best "
-        "on the selection split, which leaves more of a lead. Permutations differ widely: those shown are the strongest "
-        "of several, selected on a sample of the selection split.",
+        "on the selection split, which leaves more of a lead. Permutations differ widely: those shown are the "
+        "strongest of several, selected on a sample of the selection split.",
     ),
     ("margin", _of("margin", "Both are of the same items; it is written in percentage points.")),
     (
