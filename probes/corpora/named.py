@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+from mha.cache import cache_folder as cache_folder
 from mha.nearest_name import nearest_name
 from probes.corpora.line_reader import CorpusError
 
@@ -96,12 +97,6 @@ NAMED = {
 def data_folder() -> Path:
     """Return where named corpora lie: HEADSCOPE_DATA, or a folder in the user's cache."""
     return Path(os.environ.get("HEADSCOPE_DATA") or cache_folder() / "data").expanduser()
-
-
-def cache_folder() -> Path:
-    """Return where parsed corpora are kept: HEADSCOPE_CACHE, or a folder in the user's cache."""
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(os.environ.get("HEADSCOPE_CACHE") or Path(base) / "headscope").expanduser()
 
 
 UD_ARCHIVE: Final = "https://github.com/UniversalDependencies/UD_{treebank}/archive/refs/tags/{release}.tar.gz"
