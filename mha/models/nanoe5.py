@@ -168,7 +168,7 @@ def dequantised(blocks: npt.NDArray[Any]) -> Array:
 
 
 def bert_weights(file: File) -> dict[str, Array]:
-    """Return the weights by the names of BERT, in their shapes; raises ModelError for names that are too few or many."""
+    """Return the weights by the names of BERT, in shape; raises ModelError for names that are too few or many."""
     names = dict(_EMBEDDINGS)
     for layer in range(int(file.settings["num_hidden_layers"])):
         for theirs, ours in _LAYER.items():
@@ -189,7 +189,7 @@ def _shaped(numbers: Array, name: str, settings: Mapping[str, int | float]) -> A
 
 
 def unigram_tokenizer(file: File) -> Any:
-    """Return a `tokenizers.Tokenizer` of the file's word pieces, with the normaliser and the special tokens of XLM-R."""
+    """Return a `tokenizers.Tokenizer` of the file's word pieces, with normaliser and special tokens of XLM-R."""
     from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
     tokenizer = Tokenizer(models.Unigram(file.pieces, file.special["unk"], False))

@@ -1,4 +1,4 @@
-"""Models that come with packages: their files, checked by sha256, and converted once where they are of another format."""
+"""Models that come with packages: their files, checked by sha256, and converted once where of another format."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Package:
 
 
 def converted(package: Package, convert: Callable[[Path, Path], None], version: int = 1) -> Path:
-    """Return the folder of a model of safetensors that was made of a package's files, and make it where it is not there.
+    """Return the folder of a model of safetensors that was made of a package's files, and make it if it is not there.
 
     It lies in the cache, whole or not at all. `convert` is given the checked folder of the package and the folder to
     write to; another `version` is made anew. A folder whose files are not those that were written is made anew too.
@@ -82,8 +82,8 @@ def converted(package: Package, convert: Callable[[Path, Path], None], version: 
             os.replace(made, folder)
     except OSError as error:
         raise ModelError(
-            f"model {package.name!r} cannot be converted into {folder} ({error.strerror or error}); set HEADSCOPE_CACHE "
-            "to a folder that can be written"
+            f"model {package.name!r} cannot be converted into {folder} ({error.strerror or error}); set "
+            "HEADSCOPE_CACHE to a folder that can be written"
         ) from error
     return folder
 

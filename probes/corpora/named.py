@@ -169,7 +169,7 @@ def corpus_path(name: str) -> Path:
     if treebank := ReleasedTreebank.named(name):
         return treebank.path()
     if name not in NAMED:
-        hint = nearest_name(name, [*NAMED, "grammar", "senses", "agreement"])
+        hint = nearest_name(name, [*NAMED, "grammar", "senses", "agreement", "reactions"])
         raise CorpusError(f'unknown corpus {name!r}; {hint} (a file is given by its path, in a config as path = "...")')
     path = data_folder() / NAMED[name].path
     if not path.exists():

@@ -71,7 +71,7 @@ def test_weights_that_are_tied_in_name_only_are_refused(tiny: tuple[Path, Any], 
 
 def test_a_pickle_that_would_run_code_is_not_opened(tiny: tuple[Path, Any], tmp_path: Path) -> None:
     torch.save({"weights": Path("anything")}, tiny[0] / "pytorch_model.bin")
-    with pytest.raises(Exception, match="(?i)weights.only"):
+    with pytest.raises(Exception, match=r"(?i)weights.only"):
         convert(tiny[0], tmp_path)
 
 
