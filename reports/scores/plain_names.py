@@ -78,6 +78,8 @@ TASKS: Final[Mapping[tuple[str, str], str]] = {
     ("reflexive", "among nominals"): "looks from a reflexive pronoun to the subject, among nouns alone",
     ("repetition", "same word"): "looks at the same word elsewhere",
     ("repetition", "word after"): "looks at what followed the same word before",
+    ("same-atom", "product->reactant"): "looks from an atom of the product to the same atom of the reactants",
+    ("same-atom", "reactant->product"): "looks from an atom of the reactants to the same atom of the product",
     ("sense", "noun->cue or rival"): "looks from an ambiguous noun to the word that decides its sense, not to a rival",
 }
 "(probe, variant) -> what the head does, where an arrow does not say it."
@@ -89,6 +91,8 @@ GUESSES: Final[Mapping[str, str]] = {
     "same head word": "taking the nearest mention with the same head word",
     "nearest candidate": "always taking the nearest candidate",
     "first candidate": "always taking the first candidate",
+    "same word, nearest": "always taking the nearest of the same word",
+    "same word, same rank": "taking the n-th of the same word for the n-th",
     "uniform": "guessing at random",
     "random weights": "the best head of a model with fresh weights",
     "shuffled weights": "the best head of a model with shuffled weights",
