@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 from typing import Any
@@ -132,14 +133,14 @@ def _whole(auto: Any, folder: str) -> Any:
 
 
 def _load(auto: Any, folder: str) -> tuple[Any, dict[str, Any]]:
-    from transformers.utils import logging
+    from transformers.utils.logging import get_verbosity, set_verbosity
 
     settings = {"trust_remote_code": False, "use_safetensors": True, "dtype": torch.float32, "local_files_only": True}
     report = {"output_loading_info": True, "ignore_mismatched_sizes": True}  # wrong shapes are refused by name
-    before = logging.get_verbosity()
-    logging.set_verbosity_error()  # what is missing and what is left over is looked through by who called
+    before = get_verbosity()
+    set_verbosity(logging.ERROR)  # what is missing and what is left over is looked through by who called
     try:
         model, info = auto.from_pretrained(folder, **settings, **report)
     finally:
-        logging.set_verbosity(before)
+        set_verbosity(before)
     return model, info

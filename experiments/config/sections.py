@@ -73,8 +73,8 @@ class CorpusPart(Section):
     """A corpus by name or by file."""
 
     name: str | None = None
-    """"grammar", "senses", "agreement", "reactions", a name of `headscope list corpora`, or a split of a fetched treebank such as
-    "ud:German-PUD@r2.15/test"."""
+    """"grammar", "senses", "agreement", "reactions", a name of `headscope list corpora`, or a split of a fetched
+    treebank such as "ud:German-PUD@r2.15/test"."""
     path: Path | None = None
     "A file or folder of annotated text (`probes.corpora.readers` says in which formats), relative to the config file."
     first: int | None = Field(default=None, ge=1)

@@ -94,7 +94,7 @@ def carried_along_bonds(sides: Sides, here: Sequence[int], there: Sequence[int])
 def _bonded(
     sides: Sides, atom: int, there: Sequence[int], image: dict[int, int]
 ) -> Iterable[tuple[int, bool, int, int]]:
-    """Yield the atoms that one may be mapped to along bonds, after how many bonds say so and whether neighbours agree."""
+    """Yield the atoms that one may be mapped to, after how many bonds lead there and whether neighbours agree."""
     images, taken = {image[one] for one in sides.bonds[atom] if one in image}, set(image.values())
     for other in there:
         common = len(images & sides.bonds[other])

@@ -120,7 +120,7 @@ def applied(template: Template, reactants: Sequence[str]) -> tuple[Side, dict[in
     molecules = tuple(map(_molecule, reactants))
     found: dict[str, tuple[Side, dict[int, tuple[int, int]]]] = {}
     for product, *_ in _reaction(template.smarts).RunReactants(molecules):
-        if Chem.SanitizeMol(product, catchErrors=True):
+        if Chem.SanitizeMol(product, catchErrors=True) != Chem.SanitizeFlags.SANITIZE_NONE:
             continue
         origins = {
             atom.GetIdx(): (atom.GetIntProp("react_idx"), atom.GetIntProp("react_atom_idx"))
@@ -247,7 +247,8 @@ def _features(molecule: Any) -> list[str]:
         code = [f"{_short(f'{own} {near}')}" for own, near in zip(code, beside, strict=True)]
         spheres.append(code)
     return [
-        "|".join(f"{name}={one}" for name, one in zip((ELEMENT, *SPHERES), atom, strict=True)) for atom in zip(*spheres)
+        "|".join(f"{name}={one}" for name, one in zip((ELEMENT, *SPHERES), atom, strict=True))
+        for atom in zip(*spheres, strict=True)
     ]
 
 

@@ -55,7 +55,7 @@ class SameAtom:
     source: ClassVar[str] = "Schwaller et al. 2021, Science Advances 7, eabe4166"
 
     def targets(self, document: Document) -> dict[str, Targets]:
-        """Return one item an atom of the product that comes from a reactant, and one an atom that goes to the product."""
+        """Return one item an atom of the product that comes from a reactant, and one an atom that goes there."""
         sides = Sides.of(document)
         both = zip(self.variants, (sides.product, sides.reactants), strict=True)
         atoms = {name: [*mapped(document, sides, side)] for name, side in both}
@@ -70,7 +70,7 @@ class SameAtom:
         }
 
     def pool(self, label: str) -> Sequence[str]:
-        """An item counts among all, with each part of its label, and with what its token and neighbours say together."""
+        """An item counts among all, with each part of its label, and with both of its token and neighbours."""
         kind, *others = label.split(", ")
         return ("all", kind, *others, ", ".join(others))
 

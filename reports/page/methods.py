@@ -74,8 +74,8 @@ def _model(model: ModelFacts) -> Iterator[str]:
         if model.layers and model.layers_of_weights and model.layers_of_weights < model.layers:
             yield (
                 f"Its {model.layers} layers share {model.layers_of_weights} "
-                f"set{'s' * (model.layers_of_weights > 1)} of weights: heads of one number are the same weights read at "
-                "different depths, not independent finds."
+                f"set{'s' * (model.layers_of_weights > 1)} of weights: heads of one number are the same weights read "
+                "at different depths, not independent finds."
             )
 
 

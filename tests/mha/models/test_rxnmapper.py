@@ -51,6 +51,7 @@ def test_a_converted_model_attends_and_predicts_as_the_pickle_does(tiny: tuple[P
     convert(tiny[0], folder)
     model = load_model(str(folder))
     assert (model.architecture, model.layers, model.heads) == ("albert", 3, 4)
+    assert model.layers_of_weights == 1  # all layers are one
     (pieces,) = align(model.tokenizer, [["C", "(", "Cl", ")", ">>", "[Na+]"]])
     ids = torch.tensor([pieces.ids.tolist()])
     tiny[1].set_attn_implementation("eager")
