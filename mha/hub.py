@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 from typing import Any
@@ -132,7 +133,14 @@ def _whole(auto: Any, folder: str) -> Any:
 
 
 def _load(auto: Any, folder: str) -> tuple[Any, dict[str, Any]]:
+    from transformers.utils.logging import get_verbosity, set_verbosity
+
     settings = {"trust_remote_code": False, "use_safetensors": True, "dtype": torch.float32, "local_files_only": True}
     report = {"output_loading_info": True, "ignore_mismatched_sizes": True}  # wrong shapes are refused by name
-    model, info = auto.from_pretrained(folder, **settings, **report)
+    before = get_verbosity()
+    set_verbosity(logging.ERROR)  # what is missing and what is left over is looked through by who called
+    try:
+        model, info = auto.from_pretrained(folder, **settings, **report)
+    finally:
+        set_verbosity(before)
     return model, info

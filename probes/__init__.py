@@ -29,6 +29,7 @@ from probes.words import (  # noqa: F401  # registered by being imported
     rare,
     reflexive,
     repetition,
+    same_atom,
     sense,
 )
 

@@ -25,6 +25,7 @@ NEEDS = {
     "candidates": "mentions, or candidates for pronouns",
     "noun groups": "noun groups: mentions and subjects",
     "senses": "ambiguous nouns and what decides their sense",
+    "atom maps": "reactions with maps of their atoms",
     "frequencies": "a list of word frequencies, wordfreq/en_50k.txt under HEADSCOPE_DATA",
 }
 "What a corpus, or beside it the user, must have for a probe to find questions."

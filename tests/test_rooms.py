@@ -83,7 +83,7 @@ def test_importing_all_of_reports_loads_no_torch_and_no_other_room() -> None:
     assert loaded & {"torch", "transformers", "mha", "probes", "experiments"} == set()
 
 
-OPTIONAL = {"playwright": "dev"}
+OPTIONAL = {"playwright": "dev", "rdkit": "chemistry"}
 "Packages that only some commands import, and say so where they are missing: which extra brings them."
 
 

@@ -24,6 +24,7 @@ HELD = {
     "candidates": (("coreference", "pronouns"), f"{_WITH_COREFERENCE} or pronouns with candidates"),
     "noun groups": (("trees, coreference", "noun groups"), ", or a CoNLL-U file with trees and coreference"),
     "senses": (("sense",), ""),
+    "atom maps": (("atom maps",), ""),
 }
 "What a probe needs -> the words that titles of corpora have for it, and which files have it; all else is in any text."
 
@@ -34,6 +35,7 @@ EMBEDDED = {
     "negation": "embedded templates: minimal pairs of what a word is a kind of, with and without not",
     "role-reversal": "embedded templates: minimal pairs of a verb and who does it to whom",
     "senses": "embedded templates: ambiguous nouns and the word that decides their sense",
+    "reactions": "made by RDKit from templates: chemical reactions as SMILES with atom maps",
     "agreement": "agreement by construction: subjects of verbs in the embedded grammar, Marvin-Linzen and open-sesame",
 }
 "Corpora that are generated, and what they hold."

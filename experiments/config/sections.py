@@ -62,7 +62,10 @@ SENSES = "senses"
 AGREEMENT = "agreement"
 "The corpus of agreement by construction (`probes.constructions.agreement_corpus`)."
 
-GENERATED = (GRAMMAR, SENSES, AGREEMENT)
+REACTIONS = "reactions"
+"The corpus of reactions with maps of their atoms (`probes.chemistry.reactions`)."
+
+GENERATED = (GRAMMAR, SENSES, AGREEMENT, REACTIONS)
 "Embedded corpora, which are made and not read, and those of several sets."
 
 
@@ -70,16 +73,16 @@ class CorpusPart(Section):
     """A corpus by name or by file."""
 
     name: str | None = None
-    """"grammar", "senses", "agreement", a name of `headscope list corpora`, or a split of a fetched treebank such as
-    "ud:German-PUD@r2.15/test"."""
+    """"grammar", "senses", "agreement", "reactions", a name of `headscope list corpora`, or a split of a fetched
+    treebank such as "ud:German-PUD@r2.15/test"."""
     path: Path | None = None
     "A file or folder of annotated text (`probes.corpora.readers` says in which formats), relative to the config file."
     first: int | None = Field(default=None, ge=1)
     "Take that many sentences of each file only."
     documents: int = Field(default=400, ge=1)
-    "Number of documents of the grammar (of agreement too), or of sentences of senses."
+    "Number of documents of the grammar (of agreement too), or of sentences of senses and reactions."
     seed: int = 0
-    "Seed of the grammar, or of senses."
+    "Seed of what is generated."
     wide: bool = False
     "Whether the grammar has more constructions, those of `probes.grammar.wide`; that of agreement always has."
     sets: tuple[Literal["marvin-linzen", "opensesame", "grammar"], ...] | None = Field(default=None, min_length=1)
@@ -106,7 +109,11 @@ class CorpusPart(Section):
         return self
 
 
-_UNHEARD = {GRAMMAR: ("first", "sets"), SENSES: ("first", "wide", "sets"), AGREEMENT: ("wide",)}
+_UNHEARD = {
+    GRAMMAR: ("first", "sets"),
+    **dict.fromkeys((SENSES, REACTIONS), ("first", "wide", "sets")),
+    AGREEMENT: ("wide",),
+}
 "Embedded corpus -> the keys that say nothing of it."
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from experiments.config.config import GRAMMAR, Config, CorpusPart
-from experiments.config.sections import AGREEMENT, GENERATED, SENSES
+from experiments.config.sections import AGREEMENT, GENERATED, REACTIONS, SENSES
 from probes import Corpus
+from probes.chemistry.reactions import reaction_items
 from probes.constructions.agreement_corpus import GRAMMAR_SET, agreement_sentences
 from probes.corpora.conllu import CorpusError
 from probes.corpora.corpus import NAMED, corpus_path
@@ -56,6 +57,8 @@ def open_part(part: CorpusPart) -> Corpus:
         return Corpus.generated(part.documents, part.seed, wide=part.wide)
     if part.name == SENSES:
         return Corpus.of(sense_items(part.documents, part.seed), f"{SENSES}-{part.seed}")
+    if part.name == REACTIONS:
+        return Corpus.of(reaction_items(part.documents, part.seed), f"{REACTIONS}-{part.seed}")
     if part.name == AGREEMENT:
         sets = part.sets or (GRAMMAR_SET,)
         sentences = agreement_sentences(sets, first=part.first, documents=part.documents, seed=part.seed)

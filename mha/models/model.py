@@ -63,6 +63,12 @@ class Model:
                 "has no score: take the full-size model with the same outputs, which mha.causal.pruning.zeroed makes"
             )
 
+    @property
+    def layers_of_weights(self) -> int:
+        """Number of layers with weights of their own: fewer than `layers` where some share them, as in ALBERT."""
+        config: Any = self.module.config
+        return min(self.layers, getattr(config, "num_hidden_groups", self.layers))
+
     def run(self, ids: Int[Tensor, "batch piece"], mask: Bool[Tensor, "batch piece"] | None) -> Float[Tensor, "b p m"]:
         """Return the vectors of the last layer."""
         with self._arithmetic(ids):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+from mha.cache import cache_folder as cache_folder
 from mha.nearest_name import nearest_name
 from probes.corpora.line_reader import CorpusError
 
@@ -98,12 +99,6 @@ def data_folder() -> Path:
     return Path(os.environ.get("HEADSCOPE_DATA") or cache_folder() / "data").expanduser()
 
 
-def cache_folder() -> Path:
-    """Return where parsed corpora are kept: HEADSCOPE_CACHE, or a folder in the user's cache."""
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(os.environ.get("HEADSCOPE_CACHE") or Path(base) / "headscope").expanduser()
-
-
 UD_ARCHIVE: Final = "https://github.com/UniversalDependencies/UD_{treebank}/archive/refs/tags/{release}.tar.gz"
 
 _TREEBANK: Final = re.compile(r"ud:(?P<treebank>[A-Za-z_]+-[A-Za-z0-9]+)@(?P<release>r\d+\.\d+)(/(?P<split>[a-z]+))?")
@@ -174,7 +169,7 @@ def corpus_path(name: str) -> Path:
     if treebank := ReleasedTreebank.named(name):
         return treebank.path()
     if name not in NAMED:
-        hint = nearest_name(name, [*NAMED, "grammar", "senses", "agreement"])
+        hint = nearest_name(name, [*NAMED, "grammar", "senses", "agreement", "reactions"])
         raise CorpusError(f'unknown corpus {name!r}; {hint} (a file is given by its path, in a config as path = "...")')
     path = data_folder() / NAMED[name].path
     if not path.exists():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -157,6 +158,40 @@ class FirstCandidate:
         return _leading(item, key, key, len(items), shown.keys)
 
 
+class SameWord:
+    """Attends to a candidate of the same word form, letter case included: the nearest, or the one of the same rank.
+
+    With `by_rank` it is the n-th of these candidates where the query is the n-th word of its form on its own side of
+    them, else the last one. Where no candidate has the form nothing is attended to.
+    """
+
+    def __init__(self, *, by_rank: bool = False) -> None:
+        """Take which of several it is."""
+        self.by_rank = by_rank
+
+    def learn(self, items: Items, shown: Shown) -> None:
+        """Nothing to learn."""
+
+    def rows(self, items: Items, shown: Shown) -> Rows:
+        """One key a row."""
+        item, key = candidate_words(items, shown)
+        border = np.searchsorted(item, np.arange(1, len(items)))
+        asked = zip(items.text.tolist(), items.query.tolist(), np.split(key, border), strict=True)
+        return one_hot(
+            [self._choose(shown.documents[text].words, q, keys.tolist()) for text, q, keys in asked], shown.keys
+        )
+
+    def _choose(self, words: Sequence[str], query: int, candidates: Sequence[int]) -> int:
+        same = [key for key in candidates if key != query and words[key] == words[query]]
+        if not same:
+            return -1
+        if not self.by_rank:
+            return nearest(query, same)
+        begin = max(candidates) + 1 if query > max(candidates) else 0
+        rank = sum(word == words[query] for word in words[begin:query])
+        return same[min(rank, len(same) - 1)]
+
+
 class LexicalTable:
     """Attends by two count tables: how often a word form is right when it is a candidate, times its offset's share.
 
@@ -218,13 +253,15 @@ def _leading(item: IntArray, key: IntArray, rank: IntArray, items: int, width: i
     return one_hot(chosen, width)
 
 
-BASELINES: dict[str, type[Baseline]] = {
+BASELINES: dict[str, Callable[[], Baseline]] = {
     "offset": Offset,
     "previous word": PreviousWord,
     "nearest mention": NearestMention,
     "same head word": SameHeadWord,
     "nearest candidate": NearestCandidate,
     "first candidate": FirstCandidate,
+    "same word, nearest": SameWord,
+    "same word, same rank": partial(SameWord, by_rank=True),
     "uniform": Uniform,
 }
 "Baselines by name; `LEXICAL` is kept apart."

@@ -13,6 +13,7 @@ from typing import Final
 
 import numpy as np
 
+from probes.chemistry.reaction_text import Sides, carried_along_bonds, same_neighbourhood
 from probes.records import Document, Mention, basic
 from probes.scoring.baseline_texts import Rows, Shown, candidate_words, one_hot
 from probes.scoring.baselines import Baseline, nearest
@@ -54,6 +55,18 @@ class Text:
     def roles(self) -> tuple[str, ...]:
         """The relation of every word to its head, without subtypes."""
         return tuple(map(basic, self.document.deprels))
+
+    @cached_property
+    def sides(self) -> Sides:
+        """The atoms of a reaction."""
+        return Sides.of(self.document)
+
+    @cached_property
+    def carried(self) -> dict[int, int]:
+        """The atoms of a reaction, each with that of the other side which bonds lead to."""
+        sides = self.sides
+        both = ((sides.product, sides.reactants), (sides.reactants, sides.product))
+        return {atom: other for here, there in both for atom, other in carried_along_bonds(sides, here, there).items()}
 
     def features(self, word: int) -> Features:
         """Return person, number and gender of a word: of a verb those that it shows, of a conjunct those of all."""
@@ -198,6 +211,17 @@ def same_role(text: Text, query: int) -> Groups:
     return [[head for head in text.mentions if text.roles[head] == text.roles[query] != ""]]
 
 
+def same_neighbours(text: Text, query: int, bonds: int) -> Groups:
+    """Name the atom of the other side of a reaction that has the same elements around it, up to some bonds away."""
+    return same_neighbourhood(text.sides, query, bonds)
+
+
+def along_bonds(text: Text, query: int) -> Groups:
+    """Name the atom that the neighbourhoods and bonds of a reaction lead to, then those with the same neighbourhood."""
+    found = text.carried.get(query)
+    return [() if found is None else (found,), *same_neighbours(text, query, bonds=4)]
+
+
 LINKING: Final = frozenset(
     [
         "of",
@@ -261,5 +285,8 @@ RULES: Final[dict[str, Callable[[], Baseline]]] = {
     "nearest subject": partial(ExpertRule, subjects),
     "nearest mention of the same role": partial(ExpertRule, same_role),
     "likely subject, most mentioned": partial(ExpertRule, likely_subjects),
+    "same neighbours": partial(ExpertRule, partial(same_neighbours, bonds=1)),
+    "same neighbourhood": partial(ExpertRule, partial(same_neighbours, bonds=4)),
+    "same neighbourhood, then bonds": partial(ExpertRule, along_bonds),
 }
-"Rules of grammar by name: the nearest word of a tag set, and those of experts."
+"Rules by name: of grammar, the nearest word of a tag set and those of experts; of chemistry, atoms by their bonds."

@@ -72,6 +72,12 @@ def _model(model: ModelFacts) -> Iterator[str]:
             f"{model.architecture}, {model.layers} layers of {model.heads} heads, inputs of at most "
             f"{count(model.max_pieces)} pieces{sha256})."
         )
+        if model.layers and model.layers_of_weights and model.layers_of_weights < model.layers:
+            yield (
+                f"Its {model.layers} layers share {model.layers_of_weights} "
+                f"set{'s' * (model.layers_of_weights > 1)} of weights: heads of one number are the same weights read "
+                "at different depths, not independent finds."
+            )
 
 
 def _training(config: Mapping[str, Any]) -> Iterator[str]:

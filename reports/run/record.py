@@ -64,6 +64,8 @@ class ModelFacts:
     "Of its tokenizer as it was used."
     revision: str | None = None
     "Commit of the hub; None for a model from elsewhere."
+    layers_of_weights: int | None = None
+    "Number of layers with weights of their own, fewer than `layers` where some share them."
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,8 @@ TASKS: Final[Mapping[tuple[str, str], str]] = {
     ("reflexive", "among nominals"): "attends from a reflexive pronoun to the subject, among nouns alone",
     ("repetition", "same word"): "attends to the same word elsewhere",
     ("repetition", "word after"): "attends to what followed the same word before",
+    ("same-atom", "product->reactant"): "attends from an atom of the product to the same atom of the reactants",
+    ("same-atom", "reactant->product"): "attends from an atom of the reactants to the same atom of the product",
     (
         "sense",
         "noun->cue or rival",
@@ -92,6 +94,8 @@ GUESSES: Final[Mapping[str, str]] = {
     "same head word": "the nearest mention with the same head word",
     "nearest candidate": "the nearest candidate",
     "first candidate": "the first candidate",
+    "same word, nearest": "the nearest of the same word",
+    "same word, same rank": "the n-th of the same word for the n-th",
     "uniform": "uniform attention",
     "random weights": "the best head with randomly initialised weights",
     "shuffled weights": "the best head with permuted weights",

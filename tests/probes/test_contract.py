@@ -17,6 +17,7 @@ from probes.scoring.baselines import BASELINES
 from probes.scoring.hashed_random import shuffled_places
 from probes.targets import OTHERS, TOKENS, WORDS, Keys, Targets, gather
 from probes.words.senses import sense_items
+from tests.probes.reactions import chains
 
 NAMED = (OTHERS, WORDS, TOKENS)
 
@@ -39,7 +40,7 @@ def documents(random_documents: Callable[..., list[Document]]) -> list[Document]
     bare = Sentence("bare", ("w", "w", "w"), np.full(3, -1), ("",) * 3)
     edge = [Document("none", ()), Document("one", (alone,)), Document("bare", (bare,)), Document("long", (bare,) * 30)]
     sentences = [one for document in many for one in document.split_sentences()]
-    made = list(sense_items(30, seed=5))
+    made = [*sense_items(30, seed=5), *chains(30, seed=5)]
     return [*edge, *made, *sentences, *(window for document in many for window in windows(document, 11)), *many]
 
 

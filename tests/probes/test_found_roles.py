@@ -18,6 +18,7 @@ from probes.registry import POSITION, Probe
 from probes.scoring.score import Settings, learn_baselines, score_corpus
 from probes.targets import TOKENS
 from probes.words.senses import sense_items
+from tests.probes.reactions import chains
 
 LAYERS, HEADS, WINDOW = 2, 6, 60
 STRENGTH = 0.95
@@ -68,9 +69,15 @@ def senses() -> list[Corpus]:
     return [Corpus.of(sense_items(200, seed)) for seed in (1, 2)]
 
 
+@pytest.fixture(scope="module")
+def reactions() -> list[Corpus]:
+    """Return a selection and a report split of chains with their atoms on both sides."""
+    return [Corpus.of(list(chains(120, seed))) for seed in (1, 2)]
+
+
 @pytest.fixture
-def corpora(probe: Probe, wide: list[Corpus], senses: list[Corpus]) -> list[Corpus]:
-    return senses if probe.needs == "senses" else wide
+def corpora(probe: Probe, wide: list[Corpus], senses: list[Corpus], reactions: list[Corpus]) -> list[Corpus]:
+    return {"senses": senses, "atom maps": reactions}.get(probe.needs, wide)
 
 
 @pytest.fixture(params=probe_names())

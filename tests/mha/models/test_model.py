@@ -62,6 +62,7 @@ def test_a_folder_is_loaded_with_what_a_run_has_to_know(folder: Path) -> None:
     model = load_model(str(folder))
     assert (model.name, model.source, model.architecture) == (str(folder), "pretrained", "bert")
     assert (model.layers, model.heads, model.max_pieces, model.padding) == (2, 4, 24, 0)
+    assert model.layers_of_weights == 2
     assert model.sha256 == hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     assert isinstance(model.module, Encoder)
     assert not model.module.training

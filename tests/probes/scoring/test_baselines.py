@@ -24,7 +24,7 @@ from probes.scoring.baselines import (
 )
 from probes.scoring.question_counts import Counts
 from probes.scoring.scorer import score_rows
-from probes.targets import WORDS, Items, Targets, gather
+from probes.targets import WORDS, Items, Targets, gather, key_sets
 from probes.words.coreference import ALL_WORDS, FOLLOWING, PRECEDING, Coreference
 
 Pair = tuple[int, list[int]]
@@ -288,3 +288,18 @@ def test_counts_that_are_asked_for_at_the_same_time_are_settled_once() -> None:
             assert all(np.array_equal(one[0], np.bincount(things, minlength=5000)) for one in found)
     finally:
         sys.setswitchinterval(switch)
+
+
+@pytest.mark.parametrize(("name", "chosen"), [("same word, nearest", [2, 2]), ("same word, same rank", [0, 2])])
+def test_the_same_word_is_the_nearest_or_the_one_of_the_same_rank_with_its_case(name: str, chosen: list[int]) -> None:
+    words = ("C", "c", "C", ">>", "N", "C", "C", "C", "O")
+    document = Document("d", (Sentence("s", words, np.full(9, -1), ("",) * 9),))
+    targets = Targets.sets([5, 6], [[0], [2]], ["a"] * 2, key_sets([[0, 1, 2]] * 2))
+    items, shown = gather("", "", [targets]), Shown([document])
+    assert BASELINES[name]().rows(items, shown).argmax(1).tolist() == chosen
+    beyond = gather("", "", [Targets.sets([7, 8], [[0], [2]], ["a"] * 2, key_sets([[0, 1, 2]] * 2))])
+    rows = BASELINES[name]().rows(beyond, shown)
+    assert rows[0].argmax() == 2  # a third C where there are two: the last one
+    assert rows[1].sum() == 0  # no O among the candidates
+    back = gather("", "", [Targets.sets([2], [[6]], ["a"], key_sets([[4, 5, 6, 7, 8]]))])
+    assert BASELINES[name]().rows(back, shown).argmax(1).tolist() == [5 if name.endswith("nearest") else 6]

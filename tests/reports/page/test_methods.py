@@ -69,6 +69,14 @@ def test_every_setting_of_a_run_is_in_its_methods() -> None:
     assert "a grade where this p is below 0.01 on the report split: 1 beyond position" in said["Tests and verdicts"]
 
 
+def test_layers_that_share_their_weights_are_said_to() -> None:
+    shared = replace(KNOWN, model=replace(MODEL, layers_of_weights=1))
+    assert "Its 6 layers share 1 set of weights: heads of one number are the same" in told(CONFIG, shared)["Model"]
+    assert "sets of weights" in told(CONFIG, replace(KNOWN, model=replace(MODEL, layers_of_weights=2)))["Model"]
+    for own in (None, 6):
+        assert "share" not in told(CONFIG, replace(KNOWN, model=replace(MODEL, layers_of_weights=own)))["Model"]
+
+
 def test_what_was_not_done_or_is_not_known_is_not_told() -> None:
     said = told({}, RunRecord())
     assert set(said) == {"Labels and scores", "Baselines", "Controls", "Tests and verdicts"}

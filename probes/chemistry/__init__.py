@@ -1,0 +1,1 @@
+"""Reactions written as SMILES with maps of their atoms, and rules that map atoms without a model."""

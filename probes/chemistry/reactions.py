@@ -1,0 +1,265 @@
+"""Reactions with maps of their atoms, made by templates from molecules: nobody's mapper has been asked.
+
+RDKit, of the extra chemistry, applies the templates, and says of every atom of a product whence it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from mha.models.rxnmapper import TOKEN
+from probes.chemistry.molecules import MOLECULES, REAGENTS
+from probes.chemistry.reaction_text import ARROW, BONDS, ELEMENT, SPHERES
+from probes.corpora.line_reader import CorpusError
+from probes.records import Document, Mention, Sentence
+
+IDENTITY = "identity"
+"The kind of reactions in which nothing happens: one molecule, written from different atoms on both sides."
+
+
+@dataclass(frozen=True)
+class Template:
+    """A kind of reaction."""
+
+    name: str
+    smarts: str
+    "What becomes of the atoms that react, in the language of RDKit; atoms of one number are the same."
+    groups: tuple[str, ...]
+    "The group of each reactant, in their order, of `MOLECULES`."
+
+
+_AMINE = "[NX3;H1,H2;!$(N[C,S]=[O,S]);!$(N[#6]=N):3]"
+
+TEMPLATES = (
+    Template("amide", f"[C:1](=[O:2])[OX2H1].{_AMINE}>>[C:1](=[O:2])[N:3]", ("acid", "amine")),
+    Template("ester", "[C:1](=[O:2])[OX2H1].[C;!$(C=O):3][OX2H1:4]>>[C:1](=[O:2])[O:4][C:3]", ("acid", "alcohol")),
+    Template("Suzuki", "[c:1]Br.[#6:2]B([O])[O]>>[c:1]-[#6:2]", ("aryl bromide", "boronic acid")),
+    Template("amination of an aryl", f"[c:1]Br.{_AMINE}>>[c:1][N:3]", ("aryl bromide", "amine")),
+    Template("reductive amination", f"[CX3H1:1]=O.{_AMINE}>>[CH2:1][N:3]", ("aldehyde", "amine")),
+    Template(
+        "sulfonamide", f"[S:1](=[O:2])(=[O:4])Cl.{_AMINE}>>[S:1](=[O:2])(=[O:4])[N:3]", ("sulfonyl chloride", "amine")
+    ),
+    Template("ether", "[c:1][OX2H1:2].[CX4:3]Br>>[c:1][O:2][C:3]", ("phenol", "alkyl bromide")),
+    Template("urea", f"[O:1]=[C:2]=[N:4].{_AMINE}>>[O:1]=[C:2]([N:4])[N:3]", ("isocyanate", "amine")),
+    Template("deprotection", "[N:1]C(=O)OC([CH3])([CH3])[CH3]>>[N:1]", ("carbamate",)),
+    Template("reduction of a ketone", "[#6:1][CX3:2](=[O:3])[#6:4]>>[#6:1][C:2]([O:3])[#6:4]", ("ketone",)),
+    Template("oxidation", "[CX4H2:1][OX2H1:2]>>[CH1:1]=[O:2]", ("primary alcohol",)),
+    Template("reduction of a nitro group", "[c:1][N+:2](=O)[O-]>>[c:1][NH2+0:2]", ("nitroarene",)),
+    Template(
+        "triazole",
+        "[#6:1][N:2]=[N+:3]=[N-:4].[CX2H1:5]#[CX2:6]>>[#6:1]-[n+0:2]1:[n+0:3]:[n+0:4]:[c:6]:[c:5]:1",
+        ("azide", "alkyne"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Side:
+    """What one molecule contributes to a text: its tokens, and of each token the atom, or -1."""
+
+    tokens: list[str]
+    atoms: list[int]
+    "[token] Index of the atom in the molecule as RDKit has it."
+    molecule: Any
+
+    @property
+    def smiles(self) -> str:
+        """The molecule as it is written."""
+        return "".join(self.tokens)
+
+
+def reaction_items(documents: int, seed: int) -> Iterator[Document]:
+    """Yield documents of one reaction; the i-th depends on the seed and on i only.
+
+    A tenth are identity reactions; of the others template, reactants and up to two reagents are drawn, again where a
+    template fits in no way or in several. Reactions of one first reactant are one document, so that it is on one split
+    only. Mentions of one entity are the atoms that are the same: those that the template carries over, and those that
+    symmetry makes equal to them on either side. The kind of a sentence is its template. Raises CorpusError without
+    RDKit.
+    """
+    if documents < 0:
+        raise ValueError(f"documents is {documents}, expected 0 or more")
+    try:
+        import rdkit  # noqa: F401
+    except ImportError as error:
+        raise CorpusError("the corpus 'reactions' is made by RDKit: pip install 'headscope[chemistry]'") from error
+    for i in range(documents):
+        yield _document(f"reactions-{seed}-{i}")
+
+
+def _document(name: str) -> Document:
+    """Return the document of a name, which is the seed of its random choices."""
+    random = Random(name)
+    beside = [_chosen(REAGENTS, random) for _ in range(int(random.random() * 3))]
+    if random.random() < 0.1:
+        reactant = _chosen(MOLECULES[_chosen(tuple(MOLECULES), random)], random)
+        return _identity(name, reactant, beside, random)
+    while True:
+        template = _chosen(TEMPLATES, random)
+        reactants = [_chosen(MOLECULES[group], random) for group in template.groups]
+        made = applied(template, reactants)
+        if made is not None:
+            return _text(name, template.name, reactants, beside, *made)
+
+
+def _chosen(some: Sequence[Any], random: Random) -> Any:
+    return some[int(random.random() * len(some))]
+
+
+def applied(template: Template, reactants: Sequence[str]) -> tuple[Side, dict[int, tuple[int, int]]] | None:
+    """Return the product of a template, and its atoms' origins, reactant and atom; None where it is not one product."""
+    from rdkit import Chem
+
+    molecules = tuple(map(_molecule, reactants))
+    found: dict[str, tuple[Side, dict[int, tuple[int, int]]]] = {}
+    for product, *_ in _reaction(template.smarts).RunReactants(molecules):
+        if Chem.SanitizeMol(product, catchErrors=True) != Chem.SanitizeFlags.SANITIZE_NONE:
+            continue
+        origins = {
+            atom.GetIdx(): (atom.GetIntProp("react_idx"), atom.GetIntProp("react_atom_idx"))
+            for atom in product.GetAtoms()
+            if atom.HasProp("react_atom_idx")
+        }
+        written = _written(product)
+        found.setdefault(written.smiles, (written, origins))
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _identity(name: str, smiles: str, beside: Sequence[str], random: Random) -> Document:
+    """Return a reaction in which a molecule, written from a drawn atom, stays as it is."""
+    molecule = _molecule(smiles)
+    product = _written(molecule)
+    start = int(random.random() * molecule.GetNumAtoms())
+    origins = {atom: (0, atom) for atom in range(molecule.GetNumAtoms())}
+    return _text(name, IDENTITY, [smiles], beside, product, origins, [_written(molecule, start)])
+
+
+def _text(
+    name: str,
+    kind: str,
+    reactants: Sequence[str],
+    beside: Sequence[str],
+    product: Side,
+    origins: dict[int, tuple[int, int]],
+    written: Sequence[Side] | None = None,
+) -> Document:
+    """Return a reaction as a document: reactants and reagents in the order of their SMILES, arrow, product."""
+    sides = [
+        *(written or [_written(_molecule(one)) for one in reactants]),
+        *(_written(_molecule(one)) for one in beside),
+    ]
+    place: dict[tuple[int, int], int] = {}
+    words: list[str] = []
+    feats: list[str] = []
+    for number in [*sorted(range(len(sides)), key=lambda i: (sides[i].smiles, i)), -1]:
+        words, feats = (
+            [*words, *([] if not words else [ARROW] if number < 0 else ["."])],
+            [*feats, *([""] if words else [])],
+        )
+        side = product if number < 0 else sides[number]
+        spheres = _features(side.molecule)
+        place |= {(number, atom): len(words) + i for i, atom in enumerate(side.atoms) if atom >= 0}
+        words += side.tokens
+        feats += [_with_bonds(spheres[atom], atom, side) if atom >= 0 else "" for atom in side.atoms]
+    alike = [((-1, atom), origin) for atom, origin in origins.items()]
+    alike += [pair for number in (-1, *range(len(reactants))) for pair in _equal(number, (product, *sides)[number + 1])]
+    mentions = [Mention((place[one],), place[one], entity) for one, entity in _entities(alike).items()]
+    n = len(words)
+    sentence = Sentence(
+        name, tuple(words), np.full(n, -1), ("",) * n, ("",) * n, tuple(feats), tuple(sorted(mentions, key=_head)), kind
+    )
+    return Document(_written(_molecule(reactants[0])).smiles, (sentence,))
+
+
+def _head(mention: Mention) -> int:
+    return mention.head
+
+
+def _equal(number: int, side: Side) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Yield pairs of atoms of a molecule that symmetry makes equal."""
+    from rdkit import Chem
+
+    first: dict[int, int] = {}
+    for atom, rank in enumerate(Chem.CanonicalRankAtoms(side.molecule, breakTies=False)):
+        if (other := first.setdefault(rank, atom)) != atom:
+            yield (number, other), (number, atom)
+
+
+def _entities(pairs: Sequence[tuple[tuple[int, int], tuple[int, int]]]) -> dict[tuple[int, int], str]:
+    """Return a name for all that is connected by pairs, the same for what is connected."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    nodes = sorted({node for pair in pairs for node in pair})
+    number = {node: i for i, node in enumerate(nodes)}
+    ends = np.array([[number[one], number[other]] for one, other in pairs])
+    graph = coo_matrix((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(len(nodes), len(nodes)))
+    _, component = connected_components(graph, directed=False)
+    return {node: str(component[i]) for node, i in number.items()}
+
+
+@cache
+def _molecule(smiles: str) -> Any:
+    from rdkit import Chem
+
+    return Chem.MolFromSmiles(smiles)
+
+
+@cache
+def _reaction(smarts: str) -> Any:
+    from rdkit.Chem import rdChemReactions
+
+    return rdChemReactions.ReactionFromSmarts(smarts)
+
+
+def _written(molecule: Any, start: int = -1) -> Side:
+    """Return a molecule as canonical SMILES, or as that which starts at an atom; parts that belong together by "~"."""
+    from rdkit import Chem
+
+    smiles = Chem.MolToSmiles(molecule, rootedAtAtom=start)
+    order = [*molecule.GetPropsAsDict(True, True)["_smilesAtomOutputOrder"]]
+    if start < 0:  # of a product as RDKit makes it, SMILES are canonical at the second writing
+        again = Chem.MolFromSmiles(smiles)
+        smiles = Chem.MolToSmiles(again)
+        order = [order[i] for i in again.GetPropsAsDict(True, True)["_smilesAtomOutputOrder"]]
+    tokens = re.findall(TOKEN, smiles.replace(".", "~"))
+    places = iter(order)
+    return Side(tokens, [next(places) if _is_atom(token) else -1 for token in tokens], molecule)
+
+
+def _is_atom(token: str) -> bool:
+    return token[0].isalpha() or token[0] == "["
+
+
+def _features(molecule: Any) -> list[str]:
+    """Return what the features of every atom are: its element and the codes of its neighbourhoods."""
+    code = [atom.GetSymbol() for atom in molecule.GetAtoms()]
+    spheres = [code]
+    for _ in SPHERES:
+        beside = [sorted(code[other.GetIdx()] for other in atom.GetNeighbors()) for atom in molecule.GetAtoms()]
+        code = [f"{_short(f'{own} {near}')}" for own, near in zip(code, beside, strict=True)]
+        spheres.append(code)
+    return [
+        "|".join(f"{name}={one}" for name, one in zip((ELEMENT, *SPHERES), atom, strict=True))
+        for atom in zip(*spheres, strict=True)
+    ]
+
+
+def _with_bonds(spheres: str, atom: int, side: Side) -> str:
+    """Return the features of an atom with how many words away the atoms stand that it is bonded to."""
+    others = (other.GetIdx() for other in side.molecule.GetAtomWithIdx(atom).GetNeighbors())
+    away = sorted(side.atoms.index(other) - side.atoms.index(atom) for other in others)
+    return f"{spheres}|{BONDS}={','.join(map(str, away))}"
+
+
+def _short(text: str) -> str:
+    from zlib import crc32
+
+    return f"{crc32(text.encode()):08x}"
