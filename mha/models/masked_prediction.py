@@ -43,14 +43,13 @@ class MaskedLM:
 
         Raises ModelError for a model without a masked-LM head, and for a tokenizer without a mask.
         """
-        mask = mask_piece(model)
         module = model.module
         if isinstance(module, Encoder):
             if module.lm_head is None:
                 raise ModelError(_no_head(model, "its weights hold none"))
         else:
             module = _from_hub(model, seed)
-        return cls(model, module, mask, _piece(model.tokenizer, UNKNOWNS))
+        return cls(model, module, mask_piece(model), _piece(model.tokenizer, UNKNOWNS))
 
     def read(
         self,

@@ -18,7 +18,7 @@ Atoms have the same code where these neighbourhoods are the same, orders of bond
 
 
 @dataclass(frozen=True)
-class Sides:
+class ReactionSides:
     """The atoms of both sides of a reaction, by their words."""
 
     reactants: list[int]
@@ -32,7 +32,7 @@ class Sides:
     "Atom -> the atoms that it is bonded to."
 
     @classmethod
-    def of(cls, document: Document) -> Sides:
+    def of(cls, document: Document) -> ReactionSides:
         """Return the sides of a text; both are empty where it is no reaction."""
         if document.words.count(ARROW) != 1:
             return cls([], [], {}, {}, {})
@@ -55,7 +55,7 @@ def _shown(feats: str) -> dict[str, str]:
     return dict(part.split("=", 1) for part in feats.split("|"))
 
 
-def same_neighbourhood(sides: Sides, query: int, bonds: int) -> Sequence[Iterable[int]]:
+def same_neighbourhood(sides: ReactionSides, query: int, bonds: int) -> Sequence[Iterable[int]]:
     """Name atoms of the other side with the same elements around them, those first that agree farthest, up to `bonds`.
 
     Of several that agree equally far the one is named that stands in the same place among them as the query does among
@@ -73,7 +73,7 @@ def same_neighbourhood(sides: Sides, query: int, bonds: int) -> Sequence[Iterabl
     return groups
 
 
-def carried_along_bonds(sides: Sides, here: Sequence[int], there: Sequence[int]) -> dict[int, int]:
+def carried_along_bonds(sides: ReactionSides, here: Sequence[int], there: Sequence[int]) -> dict[int, int]:
     """Map the atoms of one side to those of the other, by neighbourhoods and then along bonds.
 
     Where the elements within two bonds or more are the same, atoms are mapped as `same_neighbourhood` does. From these
@@ -92,7 +92,7 @@ def carried_along_bonds(sides: Sides, here: Sequence[int], there: Sequence[int])
 
 
 def _bonded(
-    sides: Sides, atom: int, there: Sequence[int], image: dict[int, int]
+    sides: ReactionSides, atom: int, there: Sequence[int], image: dict[int, int]
 ) -> Iterable[tuple[int, bool, int, int]]:
     """Yield the atoms that one may be mapped to, after how many bonds lead there and whether neighbours agree."""
     images, taken = {image[one] for one in sides.bonds[atom] if one in image}, set(image.values())

@@ -25,7 +25,7 @@ IDENTITY = "identity"
 
 
 @dataclass(frozen=True)
-class Template:
+class ReactionTemplate:
     """A kind of reaction."""
 
     name: str
@@ -38,21 +38,23 @@ class Template:
 _AMINE = "[NX3;H1,H2;!$(N[C,S]=[O,S]);!$(N[#6]=N):3]"
 
 TEMPLATES = (
-    Template("amide", f"[C:1](=[O:2])[OX2H1].{_AMINE}>>[C:1](=[O:2])[N:3]", ("acid", "amine")),
-    Template("ester", "[C:1](=[O:2])[OX2H1].[C;!$(C=O):3][OX2H1:4]>>[C:1](=[O:2])[O:4][C:3]", ("acid", "alcohol")),
-    Template("Suzuki", "[c:1]Br.[#6:2]B([O])[O]>>[c:1]-[#6:2]", ("aryl bromide", "boronic acid")),
-    Template("amination of an aryl", f"[c:1]Br.{_AMINE}>>[c:1][N:3]", ("aryl bromide", "amine")),
-    Template("reductive amination", f"[CX3H1:1]=O.{_AMINE}>>[CH2:1][N:3]", ("aldehyde", "amine")),
-    Template(
+    ReactionTemplate("amide", f"[C:1](=[O:2])[OX2H1].{_AMINE}>>[C:1](=[O:2])[N:3]", ("acid", "amine")),
+    ReactionTemplate(
+        "ester", "[C:1](=[O:2])[OX2H1].[C;!$(C=O):3][OX2H1:4]>>[C:1](=[O:2])[O:4][C:3]", ("acid", "alcohol")
+    ),
+    ReactionTemplate("Suzuki", "[c:1]Br.[#6:2]B([O])[O]>>[c:1]-[#6:2]", ("aryl bromide", "boronic acid")),
+    ReactionTemplate("amination of an aryl", f"[c:1]Br.{_AMINE}>>[c:1][N:3]", ("aryl bromide", "amine")),
+    ReactionTemplate("reductive amination", f"[CX3H1:1]=O.{_AMINE}>>[CH2:1][N:3]", ("aldehyde", "amine")),
+    ReactionTemplate(
         "sulfonamide", f"[S:1](=[O:2])(=[O:4])Cl.{_AMINE}>>[S:1](=[O:2])(=[O:4])[N:3]", ("sulfonyl chloride", "amine")
     ),
-    Template("ether", "[c:1][OX2H1:2].[CX4:3]Br>>[c:1][O:2][C:3]", ("phenol", "alkyl bromide")),
-    Template("urea", f"[O:1]=[C:2]=[N:4].{_AMINE}>>[O:1]=[C:2]([N:4])[N:3]", ("isocyanate", "amine")),
-    Template("deprotection", "[N:1]C(=O)OC([CH3])([CH3])[CH3]>>[N:1]", ("carbamate",)),
-    Template("reduction of a ketone", "[#6:1][CX3:2](=[O:3])[#6:4]>>[#6:1][C:2]([O:3])[#6:4]", ("ketone",)),
-    Template("oxidation", "[CX4H2:1][OX2H1:2]>>[CH1:1]=[O:2]", ("primary alcohol",)),
-    Template("reduction of a nitro group", "[c:1][N+:2](=O)[O-]>>[c:1][NH2+0:2]", ("nitroarene",)),
-    Template(
+    ReactionTemplate("ether", "[c:1][OX2H1:2].[CX4:3]Br>>[c:1][O:2][C:3]", ("phenol", "alkyl bromide")),
+    ReactionTemplate("urea", f"[O:1]=[C:2]=[N:4].{_AMINE}>>[O:1]=[C:2]([N:4])[N:3]", ("isocyanate", "amine")),
+    ReactionTemplate("deprotection", "[N:1]C(=O)OC([CH3])([CH3])[CH3]>>[N:1]", ("carbamate",)),
+    ReactionTemplate("reduction of a ketone", "[#6:1][CX3:2](=[O:3])[#6:4]>>[#6:1][C:2]([O:3])[#6:4]", ("ketone",)),
+    ReactionTemplate("oxidation", "[CX4H2:1][OX2H1:2]>>[CH1:1]=[O:2]", ("primary alcohol",)),
+    ReactionTemplate("reduction of a nitro group", "[c:1][N+:2](=O)[O-]>>[c:1][NH2+0:2]", ("nitroarene",)),
+    ReactionTemplate(
         "triazole",
         "[#6:1][N:2]=[N+:3]=[N-:4].[CX2H1:5]#[CX2:6]>>[#6:1]-[n+0:2]1:[n+0:3]:[n+0:4]:[c:6]:[c:5]:1",
         ("azide", "alkyne"),
@@ -61,7 +63,7 @@ TEMPLATES = (
 
 
 @dataclass(frozen=True)
-class Side:
+class SmilesSide:
     """What one molecule contributes to a text: its tokens, and of each token the atom, or -1."""
 
     tokens: list[str]
@@ -113,12 +115,14 @@ def _chosen(some: Sequence[Any], random: Random) -> Any:
     return some[int(random.random() * len(some))]
 
 
-def applied(template: Template, reactants: Sequence[str]) -> tuple[Side, dict[int, tuple[int, int]]] | None:
+def applied(
+    template: ReactionTemplate, reactants: Sequence[str]
+) -> tuple[SmilesSide, dict[int, tuple[int, int]]] | None:
     """Return the product of a template, and its atoms' origins, reactant and atom; None where it is not one product."""
     from rdkit import Chem
 
     molecules = tuple(map(_molecule, reactants))
-    found: dict[str, tuple[Side, dict[int, tuple[int, int]]]] = {}
+    found: dict[str, tuple[SmilesSide, dict[int, tuple[int, int]]]] = {}
     for product, *_ in _reaction(template.smarts).RunReactants(molecules):
         if Chem.SanitizeMol(product, catchErrors=True) != Chem.SanitizeFlags.SANITIZE_NONE:
             continue
@@ -146,9 +150,9 @@ def _text(
     kind: str,
     reactants: Sequence[str],
     beside: Sequence[str],
-    product: Side,
+    product: SmilesSide,
     origins: dict[int, tuple[int, int]],
-    written: Sequence[Side] | None = None,
+    written: Sequence[SmilesSide] | None = None,
 ) -> Document:
     """Return a reaction as a document: reactants and reagents in the order of their SMILES, arrow, product."""
     sides = [
@@ -182,7 +186,7 @@ def _head(mention: Mention) -> int:
     return mention.head
 
 
-def _equal(number: int, side: Side) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+def _equal(number: int, side: SmilesSide) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
     """Yield pairs of atoms of a molecule that symmetry makes equal."""
     from rdkit import Chem
 
@@ -219,7 +223,7 @@ def _reaction(smarts: str) -> Any:
     return rdChemReactions.ReactionFromSmarts(smarts)
 
 
-def _written(molecule: Any, start: int = -1) -> Side:
+def _written(molecule: Any, start: int = -1) -> SmilesSide:
     """Return a molecule as canonical SMILES, or as that which starts at an atom; parts that belong together by "~"."""
     from rdkit import Chem
 
@@ -231,7 +235,7 @@ def _written(molecule: Any, start: int = -1) -> Side:
         order = [order[i] for i in again.GetPropsAsDict(True, True)["_smilesAtomOutputOrder"]]
     tokens = re.findall(TOKEN, smiles.replace(".", "~"))
     places = iter(order)
-    return Side(tokens, [next(places) if _is_atom(token) else -1 for token in tokens], molecule)
+    return SmilesSide(tokens, [next(places) if _is_atom(token) else -1 for token in tokens], molecule)
 
 
 def _is_atom(token: str) -> bool:
@@ -252,7 +256,7 @@ def _features(molecule: Any) -> list[str]:
     ]
 
 
-def _with_bonds(spheres: str, atom: int, side: Side) -> str:
+def _with_bonds(spheres: str, atom: int, side: SmilesSide) -> str:
     """Return the features of an atom with how many words away the atoms stand that it is bonded to."""
     others = (other.GetIdx() for other in side.molecule.GetAtomWithIdx(atom).GetNeighbors())
     away = sorted(side.atoms.index(other) - side.atoms.index(atom) for other in others)

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from probes.chemistry.reaction_text import Sides, carried_along_bonds, same_neighbourhood
+from probes.chemistry.reaction_text import ReactionSides, carried_along_bonds, same_neighbourhood
 from probes.records import Document, Mention, basic
 from probes.scoring.baseline_texts import Rows, Shown, candidate_words, one_hot
 from probes.scoring.baselines import Baseline, nearest
@@ -57,9 +57,9 @@ class Text:
         return tuple(map(basic, self.document.deprels))
 
     @cached_property
-    def sides(self) -> Sides:
+    def sides(self) -> ReactionSides:
         """The atoms of a reaction."""
-        return Sides.of(self.document)
+        return ReactionSides.of(self.document)
 
     @cached_property
     def carried(self) -> dict[int, int]:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from probes.chemistry.reaction_text import Sides
+from probes.chemistry.reaction_text import ReactionSides
 from probes.records import Document
 from probes.registry import CONTROLS, register
 from probes.targets import Targets, key_sets
 
 
 @dataclass(frozen=True)
-class Mapped:
+class MappedAtoms:
     """An atom that is on both sides of a reaction."""
 
     word: int
@@ -56,7 +56,7 @@ class SameAtom:
 
     def targets(self, document: Document) -> dict[str, Targets]:
         """Return one item an atom of the product that comes from a reactant, and one an atom that goes there."""
-        sides = Sides.of(document)
+        sides = ReactionSides.of(document)
         both = zip(self.variants, (sides.product, sides.reactants), strict=True)
         atoms = {name: [*mapped(document, sides, side)] for name, side in both}
         return {
@@ -75,7 +75,7 @@ class SameAtom:
         return ("all", kind, *others, ", ".join(others))
 
 
-def mapped(document: Document, sides: Sides, atoms: Sequence[int]) -> Iterator[Mapped]:
+def mapped(document: Document, sides: ReactionSides, atoms: Sequence[int]) -> Iterator[MappedAtoms]:
     """Yield those of the atoms of one side that are on the other side too."""
     for atom in atoms:
         _, others = sides.around(atom)
@@ -89,4 +89,4 @@ def mapped(document: Document, sides: Sides, atoms: Sequence[int]) -> Iterator[M
         )
         kept = any(sides.codes[other][1] == sides.codes[atom][1] for other in gold)
         kind = document.sentences[0].kind or "reaction"
-        yield Mapped(atom, gold, others, f"{kind}, {token}, neighbours {'kept' if kept else 'changed'}")
+        yield MappedAtoms(atom, gold, others, f"{kind}, {token}, neighbours {'kept' if kept else 'changed'}")

@@ -53,7 +53,7 @@ class Sense:
     >>> sentence = Sentence("s", words, frozen_ints([-1] * n), ("",) * n, mentions=mentions, kind="bank: money")
     >>> asked = Sense().targets(Document("d", (sentence,)))["noun->cue"]
     >>> int(asked.query[0]), int(asked.gold[0][0]), asked.label[0]
-    (2, 0, 'bank: money, distance=2-3, cue before, no baseline')
+    (2, 0, 'bank: money, distance=2-3, cue before, no rival')
     """
 
     name: ClassVar[str] = "sense"

@@ -48,6 +48,8 @@ BASELINES: Final = {
     "same head word": "the nearest mention before with the same head word",
     "nearest candidate": "the nearest of the candidate noun phrases",
     "first candidate": "the first of the candidate noun phrases",
+    "same word, nearest": "the nearest candidate of the same word form",
+    "same word, same rank": "the n-th candidate of the same word form where the word is the n-th of it on its own side",
     "uniform": "uniform attention: chance",
 }
 "Name -> what it is, of baselines that cost next to nothing and are always there."
@@ -67,6 +69,9 @@ RULES: Final = {
     "nearest subject": "the nearest mention that is a subject",
     "nearest mention of the same role": "the nearest mention with the same grammatical role",
     "likely subject, most mentioned": "the mention that is likely a subject and is mentioned most often",
+    "same neighbours": "the atom of the other side that has the same elements bound to it",
+    "same neighbourhood": "the atom of the other side that has the same elements around it, up to four bonds away",
+    "same neighbourhood, then bonds": "the same, and from atoms found so along bonds that both sides have",
 }
 "Name -> what it is, of rules of grammar, which know tags and trees."
 

@@ -80,7 +80,7 @@ def test_every_command_has_its_arguments_and_options(module: Load) -> None:
     assert "headscope view [OPTIONS]" in page
     assert "headscope profile [OPTIONS] FOLDERS...\n" in page
     assert "headscope flow [OPTIONS] [TEXT]\n" in page
-    assert r"A TOML config with \[train\], or the name of one: scratch." in page
+    assert r"A TOML config with \[train\], or the name of one that comes with headscope: scratch." in page
 
 
 @pytest.mark.parametrize("name", probe_names())

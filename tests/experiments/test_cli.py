@@ -236,7 +236,7 @@ def test_a_broken_corpus_is_told_with_file_and_line_and_leaves_nothing(
             r".*\.toml: corpus.select: unknown corpus 'ewt-dv'; did you mean 'ewt-dev'.*",
         ),
         ("model.name='minilmm'", r"unknown model 'minilmm'; did you mean 'minilm'\?"),
-        ("model.name='./nowhere'", r"unknown model '\./nowhere': no such folder; known by name: minilm; .*"),
+        ("model.name='./nowhere'", r"unknown model '\./nowhere': no such folder; known by name: minilm, .*"),
         ("probes.names=['agrement']", r".*\.toml: probes.names: unknown probe 'agrement'; did you mean 'agreement'\?"),
         ("scoring.replicats=20", r".*\.toml: unknown key 'scoring.replicats'; did you mean 'replicates'\?"),
         (

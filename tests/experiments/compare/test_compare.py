@@ -244,11 +244,11 @@ def test_what_only_one_run_has_and_what_else_differs_is_noted(plant: Callable[..
     (pair,) = compared(one, other)
     said = " ".join(pair.notes)
     assert "Only other has a selected head for conj (dependent->head): not compared." in said
-    assert "Only one has a chosen head for det (dependent->head), amod" in said
+    assert "Only one has a selected head for det (dependent->head), amod" in said
     assert "and 1 more: not compared" in said
     assert "different rules" in said
     assert "different controls" in said
-    assert "In 1 label–direction pairs the runs scored different numbers of words." in said
+    assert "In 1 label–variant pairs the runs scored different numbers of words." in said
 
 
 @pytest.mark.parametrize(

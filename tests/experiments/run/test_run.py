@@ -508,7 +508,7 @@ def test_a_probe_that_finds_no_question_is_noted(
 ) -> None:
     probes = 'probes.names=["position", "coreference"]'
     found = scored(probes, *both_from(corpus_file))
-    assert found.record.notes == ("coreference: the corpora have no question for it, it needs mentions",)
+    assert found.record.notes == ("coreference: the corpora have no items for it, it needs mentions",)
 
 
 @pytest.mark.slow

@@ -227,7 +227,7 @@ def test_biographies_without_a_training_are_refused(path: Path) -> None:
 
 def test_labels_that_the_corpus_does_not_have_are_one_clear_error(trainings: dict[int, Path], path: Path) -> None:
     config = load_config(path, ['biographies.labels=["nsubjj"]', "biographies.steps=[0, 10]"])
-    with pytest.raises(ConfigError, match=r"grammar-2 has no question with the labels \('nsubjj',\)"):
+    with pytest.raises(ConfigError, match=r"grammar-2 has no items with the labels \('nsubjj',\)"):
         biographies(config, {0: trainings[0]}, open_corpora(config))
 
 
@@ -250,7 +250,7 @@ def test_a_mistake_in_the_table_is_one_line(path: Path, change: str, said: str) 
 def test_checkpoints_that_are_not_there_are_named(trainings: dict[int, Path], tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"seed-0: no checkpoint at step 15; there are 0, 10, 20, 40"):
         read_checkpoints(trainings[0], [0, 15])
-    with pytest.raises(ConfigError, match="takes two checkpoints or more, found 0"):
+    with pytest.raises(ConfigError, match="needs two checkpoints or more, found 0"):
         read_checkpoints(tmp_path)
 
 
@@ -263,7 +263,7 @@ def test_what_is_no_whole_checkpoint_is_not_read_and_a_missing_log_leaves_losses
     for step in (0, 1):
         (other / f"step-{step:08d}").mkdir(parents=True)
         (other / f"step-{step:08d}" / "training.json").write_text("[]")
-    with pytest.raises(ConfigError, match="takes two checkpoints or more, found 0"):
+    with pytest.raises(ConfigError, match="needs two checkpoints or more, found 0"):
         read_checkpoints(other.parent)
 
 

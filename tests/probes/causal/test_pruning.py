@@ -80,7 +80,7 @@ def test_halves_are_of_clusters_and_parts_keep_their_values() -> None:
         assert len(part.kinds) == len(half)
         np.testing.assert_allclose(curves(part, [Order(COST, (HEAD,))], [0, 1]), whole[:, :, half], atol=1e-6)
     alone = replace(behaviour, clusters=("one",) * 12)
-    with pytest.raises(BehaviourError, match=r"planted: heads are chosen on one half .* 1 cannot be halved"):
+    with pytest.raises(BehaviourError, match=r"planted: heads are selected on one half .* 1 cannot be halved"):
         halves(alone)
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from probes.chemistry.reaction_text import Sides, carried_along_bonds, same_neighbourhood
+from probes.chemistry.reaction_text import ReactionSides, carried_along_bonds, same_neighbourhood
 from probes.scoring.baseline_texts import Shown
 from probes.scoring.expert_rules import RULES
 from probes.targets import gather
@@ -17,7 +17,7 @@ TWO_ENDS = reaction(  # a chain that is turned round and grows at one end
 
 
 def test_sides_are_the_atoms_before_and_after_the_arrow_with_their_bonds() -> None:
-    sides = Sides.of(TWO_ENDS)
+    sides = ReactionSides.of(TWO_ENDS)
     assert (sides.reactants, sides.product) == ([0, 1, 2], [4, 5, 6, 7])
     assert sides.bonds[5] == {4, 6}
     assert sides.around(1) == ([0, 1, 2], [4, 5, 6, 7])
@@ -26,7 +26,7 @@ def test_sides_are_the_atoms_before_and_after_the_arrow_with_their_bonds() -> No
 
 
 def test_the_farthest_neighbourhood_that_agrees_comes_first_and_rank_decides_among_equals() -> None:
-    sides = Sides.of(TWO_ENDS)
+    sides = ReactionSides.of(TWO_ENDS)
     assert [list(group) for group in same_neighbourhood(sides, 1, 1)] == [[6], [6]]  # C between C and O; second carbon
     assert [list(group) for group in same_neighbourhood(sides, 0, 1)] == [[], [5]]  # now beside N: the first carbon
     assert [list(group) for group in same_neighbourhood(sides, 4, 0)] == [[]]  # no nitrogen on the other side
@@ -34,12 +34,12 @@ def test_the_farthest_neighbourhood_that_agrees_comes_first_and_rank_decides_amo
 
 
 def test_where_there_are_fewer_alike_the_last_is_named() -> None:
-    sides = Sides.of(reaction("C >> C C", {0: "C", 2: "C", 3: "C"}, [(0, 2)], {}))
+    sides = ReactionSides.of(reaction("C >> C C", {0: "C", 2: "C", 3: "C"}, [(0, 2)], {}))
     assert [list(group) for group in same_neighbourhood(sides, 3, 0)] == [[0]]
 
 
 def test_atoms_whose_neighbours_changed_are_found_along_bonds() -> None:
-    sides = Sides.of(ESTER)
+    sides = ReactionSides.of(ESTER)
     image = carried_along_bonds(sides, sides.product, sides.reactants)
     assert image[13] == 4
     assert image[15] == 3

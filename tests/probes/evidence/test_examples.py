@@ -11,9 +11,9 @@ import torch
 from mha import CLS, SEP, Model
 from probes import get_probe
 from probes.corpora.corpus import MemoryTexts
-from probes.evidence import examples
 from probes.evidence.examples import Choice, _arcs, choose_heads, choose_texts, example_arcs, head_map
 from probes.records import Document
+from probes.scoring import score
 from probes.scoring.score import Settings
 from probes.targets import Targets, key_sets
 
@@ -95,13 +95,13 @@ def test_the_number_of_workers_changes_no_arc(
     texts = MemoryTexts([text for document in random_documents(30) for text in document.split_sentences()])
     choices = [Choice(("dependency", "dependent->head", "all"), layer, head) for layer in range(2) for head in range(3)]
     threads: list[int] = []
-    stream = examples.stream_maps
+    stream = score.stream_maps
 
     def counted(*given: Any, **named: Any) -> None:
         threads.append(torch.get_num_threads())
         stream(*given, **named)
 
-    monkeypatch.setattr(examples, "stream_maps", counted)
+    monkeypatch.setattr(score, "stream_maps", counted)
     chosen = choose_texts(texts, PROBES, choices)
     one, three = (example_arcs(model, chosen, Settings(workers=workers)) for workers in (1, 3))
     pd.testing.assert_frame_equal(one, three, check_exact=True)

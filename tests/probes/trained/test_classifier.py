@@ -18,6 +18,7 @@ from probes import Document, Sentence, Settings, Split, get_probe, score_corpus,
 from probes.corpora.corpus import MemoryTexts
 from probes.evidence.question import Effort
 from probes.evidence.results import pooled_sums
+from probes.scoring import score
 from probes.scoring.aligned import Aligned
 from probes.scoring.arcs import ControlTask, sample_arcs
 from probes.trained.classifier import HeadClassifiers, fit_classifiers
@@ -49,7 +50,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> Model:
         planted[:, BACKWARDS, :, :LENGTH] = planted[:, GOLD, :, :LENGTH].transpose(1, 2)
         see(0, planted)
 
-    monkeypatch.setattr(pair_attention, "stream_maps", stream)
+    monkeypatch.setattr(score, "stream_maps", stream)
     return Model("planted", "pretrained", "none", nn.Identity(), tokenizer, 1, 4, 64, 0, "")
 
 
@@ -161,7 +162,7 @@ def maps_of(model: Model, aligned: Aligned, number: int) -> Any:
     """[head, query, key] The maps of one text alone, of all heads layer by layer."""
     found: list[Tensor] = []
     batch = pair_attention.collate([aligned.pieces[number]], padding=model.padding)
-    pair_attention.stream_maps(model, batch, lambda layer, maps: found.append(maps[0].clone()))
+    score.stream_maps(model, batch, lambda layer, maps: found.append(maps[0].clone()))
     return torch.cat(found).numpy()
 
 
@@ -183,13 +184,13 @@ def test_the_number_of_workers_changes_nothing_and_each_has_one_thread(
     aligned = Aligned.of(model, MemoryTexts(random_documents(30)))
     arcs = {ALL: sample_arcs(aligned, [DEPENDENCY], pairs=200, seed=0)[ALL]}
     threads: list[int] = []
-    stream = pair_attention.stream_maps
+    stream = score.stream_maps
 
     def counted(*given: Any, **named: Any) -> None:
         threads.append(torch.get_num_threads())
         stream(*given, **named)
 
-    monkeypatch.setattr(pair_attention, "stream_maps", counted)
+    monkeypatch.setattr(score, "stream_maps", counted)
     one, three = (
         PairAttention.of(model, aligned, arcs, {ALL: ControlTask.of(arcs[ALL], 0)}, Settings(64, workers=workers))
         for workers in (1, 3)

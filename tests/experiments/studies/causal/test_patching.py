@@ -95,7 +95,7 @@ def test_a_model_that_cannot_be_asked_is_refused_with_the_reason(
     for file in reader.iterdir():
         (silent / file.name).write_bytes(file.read_bytes())
     (silent / "tokenizer.json").write_text(json.dumps(config), "utf-8")
-    with pytest.raises(PatchingError, match=r"can be asked about none of 3: "):
+    with pytest.raises(PatchingError, match=r"can be tested on none of 3: "):
         ask("patching.items=3", model=silent)
 
 

@@ -155,8 +155,8 @@ def test_sentences_count_what_is_selective_and_compare_parsers(found: Classifier
     )
     assert found.sentences[1].startswith("In 16 of 16 kinds of arcs")
     assert found.sentences[2:] == (
-        "The parser that is given attention alone has a UAS of 60.0 %, surely above that of the next word by +26.0 "
-        "points [+24.0, +28.0]; with random weights it has 41.0 %.",
+        "The parser that is given attention alone has a UAS of 60.0 %, significantly above that of the next word by "
+        "+26.0 points [+24.0, +28.0]; with random weights it has 41.0 %.",
         "The parser that is given words as well has a UAS of 35.0 %, not significantly above that of the next word "
         "by +1.0 points [−1.0, +3.0].",
     )
