@@ -99,6 +99,15 @@ def mask_piece(model: Model) -> int:
     return mask
 
 
+def hidden_piece(model: Model) -> int:
+    """Return what stands for a piece that is hidden: the mask, or the unknown piece of a tokenizer without one.
+
+    Raises ModelError for a tokenizer that has neither.
+    """
+    unknown = _piece(model.tokenizer, UNKNOWNS)
+    return mask_piece(model) if unknown is None or _piece(model.tokenizer, MASKS) is not None else unknown
+
+
 def _piece(tokenizer: Any, names: tuple[str, ...]) -> int | None:
     found = (tokenizer.token_to_id(name) for name in names)
     return next((piece for piece in found if piece is not None), None)

@@ -14,7 +14,8 @@ from torch import Tensor
 
 from mha.batches import collate
 from mha.models.circuits import encoder_of
-from mha.models.masked_prediction import mask_piece
+from mha.models.folders import ModelError
+from mha.models.masked_prediction import hidden_piece
 from mha.models.model import Model
 from mha.pieces import align
 from probes.pairs.number_swaps import NumberSwap, number_swapped
@@ -77,16 +78,20 @@ def numbered_sentences(count: int, seed: int) -> list[NumberedSentence]:
 
 @torch.no_grad()
 def read_task(model: Model, count: int, seed: int) -> SubjectNumberTask:
-    """Have the model read `count` sentences whose verb is masked.
+    """Have the model read `count` sentences whose verb is masked, by the unknown piece where there is no mask.
 
     Raises CircuitError for a model that is not of the BERT family.
     """
     encoder = encoder_of(model, "attention as explanation")
-    sentences, mask = numbered_sentences(count, seed), mask_piece(model)
-    aligned = align(model.tokenizer, [one.words for one in sentences])
+    drawn, mask = numbered_sentences(2 * count, seed), hidden_piece(model)
+    every = zip(align(model.tokenizer, [one.words for one in drawn]), drawn, strict=True)
+    fitting = [(text, one) for text, one in every if len(text) <= model.max_pieces][:count]
+    if len(fitting) < count:
+        fit = f"{len(fitting)} of {len(drawn)} sentences fit into {model.max_pieces} pieces"
+        raise ModelError(f"{model.name}: {fit}, expected {count}")
     pieces = [
         replace(text, ids=np.where(text.word == one.verb, mask, text.ids).astype(text.ids.dtype))
-        for text, one in zip(aligned, sentences, strict=True)
+        for text, one in fitting
     ]
     longest = max(map(len, pieces)) - 2
     states = torch.zeros(count, longest, encoder.config.model)
@@ -100,4 +105,4 @@ def read_task(model: Model, count: int, seed: int) -> SubjectNumberTask:
             states[place, :size] = vectors[place - start, 1 : size + 1]
             embeddings[place, :size] = encoder.pieces.weight[batch.ids[place - start, 1 : size + 1]]
             real[place, :size] = True
-    return SubjectNumberTask(states, embeddings, real, torch.tensor([float(one.plural) for one in sentences]))
+    return SubjectNumberTask(states, embeddings, real, torch.tensor([float(one.plural) for _, one in fitting]))

@@ -1,7 +1,7 @@
 "use strict";
 
 /* Tables: sort by a click on a column head, filter by text. Missing numbers stay last in both directions. */
-for (const table of document.querySelectorAll("table.data")) {
+for (const table of document.querySelectorAll("table.data:has(thead)")) {
   const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => head.querySelector("button")?.addEventListener("click", () => {
     const numeric = ["num", "verdict"].some((kind) => head.classList.contains(kind)) && !head.classList.contains("rising");

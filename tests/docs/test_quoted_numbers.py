@@ -40,5 +40,7 @@ def test_the_counts_of_attractors_are_those_of_the_config() -> None:
         counts.update(nearest=marked and max(before or nouns) in asked.gold[0])
     text = " ".join((ROOT / "docs" / "measures.md").read_text("utf-8").split())
     assert f"({counts['attractors']:,} of {counts['sentences']:,} sentences in this config" in text
-    assert f"the first noun is right in {counts['first'] / counts['attractors']:.0%} of them".replace("%", " %") in text
+    assert (
+        f"the first noun is correct in {counts['first'] / counts['attractors']:.0%} of them".replace("%", " %") in text
+    )
     assert f"the nearest before the verb in {counts['nearest'] / counts['attractors']:.0%})".replace("%", " %") in text

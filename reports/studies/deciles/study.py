@@ -14,7 +14,7 @@ STUDY: Final = StudyReport(
     ReportSection("deciles", "All of a head's attention", decile_results, DECILE_TERMS),
     (
         Method(
-            ("deciles",),
+            ("deciles", "descriptions"),
             "Deciles and descriptions",
             "deciles",
             "Attention between different words of a sentence was counted over the whole report split, head by head, in "

@@ -14,7 +14,7 @@ STUDY: Final = StudyReport(
     ReportSection("probing", "Probes of layers", probing, PROBING_TERMS),
     methods=(
         Method(
-            ("layer_probes",),
+            ("layer_probes", "pair_probes", "amnesic"),
             "Probes of layers",
             "probing",
             "Structural probes (Hewitt and Manning 2019) of rank 64 learned from {sentences} sentences at the most, "

@@ -14,7 +14,7 @@ STUDY: Final = StudyReport(
     ReportSection("states", "States of words", states, STATES_TERMS),
     methods=(
         Method(
-            ("states",),
+            ("states", "outlier_dimensions", "ablated_dimensions"),
             "States of words",
             "states",
             "Over {texts} sentences a split at the most. Cosines are of word states, means over subwords, and adjusted "

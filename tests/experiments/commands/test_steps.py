@@ -18,13 +18,13 @@ STAGES = {
     "export": {"figures of probes": 2},
     "compare": {
         **{"runs opened": 2, "models opened": 2, "layers read": 4, "rows of maps compared": None},
-        "questions compared": None,
+        "labels compared": None,
     },
     "match": {"models opened": 2, "layers read": 4, "rows of maps compared": None},
     "view": {"models opened": 1, "texts read": 2, "texts packed": 2},
     "view of runs": {"models opened": 2, "texts read": 10, "texts packed": 10},
     "flow": {"attention flow": 3},
-    "profile": {"runs opened": 2, "heads told": 4},
+    "profile": {"runs opened": 2, "heads": 4},
 }
 "What commands count, and how much of it there is; None where that is not for this test to know."
 

@@ -519,7 +519,7 @@ def test_a_probe_that_lacks_its_list_is_noted_and_with_it_the_list_is_told(
     monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path / "data"))
     without = scored(*changes)
     (note,) = without.record.notes
-    assert note.startswith("rare: the corpora have no question for it, it needs a list of word frequencies, wordfreq/")
+    assert note.startswith("rare: the corpora have no items for it, it needs a list of word frequencies, wordfreq/")
     assert without.record.frequencies is None
     path = tmp_path / "data" / LIST
     path.parent.mkdir(parents=True)

@@ -268,7 +268,7 @@ def test_a_run_of_a_former_record_is_refused(plant: Plant) -> None:
 
 
 def test_runs_that_ask_for_no_target_are_refused(plant: Plant) -> None:
-    with pytest.raises(TargetsError, match=r"no run asked for a target: .* agreement, coreference, antecedent"):
+    with pytest.raises(TargetsError, match=r"no run scored a target: .* agreement, coreference, antecedent"):
         open_runs([str(plant("a", probes=("dependency", "classifier")))])
 
 

@@ -101,7 +101,7 @@ def test_the_slider_the_sentence_and_the_relation_change_the_drawing(opened: Any
     choose(page, "relation", "dependency: det, dependent->head")
     assert page.locator(".line button.asked").all_inner_texts() == ["The", "the"]
     assert (arcs(page, ".right"), arcs(page, ".missed")) == (0, 2)
-    assert readout(page).endswith("the strongest key is right for 0 of 2 words")
+    assert readout(page).endswith("the strongest key is correct for 0 of 2 words")
     choose(page, "relation", "dependency: obj, dependent->head")
     assert page.locator("[data-attention] [data-role=sentence]").input_value() == "1", "the one that asks for it"
     assert (arcs(page, ".right"), arcs(page, ".missed")) == (1, 1)
@@ -111,7 +111,7 @@ def test_the_slider_the_sentence_and_the_relation_change_the_drawing(opened: Any
 def test_a_head_is_shown_on_a_sentence_that_asks_for_its_main_role(opened: Any, page_path: Path):
     page = opened(page_path, fragment="#head-1-1")
     assert page.locator("[data-attention] [data-role=sentence]").input_value() == "1"
-    assert readout(page) == "Head 1-1 · dependency: obj, dependent->head: the strongest key is right for 0 of 2 words"
+    assert readout(page) == "Head 1-1 · dependency: obj, dependent->head: the strongest key is correct for 0 of 2 words"
     choose(page, "head", "6-12")
     assert "no main role" in readout(page)
 

@@ -55,10 +55,10 @@ def test_every_setting_of_a_run_is_in_its_methods() -> None:
     assert "tiny (with its weights permuted within each matrix; architecture bert, 6 layers of 12" in said["Model"]
     assert "ab12" in said["Model"]
     assert "chosen on one (1,000 sentences). Heads were reported on two (64 documents, 500 sent" in said["Corpora"]
-    assert "of the pieces of a word the first was taken" in said["Maps of words"]
+    assert "of the word pieces of a word the first was taken" in said["Maps of words"]
     assert "windows of 64 words" in said["Maps of words"]
     assert "Kobayashi et al. 2020" in said["Maps of words"]
-    assert "2 labels in 2 pairs" in said["Labels and scores"]
+    assert "2 labels in 2 label–direction pairs" in said["Labels and scores"]
     assert "123 arcs" in said["Labels and scores"]
     assert "reciprocal rank" in said["Labels and scores"]
     assert said["Baselines"].startswith("offset (a distance).")
@@ -130,5 +130,5 @@ def test_both_pages_hold_the_methods_and_how_to_run_again(report: Path) -> None:
         text = (report / name).read_text(encoding="utf-8").replace("\u00a0", " ")
         assert "Methods" in text
         assert "leads a baseline by more than 12.5 points" in text
-        assert "This run does not know the command that started it." in text
+        assert "The command that started this run is not recorded." in text
         assert "headscope run config.toml" in text

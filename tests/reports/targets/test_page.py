@@ -99,21 +99,22 @@ def changed(record: TargetRecord, **values: Any) -> TargetRecord:
 def test_doubts_come_first_then_a_sentence_for_each_model(record: TargetRecord) -> None:
     doubt, minilm, scratch = said(record, AGREEMENT)
     assert doubt == (
-        "minilm: no head is shown to lead the rules of grammar (grade 3; 2 questions). The rule “nearest noun that "
-        "agrees”, which needs no attention, has 70.0 % on all (verb->subject, ewt-dev), the selected head 80.0 %."
+        "minilm: no head is shown to lead the rules of grammar (grade 3; 2 label–direction pairs). The rule “nearest "
+        "noun that agrees”, which needs no attention, has 70.0 % on all (verb->subject, ewt-dev), the selected head "
+        "80.0 %."
     )
     assert minilm == (
-        "minilm: head 4-7 looks from a verb to the subject: recall 80.0 % [78.0, 82.0] on ewt-dev, beside 70.0 % of "
+        "minilm: head 4-7 attends from a verb to the subject: recall 80.0 % [78.0, 82.0] on ewt-dev, beside 70.0 % of "
         "the rule “nearest noun that agrees” (lead +10.0 points); grade 2: beyond words. Its ablation costs 34.2 "
         "[33.2, 35.2] percentage points in grammar, accuracy with attractors, significant; the median head costs 0.2."
     )
-    assert scratch.startswith("scratch: head 3-3 looks from a verb")
+    assert scratch.startswith("scratch: head 3-3 attends from a verb")
     assert scratch.endswith("grade 3: beyond grammar rules. No run measured what the model loses without it.")
 
 
 def test_a_head_without_a_grade_is_not_said_to_do_it_and_those_with_one_are_named(record: TargetRecord) -> None:
     *_, sentence = said(record, COREFERENCE)
-    assert "head 3-5 was selected, but is not shown to be one that looks from a mention" in sentence
+    assert "head 3-5 was selected, but is not shown to be a head that attends from a mention" in sentence
     assert "no grade; 2-2 has grade 1: beyond position and controls." in sentence
     row = record.answers.iloc[1].to_dict()
     assert graded(row) == "no grade; undecided: a lead of 7.3 points or more is excluded"
@@ -126,7 +127,7 @@ def test_position_has_no_rules_to_lead(record: TargetRecord) -> None:
     assert "beside 70.0 % of the best head with randomly initialised weights" in sentence
     assert sentence.endswith(
         "Its ablation costs 0.00420 [−0.00580, 0.0142] cosine in sentence embedding, not significant; the median "
-        "head costs 0.00200. No run measured what belongs to position itself."
+        "head costs 0.00200. No run measured a behaviour of position itself."
     )
 
 
@@ -136,7 +137,7 @@ def test_position_has_no_rules_to_lead(record: TargetRecord) -> None:
         ({"p_adjusted": 0.2}, "in grammar, accuracy with attractors, not significant;"),
         ({"cost": -0.2, "ci_low": -0.3, "ci_high": -0.1}, "attractors, a significant gain;"),
         ({"p_adjusted": NAN}, "attractors, not tested;"),
-        ({"own": False}, "the median head costs 0.2. No run measured what belongs to agreement itself."),
+        ({"own": False}, "the median head costs 0.2. No run measured a behaviour of agreement itself."),
     ],
 )
 def test_what_a_head_costs_is_said_as_far_as_it_is_known(record: TargetRecord, values: Any, words: str) -> None:
@@ -186,11 +187,12 @@ def test_a_head_is_told_by_the_most_telling_measure_of_the_first_behaviour(recor
 def test_questions_and_effects_stand_in_tables(folder: Path) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
     assert (
-        "| one, ewt-dev | looks from a verb to the subject agreement: all, verb->subject | 4-7 | grade 2: beyond words "
-        "| 80.0 [78.0, 82.0] | 70.0 nearest noun that agrees | +10.0 [+7.0, +13.0] | 25.0 | 3.50 "
+        "| one, ewt-dev | attends from a verb to the subject agreement: all, verb->subject | 4-7 "
+        "| grade 2: beyond words | 80.0 [78.0, 82.0] "
+        "| 70.0 nearest noun that agrees | +10.0 [+7.0, +13.0] | 25.0 | 3.50 "
         "| 34.2 percentage points grammar, accuracy with attractors; significant |" in text
     )
-    assert "| own, grammar | looks from a verb to the subject" in text
+    assert "| own, grammar | attends from a verb to the subject" in text
     assert re.search(r"\| 3-3 \| grade 3.* not measured \|", text)
     assert (
         "| minilm | 4-7 | grammar, accuracy with attractors | percentage points | 34.2 [33.2, 35.2] | 0.001 | 0.2 "
@@ -203,7 +205,7 @@ def test_questions_and_effects_stand_in_tables(folder: Path) -> None:
 def test_special_tokens_stand_in_a_table_of_their_own(record: TargetRecord) -> None:
     tables = [question_table(record, POSITION, place) for place in ("first", "special", "further")]
     assert [len(table) for table in tables] == [1, 1, 1]
-    assert "looks at [CLS]" in str(tables[1])
+    assert "attends to [CLS]" in str(tables[1])
 
 
 def test_models_without_the_effects_of_a_target_are_said(record: TargetRecord) -> None:

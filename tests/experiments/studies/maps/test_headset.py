@@ -123,7 +123,7 @@ def test_the_page_tells_it_in_both_forms_with_its_figures(together: Path) -> Non
     page = (together / "report" / "index.html").read_text("utf-8")
     text = (together / "report" / "report.md").read_text("utf-8")
     for part in (page, text):
-        assert "Heads as a set" in part
+        assert "Relations between heads" in part
         assert "were compared on 7 texts of the report split" in part
         assert "mean squared cosine of the principal angles" in part
         assert "Several heads together: of 3 relations" in part
@@ -223,4 +223,4 @@ def test_faults_in_the_table_are_told_in_one_line(base: Path, change: str, compl
 
 def test_a_stage_says_what_it_took(together: Path) -> None:
     stages = json.loads((together / "run.json").read_text("utf-8"))["stages"]
-    assert {"heads as a set", "ensembles"} <= set(stages)
+    assert {"relations between heads", "ensembles"} <= set(stages)

@@ -18,10 +18,8 @@ def test_a_run_that_does_not_ask_has_none(scored: Scored) -> None:
 
 
 def test_reports_call_measures_and_kinds_as_they_are_measured() -> None:
-    names = [geometry.RANDOM]
-    for name in geometry.MEASURES[1:]:
-        names += [name, name + geometry.ADJUSTED]
-    assert tuple(names) == tables.GEOMETRY
+    adjusted = (name + geometry.ADJUSTED for name in (geometry.SELF, geometry.SENTENCE, geometry.EXPLAINED))
+    assert {*geometry.MEASURES, *adjusted} == {*tables.GEOMETRY}
     assert outliers.KINDS == tables.KINDS
     assert tables.ABLATED_DIMENSIONS["measure"].choices == (outliers.TAGS, outliers.MASKED)
 

@@ -108,7 +108,13 @@ def test_the_matrix_holds_every_pair_of_the_upper_triangle(folder: Path):
 def test_both_pages_tell_it_and_every_figure_is_there(folder: Path):
     report = write_report(folder).parent
     page, text = ((report / name).read_text("utf-8") for name in ("index.html", "report.md"))
-    for said in ("Heads as a set", "2 groups, of 3, 2 heads", "Jensen-Shannon", "Vaswani et al. 2017", "linear CKA"):
+    for said in (
+        "Relations between heads",
+        "2 groups, of 3, 2 heads",
+        "Jensen-Shannon",
+        "Vaswani et al. 2017",
+        "linear CKA",
+    ):
         assert said in page
         assert said in text
     assert "| maps: distance, nats | 0.320 | 0.200 | 0.400 | 0.004 | 0.020 | – |" in text

@@ -67,7 +67,7 @@ def test_both_pages_tell_the_roles_beside_a_figure(run_folder: Path) -> None:
         text = (report / page).read_text("utf-8")
         assert "Attention and causal effect" in text
         assert "agreement, all (verb-" in text
-        assert "looks and does not matter" in text
+        assert "attends, no effect" in text
         assert "−0.5" in text, "patching of -0.005, in percent"
     assert (report / "figures" / "link.png").is_file()
 

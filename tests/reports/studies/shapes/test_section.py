@@ -276,7 +276,7 @@ def test_a_reader_chooses_a_measure(browser: Any, folder: Path) -> None:
     shapes.locator("[data-role=measure]").select_option(label="local")
     assert shapes.locator("td.specialised").count() == 1
     shapes.locator("td").nth(5).hover()
-    assert "surely above 3" in shapes.locator(".readout").inner_text()
+    assert "significantly above 3" in shapes.locator(".readout").inner_text()
     shapes.locator("[data-role=stretch]").check()
     assert shapes.locator(".scale").inner_text().split() == ["1.50", "times", "even", "4.00", "times", "even"]
     chart = page.locator("#shapes [data-chart]").first
