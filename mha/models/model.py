@@ -76,7 +76,7 @@ class Model:
                 return self.module(ids, mask)
             real = torch.ones_like(ids) if mask is None else mask.long()
             output: Tensor = self.module(input_ids=ids, attention_mask=real)[0]
-        return output.float()
+        return output.to(torch.promote_types(output.dtype, torch.float32))
 
     def read(
         self,
