@@ -62,7 +62,7 @@ def test_every_setting_of_a_run_is_in_its_methods() -> None:
     assert "123 arcs" in said["Labels and scores"]
     assert "reciprocal rank" in said["Labels and scores"]
     assert said["Baselines"].startswith("offset (a distance).")
-    assert "Fresh weights were drawn 4 times. Of 9 models with permuted weights the 2" in said["Controls"]
+    assert "Weights were randomly initialised 4 times. Of 9 models with permuted weights the 2" in said["Controls"]
     assert "777 bootstrap resamples" in said["Intervals"]
     assert said["Intervals"].endswith("Seed 5.")
     assert "leads a baseline by more than 12.5 points" in said["Tests and verdicts"]

@@ -152,7 +152,7 @@ def test_the_costliest_heads_come_first_and_those_that_surely_help_last(tell: Ca
     assert grammar.layers.texts[5][1] == "1.20 [1.19, 1.22]"
     assert grammar.agreement == (("zero", "mean", "1.00"),)
     assert embedding.heads.texts[0][1:-1] == ("0.0100 [0.0000, 0.0300]",)
-    assert "1 surely cost more than the median head." in embedding.said
+    assert "1 significantly cost more than the median head." in embedding.said
     assert not len(embedding.layers)
     assert downstream.first.scale.unit == "percentage points"
 

@@ -18,7 +18,7 @@ ODD = "<b>NOUN</b>→DET 40 %"
 def decile(layer: int, head: int, part: int) -> dict[str, Any]:
     low, high = (part - 1) / 10, part / 10
     texts = {"tags": ODD, "relations": "no arc 90 %", "offsets": "-1 80 %", "random": f"s-1: 1→2 ({part} %)"}
-    numbers = {"low": low, "high": high, "n": 70, "before": 0.5, "distance": 2.0, "arcs": 0.1 * head}
+    numbers = {"low": low, "high": high, "n": 70, "before": 0.5, "distance": 3.0, "arcs": 0.1 * head}
     strongest = "s-2: 3→4 (99.0 %)" if part == 10 else ""
     return {"layer": layer, "head": head, "decile": part, **numbers, **texts, "strongest": strongest}
 
