@@ -83,7 +83,7 @@ def fit(
                 weights = found.attention if attention is None else attention[chosen]
                 loss = F.binary_cross_entropy_with_logits(found.odds(weights), plural[chosen])
                 optimiser.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
+                loss.backward()  # type: ignore[no-untyped-call]  # torch has no types for it
                 optimiser.step()
     return classifier.eval()
 

@@ -66,7 +66,7 @@ def adversarial(
                 best[better], farthest[better] = attention[better], distance[better]
             loss = (PRICE * (change - 0.9 * epsilon).clamp(min=0) - distance).sum()
             optimiser.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()  # type: ignore[no-untyped-call]  # torch has no types for it
             optimiser.step()
     return best, farthest
 
