@@ -327,7 +327,7 @@ def test_seeds_and_steps_are_compared_by_their_biographies(plant: Callable[..., 
         ("@seed-3", "no seed 3 in the biographies of .*; there are 1, 2"),
         ("@step-5", "no step 5 in the biographies of .*; there are 0, 10"),
         ("@seed-1@seed-2", "one seed and one step at most"),
-        ("", "is told by its scores and .* by biographies"),
+        ("", "has scores and .* biographies, .*; name a checkpoint of both"),
     ],
 )
 def test_checkpoints_that_cannot_be_told_are_refused(at: str, said: str, plant: Callable[..., str]) -> None:
