@@ -14,9 +14,7 @@ from experiments.commands.options import ModelName, corpus_names, model_names
 def view(
     texts: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Sentences, shown side by side; words are separated by white space. Default: five examples."
-        ),
+        typer.Argument(help="Sentences, side by side; words are separated by white space. Default: five."),
     ] = None,
     models: Annotated[
         list[str] | None,
@@ -33,12 +31,8 @@ def view(
     file: Annotated[str, typer.Option("--file", help="A file with a text, or - for standard input.")] = "",
     target: Annotated[str, typer.Option("--target", help="Text for the decoder of an encoder-decoder.")] = "",
     maps: Annotated[str, typer.Option("--maps", help="weights, norms (each row's shares) or rollout.")] = "weights",
-    explain: Annotated[
-        str, typer.Option("--explain", help="LAYER-HEAD, such as 3-5: a page of that head's computation, step by step.")
-    ] = "",
-    word: Annotated[
-        str, typer.Option("--word", help="Of --explain: the word to follow first, by its number from 1 or as written.")
-    ] = "",
+    explain: Annotated[str, typer.Option(help="LAYER-HEAD, such as 3-5: a page of that head's computation.")] = "",
+    word: Annotated[str, typer.Option(help="Of --explain: the word to follow first, by number from 1 or form.")] = "",
     out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("view.html"),
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
@@ -50,25 +44,35 @@ def view(
     Example: headscope view "The keys to the cabinet are on the table ."
     """
     with loading():
-        from experiments.heads.explain import explain_head
         from experiments.heads.view import read_text, write_text_view
 
     given = [*(texts or ()), *([read_text(file)] if file else ())]
+    if explain and (runs or target or maps != "weights"):
+        raise typer.BadParameter("--explain walks through one text and one --model: leave out --run, --target, --maps")
     if word and not explain:
         raise typer.BadParameter("--word goes with --explain LAYER-HEAD, such as --explain 3-5")
-    if explain and (len(given) != 1 or len(models or ()) > 1 or runs or target or maps != "weights"):
-        raise typer.BadParameter("--explain walks through one text and one --model: leave out --run, --target, --maps")
     if explain:
-        with working("following the head"):
-            page = explain_head(given[0], (models or ["minilm"])[0], explain, out, word=word)
+        page = _explained(given, models or ["minilm"], explain, word, out)
     else:
+        names = {"models": models or (), "runs": runs or ()}
         with shown() as progress:
-            page = write_text_view(
-                out, given, models=models or (), runs=runs or (), target=target, maps=maps, progress=progress
-            )
+            page = write_text_view(out, given, **names, target=target, maps=maps, progress=progress)
     typer.echo(f"page: {page}")
     if show:
         typer.launch(str(page))
+
+
+def _explained(texts: list[str], models: list[str], head: str, word: str, out: Path) -> Path:
+    """Write the page of one head's computation on one text."""
+    if len(texts) != 1 or len(models) != 1:
+        raise typer.BadParameter(
+            f"--explain walks through one text and one --model; {len(texts)} texts and {len(models)} models are given"
+        )
+    with loading():
+        from experiments.heads.explain import explain_head
+
+    with working("following the head"):
+        return explain_head(texts[0], models[0], head, out, word=word)
 
 
 def flow(

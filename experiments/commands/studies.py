@@ -81,16 +81,12 @@ def reproduce(
     changes: Annotated[
         list[str] | None, typer.Option("--set", help="READING.key=value in place of that in its config; repeatable.")
     ] = None,
-    out: Annotated[Path, typer.Option("--out", help="Folder of the record, the page and all runs.")] = Path(
-        "runs/findings"
-    ),
+    out: Annotated[Path, typer.Option(help="Folder of the record, the page and all runs.")] = Path("runs/findings"),
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of bootstrap, controls and random weights.")] = 0,
     fresh: Annotated[bool, typer.Option("--fresh", help="Measure everything again, also what is done.")] = False,
     controls: Annotated[
         bool,
-        typer.Option(
-            "--controls", help="Also randomly initialised and permuted weights of each model, three seeds each."
-        ),
+        typer.Option("--controls", help="Also random and permuted weights of each model, three seeds each."),
     ] = False,
     again: Annotated[
         bool, typer.Option("--rejudge", help="Measure nothing: judge the record in --out again by today's rules.")
