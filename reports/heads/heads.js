@@ -10,7 +10,7 @@ function everyHead(root) {
   const table = ({ columns, rows }) => {
     const made = document.createElement("table"), scroll = document.createElement("div");
     made.className = "data small";
-    scroll.className = "scroll plain";
+    Object.assign(scroll, { className: "scroll plain", tabIndex: 0, role: "region", ariaLabel: columns[0] });
     made.createTHead().append(row(columns, "th"));
     made.createTBody().append(...rows.map((cells) => row(cells, "td")));
     scroll.append(made);

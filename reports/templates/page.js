@@ -39,6 +39,13 @@ for (const input of document.querySelectorAll("[data-filter]")) {
 const percent = (tenths) => tenths === null ? "–" : (tenths / 10).toFixed(1);
 const element = (tag, text, more = {}) => Object.assign(document.createElement(tag), { textContent: text }, more);
 
+/* The first cell of a head row: its words are for those who cannot see what stands below it. */
+function corner(text) {
+  const cell = element("th", "", { scope: "col" });
+  cell.append(element("span", text, { className: "sr" }));
+  return cell;
+}
+
 function colour(fraction) {
   const half = fraction < 0.5, part = (half ? fraction : fraction - 0.5) * 200;
   return `color-mix(in oklab, var(--ramp${half ? 1 : 2}) ${part.toFixed(1)}%, var(--ramp${half ? 0 : 1}))`;
@@ -47,7 +54,7 @@ function colour(fraction) {
 /* A table of all heads, layers as rows: arrow keys move through it, and `show` is told the head that is pointed at. */
 function headGrid(table, layers, heads, show) {
   const grid = { cells: [], focus: 0 }, { cells } = grid;
-  table.createTHead().insertRow().append(element("th", ""), ...Array.from({ length: heads }, (_, head) => element("th", head + 1, { scope: "col" })));
+  table.createTHead().insertRow().append(corner("layer"), ...Array.from({ length: heads }, (_, head) => element("th", head + 1, { scope: "col" })));
   const body = table.createTBody();
   for (let layer = 0; layer < layers; layer += 1) {
     const row = body.insertRow();

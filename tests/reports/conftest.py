@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -405,6 +405,27 @@ def opened(browser: Any) -> Iterator[Any]:
     for page in pages:
         page.close()
     assert not complaints
+
+
+@pytest.fixture(scope="session")
+def serious_faults(browser: Any) -> Callable[[Path], list[str]]:
+    """Returns what axe-core calls serious or critical on a page, light and dark, with everything unfolded."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+
+    def faults(path: Path) -> list[str]:
+        found = []
+        for scheme in ("light", "dark"):
+            page = browser.new_page(color_scheme=scheme)
+            page.goto(path.as_uri())
+            page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+            for fault in axe.Axe().run(page).response["violations"]:
+                if fault["impact"] in ("serious", "critical"):
+                    places = [node["html"][:120] for node in fault["nodes"]]
+                    found.append(f"{scheme}: {fault['id']}: {fault['help']}: {len(places)} of {places[:3]}")
+            page.close()
+        return found
+
+    return faults
 
 
 ROLE = ("dependency", "obj", "dependent->head")

@@ -182,6 +182,13 @@ def test_a_missing_number_is_a_dash_and_never_0(records: list[dict[str, Any]], w
     assert "– %" in shown(html)
 
 
+def test_axe_finds_no_serious_fault_of_accessibility(
+    serious_faults: Callable[[Path], list[str]], records: list[dict[str, Any]], write: Written, tmp_path: Path
+) -> None:
+    write(records)
+    assert serious_faults(tmp_path / "index.html") == []
+
+
 @pytest.mark.slow
 def test_a_browser_draws_every_chart_in_the_colours_of_the_page(
     records: list[dict[str, Any]], write: Written, tmp_path: Path, opened: Any

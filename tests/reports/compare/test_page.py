@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -175,6 +176,10 @@ def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, name:
     (broken / name).write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=re.escape(f"{broken / name}: {said}")):
         write_comparison_page(broken)
+
+
+def test_axe_finds_no_serious_fault_of_accessibility(serious_faults: Callable[[Path], list[str]], folder: Path) -> None:
+    assert serious_faults(folder / "index.html") == []
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 import json
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -269,6 +270,10 @@ def test_what_is_known_of_a_run_is_told(folder: Path):
     assert facts(run).startswith("one and two, 22 November 2026, ")
     assert "commit cccccccc" in facts(run)
     assert facts({**run, "corpora": None, "git_commit": None}).startswith("22 November 2026")
+
+
+def test_axe_finds_no_serious_fault_of_accessibility(serious_faults: Callable[[Path], list[str]], folder: Path) -> None:
+    assert serious_faults(write_findings_page(folder)) == []
 
 
 @pytest.mark.slow

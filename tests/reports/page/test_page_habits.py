@@ -1,7 +1,7 @@
 """What a page does for those who print it, read it on a phone, or move by keyboard."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -101,3 +101,7 @@ def test_text_stands_out_from_the_page_in_light_and_dark(report: Path, dark: boo
         }.items():
             one, other = sorted((luminance(full[name]), luminance(full[ground])), reverse=True)
             assert (one + 0.05) / (other + 0.05) >= least, (name, ground)
+
+
+def test_axe_finds_no_serious_fault_of_accessibility(serious_faults: Callable[[Path], list[str]], report: Path) -> None:
+    assert serious_faults(report / "index.html") == []

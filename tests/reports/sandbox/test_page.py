@@ -307,6 +307,13 @@ def test_what_is_no_record_is_told_in_one_line_and_leaves_the_old_page(tmp_path:
     assert (tmp_path / "index.html").read_text() == "the old one"
 
 
+def test_axe_finds_no_serious_fault_of_accessibility(
+    serious_faults: Callable[[Path], list[str]], record: dict[str, Any], written: Written, tmp_path: Path
+) -> None:
+    written(record)
+    assert serious_faults(tmp_path / "index.html") == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [380, 1280])
 def test_in_a_browser_nothing_but_containers_scrolls_sideways(

@@ -1,5 +1,6 @@
 """The page of one's own texts in a real browser: every choice that it offers, long and hostile texts, panels."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,10 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def texts(page: Any, selector: str) -> list[str]:
     found: list[str] = page.locator(selector).all_text_contents()
     return found
+
+
+def test_axe_finds_no_serious_fault_of_accessibility(serious_faults: Callable[[Path], list[str]], view: Path) -> None:
+    assert serious_faults(view) == []
 
 
 @pytest.mark.parametrize("width", [380, 1280])

@@ -1,5 +1,6 @@
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,10 @@ def row(page: Any, table: str, index: int) -> list[str]:
 
 def numbers(texts: list[str]) -> list[float]:
     return [float(text.replace("−", "-")) for text in texts]
+
+
+def test_axe_finds_no_serious_fault_of_accessibility(serious_faults: Callable[[Path], list[str]], page: Path) -> None:
+    assert serious_faults(page) == []
 
 
 @pytest.mark.slow
