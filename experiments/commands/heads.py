@@ -54,9 +54,10 @@ def view(
     if explain:
         page = _explained(given, models or ["minilm"], explain, word, out)
     else:
-        names = {"models": models or (), "runs": runs or ()}
         with shown() as progress:
-            page = write_text_view(out, given, **names, target=target, maps=maps, progress=progress)
+            page = write_text_view(
+                out, given, models=models or (), runs=runs or (), target=target, maps=maps, progress=progress
+            )
     typer.echo(f"page: {page}")
     if show:
         typer.launch(str(page))
