@@ -14,7 +14,7 @@ from experiments.commands.options import ModelName, corpus_names, model_names
 def view(
     texts: Annotated[
         list[str] | None,
-        typer.Argument(help="Sentences, side by side; words are separated by white space. Default: five."),
+        typer.Argument(help="Sentences, side by side; words are separated by white space. Default: five examples."),
     ] = None,
     models: Annotated[
         list[str] | None,
@@ -31,8 +31,8 @@ def view(
     file: Annotated[str, typer.Option("--file", help="A file with a text, or - for standard input.")] = "",
     target: Annotated[str, typer.Option("--target", help="Text for the decoder of an encoder-decoder.")] = "",
     maps: Annotated[str, typer.Option("--maps", help="weights, norms (each row's shares) or rollout.")] = "weights",
-    explain: Annotated[str, typer.Option(help="LAYER-HEAD, such as 3-5: a page of that head's computation.")] = "",
-    word: Annotated[str, typer.Option(help="Of --explain: the word to follow first, by number from 1 or form.")] = "",
+    explain: Annotated[str, typer.Option(help="LAYER-HEAD, such as 3-5: that head's computation, step by step.")] = "",
+    word: Annotated[str, typer.Option(help="Of --explain: the word to follow first, by number or as written.")] = "",
     out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("view.html"),
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
@@ -67,7 +67,7 @@ def _explained(texts: list[str], models: list[str], head: str, word: str, out: P
     """Write the page of one head's computation on one text."""
     if len(texts) != 1 or len(models) != 1:
         raise typer.BadParameter(
-            f"--explain walks through one text and one --model; {len(texts)} texts and {len(models)} models are given"
+            f"--explain walks through one text and one --model; given are {len(texts)} and {len(models)}"
         )
     with loading():
         from experiments.heads.explain import explain_head

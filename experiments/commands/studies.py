@@ -86,7 +86,7 @@ def reproduce(
     fresh: Annotated[bool, typer.Option("--fresh", help="Measure everything again, also what is done.")] = False,
     controls: Annotated[
         bool,
-        typer.Option("--controls", help="Also random and permuted weights of each model, three seeds each."),
+        typer.Option("--controls", help="Also randomly initialised and permuted weights, three seeds each."),
     ] = False,
     again: Annotated[
         bool, typer.Option("--rejudge", help="Measure nothing: judge the record in --out again by today's rules.")

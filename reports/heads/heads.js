@@ -7,10 +7,10 @@ function everyHead(root) {
   let chosen = null;
 
   const row = (cells, tag) => { const tr = document.createElement("tr"); tr.append(...cells.map((cell) => element(tag, cell))); return tr; };
-  const table = ({ columns, rows }) => {
+  const table = ({ title, columns, rows }) => {
     const made = document.createElement("table"), scroll = document.createElement("div");
     made.className = "data small";
-    Object.assign(scroll, { className: "scroll plain", tabIndex: 0, role: "region", ariaLabel: columns[0] });
+    Object.assign(scroll, { className: "scroll plain", tabIndex: 0, role: "region", ariaLabel: title });
     made.createTHead().append(row(columns, "th"));
     made.createTBody().append(...rows.map((cells) => row(cells, "td")));
     scroll.append(made);

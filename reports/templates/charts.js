@@ -5,7 +5,8 @@ const chartLook = (() => {
   const font = getComputedStyle(document.body).fontFamily, small = { labelFont: font, labelFontSize: 11, labelColor: "var(--muted)", titleFont: font, titleFontSize: 11.5, titleFontWeight: "normal", titleColor: "var(--ink)" };
   return {
     aria: false, background: "transparent", font, padding: 2,
-    mark: { aria: false }, view: { stroke: null },
+    mark: { aria: false },
+    view: { stroke: null },
     axis: { ...small, domain: false, ticks: false, grid: true, gridColor: "var(--line)", labelPadding: 6, titlePadding: 6 },
     axisX: { grid: false, labelOverlap: "greedy", labelFlush: false },
     legend: { ...small, labelColor: "var(--muted)", labelLimit: 340, columnPadding: 14, rowPadding: 3, offset: 10 },

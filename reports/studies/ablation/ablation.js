@@ -11,8 +11,7 @@ function paintCosts(scale, map, cells, said) {
   cells.forEach((cell, i) => {
     const cost = map.cost[i], fraction = cost === null ? 0 : Math.abs(cost) / most;
     fill(cell, cost, cost < 0 ? 0 : fraction, said(i), map.p[i] !== null && map.p[i] < 0.05 && "specialised");
-    if (cost < 0) cell.style.setProperty("--cell", `color-mix(in oklab, var(--wrong) ${(100 * fraction).toFixed(1)}%, var(--ramp0))`);
-    cell.classList.toggle("high", fraction > 0.55);
+    if (cost < 0) cell.style.setProperty("--cell", `color-mix(in oklab, var(--wrong) ${(65 * fraction).toFixed(1)}%, var(--ramp0))`);
     cell.textContent = cost === null ? "–" : compact(cost, most);
   });
   const helps = map.cost.some((cost) => cost < 0);

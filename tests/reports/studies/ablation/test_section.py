@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -183,6 +184,37 @@ def test_chosen_heads_are_told_in_words_on_the_most_telling_measure(
     assert sentence.startswith("grammar, accuracy with attractors: without the 2 heads")
     assert said in sentence
     assert "the model loses 12.3 percentage points (way: zero)" in sentence
+
+
+CONTRAST_OF_CELLS = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const luminance = (colour) => {
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map((value) => value / 255)
+      .map((value) => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const root = document.querySelector("[data-costs]"), row = root.querySelector("table.grid").tBodies[0].rows[0];
+  const cost = Array.from({ length: 201 }, (_, i) => (i - 100) / 100), cells = cost.map(() => row.insertCell());
+  paintCosts(root.querySelector(".scale"), { cost, p: cost.map(() => null), unit: "" }, cells, String);
+  return cells.map((cell) => {
+    const { color, backgroundColor } = getComputedStyle(cell);
+    const [dark, light] = [color, backgroundColor].map(luminance).sort((one, other) => one - other);
+    return (light + 0.05) / (dark + 0.05);
+  });
+}"""
+"The contrast of numbers and their cells, of costs from -1 to 1 as the page paints them."
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_number_stands_out_from_the_colour_of_its_cell(browser: Any, folder: Path, scheme: str) -> None:
+    page = browser.new_page(color_scheme=scheme)
+    page.goto((folder / "report" / "index.html").as_uri())
+    contrast = page.evaluate(CONTRAST_OF_CELLS)
+    page.close()
+    assert len(set(contrast)) > 100, "the colours differ"
+    assert min(contrast) >= 4.5, "WCAG 2.2, 1.4.3"
 
 
 def test_the_page_has_the_map_the_tables_and_the_figure(folder: Path) -> None:
