@@ -18,3 +18,9 @@ def test_nothing_was_lost_by_a_kill() -> None:
     killed = read()["kills"]
     assert killed["lost"] == killed["left_over"] == killed["failed"] == []
     assert sum(killed["kills"].values()) > 0
+
+
+def test_ten_trainings_with_one_config_gave_the_same_weights() -> None:
+    repeated = read()["same"]
+    assert repeated["trainings"] >= 10
+    assert len(repeated["hashes"]) == 1

@@ -13,13 +13,12 @@ ABOUT = """# What was tried to break it
 
 Commands that try to break headscope write what they tried into [hardness.json](hardness.json), with seed, commit and
 machine. This page is made from it. `make fuzz` goes on where the record ends, readers with the fewest executions first.
-`make same` trains ten times with one config and compares the weights; it is not in the record yet.
 """
 
 
 def page(record: dict[str, Any]) -> str:
     """Return the page of a record."""
-    parts = [fuzz(record["fuzz"]), kills(record["kills"])]
+    parts = [fuzz(record["fuzz"]), kills(record["kills"]), same(record["same"])]
     return "\n".join([ABOUT, *parts])
 
 
@@ -40,6 +39,15 @@ def kills(part: dict[str, Any]) -> str:
     lost = [f"| {name.replace('_', ' ')} | {len(part[name])} |" for name in ("lost", "left_over", "failed")]
     head = "Killed at random moments, then done again: what was lost, hidden files, starts that failed."
     return "\n".join(["## Kills: `make kills`", "", head, "", "| killed | times |", "|---|---:|", *rows, *lost, ""])
+
+
+def same(part: dict[str, Any]) -> str:
+    """Return what came of repeated trainings."""
+    said = (
+        f"{part['trainings']} trainings of `scratch.toml` over {part['steps']} steps with {part['threads']} threads, "
+        f"a process each: {len(part['hashes'])} hash of the last weights and the optimizer's state."
+    )
+    return "\n".join(["## Repeated trainings: `make same`", "", said, ""])
 
 
 if __name__ == "__main__":
