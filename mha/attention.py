@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -35,15 +35,18 @@ def attend(
     scaling: float | None = None,
     dropout: float = 0.0,
     crossed: bool = False,
+    position_bias: Tensor | None = None,
+    softcap: float | None = None,
     **others: Any,
 ) -> tuple[Float[Tensor, "batch query head head_dim"], Float[Tensor, "batch head query key"] | None]:
     """Scaled dot-product attention of all heads, open to whoever watches `module` (Vaswani et al. 2017, equation 1).
 
-    `attention_mask` is added to the scores and broadcasts to [batch, head, query, key]. Keys and values may have fewer
-    heads than queries (grouped). `crossed` says that keys are other pieces than queries; where their numbers differ it
+    `attention_mask` is added to the scores and broadcasts to [batch, head, query, key], and so is `position_bias` (T5;
+    Raffel et al. 2020, section 2.1); `softcap` bounds the scores before (Gemma 2). Keys and values may have fewer heads
+    than queries (grouped). `crossed` says that keys are other pieces than queries; where their numbers differ it
     goes without saying. Without a watcher of scores or pattern the fused kernel runs where it is the faster one, and
     the second result is None. The signature is that of the attention interface of `transformers`; an argument that
-    would change the result and is not implemented here (soft caps, sinks, position biases) raises AttentionError.
+    would change the result and is not implemented here (as sinks) raises AttentionError.
     """
     _refuse_unknown(module, others)
     if attention_mask is not None and not attention_mask.is_floating_point():
@@ -54,28 +57,51 @@ def attend(
     scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
     call = call_of(module, crossed or query.shape[2] != key.shape[2])
     with _in_float32(call, query.device.type) as cast:
-        mask = None if attention_mask is None else cast(attention_mask)
-        output, pattern = _attend(call, cast(query), cast(key), cast(value), mask, scaling, dropout)
+        mask, bias = (None if added is None else cast(added) for added in (attention_mask, position_bias))
+        scored = _Scores(cast(query), cast(key), mask, bias, scaling, softcap)
+        output, pattern = _attend(call, scored, cast(value), dropout)
     return output.transpose(1, 2).contiguous(), pattern
 
 
-def _attend(
-    call: Call, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scaling: float, dropout: float
-) -> tuple[Tensor, Tensor | None]:
+class _Scores(NamedTuple):
+    """What scores are made of: scaling times query times key, within the soft cap, plus bias and mask."""
+
+    query: Tensor
+    key: Tensor
+    mask: Tensor | None
+    bias: Tensor | None
+    scaling: float
+    softcap: float | None
+
+    def explicit(self) -> Tensor:
+        """Return the scores [batch, head, query, key]."""
+        scores = torch.matmul(self.query, self.key.transpose(2, 3)).mul_(self.scaling)
+        if self.softcap is not None:
+            scores = torch.tanh(scores / self.softcap) * self.softcap
+        for added in (self.bias, self.mask):
+            if added is not None:
+                scores.add_(added)
+        return scores
+
+    def fused(self, value: Tensor, dropout: float) -> Tensor:
+        """Return the output of the fused kernel, which makes the scores inside."""
+        mask = self.mask if self.bias is None else self.bias if self.mask is None else self.bias + self.mask
+        return F.scaled_dot_product_attention(self.query, self.key, value, mask, dropout, scale=self.scaling)
+
+
+def _attend(call: Call, scored: _Scores, value: Tensor, dropout: float) -> tuple[Tensor, Tensor | None]:
     """Return the head outputs [batch, head, query, head_dim], and the pattern where a hook watches it or the scores."""
+    mask = scored.mask
     value = call.show("value", value, mask)
     pattern = None
     watched = call.wants("scores", "pattern")
-    if watched or _explicit_is_faster(query, dropout):
-        scores = torch.matmul(query, key.transpose(2, 3)).mul_(scaling)
-        if mask is not None:
-            scores.add_(mask)
-        scores = call.show("scores", scores, mask)
+    if watched or scored.softcap is not None or _explicit_is_faster(scored.query, dropout):
+        scores = call.show("scores", scored.explicit(), mask)
         pattern = F.softmax(scores, dim=-1)  # in half precision too the kernel sums in float32
         pattern = call.show("pattern", pattern, mask)
         output = torch.matmul(drop(pattern, dropout), value)
     else:
-        output = F.scaled_dot_product_attention(query, key, value, mask, dropout, scale=scaling)
+        output = scored.fused(value, dropout)
     output = call.show("head_output", output, mask, value)
     if call.wants("head_write"):
         write = torch.einsum("bhqd,hdm->bhqm", output, call.output_weights())

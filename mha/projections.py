@@ -7,19 +7,21 @@ from typing import Protocol, runtime_checkable
 from torch import Tensor, nn
 
 OUTPUT_PROJECTIONS = {
-    "bert": "../output.dense",
-    "roberta": "../output.dense",
-    "xlm-roberta": "../output.dense",
-    "camembert": "../output.dense",
-    "electra": "../output.dense",
+    **dict.fromkeys(("bert", "roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "electra"), "../output.dense"),
+    **dict.fromkeys(("ernie", "roc_bert", "mobilebert", "xmod", "data2vec-text", "esm"), "../output.dense"),
+    **dict.fromkeys(("roberta-prelayernorm", "bert-generation", "splinter", "layoutlm"), "../output.dense"),
     "distilbert": "out_lin",
-    "albert": "dense",
-    "modernbert": "Wo",
+    **dict.fromkeys(("albert", "gpt_neox", "phi"), "dense"),
+    **dict.fromkeys(("modernbert", "modernbert-decoder"), "Wo"),
     "gpt2": "c_proj",
-    "gpt_neox": "dense",
-    "llama": "o_proj",
-    "qwen2": "o_proj",
-    "bart": "out_proj",
+    **dict.fromkeys(("eurobert", "nomic_bert", "jina_embeddings_v3", "llama", "mistral", "ministral3"), "o_proj"),
+    **dict.fromkeys(
+        ("qwen2", "qwen3", "gemma", "gemma2", "gemma3_text", "phi3", "olmo", "olmo2", "starcoder2"), "o_proj"
+    ),
+    **dict.fromkeys(("smollm3", "stablelm", "cohere", "nemotron", "glm", "granite"), "o_proj"),
+    **dict.fromkeys(("bart", "mbart", "pegasus", "marian", "blenderbot", "blenderbot-small", "m2m_100"), "out_proj"),
+    **dict.fromkeys(("opt", "biogpt"), "out_proj"),
+    **dict.fromkeys(("t5", "mt5", "umt5"), "o"),
 }
 "Where W_O lies, seen from the module that calls attention: an entry an architecture (`config.model_type`)."
 

@@ -154,6 +154,11 @@ def _load(folder: Path, config: dict[str, Any], random_seed: int | None, whole: 
             with nullcontext() if random_seed is None else _drawing:
                 return load_hub_model(str(folder), random_seed=random_seed, whole=whole)
         except Exception as error:  # transformers, safetensors and torch each have errors of their own
+            if "custom code" in str(error):
+                raise ModelError(
+                    f"{folder}: model_type {config.get('model_type')!r} is code in the folder itself, which headscope "
+                    "never runs; docs/architectures.md lists what can be read"
+                ) from error
             raise ModelError(f"{folder}: transformers cannot load it: {str(error).splitlines()[0]}") from error
     encoder = load_encoder(folder)
     return encoder if random_seed is None else _fresh(encoder, random_seed)

@@ -21,7 +21,8 @@ VOCAB = 40
 LENGTHS = (9, 6, 4)
 
 
-def _randomise(model: nn.Module, seed: int = 0) -> None:
+def randomise_weights(model: nn.Module, seed: int = 0) -> None:
+    """Fill a model with weights of standard deviation 0.2, LayerNorm's around 1."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
@@ -32,8 +33,8 @@ def _randomise(model: nn.Module, seed: int = 0) -> None:
 
 @pytest.fixture(scope="session")
 def randomise() -> Callable[..., None]:
-    """Return the function that fills a model with weights of standard deviation 0.2, LayerNorm's around 1."""
-    return _randomise
+    """Return `randomise_weights`."""
+    return randomise_weights
 
 
 @pytest.fixture(scope="session")
@@ -50,7 +51,7 @@ def encoder() -> Encoder:
     """Return an encoder of 3 layers and 4 heads in evaluation mode."""
     config = EncoderConfig(vocab=VOCAB, layers=3, heads=4, model=32, feed_forward=48, positions=24)
     encoder = Encoder(config, pooler=True, lm_head=True).eval()
-    _randomise(encoder)
+    randomise_weights(encoder)
     return encoder
 
 
@@ -88,7 +89,7 @@ def build() -> Callable[..., Encoder]:
         pooler = changes.pop("pooler", "pooler" in FAMILIES[layout].body)
         lm_head = changes.pop("lm_head", True)
         encoder = Encoder(replace(CONFIGS[layout], **changes), pooler=pooler, lm_head=lm_head).eval()
-        _randomise(encoder)
+        randomise_weights(encoder)
         return encoder
 
     return build

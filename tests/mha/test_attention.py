@@ -155,7 +155,21 @@ def test_grouped_keys_serve_neighbouring_query_heads() -> None:
     torch.testing.assert_close(grouped, torch.cat(one_by_one, 2))
 
 
-@pytest.mark.parametrize("name", ["softcap", "s_aux", "position_bias", "something_new"])
+@pytest.mark.parametrize("explicit", [False, True])
+@pytest.mark.parametrize("cap", [None, 0.5])
+def test_a_position_bias_and_a_soft_cap_are_those_of_the_formula(cap: float | None, explicit: bool) -> None:
+    query, key, value = (torch.randn(2, 3, 5, 4, dtype=torch.float64) for _ in range(3))
+    bias, mask = torch.randn(1, 3, 5, 5, dtype=torch.float64), -3.0 * some_mask((2, 5), 5)[:, None, None]
+    scores = torch.einsum("bhqd,bhkd->bhqk", query, key) * 0.7
+    expected = scores if cap is None else cap * torch.tanh(scores / cap)
+    expected = torch.einsum("bhqk,bhkd->bqhd", torch.softmax(expected + bias + mask, -1), value)
+    module = nn.Identity()
+    with watch(module, lambda seen: None, ["pattern"] if explicit else ["value"]):
+        output, _ = attend(module, query, key, value, mask, scaling=0.7, position_bias=bias, softcap=cap)
+    torch.testing.assert_close(output, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["s_aux", "something_new"])
 def test_attend_refuses_by_name_what_it_does_not_know(name: str) -> None:
     x = torch.randn(1, 2, 3, 4)
     with pytest.raises(AttentionError, match=f"Identity passes '{name}' to its attention"):

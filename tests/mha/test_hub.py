@@ -14,50 +14,14 @@ from torch import Tensor
 from mha.causal.interventions import Ablate, intervene
 from mha.hooks import HookError, record, watch
 from mha.hub import load_hub_model
-from mha.projections import OUTPUT_PROJECTIONS
 from mha.watches import SITES, Seen, call_of, is_cross_attention
+from tests.mha.architectures import config
 
-SIZES: dict[str, Any] = {
-    "vocab_size": 40,
-    "hidden_size": 32,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 4,
-    "intermediate_size": 48,
-    "max_position_embeddings": 24,
-    "pad_token_id": 0,
-    "bos_token_id": 2,
-    "eos_token_id": 3,
-}
-DISTIL = {"vocab_size": 40, "dim": 32, "n_layers": 3, "n_heads": 4, "hidden_dim": 48, "max_position_embeddings": 24}
-GPT2 = {"vocab_size": 40, "n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": 24}
-SPECIAL = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}
-LOCAL = {"local_attention": 4, "global_attn_every_n_layers": 3, "cls_token_id": 2, "sep_token_id": 3}
-BART = {
-    **{"vocab_size": 40, "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "max_position_embeddings": 24},
-    **{"encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_ffn_dim": 48, "decoder_ffn_dim": 48},
-    **{"decoder_start_token_id": 3, "forced_eos_token_id": 3, **SPECIAL},
-}
-
-CONFIGS: dict[str, Callable[[], hub.PreTrainedConfig]] = {
-    "bert": lambda: hub.BertConfig(**SIZES),
-    "roberta": lambda: hub.RobertaConfig(**SIZES),
-    "xlm-roberta": lambda: hub.XLMRobertaConfig(**SIZES),
-    "camembert": lambda: hub.CamembertConfig(**SIZES),
-    "electra": lambda: hub.ElectraConfig(**SIZES, embedding_size=16),
-    "distilbert": lambda: hub.DistilBertConfig(**DISTIL),
-    "albert": lambda: hub.AlbertConfig(**SIZES, embedding_size=16),
-    "modernbert": lambda: hub.ModernBertConfig(**SIZES, **LOCAL),
-    "gpt2": lambda: hub.GPT2Config(**GPT2, **SPECIAL),
-    "gpt_neox": lambda: hub.GPTNeoXConfig(**SIZES),
-    "llama": lambda: hub.LlamaConfig(**SIZES, num_key_value_heads=2),
-    "qwen2": lambda: hub.Qwen2Config(**SIZES, num_key_value_heads=2),
-    "bart": lambda: hub.BartConfig(**BART),
-}
-PRIVATE: dict[str, Callable[[], hub.PreTrainedConfig]] = {
-    "MPNetModel": lambda: hub.MPNetConfig(**SIZES),
-    "DebertaModel": lambda: hub.DebertaConfig(**SIZES),
-    "DebertaV2Model": lambda: hub.DebertaV2Config(**SIZES),
-}
+CONFIGS = (
+    *("bert", "roberta", "xlm-roberta", "camembert", "electra", "distilbert", "albert", "modernbert"),
+    *("gpt2", "gpt_neox", "llama", "qwen2", "bart"),
+)
+PRIVATE = {"MPNetModel": "mpnet", "DebertaModel": "deberta", "DebertaV2Model": "deberta-v2"}
 MADE: dict[str, Path] = {}
 
 
@@ -66,7 +30,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: Any, randomise: Cal
     """Return the folder of a tiny model, made once an architecture."""
     kind = request.param
     if kind not in MADE:
-        model = hub.AutoModel.from_config(CONFIGS[kind]())
+        model = hub.AutoModel.from_config(config(kind))
         randomise(model)
         MADE[kind] = tmp_path_factory.mktemp(kind)
         model.save_pretrained(MADE[kind])
@@ -174,7 +138,7 @@ def writes(model: Any, inputs: dict[str, Tensor]) -> tuple[list[Tensor], list[Te
     return written, [write.sum(1) + b for write, b in zip(seen["head_write"], bias, strict=True)]
 
 
-@pytest.mark.parametrize("folder", OUTPUT_PROJECTIONS, indirect=True)
+@pytest.mark.parametrize("folder", WRITERS, indirect=True)
 def test_what_the_heads_write_sums_to_the_output_of_attention(model: Any, inputs: dict[str, Tensor]) -> None:
     written, summed = writes(model, inputs)
     assert len(written) == len(summed) >= 2
@@ -182,7 +146,7 @@ def test_what_the_heads_write_sums_to_the_output_of_attention(model: Any, inputs
         torch.testing.assert_close(total, output.view_as(total), rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("folder", OUTPUT_PROJECTIONS, indirect=True)
+@pytest.mark.parametrize("folder", WRITERS, indirect=True)
 def test_norms_are_those_of_vectors_behind_the_W_O_of_their_head(model: Any, inputs: dict[str, Tensor]) -> None:
     lengths: list[tuple[Tensor, Tensor]] = []
 
@@ -257,7 +221,7 @@ def test_usual_names_of_cross_attention_are_known_and_no_others() -> None:
 
 @pytest.mark.parametrize("name", PRIVATE)
 def test_a_model_with_attention_code_of_its_own_is_refused(name: str, inputs: dict[str, Tensor]) -> None:
-    model = hub.AutoModel.from_config(PRIVATE[name]()).eval()
+    model = hub.AutoModel.from_config(config(PRIVATE[name])).eval()
     own = model.config._attn_implementation
     with pytest.raises(HookError, match=f"{name} keeps attention code of its own, .*its heads cannot be seen"):
         record(model).__enter__()
@@ -266,12 +230,12 @@ def test_a_model_with_attention_code_of_its_own_is_refused(name: str, inputs: di
     assert not model._forward_hooks
 
 
-def test_the_position_bias_of_T5_is_refused(inputs: dict[str, Tensor]) -> None:
-    config = hub.T5Config(vocab_size=40, d_model=16, d_kv=4, d_ff=32, num_layers=2, num_heads=4)
-    model = hub.T5EncoderModel(config).eval()
-    with pytest.raises(ValueError, match="T5Attention passes 'position_bias' to its attention"), record(model):
+def test_attention_sinks_of_its_own_are_refused(inputs: dict[str, Tensor]) -> None:
+    model = hub.AutoModel.from_config(config("gpt_oss")).eval()
+    own = model.config._attn_implementation
+    with pytest.raises(ValueError, match="GptOssAttention passes 's_aux' to its attention"), record(model):
         model(**inputs)
-    assert model.config._attn_implementation == "sdpa"
+    assert model.config._attn_implementation == own
 
 
 @pytest.mark.parametrize("own", ["eager", "sdpa"])

@@ -305,6 +305,13 @@ def test_a_vocabulary_in_plain_text_is_enough_for_a_tokenizer(folder: Path) -> N
     assert pieces.word.tolist() == expected.word.tolist()
 
 
+def test_an_architecture_whose_code_lies_in_the_folder_is_refused_by_name(folder: Path) -> None:
+    code = {"AutoConfig": "configuration.NeoBERTConfig", "AutoModel": "model.NeoBERT"}
+    (folder / "config.json").write_text(json.dumps({"model_type": "neobert", "auto_map": code}), encoding="utf-8")
+    with pytest.raises(ModelError, match=r"'neobert' is code in the folder itself, which headscope never runs; docs/arch"):
+        load_model(str(folder))
+
+
 def test_half_precision_checkpoints_are_scored_in_float32(tmp_path: Path) -> None:
     from transformers import LlamaConfig, LlamaModel
 

@@ -9,7 +9,6 @@ import torch
 import transformers as hub
 
 from mha import SEP, Encoder, ModelError, align, collate, export_encoder, load_model, merge
-from mha.attention import AttentionError
 from mha.pieces import Pieces
 from mha.reading.cross_attention import KINDS, cross_maps, decoder_input, has_decoder
 from tests.mha.decoders import BART, SIZES, save_model
@@ -23,16 +22,26 @@ def bart(tmp_path_factory: pytest.TempPathFactory) -> str:
     return save_model(tmp_path_factory.mktemp("bart"), hub.BartConfig(**SIZES, **BART))
 
 
-def test_the_maps_of_each_kind_are_those_of_transformers(bart: str) -> None:
-    model = load_model(bart, whole=True)
+@pytest.fixture(scope="module")
+def t5(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the folder of a tiny encoder-decoder with position biases."""
+    sizes = {"d_model": 16, "d_kv": 4, "d_ff": 32, "num_layers": 2, "num_decoder_layers": 3, "num_heads": 4}
+    return save_model(tmp_path_factory.mktemp("t5"), hub.T5Config(**SIZES, **sizes, decoder_start_token_id=3))
+
+
+@pytest.mark.parametrize("kind_of_model", ["bart", "t5"])
+def test_the_maps_of_each_kind_are_those_of_transformers(kind_of_model: str, request: pytest.FixtureRequest) -> None:
+    folder = request.getfixturevalue(kind_of_model)
+    model = load_model(folder, whole=True)
     source, target = align(model.tokenizer, [SOURCE, TARGET])
     found = cross_maps(model, source, told := decoder_input(model, target))
-    alone = hub.AutoModel.from_pretrained(bart, attn_implementation="eager").eval()
+    alone = hub.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
     ids = (torch.from_numpy(pieces.ids).long()[None] for pieces in (source, told))
     expected = alone(**dict(zip(("input_ids", "decoder_input_ids"), ids, strict=True)), output_attentions=True)
     theirs = (expected.encoder_attentions, expected.decoder_attentions, expected.cross_attentions)
     for kind, patterns, shape in zip(KINDS, theirs, [(4, 7, 7), (2, 4, 4), (2, 4, 7)], strict=True):
-        assert [tuple(pattern.shape[1:]) for pattern in found[kind]] == [shape] * len(patterns)
+        heads = 4 if kind_of_model == "t5" else shape[0]
+        assert [tuple(pattern.shape[1:]) for pattern in found[kind]] == [(heads, *shape[1:])] * len(patterns)
         for ours, their in zip(found[kind], patterns, strict=True):
             torch.testing.assert_close(ours, their, rtol=0, atol=1e-6)
     assert bool((torch.stack(found["decoder"]).triu(1) == 0).all())
@@ -97,11 +106,3 @@ def test_what_has_no_decoder_or_cannot_be_followed_is_refused(
     (tmp_path / "tokenizer.json").write_bytes((Path(bart) / "tokenizer.json").read_bytes())
     with pytest.raises(ModelError, match="is a bert, which has no decoder that could read a target"):
         decoder_input(load_model(str(tmp_path), whole=True), target)
-
-
-def test_the_position_bias_of_T5_is_refused_by_name(tmp_path: Path) -> None:
-    sizes = {"d_model": 16, "d_kv": 4, "d_ff": 32, "num_layers": 2, "num_heads": 4, "decoder_start_token_id": 0}
-    model = load_model(save_model(tmp_path, hub.T5Config(**SIZES, **sizes)), whole=True)
-    source, target = align(model.tokenizer, [SOURCE, TARGET])
-    with pytest.raises(AttentionError, match="T5Attention passes 'position_bias' to its attention"):
-        cross_maps(model, source, decoder_input(model, target))
