@@ -12,7 +12,7 @@ import pandas as pd
 
 from reports.biographies.agreement import AgreementHeads, agreement
 from reports.biographies.curves import QUESTION, drawn_curves, progress, slider_view
-from reports.biographies.text_tables import MATCHED, NARROWS, SHOWN
+from reports.biographies.text_tables import LIFE_SHOWN, MATCHED, NARROWS, SHOWN
 from reports.formats import MISSING, count, percent
 from reports.run.folder import RunFolder
 from reports.scores.verdicts import RunThresholds
@@ -24,6 +24,11 @@ ALL_SEEDS: Final = -1
 MOST_CURVES: Final = 8
 "Roles whose curves are drawn."
 
+PAIRS: Final = (
+    "Only minimal pairs with attractors in the first corpus count (all its pairs, where it counts no attractors)."
+)
+"Which pairs the behaviour of a checkpoint is measured on."
+
 LIFE: Final[Mapping[str, str]] = {
     "commits": "holds a role at the end, and never held another",
     "changes": "holds a role at the end, and held another one before",
@@ -31,7 +36,7 @@ LIFE: Final[Mapping[str, str]] = {
     "loses": "held a role, but has no role at the end",
     "never": "never held a role",
 }
-"Name -> definition, in the order of a page."
+"Name in the tables of a run -> definition, in the order of a page."
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,7 @@ class ClassTrajectory:
     """What became of the heads of one class."""
 
     life: str
+    "As the tables of a run have it; LIFE_SHOWN has its name for readers."
     meaning: str
     heads: int
     names: tuple[str, ...]
@@ -161,9 +167,10 @@ class HeadBiographies:
         found = (
             f"{count(len(self.onsets))} of {count(self.asked)} roles had an onset, the first “{first.label}” "
             f"(step {count(round(first.onset))}, interval {first.interval}), the last “{last.label}” "
-            f"(step {count(round(last.onset))}, interval {last.interval})."
+            f"(step {count(round(last.onset))}, interval {last.interval}). The interval excludes “never” in "
+            f"{count(sum(math.isfinite(onset.high) for onset in self.onsets))} of {count(len(self.onsets))}."
         )
-        lives = ", ".join(f"{course.life} {course.heads}" for course in self.courses)
+        lives = ", ".join(f"{LIFE_SHOWN[course.life]} ({course.heads})" for course in self.courses)
         return tuple(
             part for part in (scope, found, self.order, f"Trajectories of heads: {lives}.", self.behaviour) if part
         )
@@ -175,13 +182,13 @@ def head_biographies(run: RunFolder, rule: RunThresholds) -> HeadBiographies | N
     if tables is None:
         return None
     scores, all_onsets = tables["biographies"], tables["biography_onsets"]
-    seeds = tuple(sorted(scores["seed"].unique().tolist()))
+    seeds, steps = (tuple(sorted(scores[column].unique().tolist())) for column in ("seed", "step"))
     told = all_onsets[(all_onsets["seed"] == (ALL_SEEDS if len(seeds) > 1 else seeds[0])) & all_onsets["role"]]
     onsets = tuple(_onsets(told, tables, seeds))
     slider, left_out = slider_view(scores, told)
     return HeadBiographies(
         seeds=seeds,
-        steps=tuple(sorted(scores["step"].unique().tolist())),
+        steps=steps,
         onsets=onsets,
         asked=told.groupby(["probe", "label"]).ngroups,
         agreement=agreement(tables, rule.margin),
@@ -189,7 +196,7 @@ def head_biographies(run: RunFolder, rule: RunThresholds) -> HeadBiographies | N
         narrowed=tuple(_names(tables["biography_lives"].query("narrows"), several=len(seeds) > 1)),
         lives=_lives(tables["biography_lives"]),
         matched=tuple(_matched(tables.get("biography_matches"))),
-        order=_order(tables["biography_order"]),
+        order=_order(tables["biography_order"], steps),
         behaviour=_behaviour(tables["biography_steps"]),
         curves=drawn_curves(tables["biography_curves"], _to_draw(onsets, all_onsets)),
         progress=progress(tables),
@@ -204,7 +211,7 @@ def _behaviour(steps: pd.DataFrame) -> str:
     if last.empty:
         return ""
     told = ", ".join(f"{percent(value)} % (seed {seed})" for seed, value in last.items())
-    return f"Behaviour at the last checkpoint: {told}."
+    return f"Behaviour at the last checkpoint: {told}. {PAIRS}"
 
 
 def _onsets(told: pd.DataFrame, tables: Mapping[str, pd.DataFrame], seeds: tuple[int, ...]) -> Iterator[Onset]:
@@ -250,17 +257,29 @@ def _matched(matches: pd.DataFrame | None) -> Iterator[MatchedHeads]:
             yield MatchedHeads(what=what, pairs=len(rows), **means)
 
 
-def _order(order: pd.DataFrame) -> str:
-    """Say which kind of roles came first, for every two kinds."""
+def _order(order: pd.DataFrame, steps: tuple[int, ...]) -> str:
+    """Return which kind of roles has the earlier median onset, for every two kinds; `steps` are the checkpoints."""
     said = []
     for row in order[order["what"] == "kind"].to_dict("records"):
         share = f"in {percent(row['share'])} % of resamples"
-        one, other = (count(round(row[f"{who}_onset"])) for who in ("one", "other"))
+        onsets = [float(row[f"{who}_onset"]) for who in ("one", "other")]
+        one, other = (count(round(onset)) for onset in onsets)
         said.append(
-            f"Half of the {row['one']} roles had come by step {one}, half of the {row['other']} ones by step {other}; "
-            f"{row['one']} came first {share} (ties count half)."
+            f"Of the roles with an onset, the median {row['one']} onset is step {one}, the median {row['other']} one "
+            f"step {other}; the {row['one']} one is earlier {share} (ties count half).{_interpolated(onsets, steps)}"
         )
     return " ".join(said)
+
+
+def _interpolated(onsets: list[float], steps: tuple[int, ...]) -> str:
+    """Return that two onsets lie between the same two checkpoints; "" where they do not."""
+    one, other = np.searchsorted(steps, onsets)
+    if one != other or not 0 < one < len(steps):
+        return ""
+    return (
+        f" Both lie between the checkpoints {count(steps[one - 1])} and {count(steps[one])}, so their order rests on "
+        "interpolation."
+    )
 
 
 def _to_draw(onsets: tuple[Onset, ...], every: pd.DataFrame) -> list[tuple[str, str, str]]:

@@ -24,6 +24,15 @@ MATCHED: Final[Mapping[str, str]] = {
 }
 "Kind of a pair -> what it is."
 
+LIFE_SHOWN: Final[Mapping[str, str]] = {
+    "commits": "keeps one role",
+    "changes": "switches role",
+    "wavers": "unsettled",
+    "loses": "loses its role",
+    "never": "no role",
+    "narrows": "narrows",
+}
+"Trajectory of a head in the tables of a run -> its name for readers."
 
 SCORED, CAME, LIVED, PAIRED = (
     TABLES[name] for name in (MAIN, "biography_onsets", "biography_lives", "biography_matches")
@@ -35,14 +44,20 @@ ONSETS: Final = (
     CAME["onset"].shown("Onset, step", "rising", look="strong"),
     TextColumn("Interval", lambda row: row.interval, tip="95 % interval of the onset."),
     TextColumn("Between checkpoints", lambda row: Cell(row.between, sort=float(row.by))),
-    TextColumn("Before the next, %", lambda row: percent(row.before_next)),
+    TextColumn(
+        "Earlier than the next row, %",
+        lambda row: percent(row.before_next),
+        tip="Share of resamples in which the onset is earlier than that of the next row, ties half.",
+    ),
     TextColumn("Seeds with an onset", lambda row: f"{row.found} of {row.seeds}"),
-    CAME["sure"].shown("Resamples with one, %"),
-    CAME["first_margin"].shown("Margin at first"),
-    CAME["peak_margin"].shown("at its peak"),
-    CAME["peak_step"].shown("Step of the peak"),
-    CAME["last_margin"].shown("at last"),
-    TextColumn("Best head at the peak", lambda row: ", ".join(row.heads), "text", "head"),
+    CAME["sure"].shown("Resamples with an onset, %"),
+    CAME["first_margin"].shown("Margin at the first checkpoint"),
+    CAME["peak_margin"].shown("Largest margin"),
+    CAME["peak_step"].shown("Step of the largest margin"),
+    CAME["last_margin"].shown("Margin at the last checkpoint"),
+    TextColumn(
+        "Best head at the largest margin", lambda row: ", ".join(row.heads), "text", "head", tip="One for each seed."
+    ),
     CAME["n"].shown(),
 )
 
@@ -79,11 +94,15 @@ def _named(names: Sequence[str]) -> Cell:
 
 
 COURSES: Final = (
-    TextColumn("Life", lambda course: course.life, "row"),
+    TextColumn("Trajectory", lambda course: LIFE_SHOWN[course.life], "row"),
     TextColumn("Heads", lambda course: count(course.heads), look="strong"),
     TextColumn("The head ...", lambda course: course.meaning, "text", "wrapping"),
-    TextColumn("Which (role)", lambda course: _named(course.names), "text", "wrapping muted"),
+    TextColumn("Heads (role)", lambda course: _named(course.names), "text", "wrapping muted"),
 )
+
+
+def _trajectory(row: Mapping[str, Any]) -> str:
+    return f"{LIFE_SHOWN[row['life']]}{', narrows' * bool(row['narrows'])}"
 
 
 def _since(row: Mapping[str, Any]) -> Cell:
@@ -93,11 +112,11 @@ def _since(row: Mapping[str, Any]) -> Cell:
 LIVES: Final = LIVED.text_columns(
     "seed",
     LIVED["name"].shown("Head", look="head"),
-    LIVED["life"].shown(write=lambda row: f"{row['life']}{', narrows' * bool(row['narrows'])}"),
+    LIVED["life"].shown("Trajectory", write=_trajectory, tip="What became of the head."),
     *("first_role", "last_role"),
     LIVED["since"].shown("Since step", write=_since),
-    LIVED["widest"].shown("Most effective roles"),
-    LIVED["last_effective"].shown("at last"),
+    LIVED["widest"].shown("Effective roles, maximum"),
+    LIVED["last_effective"].shown("Effective roles, last checkpoint"),
 )
 
 MATCHES: Final = (

@@ -78,9 +78,19 @@ class Diagram:
         """The strongest arc of every asked word in plain text, for readers who do not see the drawing."""
         best: dict[int, DrawnArc] = {}
         for arc in self.arcs:
-            if arc.kind != "other" and arc.weight > (best[arc.query].weight if arc.query in best else -1):
-                best[arc.query] = arc
+            word = getattr(arc, scored_end(self.variant))
+            if arc.kind != "other" and arc.weight > (best[word].weight if word in best else -1):
+                best[word] = arc
         return tuple(arc.title for _, arc in sorted(best.items()))
+
+
+def scored_end(variant: str) -> str:
+    """Return which end of an arc is the scored word: "key" where it is the word that is attended to.
+
+    >>> scored_end("dependent->head"), scored_end("head<-dependent"), scored_end("preceding mention heads by column")
+    ('query', 'key', 'key')
+    """
+    return "key" if "<-" in variant or " by column" in variant else "query"
 
 
 def diagrams(examples: pd.DataFrame, best: Sequence[BestHead], heads: int, each: int = 2) -> list[Diagram]:
@@ -101,8 +111,9 @@ def diagram(arcs: pd.DataFrame) -> Diagram:
     """Lay out the arcs of one sentence and one head (rows of examples.parquet that share `example`)."""
     first = arcs.iloc[0]
     words = [str(word) for word in first["words"]]
-    shown = _shown_arcs(arcs)
-    tokens, places = _place(words, shown)
+    scored = scored_end(str(first["variant"]))
+    shown = _shown_arcs(arcs, scored)
+    tokens, places = _place(words, shown, scored)
     drawable = shown[shown["query"].isin(places) & shown["key"].isin(places)].sort_values("weight", kind="stable")
     base = 14 + max((_rise(places[query], places[key]) for query, key in _ends(drawable)), default=20.0)
     columns = (drawable[column].tolist() for column in ("query", "key", "weight", "asked", "gold"))
@@ -125,9 +136,9 @@ def diagram(arcs: pd.DataFrame) -> Diagram:
     )
 
 
-def _shown_arcs(arcs: pd.DataFrame) -> pd.DataFrame:
+def _shown_arcs(arcs: pd.DataFrame, scored: str) -> pd.DataFrame:
     """Leave out the faint second and third answers that are not right."""
-    strongest = arcs["weight"] == arcs.groupby(["query", "asked"])["weight"].transform("max")
+    strongest = arcs["weight"] == arcs.groupby([scored, "asked"])["weight"].transform("max")
     return arcs[strongest | (arcs["asked"] & (arcs["gold"] | (arcs["weight"] >= FAINT)))]
 
 
@@ -136,9 +147,9 @@ def _ends(arcs: pd.DataFrame) -> list[tuple[int, int]]:
     return list(zip(arcs["query"].tolist(), arcs["key"].tolist(), strict=True))
 
 
-def _place(words: list[str], arcs: pd.DataFrame) -> tuple[list[Token], dict[int, float]]:
+def _place(words: list[str], arcs: pd.DataFrame, scored: str) -> tuple[list[Token], dict[int, float]]:
     """Put [CLS], the words and [SEP] in a row; return the tokens and the centre of every index that is shown."""
-    asked = set(arcs.loc[arcs["asked"], "query"].tolist())
+    asked = set(arcs.loc[arcs["asked"], scored].tolist())
     near = {index for pair in _ends(arcs[arcs["asked"]]) for index in pair if index >= 0}
     kept = [i for i in range(len(words)) if len(words) <= SHOW_ALL or any(abs(i - end) <= 2 for end in near)]
     tokens, places, x = [], {}, _PAD

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from reports.biographies.text_tables import LIFE_SHOWN
 from reports.formats import MISSING, decimal, minus, percent, signed, signed_interval
 from reports.heads.card_parts import MOST, CardPart, CardSource
 
@@ -93,8 +94,9 @@ def biography(source: CardSource, name: str) -> CardPart | None:
     if table is None:
         return None
     rows = table[table["name"] == name].to_dict("records")
-    columns = ("seed", "life", "first role", "last role")
+    columns = ("seed", "trajectory", "first role", "last role")
     cells = tuple(
-        (str(row["seed"]), str(row["life"]), row["first_role"] or MISSING, row["last_role"] or MISSING) for row in rows
+        (str(row["seed"]), LIFE_SHOWN[row["life"]], row["first_role"] or MISSING, row["last_role"] or MISSING)
+        for row in rows
     )
     return CardPart("Training trajectory", (), columns, cells) if cells else None

@@ -124,7 +124,7 @@ def _role(row: Mapping[object, object]) -> tuple[str, ...]:
         *(percent(numbers["accuracy"]), interval(numbers["ci_low"], numbers["ci_high"])),
         f"{percent(numbers['baseline_accuracy'])} ({shown_baseline(str(row['baseline']))})",
         *(signed(numbers["margin"]), signed_interval(numbers["margin_low"], numbers["margin_high"])),
-        grade_name(int(str(row["grade"]))) + (", selected" if row["selected"] else ""),
+        grade_name(int(str(row["grade"])), str(row["probe"])) + (", selected" if row["selected"] else ""),
     )
 
 

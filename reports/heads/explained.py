@@ -50,9 +50,21 @@ class ExplainedHeads:
 
     @property
     def median(self) -> str:
-        """What the roles of the median head explain, in a sentence; "" where that is not known."""
+        """How many heads have a role between words, and what the roles of the median one explain; "" if not known.
+
+        Attention is nowhere 0, so such a role explains more than 0.
+        """
         if self.rows.empty or self.rows["explained"].isna().all():
             return ""
-        own, random = (float(self.rows[name].median()) for name in ("explained", "explained_random"))
-        beside = f", {percent(random)} % with randomly initialised weights" if random == random else ""
-        return f"The median head's roles explain {percent(own)} % of its attention between words{beside}."
+        related = self.rows[self.rows["explained"] > 0]
+        scope = f"{self.rows['scope'].iloc[0]}s"
+        having = f"{len(related)} of {len(self.rows)} heads {'has' if len(related) == 1 else 'have'} a role"
+        heads = f"{having} between words in {scope} (position included)"
+        if related.empty:
+            return f"{heads}."
+        own, random = (float(related[name].median()) for name in ("explained", "explained_random"))
+        beside = f" (randomly initialised weights: {percent(random)} %)" if random == random else ""
+        return (
+            f"{heads}; in the median one of them its roles explain {percent(own)} % of its attention between words"
+            f"{beside}."
+        )

@@ -57,7 +57,7 @@ class HeadGrid:
     "Of every probe, then of each by itself where there are several."
     cards: HeadCards
     explained: str
-    "What the roles of the median head explain, in a sentence; empty where that was not measured."
+    "How many heads have a role between words, and what it explains; empty where that was not measured."
 
     @property
     def rows(self) -> list[list[str]]:
@@ -113,5 +113,9 @@ def _said(name: str, row: Mapping[Any, Any] | None) -> str:
         f"{margin} over {shown_baseline(row['baseline'])}",
         f"n {count(int(row['n']))}",
     )
-    role = f"{grade_name(int(row['grade']))} in {about}" if row["grade"] else f"no role; nearest to one in {about}"
+    role = (
+        f"{grade_name(int(row['grade']), row['probe'])} in {about}"
+        if row["grade"]
+        else f"no role; nearest to one in {about}"
+    )
     return " · ".join([f"Head {name}: {role}", *numbers])

@@ -16,8 +16,8 @@ TOLD: Final = 3
 
 UNMEASURED: Final = (
     "This run did not measure causal effects. A head that attends to the correct word need not be used by the model; "
-    'only ablation can test that. The table [ablation] of a config asks for it: behaviours = ["embedding"] for any '
-    'model, ["loss", "grammar"] for one that predicts masked words.'
+    "only ablation can test that. Set [ablation] behaviours in the config to measure them: "
+    '["embedding"] for any model, ["loss", "grammar"] for one that predicts masked words.'
 )
 
 

@@ -100,13 +100,13 @@ def _training(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _corpora(record: RunRecord) -> Iterator[str]:
-    for split, verb in (("select", "chosen"), ("report", "reported")):
+    for split, verb, held_out in (("select", "selected", ""), ("report", "evaluated", "held out; ")):
         corpus = record.corpus(split)
         if corpus != CorpusFacts():
             units = {"documents": corpus.documents, "sentences": corpus.sentences, "words": corpus.words}
             sizes = [f"{count(size)} {unit}" for unit, size in units.items() if size is not None]
             prints = f"; fingerprint {corpus.fingerprint}" if corpus.fingerprint else ""
-            yield f"Heads were {verb} on {corpus.name} ({', '.join(sizes)}{prints})."
+            yield f"Heads were {verb} on {corpus.name} ({held_out}{', '.join(sizes)}{prints})."
     if record.dropped is not None:
         number = sum(one.count for one in record.dropped)
         yield f"{count(number)} items were dropped, each for a counted reason." if number else "Nothing was dropped."
@@ -193,13 +193,14 @@ def _intervals(config: Mapping[str, Any]) -> Iterator[str]:
 def _tests(verdicts: Verdicts) -> Iterator[str]:
     margin = points(verdicts.rule.margin)
     yield (
-        f"That a head leads a baseline by more than {margin} points was tested with the same regression, one-sided, "
-        "with t less its skewness (Hall 1992); against several baselines the largest p counts (Berger 1982). p was "
-        "corrected over the heads of a label (Holm 1979) and over the labels of the run by Benjamini and Yekutieli "
-        "2001, heads being held to the selected share (Benjamini and Bogomolov 2014). It is no smaller than the "
-        "chance that as few documents lack all of those in which the head fails, were there as many as would bring "
-        f"its lead down to the margin. A head has a grade where this p is below {verdicts.rule.alpha:g} on the report "
-        f"split: 1 {GRADES[1]}, 2 {GRADES[2]}, 3 {GRADES[3]}, tested in this order."
+        f"That a head leads a baseline by more than {margin} points was tested by a one-sided t test from the "
+        "same regression, with Hall's (1992) correction for skewness; against several baselines the largest p counts "
+        "(Berger 1982). p was corrected over the heads of a label (Holm 1979) and over the labels of the run by "
+        "Benjamini and Yekutieli 2001, heads being held to the selected share (Benjamini and Bogomolov 2014). The "
+        "adjusted p has a floor: the probability that a sample of so many documents (effective number) has no document "
+        "in which the head fails, if just enough of them existed to reduce its lead to the margin. A head has a grade "
+        f"where the adjusted p is below {verdicts.rule.alpha:g} on the report split: 1 {GRADES[1]}, 2 {GRADES[2]}, "
+        f"3 {GRADES[3]}, tested in this order."
     )
     yield (
         "The verdict on a label and direction is yes where some head has a grade, no where the upper 95 % bound of "

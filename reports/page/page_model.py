@@ -130,8 +130,9 @@ class Contents:
                 "as well. Controls are asked for in the config’s table [controls]."
             )
         return (
-            f"A head with a grade outperforms all of these. Controls of this run: {names}. A control is represented by "
-            "a head that is selected with the report split in view, which favours it."
+            "A head of grade 1 outperforms all of these but the rules of grammar, which belong to grade 3. Controls of "
+            f"this run: {names}. A control is represented by a head that is selected with the report split in view, "
+            "which favours it."
         )
 
     @property

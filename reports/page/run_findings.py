@@ -68,10 +68,13 @@ def run_findings(run: RunFolder) -> RunFindings | None:
     ]
     counts = found.counts[model]
     numbers = ", ".join(f"{count(counts[verdict])} {verdict}" for verdict in VERDICTS if counts[verdict])
+    lacking = len(found.counted) - sum(counts.values())
+    nothing = f", {count(lacking)} without a record" if lacking else ""
     said = (
-        f"These weights ({model}) were tested on {count(len(found.counted))} findings of {count(len(found.papers))} "
-        f"papers, on corpora that may differ from this run's: {numbers}. The numbers, rules and runs behind them are "
-        "on the page of all findings, reports/published/findings; 'headscope reproduce' measures them again."
+        f"Of {count(len(found.counted))} counted findings of {count(len(found.papers))} papers these weights ({model}) "
+        f"have {numbers}{nothing}; corpora may differ from this run's. The table has findings that are not counted, "
+        "too, as repeats of one number. The numbers, rules and runs behind them are on the page of all findings, "
+        "reports/published/findings; 'headscope reproduce' measures them again."
     )
     return RunFindings(said, sorted(told, key=lambda one: VERDICTS.index(one["verdict_of_finding"])))
 

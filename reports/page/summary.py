@@ -11,12 +11,21 @@ from markupsafe import Markup
 
 from reports.formats import count, p_value, percent, points, signed, signed_interval
 from reports.page.effects_in_words import UNMEASURED, lost_without, mattering
-from reports.run.record import RunRecord
+from reports.run.record import ModelFacts, RunRecord
 from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, BestHead
 from reports.scores.plain_names import guess, task
 from reports.scores.summary import Best, Summary, corpus_name
 from reports.scores.verdicts import Verdicts
 from reports.tables.sparks import rivals_drawn, spark
+
+WEIGHTS: Final = {
+    "pretrained": "pretrained weights",
+    "random": "randomly initialised weights",
+    "shuffled": "permuted weights",
+    "train": "weights trained in this run",
+    "checkpoint": "weights of a checkpoint",
+}
+"Source of a model's weights -> how the first screen says it."
 
 Reason = tuple[str, str]
 "A few words, and the sentences that they stand for."
@@ -85,7 +94,17 @@ def _scope(rows: Sequence[BestHead], record: RunRecord, heads: int) -> str:
     """Return how many heads were scored on how much, in one line."""
     documents, probed = record.corpus("report").documents, len({row.probe for row in rows})
     held_out = f", {count(documents)} held-out documents" if documents else ""
-    return f"{heads} heads, {count(probed)} probe{'s' * (probed != 1)}, {len(rows)} label–direction pairs{held_out}."
+    asked = f"{count(probed)} probe{'s' * (probed != 1)}, {len(rows)} label–direction pairs"
+    return f"{heads} heads{_weights(record.model)}, {asked}{held_out}."
+
+
+def _weights(model: ModelFacts) -> str:
+    """Return architecture, shape and origin of the weights, in brackets; empty where the run did not write them."""
+    if not model.architecture or not model.layers or not model.heads:
+        return ""
+    return (
+        f" ({model.architecture}, {model.layers} layers of {model.heads}, {WEIGHTS.get(str(model.source), 'weights')})"
+    )
 
 
 def _headline(verdicts: Verdicts, heads: int) -> str:
@@ -112,7 +131,7 @@ def _found(summary: Summary, verdicts: Verdicts, heads: int) -> Iterator[str]:
         rule = verdicts.rule
         yield (
             f"A grade is tested: the head leads every baseline of the grade by more than {points(rule.margin)} points "
-            f"(adjusted p below {rule.alpha:g}). Accuracy, mass and precision are measured only."
+            f"(adjusted p below {rule.alpha:g}). Accuracy, mass and precision are reported, not tested."
         )
     else:
         yield from (_short_of(row, verdicts) for row in summary.leaders[:1] if not row.grade)
@@ -130,17 +149,24 @@ def _short_of(row: BestHead, verdicts: Verdicts) -> str:
 
 
 def _leader(row: BestHead, found: Mapping[str, Any]) -> Leader:
-    baseline = f"strongest baseline ({guess(row.baseline)}) {percent(row.baseline_accuracy)} %"
+    accuracy, higher = f"{percent(row.accuracy)} %", _beyond(row)
     below = rivals_drawn(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
     return Leader(
         name=row.name,
         does=task(row.probe, row.label, row.variant),
-        beside=f"accuracy {percent(row.accuracy)} %, {baseline}.",
-        numbers=f"accuracy {percent(row.accuracy)} % (n = {count(row.n)}); {baseline}; margin {signed(row.margin)} "
-        f"points {signed_interval(row.margin_low, row.margin_high)}.",
+        beside=f"accuracy {accuracy}, baselines and controls {percent(row.baseline_accuracy)} %{higher}.",
+        numbers=f"accuracy {accuracy} (n = {count(row.n)}); baselines and controls at most "
+        f"{percent(row.baseline_accuracy)} % ({guess(row.baseline)}), margin {signed(row.margin)} points "
+        f"{signed_interval(row.margin_low, row.margin_high)}{higher}; {row.graded}.",
         without=lost_without(row.name, found),
         drawing=spark(row.accuracy, row.ci_low, row.ci_high, below=below, hollow=not row.grade),
     )
+
+
+def _beyond(row: BestHead) -> str:
+    """Return the accuracies of what the higher grades are compared with, where the label has it."""
+    known = (("lexical table", row.lexical_accuracy), ("rules of grammar", row.rule_accuracy))
+    return "".join(f", {name} {percent(accuracy)} %" for name, accuracy in known if accuracy == accuracy)
 
 
 def _uncertainty(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts) -> Iterator[Reason]:
@@ -158,17 +184,17 @@ def _uncertainty(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts
         yield (
             "Multiple testing",
             "p is corrected for all heads of a label and direction, and for all labels and directions of the run, "
-            "which may depend on each other (Benjamini and Yekutieli 2001). For each grade, of the pairs with a head "
-            f"that has it, on average at most {points(alpha)} % are false discoveries. Each no has an error rate of "
-            "5 % by itself.",
+            "which may depend on each other (Benjamini and Yekutieli 2001): for each grade the false discovery rate "
+            f"over label–direction pairs is at most {points(alpha)} %. Each verdict “no” has an error rate of 5 % by "
+            "itself.",
         )
-    stable = [row.stability for row in tested if row.grade]
-    if stable:
+    stable = [[row.stability for row in tested if row.grade >= grade] for grade in (1, 0)]
+    if stable[0]:
+        graded, every = (f"{percent(median(of))} % (median; lowest {percent(min(of))} %)" for of in stable)
         yield (
             "Stability of selection",
-            f"In resamples of the documents the same head is selected in {percent(median(stable))} % of cases (median "
-            f"over label–direction pairs; lowest {percent(min(stable))} %). Where that is low, other heads are about "
-            "as good.",
+            f"In resamples of the documents the same head is selected in {graded} of cases where it has a grade, over "
+            f"all label–direction pairs in {every}. Where that is low, other heads are about as good.",
         )
     yield from _little(rows, verdicts)
 

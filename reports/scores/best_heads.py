@@ -101,7 +101,7 @@ class BestHead:
     @property
     def graded(self) -> str:
         """The grade in words; "–" where nothing could be tested."""
-        return MISSING if math.isnan(self.p_adjusted) else grade_name(self.grade)
+        return MISSING if math.isnan(self.p_adjusted) else grade_name(self.grade, self.probe)
 
     @property
     def answer(self) -> str:

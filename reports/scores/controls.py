@@ -103,7 +103,7 @@ RIVALS: Final = (
         *("What it is", lambda rival: f"{'control: ' * rival.is_control}{rival.what or MISSING}", "text", "wrapping")
     ),
     TextColumn("Strongest in (pairs)", lambda rival: count(rival.strongest)),
-    TextColumn("Cost", lambda rival: duration(rival.seconds)),
+    TextColumn("Compute time", lambda rival: duration(rival.seconds)),
     TextColumn("Omit with", _switch, "text"),
 )
 "Of the table of rivals."

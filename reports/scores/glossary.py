@@ -27,7 +27,17 @@ MEANING: Final = (
         "head. head->dependent reads the row of the head: correct if its most attended word is any of its dependents "
         "with that label. head<-dependent reads the column of the dependent: correct if the word that attends most to "
         "it is its head. Other names with an arrow, such as preposition->object, read the row of the first: correct "
-        "if its most attended word is the second. Special tokens and the word itself are no candidates.",
+        "if its most attended word is the second. A name without an arrow is that of the candidates.",
+    ),
+    (
+        "candidates",
+        "The keys among which the most attended one is looked for. Under an arrow these are other words, or the few "
+        "that the probe lists. Other words: every word of the text but the word itself. All words: the word itself too "
+        "(in coreference, other words). All tokens: special tokens too. Areas of other words: other words, of which "
+        "every one in the area of the label is correct. Preceding mention heads: the head words of the mentions before "
+        "(all, following: of all other mentions, of those after; without singletons: only of mentions that corefer "
+        "with another one). By column: the same, but correct if the candidate that attends most to the mention is one "
+        "of its antecedents.",
     ),
     ("mass", _of("mass", "Special tokens take their part of the query’s attention.")),
     (
@@ -61,12 +71,14 @@ MEANING: Final = (
     ),
     (
         "control",
-        "A baseline that is a model: randomly initialised weights; weights permuted within each matrix; shuffled word "
-        "order, where the gold follows the words; control arcs, random gold with the same distribution of offsets. A "
-        "control is represented by its head that is best on both splits together, or on the report split alone where "
-        "it read few documents of the other ([controls] select_documents); bounds of leads take the one that is best "
-        "on the selection split, which leaves more of a lead. Permutations differ widely: those shown are the "
-        "strongest of several, selected on a sample of the selection split.",
+        "A baseline made of heads. Three are models: one with randomly initialised weights; one with weights permuted "
+        "within each matrix; the model itself on shuffled word order, where the gold follows the words. Control arcs "
+        "are no model: the same heads are scored on random gold with the same distribution of offsets. Models of "
+        "one kind are numbered from the second on: “permuted weights 2” is the second. A control is represented by its "
+        "head that is best on both splits together, or on the report split alone where it read few documents of "
+        "the other ([controls] select_documents); bounds of leads take the one that is best on the selection split. "
+        "Permutations differ widely: those shown are the strongest of several, selected on a sample of the selection "
+        "split, the strongest first.",
     ),
     ("margin", _of("margin", "Both are of the same items; it is written in percentage points.")),
     (
@@ -85,17 +97,17 @@ MEANING: Final = (
     ),
     (
         "p",
-        "One-sided test that the head’s lead over a baseline is no larger than the margin of [verdict], by the "
-        "regression of the intervals, less the skewness of t (Hall 1992). It is the largest over all baselines, for a "
-        "head must lead each. In scores.parquet; for one head in one label, so not corrected.",
+        "One-sided t test from the regression of the intervals, with Hall’s (1992) correction for skewness. H0: the "
+        "lead is at most the margin of [verdict]. The largest p over all baselines of the grade counts. In "
+        "scores.parquet; for one head in one label, so not corrected.",
     ),
     (
         "adjusted p",
         "p corrected twice: for all heads of the label (Holm 1979; column p_label of scores.parquet), and once more "
         "for all labels of the run (Benjamini and Yekutieli 2001, for labels that depend on each other; heads held "
-        "to the selected share, Benjamini and Bogomolov 2014). It is no smaller than the chance that a corpus with "
-        "this effective number of documents lacks all of those in which the head fails, were there as many as would "
-        "bring its lead down to the margin. There is one for each grade.",
+        "to the selected share, Benjamini and Bogomolov 2014). It has a floor: the probability that a sample of so "
+        "many documents (effective number) has no document in which the head fails, if just enough of them existed to "
+        "reduce its lead to the margin. There is one for each grade.",
     ),
     (
         "stability",
@@ -119,8 +131,8 @@ MEANING: Final = (
         "sink",
         "A head whose words give special tokens at least half of their attention. It writes little if values of "
         "special tokens are at most half as long as those of words (Kobayashi et al. 2020), and otherwise spreads "
-        "what they hold. A grade in [CLS] or [SEP] means only that more attention goes there than in controls. Table "
-        "sinks.",
+        "what they hold. A grade in [CLS] or [SEP] means only that more attention goes there than in controls. See "
+        "sinks.csv.",
     ),
     (
         "verdict on a label and direction",
@@ -249,10 +261,9 @@ BIOGRAPHIES: Final = (
     ),
     (
         "onset",
-        "The step at which half of the rise of the best head’s margin is done. The rise is the ramp over log(step + "
-        "1), level, straight line, level, that fits the margins up to their peak best (least squares; both ends are "
-        "checkpoints). There is one where the ramp rises by the margin of [verdict], and arrives "
-        "at it.",
+        "A piecewise linear curve in log(step + 1) (flat, rising, flat) is fitted to the best head’s margins up to "
+        "their peak (least squares; both ends of the rise are checkpoints). The onset is the middle of its rise. There "
+        "is one only if the curve rises by at least the margin of [verdict], and to at least that margin.",
     ),
     (
         "interval",

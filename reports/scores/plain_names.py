@@ -70,11 +70,31 @@ MENTIONS: Final[Mapping[str, str]] = {
 }
 "Label of coreference -> what kind of mention it is about."
 
+CANDIDATES: Final[Mapping[str, str]] = {
+    "preceding mention heads": "head words of preceding mentions",
+    "preceding mention heads without singletons": "head words of preceding mentions, singletons aside",
+    "following mention heads": "head words of following mentions",
+    "all mention heads": "head words of all other mentions",
+    "all words": "all other words",
+}
+"Variant of coreference -> which words are candidates."
+
+SUBSETS: Final[Mapping[tuple[str, str], str]] = {
+    ("preposition", "noun"): "phrase governed by a noun",
+    ("preposition", "verb"): "phrase governed by a verb",
+    ("preposition", "other"): "phrase governed by another word",
+}
+"(probe, label) -> what a label leaves of the items, where its name does not say it."
+
 TASKS: Final[Mapping[tuple[str, str], str]] = {
     ("antecedent", "pronoun->candidate"): "attends from a pronoun to the one of two noun phrases that it means",
     ("antecedent", "pronoun<-candidate"): "attends to a pronoun most from the one of two noun phrases that it means",
     ("distractors", "noun groups"): "attends to the noun group that agrees, not at another one",
     ("distractors", "head nouns"): "attends to the noun that agrees, not at another one",
+    ("preposition", "preposition->object"): "attends from a preposition to its object",
+    ("preposition", "object->preposition"): "attends from the object of a preposition to the preposition",
+    ("preposition", "governor->preposition"): "attends from the governor of a prepositional phrase to the preposition",
+    ("preposition", "preposition->governor"): "attends from a preposition to the governor of its phrase",
     ("reflexive", "among nominals"): "attends from a reflexive pronoun to the subject, among nouns alone",
     ("repetition", "same word"): "attends to the same word elsewhere",
     ("repetition", "word after"): "attends to what followed the same word before",
@@ -135,7 +155,7 @@ def task(probe: str, label: str, variant: str) -> str:
         return _mention(label, variant)
     if probe == "dependency" and (found := _relation(label, variant)):
         return found
-    more = "" if label == "all" else f" ({label})"
+    more = "" if label == "all" else f" ({SUBSETS.get((probe, label), label)})"
     if (probe, variant) in TASKS:
         return TASKS[probe, variant] + more
     asked, row, other = variant.partition("->")
@@ -148,16 +168,16 @@ def task(probe: str, label: str, variant: str) -> str:
 def _mention(label: str, variant: str) -> str:
     """Return what a head does that is right on a label of coreference, with bands of distance behind it.
 
-    >>> _mention("words>=21", "all other words")
-    'attends from a mention to another mention of the same, among all other words (words>=21)'
-    >>> _mention("proper", "preceding mention heads by column")
-    'attends to a name most from another mention of the same, among preceding mention heads'
+    >>> _mention("words>=21", "all words")
+    'attends from a mention to another mention of the same entity (words>=21; candidates: all other words)'
+    >>> _mention("proper", "preceding mention heads by column").partition(" (")[0]
+    'attends to a name most strongly from another mention of the same entity'
     """
-    more = "" if label in MENTIONS or label == "all" else f" ({label})"
-    among, column, _ = variant.partition(" by column")
+    more = "" if label in MENTIONS or label == "all" else f"{label}; "
+    named, column, _ = variant.partition(" by column")
     mention = MENTIONS.get(label, "mention")
-    way = f"attends to a {mention} most from" if column else f"attends from a {mention} to"
-    return f"{way} another mention of the same, among {among}{more}"
+    way = f"attends to a {mention} most strongly from" if column else f"attends from a {mention} to"
+    return f"{way} another mention of the same entity ({more}candidates: {CANDIDATES.get(named, named)})"
 
 
 def _relation(label: str, variant: str) -> str:

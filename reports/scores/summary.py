@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+import pandas as pd
+
 from reports.baseline_names import shown_baseline
 from reports.formats import count, p_value, percent, points, signed, signed_interval
 from reports.run.record import RunRecord
 from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, BestHead
 from reports.scores.verdicts import RunThresholds, Verdicts
+from reports.tables.grades import counted
 
 Best = Mapping[str, Sequence[BestHead]]
 
@@ -48,10 +51,9 @@ def _proven(rows: Sequence[BestHead], rule: RunThresholds) -> list[str]:
     stable = [row.stability for row in rows if row.grade]
     said = [
         f"Tested: a graded head leads every baseline of its grade by more than {points(rule.margin)} points (adjusted "
-        f"p below {rule.alpha:g}). For each grade, of the label–direction pairs with a head that has it, on average at "
-        f"most {points(rule.alpha)} % are false discoveries (Benjamini and Yekutieli 2001). Each no has an error rate "
-        "of 5 % by itself.",
-        "Measured, not tested: accuracy, mass, precision and lift.",
+        f"p below {rule.alpha:g}). For each grade the false discovery rate over label–direction pairs is at most "
+        f"{points(rule.alpha)} % (Benjamini and Yekutieli 2001). Each verdict “no” has an error rate of 5 % by itself.",
+        "Reported, not tested: accuracy, mass, precision and lift.",
     ]
     if stable:
         said.append(
@@ -86,9 +88,8 @@ def _margins(rows: Sequence[BestHead]) -> list[str]:
     above = sum(row.beats_baseline for row in judged)
     below = sum(row.loses_to_baseline for row in judged)
     return [
-        f"In {above} of {len(judged)} pairs with a baseline the selected head is above the strongest of baselines and "
-        f"controls (the 95 % interval of the margin lies above 0), in {below} below it; the other "
-        f"{len(judged) - above - below} are undecided."
+        f"Of {len(judged)} pairs whose margin over the strongest of baselines and controls has an interval, it lies "
+        f"above 0 in {above}, below 0 in {below} and includes 0 in {len(judged) - above - below} (not corrected)."
     ]
 
 
@@ -109,16 +110,27 @@ def _warnings(rows: Sequence[BestHead]) -> list[str]:
 
 
 def _leaders(rows: Sequence[BestHead]) -> tuple[BestHead, ...]:
-    """The five relations with the surest margins, two of one probe at most; of specialised or graded heads if any."""
+    """The five relations with the highest grades and the surest margins, two of one probe at most.
+
+    Of specialised or graded heads where there are any; slices of other labels stand behind those.
+    """
+    own = _own_labels(rows)
     trusted = [row for row in rows if row.margin > 0 and not row.has_few_clusters]
     graded = [row for row in trusted if row.grade] or trusted
     ranked = [row for row in trusted if row.specialised] or graded
     leaders: dict[tuple[str, str], BestHead] = {}
-    for row in sorted(ranked, key=lambda row: row.order):
+    for row in sorted(ranked, key=lambda row: (-row.grade, (row.probe, row.label) not in own, row.order)):
         of_probe = sum(probe == row.probe for probe, _ in leaders)
         if of_probe < MOST_OF_ONE_PROBE:
             leaders.setdefault((row.probe, row.label.partition(":")[0]), row)
     return tuple(leaders.values())[:5]
+
+
+def _own_labels(rows: Sequence[BestHead]) -> set[tuple[str, str]]:
+    """Return probe and label of those that are no pool or slice of others."""
+    labels = pd.DataFrame(sorted({(row.probe, row.label) for row in rows}), columns=["probe", "label"])
+    own = labels[labels.groupby("probe")["label"].transform(counted)]
+    return set(zip(own["probe"], own["label"], strict=True))
 
 
 def leader_sentence(row: BestHead) -> str:

@@ -35,7 +35,7 @@ class RunThresholds:
     def _grades(self, *, controlled: bool) -> Iterator[tuple[str, str]]:
         """Yield how a head comes to its grade."""
         first = "every baseline and control" if controlled else "every baseline"
-        rivals = (first, "the lexical table too", "every rule of grammar too")
+        rivals = (first, "the lexical table as well", "every rule of grammar as well")
         yield (
             "Grade",
             "A head has a grade in a label (in one direction) if, on the report split, its accuracy is more than "
@@ -43,16 +43,16 @@ class RunThresholds:
             f"below {self.alpha:g}). Grades are tested in turn and stop at the first failure.",
         )
         for grade, (name, rival) in enumerate(zip(GRADES[1:], rivals, strict=True), 1):
-            yield f"Grade {grade}, {name}", f"Its baselines: {rival}. A label without them has no such grade."
+            yield f"Grade {grade}, {name}", f"Above {rival}. Not available without such a baseline."
         yield (
             "Correction",
             "p is corrected for the heads of a label (Holm) and for all labels of the run (Benjamini and Yekutieli "
-            "2001, for labels that depend on each other). For each grade, of the labels and directions with a head "
-            f"that has it, on average at most {points(self.alpha)} % are false discoveries.",
+            "2001, for labels that depend on each other): for each grade the false discovery rate over labels and "
+            f"directions is at most {points(self.alpha)} %.",
         )
         yield (
             "Specialised",
-            "A head with a grade in a role of language. Position heads and sinks are counted apart.",
+            "A head with a grade in a role of language; it may be a position head or a sink too.",
         )
 
     def _questions(self) -> Iterator[tuple[str, str]]:
@@ -113,6 +113,10 @@ class GradeCounts:
     "Heads with a grade in a special token that are no sinks and have no role of language."
     both: int
     "Heads with a grade in position and in a role of language."
+    sinks_too: int
+    "Sinks with a grade in a role of language."
+    counted: int
+    "Heads that any of these numbers counts."
     answers: Mapping[str, int]
     "Verdict -> questions about roles of language."
     tests_language: bool
@@ -132,7 +136,9 @@ class GradeCounts:
         answers = {answer: sum(one.answers.get(answer, 0) for one in language) for answer in ANSWERS}
         alone, both = position - highest.keys() - sinks.keys() - special, position & highest.keys()
         by_kind = {kind: list(sinks.values()).count(kind) for kind in SINK_KINDS} if kinds else None
-        return cls(by_grade, len(alone), by_kind, len(special), len(both), answers, bool(language))
+        too = sum(bool(kinds.get(head)) for head in highest)
+        named = len(highest) + len(alone) + len(sinks) + len(special)
+        return cls(by_grade, len(alone), by_kind, len(special), len(both), too, named, answers, bool(language))
 
 
 @dataclass(frozen=True)
@@ -170,29 +176,32 @@ class Verdicts:
             grades = ", ".join(f"{n} {name}" for n, name in zip(counts.by_grade, GRADES[:0:-1], strict=True))
             said.append(f"Heads by highest grade in a role of language: {grades}, of {heads}.")
         if any(not one.of_language for one in self.finds):
-            said.append(self._placed(counts))
+            said.append(_others(counts, heads))
         if counts.tests_language:
             answers = ", ".join(f"{n} {answer}" for answer, n in counts.answers.items())
             total = sum(counts.answers.values())
             said.append(
-                f"Does some head have a grade? Of {total} label–direction pairs in roles of language: {answers}."
+                f"Does some head have a grade? Of {total} label–direction pairs in roles of language, without pools "
+                f"and slices: {answers}."
             )
         return tuple(said)
 
-    def _placed(self, counts: GradeCounts) -> str:
-        """Return how many position heads and sinks there are, and how many sinks of which kind."""
-        told = [f"{counts.position} for position"]
-        if counts.sinks is None:
-            told.append(f"{counts.special} for a special token")
-        else:
-            little, spread = (counts.sinks[kind] for kind in SINK_KINDS)
-            kinds = f" ({little} write little, {spread} spread what special tokens hold)" if little + spread else ""
-            told += [
-                f"{little + spread} as sinks{kinds}",
-                f"{counts.special} for a special token that gets less than half of their attention",
-            ]
-        both = f" Of the heads above {counts.both} have a grade in position too." if counts.both else ""
-        return f"Heads not counted above: {', '.join(told)}.{both}"
+
+def _others(counts: GradeCounts, heads: int) -> str:
+    """Return what the heads without a role of language are, and how many with one are position heads or sinks too."""
+    told = [f"{counts.position} for position only"]
+    if counts.sinks is None:
+        told.append(f"{counts.special} for a special token")
+    else:
+        little, spread = (counts.sinks[kind] for kind in SINK_KINDS)
+        kinds = f" ({little} write little, {spread} spread what special tokens hold)" if little + spread else ""
+        few = "for a special token that gets less than half of their attention"
+        told += [f"{little + spread} sinks{kinds}", f"{counts.special} {few}"]
+    told.append(f"{heads - counts.counted} without a grade")
+    also = [f"{counts.both} for position too"] if counts.both else []
+    also += [f"{counts.sinks_too} sinks too"] if counts.sinks_too else []
+    both = f" Of the heads above: {', '.join(also)}." if also else ""
+    return f"{'Other heads' if counts.tests_language else 'Heads'}: {', '.join(told)}.{both}"
 
 
 def find_all(scores: pd.DataFrame) -> tuple[Finds, ...]:

@@ -28,25 +28,28 @@ SLICED: Final = r"^(?!offset)[a-z]+>?=|^pronoun, |^cataphora$| half$| distractor
 "What labels have that are slices of others."
 
 
-def grade_name(grade: int) -> str:
-    """Return a grade in words.
+def grade_name(grade: int, probe: str = "") -> str:
+    """Return a grade in words; a head of the probe of positions cannot be beyond position.
 
-    >>> grade_name(2), grade_name(0)
-    ('grade 2: beyond words', 'no grade')
+    >>> grade_name(2), grade_name(0), grade_name(1, "position")
+    ('grade 2: beyond words', 'no grade', 'grade 1: beyond baselines and controls')
     """
-    return f"grade {grade}: {GRADES[grade]}" if grade else "no grade"
+    name = "beyond baselines and controls" if probe == POSITION and grade == 1 else GRADES[grade]
+    return f"grade {grade}: {name}" if grade else "no grade"
 
 
 def excluded_leads(excluded: float) -> str:
     """Return which leads are excluded (upper 95 % bound of every head's lead, a fraction); "" where nothing was tested.
 
-    >>> excluded_leads(0.073)
-    'a lead of 7.3 points or more is excluded'
+    >>> excluded_leads(0.073), excluded_leads(1.0)
+    ('a lead of 7.3 points or more is excluded', 'no lead is excluded')
     """
     if math.isnan(excluded):
         return ""
     tenth = math.ceil(1000 * excluded - 1e-9) / 1000
-    return f"a lead of {points(tenth)} points or more is excluded" if tenth > 0 else "any lead is excluded"
+    if tenth >= 1:
+        return "no lead is excluded"
+    return f"a lead of {points(tenth)} points or more is excluded" if tenth > 0 else "every lead is excluded"
 
 
 def answered(verdict: str, excluded: float) -> str:

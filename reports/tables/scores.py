@@ -173,7 +173,7 @@ EXAMPLES: Final = Table(
         place("key", "The word that is attended to, counted as queries are.", -2),
         fraction("weight", "Attention from query to key."),
         flag("gold", "Whether the arc is a correct answer."),
-        flag("asked", "Whether the key is a candidate for a scored query."),
+        flag("asked", "Whether the query is scored and the key is one of its candidates."),
     ),
     csv=False,
 )

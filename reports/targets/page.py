@@ -27,20 +27,21 @@ METHOD: Final = (
     ),
     (
         "Strongest baseline",
-        "The most accurate of baselines, controls, lexical table and rules of grammar on the same words. The lead is "
-        "recall minus its accuracy, with the 95 % interval of the paired difference. It is the strongest on the "
-        "report split itself, which never favours the head.",
+        "The most accurate of baselines, controls, lexical table and rules of grammar on the same words: the strongest "
+        "on the report split itself, which never favours the head. The margin over it is recall minus its accuracy, "
+        "with the 95 % interval of the paired difference.",
     ),
     (
         "Grade",
-        "How far the lead is shown, tested and corrected for all heads and labels of the run: 1 beyond position and "
-        "controls, 2 beyond words, 3 beyond grammar rules. A label and direction without such baselines has no such "
-        "grade.",
+        "Which baselines the head significantly exceeds by the margin of [verdict], corrected for all heads and labels "
+        "of the run: 1 baselines of position and controls, 2 the lexical table too, 3 the rules of grammar too. Not "
+        "available where there is no such baseline.",
     ),
     (
         "Verdict",
-        "Yes: some head has a grade. No: every head’s lead lies below the margin of [verdict]. Undecided: neither. "
-        "The bound says which leads are excluded.",
+        "Yes: some head has a grade. No: every head’s lead over baselines of position and controls lies below the "
+        "margin of [verdict]. Undecided: neither. The bound says which of these leads are excluded, for any head; the "
+        "margin in the table is over all baselines, for the selected head.",
     ),
     (
         "Precision and lift",
@@ -48,7 +49,7 @@ METHOD: Final = (
         "on pairs of the relation, divided by what their distances alone would get. Measured, not tested.",
     ),
     (
-        "Without the head",
+        "Effect of ablation",
         "What the model loses when the head alone is ablated, by the first way that [ablation] names, in the first "
         "of these runs on the same weights that measured it. The behaviours that belong to the target come first; "
         "where no run measured them, a behaviour of any text stands in and is marked. Of minimal pairs the accuracy "
@@ -57,8 +58,20 @@ METHOD: Final = (
     (
         "Significant",
         "p of the cost below 0.05, corrected for all heads. An embedding moves whichever head is ablated: there the "
-        "test is against the median head.",
+        "test is against the median head of each text. The column “median head” is the median of the heads’ mean "
+        "costs, which can be higher.",
     ),
+    (
+        "Random sets",
+        "As many heads, drawn at random from the same layers. p of the excess is the rank of the heads’ cost among the "
+        "drawn sets, so with 20 of them it is never below 1/21 = 0.048.",
+    ),
+    (
+        "Attractor",
+        "A noun of the other number between subject and verb. attractor=Sing or Plur is its number; attractor=preposition "
+        "or relative clause says what puts it there.",
+    ),
+    ("⚠", "The effective number of documents is below 20: intervals and tests are rough."),
 )
 "Terms and what they mean."
 

@@ -11,7 +11,7 @@ import pandas as pd
 from reports.formats import interval, percent, signed
 from reports.scales import NumberScale
 from reports.scores.plain_names import GUESSES, guess, task
-from reports.studies.ablation.costs import LEVEL, VALUE
+from reports.studies.ablation.costs import COSINE, LEVEL, VALUE
 from reports.tables.grades import GRADES, answered, grade_name
 from reports.targets.record import TargetRecord
 from reports.targets.target import SPECIAL, TARGETS, RoleTarget
@@ -40,6 +40,7 @@ def _sentences(target: RoleTarget, rows: pd.DataFrame, record: TargetRecord) -> 
     for model, own in rows[rows["summary"]].groupby("model", sort=False):
         for label in own["label"].drop_duplicates():
             first, *others = own[own["label"] == label].to_dict("records")
+            others = [row for row in others if row["corpus"] != first["corpus"]]
             also = f" Elsewhere: {'; '.join(map(_briefly, others))}." if others else ""
             yield f"{model}: {_answer(first)} {effect_said(effect_of(record, first), target)}{also}"
 
@@ -52,9 +53,10 @@ def _doubt(target: RoleTarget, rows: pd.DataFrame) -> Iterator[str]:
         yield f"no rule of grammar was a baseline here, so that no head can have grade {HIGHEST}.{why}"
     elif ruled["highest"].max() < HIGHEST:
         row = (ruled[ruled["summary"]] if ruled["summary"].any() else ruled).iloc[0]
-        asked = f"{len(ruled)} label–direction pair{'s' * (len(ruled) > 1)}"
+        pairs, corpora = (len(ruled[keys].drop_duplicates()) for keys in (["probe", "label", "variant"], ["corpus"]))
+        asked = f"{pairs} label–direction pair{'s' * (pairs > 1)}" + f" on {corpora} corpora" * (corpora > 1)
         yield (
-            f"no head is shown to lead the rules of grammar (grade {HIGHEST}; {asked}). The rule "
+            f"no head is shown to exceed the rules of grammar (grade {HIGHEST}; {asked}). The rule "
             f"“{row['rule']}”, which needs no attention, has {percent(row['rule_accuracy'])} % on {row['label']} "
             f"({row['variant']}, {row['corpus']}), the selected head {percent(row['accuracy'])} %."
         )
@@ -64,16 +66,14 @@ def _answer(row: Row) -> str:
     """Say which head answers a question, how well, beside which baseline, and with which grade."""
     does = task(row["probe"], row["label"], row["variant"])
     recall = f"{percent(row['accuracy'])} % {interval(row['ci_low'], row['ci_high'])}"
-    which = f"head {row['name']} {does}"
-    if not row["grade"]:
-        which = f"head {row['name']} was selected, but is not shown to be a head that {does}"
-    return f"{which}: recall {recall} on {row['corpus']}{_beside(row)}; {graded(row, verdict_is='verdict ')}."
+    which = f"head {row['name']}" if row["grade"] else f"the selected head {row['name']}, which has no grade,"
+    return f"{which} {does}: recall {recall} on {row['corpus']}{_beside(row)}; {graded(row)}."
 
 
 def _beside(row: Row) -> str:
     if not row["rival"]:
         return ", without a baseline"
-    return f", beside {percent(row['rival_accuracy'])} % of {rival_said(row)} (lead {signed(row['lead'])} points)"
+    return f", beside {percent(row['rival_accuracy'])} % of {rival_said(row)} (margin {signed(row['lead'])} points)"
 
 
 def rival_said(row: Row) -> str:
@@ -84,15 +84,15 @@ def rival_said(row: Row) -> str:
     return rival if rival in GUESSES.values() else f"the {rival}"
 
 
-def graded(row: Row, verdict_is: str = "") -> str:
+def graded(row: Row) -> str:
     """Return the grade of a head, and behind it the heads with a higher one, or else the verdict where it has none."""
     if math.isnan(row["p_adjusted"]):
         return "not tested"
-    parts = [grade_name(row["grade"])]
+    parts = [grade_name(row["grade"], row["probe"])]
     if row["highest"] > row["grade"]:
-        parts.append(f"{row['highest_heads']} has {grade_name(row['highest'])}")
+        parts.append(f"{row['highest_heads']} has {grade_name(row['highest'], row['probe'])}")
     elif not row["grade"]:
-        parts.append(f"{verdict_is}{verdict(row)}")
+        parts.append(f"verdict {verdict(row)}")
     return "; ".join(parts)
 
 
@@ -149,8 +149,12 @@ def effect_said(effect: Row | None, target: RoleTarget) -> str:
         return "No run measured what the model loses without it."
     scale = scale_of(effect)
     cost = f"{scale.told(effect['cost'], effect['ci_low'], effect['ci_high'])} {scale.unit}"
-    median = f"the median head costs {scale.cost(effect['median_cost'])}"
     aside = "" if effect["own"] else f" No run measured a behaviour of {target.name} itself."
+    if effect["unit"] == COSINE:
+        than = {"significant": "significantly more than", "not significant": "not significantly more than"}
+        found = f"{than.get(significance(effect), significance(effect) + ' beside')} the median head of each text"
+        return f"Its ablation moves the {behaviour_said(effect)} by {cost}, {found}.{aside}"
+    median = f"the median head costs {scale.cost(effect['median_cost'])}"
     return f"Its ablation costs {cost} in {behaviour_said(effect)}, {significance(effect)}; {median}.{aside}"
 
 

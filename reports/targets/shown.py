@@ -35,8 +35,8 @@ RUNS: Final = (
     TextColumn("Run", lambda run: run.name, "row"),
     TextColumn("Model", lambda run: run.model, "text"),
     TextColumn("Selected on / evaluated on", lambda run: run.texts, "text"),
-    TextColumn("Gives", lambda run: run.part, "text"),
-    TextColumn("Made", lambda run: run.made, "text", "muted"),
+    TextColumn("Contributes", lambda run: run.part, "text"),
+    TextColumn("Date", lambda run: run.made, "text", "muted"),
 )
 
 UNMEASURED: Final = "not measured"
@@ -92,13 +92,19 @@ def _effect(record: TargetRecord, row: Row) -> Cell:
 QUESTION: Final = (
     TextColumn("Run", lambda row: Cell(row["run"], row["corpus"], quiet="muted"), "row", only="page"),
     TextColumn("run", lambda row: f"{row['run']}, {row['corpus']}", "row", only="text"),
-    TextColumn("Question", _question, "text", "question", tip="Probe, label and direction that the head is scored on."),
+    TextColumn(
+        "Label and direction",
+        _question,
+        "text",
+        "question",
+        tip="Probe, label and direction that the head is scored on.",
+    ),
     ANSWERS["name"].shown("Head", look="head", write=lambda row: head_cell(row["name"])),
     TextColumn("Grade", _grade, "verdict", tip=ANSWERS.meaning("grade")),
     TextColumn(ends(0, 100), _spark, "spark", only="page", fixed=True),
     replace(_RECALL, write=_recall),
     ANSWERS["rival"].shown("Strongest baseline", "num", write=_rival),
-    ANSWERS["lead"].shown_beside(look=_lead),
+    ANSWERS["lead"].shown_beside("Margin over it", look=_lead),
     ANSWERS["precision"].shown(unit=False),
     ANSWERS["lift"].shown(),
 )
@@ -112,7 +118,7 @@ def question_table(record: TargetRecord, target: RoleTarget, place: str) -> Text
     """Return the questions of a target that stand in a place, each with its head and what the head costs."""
     rows = record.answers[(record.answers["target"] == target.name) & (record.answers["place"] == place)]
     tip = "What the model loses without the head, on the behaviour that belongs to the target."
-    effect = TextColumn("Without the head", partial(_effect, record), "num", "effect", tip=tip)
+    effect = TextColumn("Effect of ablation", partial(_effect, record), "num", "effect", tip=tip)
     return TextTable.of(TITLES[place], (*QUESTION, effect), rows.to_dict("records"))
 
 
@@ -139,15 +145,15 @@ EFFECT: Final = (
     EFFECTS["cost"].shown(look="strong", write=_in_unit(lambda row: row["cost"], "ci_low", "ci_high")),
     EFFECTS["p_adjusted"].shown(),
     EFFECTS["median_cost"].shown("Median head", write=_in_unit(lambda row: row["median_cost"])),
-    TextColumn("More than it", lambda row: yes_or_no(more_than_median(row)), "text", tip="By its whole interval."),
+    TextColumn("Interval above it", lambda row: yes_or_no(more_than_median(row)), "text"),
     EFFECTS["layer_cost"].shown("Others of its layer", write=_in_unit(lambda row: row["layer_cost"])),
     EFFECTS["rank"].shown("Rank", write=lambda row: Cell(f"{row['rank']} of {row['heads']}", sort=row["rank"])),
     EFFECTS["together"].shown("Ablated together", write=lambda row: names(row["together"].split(), 4)),
     EFFECTS["difference"].shown(
-        "More than random heads of the same layers",
+        "Excess over random sets",
         write=_in_unit(lambda row: row["difference"], "difference_low", "difference_high"),
     ),
-    EFFECTS["p_random"].shown("p", write=lambda row: p_value(row["p_random"])),
+    EFFECTS["p_random"].shown("p of the excess", write=lambda row: p_value(row["p_random"])),
     EFFECTS["run"].shown("Measured in", look="muted"),
 )
 
@@ -155,7 +161,7 @@ EFFECT: Final = (
 def effect_table(record: TargetRecord, target: RoleTarget) -> TextTable:
     """Return what the selected heads of a target cost, in every behaviour and measure."""
     rows = record.effects[record.effects["target"] == target.name]
-    return TextTable.of("Without each selected head", EFFECT, rows.to_dict("records"))
+    return TextTable.of("Effect of ablating each selected head", EFFECT, rows.to_dict("records"))
 
 
 def without_effect(record: TargetRecord, target: RoleTarget) -> tuple[str, ...]:

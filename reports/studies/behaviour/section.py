@@ -39,7 +39,8 @@ DECIDED: Final = (
 )
 
 TITLES: Final = {
-    "attractors": "By attractors: nouns of the other number between subject and verb",
+    "attractors": "By attractors: nouns of the other number between subject and verb (pairs with a coordinated subject "
+    "have no count and stand in no row)",
     "number": "By number of the verb in the correct sentence",
     "phenomenon": "By phenomenon",
     "condition": "By condition",

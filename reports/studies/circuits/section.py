@@ -67,16 +67,16 @@ TERMS: Final = (
 "Term -> definition, for the section on weights alone."
 
 NAMES: Final[Mapping[str, str]] = {
-    "kernel_attention": "kernel: attention to the preferred offset",
-    "same_word": "same word",
-    "related_words": "related words",
+    "kernel_attention": "attention to the preferred offset, by position embeddings",
+    "same_word": "query-key rank of the same word",
+    "related_words": "query-key rank of related words",
     "copying": "copying score",
-    "own_word": "own word raised",
+    "own_word": "rank of a word’s effect on its own logit",
     "static": "static score",
     "text_at_kernel": "attention to that offset",
-    "text_same_word": "attention to repeats",
-    "text_related": "attention to near words",
-    "text_copying": "written along the attended",
+    "text_same_word": "attention to repeats of a piece",
+    "text_related": "cosine with attended pieces",
+    "text_copying": "correlation of output and attended logits",
     "dynamic": "dynamic score",
 }
 "Measure -> its name on a page."
@@ -211,8 +211,8 @@ def _found(heads: pd.DataFrame) -> list[str]:
     )
     who = f": {named}{f' and {len(strong) - MOST_NAMED} more' if len(strong) > MOST_NAMED else ''}" if named else ""
     return [
-        f"Places alone give half of the attention or more to one offset in {len(strong)} of {len(heads)} heads{who}. "
-        f"In {same} of them that offset is also the one attended to most on text.",
+        f"From position embeddings alone, {len(strong)} of {len(heads)} heads give half of the attention or more to "
+        f"one offset{who}. In {same} of them it is also the most attended offset on text.",
         f"Heads with a copying score of {decimal(STRONG)} or more: {copies}; of {decimal(-STRONG)} or less, which "
         f"lower what they attend to: {turns}.",
     ]

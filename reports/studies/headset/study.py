@@ -27,8 +27,9 @@ STUDY: Final = StudyReport(
             ("ensembles",),
             "Ensembles",
             "heads",
-            "For the {relations} labels with the most items, mean maps of up to {largest} heads were selected on "
-            "{choice_texts} texts of the selection split at the most, and evaluated on the report split.",
+            "In each scope (sentences, windows), for at most the {relations} labels with the most items, mean maps of "
+            "up to {largest} heads were selected on at most {choice_texts} texts of the selection split, and evaluated "
+            "on the report split (held out).",
         ),
     ),
 )

@@ -104,7 +104,7 @@ ENSEMBLES: Final = Table(
         whole("size", "Number of heads."),
         text("heads", "Their names, in the order in which they were added on the selection split."),
         fraction("select_accuracy", "Accuracy of the mean map on the selection split."),
-        flag("chosen", "Whether this size is best on the selection split."),
+        flag("chosen", "Whether this number of heads has the highest accuracy on the selection split."),
         *ITEMS,
         fraction("accuracy", "Accuracy of the mean map on the report split.", "ci"),
         *ends("ci", "accuracy", percent, FRACTIONS),

@@ -82,10 +82,10 @@ class Rated:
     @property
     def said(self) -> str:
         """What came out, in a few sentences."""
-        seen = f"{count(self.n)} times two rated words stood in one sentence, {count(self.pairs)} different pairs"
+        seen = f"{count(self.n)} co-occurrences of rated word pairs within a sentence"
         rough = " So few documents make the intervals rough." if self.clusters < FEW_CLUSTERS else ""
         sure = f"Heads with a significant correlation (corrected p below {ALPHA}): {self.found} of {self.of}."
-        return f"{seen} in {count(self.clusters)} documents.{rough} {sure}"
+        return f"{seen}, {count(self.pairs)} different pairs, in {count(self.clusters)} documents.{rough} {sure}"
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,12 @@ PLACES: Final = {
 }
 "What heads can give more than half of their attention to (Clark et al. 2019, sections 3.1 and 3.2)."
 
+ROWS: Final = {"attention": "All tokens, special tokens included,", "offset": "Words"}
+"Kind of a measure -> the tokens whose attention it averages."
+
+AVERAGED: Final = "These are means over each text, then over texts; sinks are defined by the attention of words alone."
+"How the attention to places is averaged."
+
 
 @dataclass(frozen=True)
 class SieveRow:
@@ -197,18 +203,27 @@ def _said(found: HeadShapes) -> Iterator[str]:
             f"{broad}); even attention has {entropy.even:.2f}. Layer {most + 1} is the broadest on average "
             f"({layers[most]:.2f}), layer {least + 1} the narrowest ({layers[least]:.2f})."
         )
-    half = []
-    for place, (kind, name) in PLACES.items():
-        one = found.measure(kind, name)
-        if one is not None and (one.value > 0.5).any():
-            half.append(f"{place} in {_heads(one.names(one.value > 0.5))}")
-    if half:
-        yield f"More than half of the attention goes to {'; to '.join(half)}."
-    else:
-        yield "No head gives more than half of its attention to a special token, a sign, a neighbour or itself."
+    yield _most_attended(found)
     if found.classes:
         shares = ", ".join(f"{one.name} {percent(one.share)} %" for one in found.classes)
         yield f"Maps by class, all heads and {count(found.class_n)} {found.class_scope}s together: {shares}."
+
+
+def _most_attended(found: HeadShapes) -> str:
+    """Return which heads give a place more than half of their attention, and which rows that is averaged over."""
+    places: dict[str, list[str]] = {kind: [] for kind in ROWS}
+    for place, (kind, name) in PLACES.items():
+        one = found.measure(kind, name)
+        if one is not None and (one.value > 0.5).any():
+            places[kind].append(f"to {place} in {_heads(one.names(one.value > 0.5))}")
+    parts = [
+        f"{rows} give more than half of their attention {'; '.join(places[kind])}."
+        for kind, rows in ROWS.items()
+        if places[kind]
+    ]
+    if not parts:
+        return "No head gives more than half of its attention to a special token, a sign, a neighbour or itself."
+    return " ".join((*parts, AVERAGED))
 
 
 def _ends(one: ShapeMeasure) -> tuple[str, str]:

@@ -15,7 +15,7 @@ import pytest
 from reports import Run, write_report
 from reports.biographies.charts import biography_charts, panels, ticks
 from reports.biographies.curves import MOST_CELLS
-from reports.biographies.section import HeadBiographies, head_biographies
+from reports.biographies.section import PAIRS, HeadBiographies, head_biographies
 from reports.page import page as page_module
 from reports.run.biography_files import read_biographies, write_biographies
 from reports.run.biography_tables import TABLES
@@ -194,12 +194,26 @@ def test_sentences_say_what_was_followed_and_found(found: HeadBiographies) -> No
     scope, came, order, lives, behaviour = found.sentences
     assert scope == "All heads of 2 seeds were scored at 4 checkpoints, from step 0 to step 1,000."
     assert came.startswith("3 of 4 roles had an onset, the first “next” (step 2, interval [0, 10])")
+    assert came.endswith("The interval excludes “never” in 1 of 3.")
     assert order == (
-        "Half of the positional roles had come by step 4, half of the syntactic ones by step 177; positional came "
-        "first in 91.2 % of resamples (ties count half)."
+        "Of the roles with an onset, the median positional onset is step 4, the median syntactic one step 177; the "
+        "positional one is earlier in 91.2 % of resamples (ties count half)."
     )
-    assert lives == "Trajectories of heads: commits 2, changes 2, wavers 2, loses 2, never 4."
-    assert behaviour == "Behaviour at the last checkpoint: 75.0 % (seed 0), 75.0 % (seed 1)."
+    assert lives == (
+        "Trajectories of heads: keeps one role (2), switches role (2), unsettled (2), loses its role (2), no role (4)."
+    )
+    assert behaviour == f"Behaviour at the last checkpoint: 75.0 % (seed 0), 75.0 % (seed 1). {PAIRS}"
+
+
+def test_two_onsets_between_the_same_checkpoints_are_said_to_be_ordered_by_interpolation(run_folder: Path) -> None:
+    frames = tables()
+    order = frames["biography_order"]
+    near = told(run_folder, frames | {"biography_order": order.assign(one_onset=110.0)})
+    assert near.order.endswith(
+        " Both lie between the checkpoints 100 and 1,000, so their order rests on interpolation."
+    )
+    at_the_end = told(run_folder, frames | {"biography_order": order.assign(one_onset=100.0)})
+    assert at_the_end.order.endswith("(ties count half).")
 
 
 def test_behaviour_is_told_of_the_last_checkpoint_of_every_seed_that_was_asked(run_folder: Path) -> None:
@@ -207,7 +221,7 @@ def test_behaviour_is_told_of_the_last_checkpoint_of_every_seed_that_was_asked(r
     steps = frames["biography_steps"]
     by_step = steps.assign(behaviour=np.where(steps.seed == 0, 0.5 + steps.step / 4000, math.nan))
     assert told(run_folder, frames | {"biography_steps": by_step.iloc[::-1]}).behaviour == (
-        "Behaviour at the last checkpoint: 75.0 % (seed 0)."
+        f"Behaviour at the last checkpoint: 75.0 % (seed 0). {PAIRS}"
     )
     assert told(run_folder, frames | {"biography_steps": steps.assign(behaviour=math.nan)}).behaviour == ""
 
@@ -276,7 +290,7 @@ def test_where_nothing_came_the_section_says_so(run_folder: Path) -> None:
     assert found.sentences == (
         "All heads of seed 3 were scored at 4 checkpoints, from step 0 to step 1,000.",
         "None of the 4 roles that were tested had an onset.",
-        "Behaviour at the last checkpoint: 75.0 % (seed 3).",
+        f"Behaviour at the last checkpoint: 75.0 % (seed 3). {PAIRS}",
     )
     assert found.curves.role.nunique() == 4, "the curves are there all the same"
 

@@ -54,7 +54,7 @@ def test_every_setting_of_a_run_is_in_its_methods() -> None:
     said = told(CONFIG)
     assert "tiny (with its weights permuted within each matrix; architecture bert, 6 layers of 12" in said["Model"]
     assert "ab12" in said["Model"]
-    assert "chosen on one (1,000 sentences). Heads were reported on two (64 documents, 500 sent" in said["Corpora"]
+    assert "selected on one (1,000 sentences). Heads were evaluated on two (held out; 64 documents" in said["Corpora"]
     assert "of the word pieces of a word the first was taken" in said["Maps of words"]
     assert "windows of 64 words" in said["Maps of words"]
     assert "Kobayashi et al. 2020" in said["Maps of words"]
@@ -66,7 +66,10 @@ def test_every_setting_of_a_run_is_in_its_methods() -> None:
     assert "777 bootstrap resamples" in said["Intervals"]
     assert said["Intervals"].endswith("Seed 5.")
     assert "leads a baseline by more than 12.5 points" in said["Tests and verdicts"]
-    assert "a grade where this p is below 0.01 on the report split: 1 beyond position" in said["Tests and verdicts"]
+    assert (
+        "a grade where the adjusted p is below 0.01 on the report split: 1 beyond position"
+        in said["Tests and verdicts"]
+    )
 
 
 def test_layers_that_share_their_weights_are_said_to() -> None:

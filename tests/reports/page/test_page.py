@@ -207,7 +207,7 @@ def test_the_rule_is_on_both_pages_with_the_thresholds_of_the_run(read: Reader, 
         assert "more than 12.5 points above that of every baseline of the grade" in text
         assert "No controls" not in text
         first = text.index("Heads by highest grade in a role of language: ")
-        assert first < text.index("Heads not counted above: ") < text.index("This lead is tested")
+        assert first < text.index("Other heads: ") < text.index("This lead is tested")
         assert text.index("This lead is tested") < text.index("Best heads", 400)
 
 

@@ -71,20 +71,26 @@ def test_what_roles_explain_follows_where_the_run_measured_it() -> None:
 
 
 def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval() -> None:
-    said = told([row()], Verdicts(RunThresholds(), (FOUND,), controlled=True))
+    one = row(lexical_accuracy=0.6, rule_accuracy=0.922)
+    said = told([one], Verdicts(RunThresholds(), (FOUND,), controlled=True))
     assert said.found == (
         "Heads by highest grade in a role of language: 0 beyond grammar rules, 1 beyond words, 1 beyond position and "
         "controls, of 72.",
-        "Does some head have a grade? Of 4 label–direction pairs in roles of language: 1 yes, 1 no, 2 undecided.",
+        "Does some head have a grade? Of 4 label–direction pairs in roles of language, without pools and "
+        "slices: 1 yes, 1 no, 2 undecided.",
         "A grade is tested: the head leads every baseline of the grade by more than 5 points (adjusted p below 0.05). "
-        "Accuracy, mass and precision are measured only.",
+        "Accuracy, mass and precision are reported, not tested.",
     )
     (leader,) = said.leaders
     assert (leader.name, leader.does) == ("3-1", "attends from an object to its verb")
     assert leader.numbers == (
-        "accuracy 72.5 % (n = 672); strongest baseline (a fixed offset) 35.4 %; margin +37.1 points [+32.1, +42.0]."
+        "accuracy 72.5 % (n = 672); baselines and controls at most 35.4 % (a fixed offset), margin +37.1 points [+32.1, "
+        "+42.0], lexical table 60.0 %, rules of grammar 92.2 %; grade 1: beyond position and controls."
     )
-    assert leader.beside == "accuracy 72.5 %, strongest baseline (a fixed offset) 35.4 %."
+    assert (
+        leader.beside
+        == "accuracy 72.5 %, baselines and controls 35.4 %, lexical table 60.0 %, rules of grammar 92.2 %."
+    )
     assert "circle" in leader.drawing
     assert "hollow" not in leader.drawing
     assert leader.without == ""
@@ -117,9 +123,9 @@ def test_how_sure_it_is_names_splits_correction_and_stability() -> None:
         "Heads were selected on one (1,000 sentences) and evaluated on two (500 sentences), 64 documents."
     )
     assert "for all labels and directions of the run" in said["Multiple testing"]
-    assert "on average at most 1 % are false discoveries" in said["Multiple testing"]
+    assert "the false discovery rate over label–direction pairs is at most 1 %" in said["Multiple testing"]
     assert (
-        "selected in 73.0 % of cases (median over label–direction pairs; lowest 50.0 %)"
+        "selected in 73.0 % (median; lowest 50.0 %) of cases where it has a grade, over all label–direction pairs in 73"
         in said["Stability of selection"]
     )
 
@@ -224,7 +230,11 @@ def test_what_has_no_plain_name_is_shown_as_it_is() -> None:
     assert task("position", "[CLS]", "all tokens") == "attends to [CLS]"
     assert (
         task("coreference", "proper", "all words")
-        == "attends from a name to another mention of the same, among all words"
+        == "attends from a name to another mention of the same entity (candidates: all other words)"
+    )
+    assert (
+        task("preposition", "verb", "object->preposition")
+        == "attends from the object of a preposition to the preposition (phrase governed by a verb)"
     )
     assert task("sense", "all", "noun->cue or rival").endswith("not to a distractor")
     assert (guess("random weights 2"), guess("own rule")) == (

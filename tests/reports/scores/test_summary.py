@@ -38,8 +38,8 @@ def said(rows: tuple[BestHead, ...], verdicts: Verdicts = NOTHING) -> str:
 def test_the_summary_counts_what_lies_above_below_and_between():
     rows = (row("a", 0.1, 0.3), row("b", -0.3, -0.1), row("c", -0.1, 0.3), row("few", 0.5, 0.9, clusters=19))
     text = said(rows)
-    assert "In 2 of 4 pairs with a baseline" in text
-    assert "in 1 below it; the other 1 are undecided" in text
+    assert "Of 4 pairs whose margin over the strongest of baselines and controls has an interval" in text
+    assert "it lies above 0 in 2, below 0 in 1 and includes 0 in 1 (not corrected)" in text
     assert "effective number of documents is below 20, marked ⚠: 1" in text
     assert [leader.label for leader in summarise({"dependency": rows}, BARE, NOTHING, 6, 12).leaders] == [
         "a",
@@ -59,13 +59,14 @@ def test_the_summary_begins_with_heads_by_grade_and_questions_by_verdict(scores:
         f"{counts[2]} beyond position and controls, of 72."
     )
     assert sum(counts) == len(verdicts.specialised) > 5
-    assert sentences[1].startswith("Heads not counted above: ")
+    assert sentences[1].startswith("Other heads: ")
     assert sentences[2].startswith(
-        "Does some head have a grade? Of 47 label–direction pairs in roles of language: 6 yes, 3 no, 38"
+        "Does some head have a grade? Of 47 label–direction pairs in roles of language, without pools and slices: 6 yes, "
+        "3 no, 38"
     )
     assert "more than 12.5 points (adjusted p below 0.01)" in sentences[3]
-    assert "on average at most 1 % are false discoveries" in sentences[3]
-    assert sentences[4] == "Measured, not tested: accuracy, mass, precision and lift."
+    assert "the false discovery rate over label–direction pairs is at most 1 %" in sentences[3]
+    assert sentences[4] == "Reported, not tested: accuracy, mass, precision and lift."
     assert "selected again in 92.5 % of resamples of the selection split (median; lowest 60.0 %)" in sentences[5]
 
 
@@ -73,7 +74,7 @@ def test_without_a_graded_head_nothing_is_said_about_stability():
     find = Finds("dependency", {"yes": 0, "no": 1, "undecided": 3}, {})
     text = said((row("a", 0.1, 0.3),), Verdicts(RunThresholds(), (find,), controlled=True))
     assert "0 beyond grammar rules, 0 beyond words, 0 beyond position and controls, of 72" in text
-    assert "Of 4 label–direction pairs in roles of language: 0 yes, 1 no, 3 undecided." in text
+    assert "without pools and slices: 0 yes, 1 no, 3 undecided." in text
     assert "resamples" not in text
     assert "No label has a baseline to be tested against" in said((row("a", 0.1, 0.3),))
 

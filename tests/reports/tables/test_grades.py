@@ -12,7 +12,8 @@ from reports.tables.grades import counted, excluded_leads, grade_name
         (0.073, "a lead of 7.3 points or more is excluded"),
         (0.0731, "a lead of 7.4 points or more is excluded"),
         (0.2, "a lead of 20 points or more is excluded"),
-        (-0.031, "any lead is excluded"),
+        (-0.031, "every lead is excluded"),
+        (1.0, "no lead is excluded"),
         (math.nan, ""),
     ],
 )

@@ -99,13 +99,13 @@ def changed(record: TargetRecord, **values: Any) -> TargetRecord:
 def test_doubts_come_first_then_a_sentence_for_each_model(record: TargetRecord) -> None:
     doubt, minilm, scratch = said(record, AGREEMENT)
     assert doubt == (
-        "minilm: no head is shown to lead the rules of grammar (grade 3; 2 label–direction pairs). The rule “nearest "
+        "minilm: no head is shown to exceed the rules of grammar (grade 3; 2 label–direction pairs). The rule “nearest "
         "noun that agrees”, which needs no attention, has 70.0 % on all (verb->subject, ewt-dev), the selected head "
         "80.0 %."
     )
     assert minilm == (
         "minilm: head 4-7 attends from a verb to the subject: recall 80.0 % [78.0, 82.0] on ewt-dev, beside 70.0 % of "
-        "the rule “nearest noun that agrees” (lead +10.0 points); grade 2: beyond words. Its ablation costs 34.2 "
+        "the rule “nearest noun that agrees” (margin +10.0 points); grade 2: beyond words. Its ablation costs 34.2 "
         "[33.2, 35.2] percentage points in grammar, accuracy with attractors, significant; the median head costs 0.2."
     )
     assert scratch.startswith("scratch: head 3-3 attends from a verb")
@@ -114,10 +114,10 @@ def test_doubts_come_first_then_a_sentence_for_each_model(record: TargetRecord) 
 
 def test_a_head_without_a_grade_is_not_said_to_do_it_and_those_with_one_are_named(record: TargetRecord) -> None:
     *_, sentence = said(record, COREFERENCE)
-    assert "head 3-5 was selected, but is not shown to be a head that attends from a mention" in sentence
+    assert "the selected head 3-5, which has no grade, attends from a mention" in sentence
     assert "no grade; 2-2 has grade 1: beyond position and controls." in sentence
     row = record.answers.iloc[1].to_dict()
-    assert graded(row) == "no grade; undecided: a lead of 7.3 points or more is excluded"
+    assert graded(row) == "no grade; verdict undecided: a lead of 7.3 points or more is excluded"
     assert graded(row | {"p_adjusted": NAN}) == "not tested"
 
 
@@ -253,7 +253,7 @@ def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: Tar
 def test_a_page_without_any_effect_is_made(record: TargetRecord, tmp_path: Path) -> None:
     write_targets(tmp_path, replace(record, effects=record.effects.iloc[:0]))
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "Without each selected head" not in text
+    assert "Effect of ablating" not in text
     assert text.count("No run measured what the model loses without it.") == 4
 
 

@@ -86,13 +86,13 @@ def test_the_section_counts_names_and_compares(run_folder: Path) -> None:
     parts = circuit_parts(Run.open(run_folder))
     assert parts is not None
     assert parts.sentences == (
-        "Places alone give half of the attention or more to one offset in 2 of 6 heads: 1-2 (offset −1: 93.0 %, on "
-        "text 46.5 %), 2-3 (offset −1: 71.0 %, on text 35.5 %). In 1 of them that offset is also the one attended to "
-        "most on text.",
+        "From position embeddings alone, 2 of 6 heads give half of the attention or more to one offset: 1-2 (offset "
+        "−1: 93.0 %, on text 46.5 %), 2-3 (offset −1: 71.0 %, on text 35.5 %). In 1 of them it is also the most "
+        "attended offset on text.",
         "Heads with a copying score of 0.50 or more: 1; of −0.50 or less, which lower what they attend to: 1.",
-        "Of 3 comparisons of weights alone with text 1 have a rank correlation whose interval lies above 0: kernel: "
-        "attention to the preferred offset with attention to that offset (1.00). In 1 it lies below 0: own word raised "
-        "with written along the attended (−0.60).",
+        "Of 3 comparisons of weights alone with text 1 have a rank correlation whose interval lies above 0: attention "
+        "to the preferred offset, by position embeddings with attention to that offset (1.00). In 1 it lies below 0: "
+        "rank of a word’s effect on its own logit with correlation of output and attended logits (−0.60).",
     )
     relation = parts.relations.texts[0]
     assert relation[2:5] == ("1-3", "25.0", "12.5")
@@ -112,12 +112,12 @@ def test_both_pages_and_a_figure_have_the_section_and_its_numbers(run_folder: Pa
         for said in (
             "Circuits from the weights alone",
             "93.0",
-            "kernel: attention to the preferred offset",
+            "attention to the preferred offset, by position embeddings",
             "plural",
             "1.25",
         ):
             assert said in text
-        section = text[text.index("Places alone give") :]
+        section = text[text.index("From position embeddings alone") :]
         assert "nan" not in section[: section.index("Examples")].replace("dominant", "").lower()
     assert '<a href="#circuits">' in html
     assert "| 1-2 | −1 | 93.0 | 46.5 | −1 | 50.0 | −2.0 | 60.0 | 0.10 | 0.10 | 50.0 | 40.0 | 0.30 | 1.25 |" in markdown

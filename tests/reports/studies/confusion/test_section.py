@@ -77,7 +77,7 @@ def test_the_strongest_correlations_are_told_whatever_their_sign(run_folder: Pat
     assert len(told.heads) == SHOWN
     assert told.strongest.texts[0][2] == "[−0.70, −0.50]"
     assert told.said == (
-        "1,234 times two rated words stood in one sentence, 70 different pairs in 30 documents. "
+        "1,234 co-occurrences of rated word pairs within a sentence, 70 different pairs, in 30 documents. "
         "Heads with a significant correlation (corrected p below 0.05): 1 of 12."
     )
 

@@ -166,8 +166,10 @@ def test_sentences_say_what_stands_out(found: HeadShapes) -> None:
         "Entropies lie between 1.50 nats (head 6-1) and 2.72 (head 1-12); even attention has 3.00. Layer 1 is the "
         "broadest on average (2.61), layer 6 the narrowest (1.61)."
     )
-    assert (
-        half == "More than half of the attention goes to [SEP] in 1 head (5-2); to the previous word in 1 head (3-4)."
+    assert half == (
+        "All tokens, special tokens included, give more than half of their attention to [SEP] in 1 head (5-2). Words "
+        "give more than half of their attention to the previous word in 1 head (3-4). These are means over each text, "
+        "then over texts; sinks are defined by the attention of words alone."
     )
     assert classes.startswith("Maps by class, all heads and 250 windows together: vertical 5.0 %, diagonal 5.9 %")
 
@@ -237,7 +239,7 @@ def test_both_pages_tell_the_same(folder: Path, found: HeadShapes) -> None:
     page, text = ((folder / "report" / name).read_text("utf-8") for name in ("index.html", "report.md"))
     assert '<a href="#shapes">' in page
     assert "## Attention statistics" in text
-    for part in ("Entropies lie between", "More than half of the attention goes to", *(term for term, _ in SHAPES)):
+    for part in ("Entropies lie between", "give more than half of their attention to", *(term for term, _ in SHAPES)):
         assert part in page
         assert part in text
     assert "| layer | entropy, nats |" in text
