@@ -153,7 +153,7 @@ def _leader(row: BestHead, found: Mapping[str, Any]) -> Leader:
     below = rivals_drawn(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
     return Leader(
         name=row.name,
-        does=task(row.probe, row.label, row.variant),
+        does=task(row.probe, row.label, row.variant).partition(" (candidates: ")[0],
         beside=f"accuracy {accuracy}, baselines and controls {percent(row.baseline_accuracy)} %{higher}.",
         numbers=f"accuracy {accuracy} (n = {count(row.n)}); baselines and controls at most "
         f"{percent(row.baseline_accuracy)} % ({guess(row.baseline)}), margin {signed(row.margin)} points "

@@ -68,8 +68,8 @@ METHOD: Final = (
     ),
     (
         "Attractor",
-        "A noun of the other number between subject and verb. attractor=Sing or Plur is its number; attractor=preposition "
-        "or relative clause says what puts it there.",
+        "A noun of the other number between subject and verb. attractor=Sing or Plur is its number; "
+        "attractor=preposition or relative clause says what puts it there.",
     ),
     ("⚠", "The effective number of documents is below 20: intervals and tests are rough."),
 )

@@ -165,4 +165,5 @@ def behaviour_said(effect: Row) -> str:
 
 def not_measured(target: RoleTarget, record: TargetRecord) -> str:
     """Say which behaviours of a target no run of the model has measured."""
-    return f"no run measured {', '.join(record.behaviours.get(target.name, ()))}."
+    known = ", ".join(record.behaviours.get(target.name, ()))
+    return f"no run measured a behaviour of {target.name} ({known})."

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from reports.formats import escaped
 from reports.page.effects_in_words import UNMEASURED, lost_without, mattering
+from reports.page.page_model import gather
 from reports.page.summary import Opening, opening
 from reports.run.record import CorpusFacts, RunRecord
 from reports.scores.best_heads import BestHead
@@ -84,8 +86,8 @@ def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval()
     (leader,) = said.leaders
     assert (leader.name, leader.does) == ("3-1", "attends from an object to its verb")
     assert leader.numbers == (
-        "accuracy 72.5 % (n = 672); baselines and controls at most 35.4 % (a fixed offset), margin +37.1 points [+32.1, "
-        "+42.0], lexical table 60.0 %, rules of grammar 92.2 %; grade 1: beyond position and controls."
+        "accuracy 72.5 % (n = 672); baselines and controls at most 35.4 % (a fixed offset), margin +37.1 points "
+        "[+32.1, +42.0], lexical table 60.0 %, rules of grammar 92.2 %; grade 1: beyond position and controls."
     )
     assert (
         leader.beside
@@ -241,3 +243,10 @@ def test_what_has_no_plain_name_is_shown_as_it_is() -> None:
         "the best head with randomly initialised weights",
         "own rule",
     )
+
+
+def test_the_first_screen_has_at_most_120_words(run_folder: Path) -> None:
+    shown = gather(run_folder).opening
+    findings = [f"Head {leader.name} {leader.does}: {leader.beside}" for leader in shown.findings]
+    assert len(findings) == 3
+    assert len(" ".join(["Summary", shown.scope, shown.headline, *findings, shown.effect]).split()) <= 120

@@ -102,7 +102,7 @@ def test_grades_and_verdicts_in_words(scores: pd.DataFrame):
     assert graded["dependency", "obj", "dependent->head"] == "grade 1: beyond position and controls"
     assert graded["dependency", "det", "dependent->head"] == "grade 2: beyond words"
     assert graded["agreement", "all", "verb->subject"] == "grade 3: beyond grammar rules"
-    assert graded["position", "previous", "other words"] == "grade 1: beyond position and controls"
+    assert graded["position", "previous", "other words"] == "grade 1: beyond baselines and controls"
     assert graded["dependency", "det", "head->dependent"] == "no grade"
     for untested in (("position", "broad", "all tokens"), ("dependency", "orphan", "dependent->head")):
         assert (graded[untested], rows[untested].answer) == ("–", "")

@@ -61,8 +61,8 @@ def test_the_summary_begins_with_heads_by_grade_and_questions_by_verdict(scores:
     assert sum(counts) == len(verdicts.specialised) > 5
     assert sentences[1].startswith("Other heads: ")
     assert sentences[2].startswith(
-        "Does some head have a grade? Of 47 label–direction pairs in roles of language, without pools and slices: 6 yes, "
-        "3 no, 38"
+        "Does some head have a grade? Of 47 label–direction pairs in roles of language, without pools and slices: "
+        "6 yes, 3 no, 38"
     )
     assert "more than 12.5 points (adjusted p below 0.01)" in sentences[3]
     assert "the false discovery rate over label–direction pairs is at most 1 %" in sentences[3]

@@ -198,7 +198,7 @@ def test_questions_and_effects_stand_in_tables(folder: Path) -> None:
         "| minilm | 4-7 | grammar, accuracy with attractors | percentage points | 34.2 [33.2, 35.2] | 0.001 | 0.2 "
         "| yes | 0.3 | 1 of 72 | 4-7, 3-3 | 35.1 [23.5, 45.6] | 0.048 | effects |" in text
     )
-    assert "scratch: no run measured grammar, linzen." in text
+    assert "scratch: no run measured a behaviour of agreement (grammar, linzen)." in text
     assert "<script>" not in text
 
 
@@ -209,8 +209,12 @@ def test_special_tokens_stand_in_a_table_of_their_own(record: TargetRecord) -> N
 
 
 def test_models_without_the_effects_of_a_target_are_said(record: TargetRecord) -> None:
-    assert without_effect(record, AGREEMENT) == ("scratch: no run measured grammar, linzen.",)
-    assert without_effect(record, COREFERENCE) == ("minilm: no run measured grammar-pronouns.",)
+    assert without_effect(record, AGREEMENT) == (
+        "scratch: no run measured a behaviour of agreement (grammar, linzen).",
+    )
+    assert without_effect(record, COREFERENCE) == (
+        "minilm: no run measured a behaviour of coreference (grammar-pronouns).",
+    )
     assert len(effect_table(record, COREFERENCE)) == 0
 
 
