@@ -94,8 +94,8 @@ def test_a_sink_is_what_gives_special_tokens_half_of_its_attention_whatever_its_
     _, line, _ = Verdicts(RunThresholds(), finds, True, kinds).counted(72)
     assert line == (
         "Other heads: 2 for position only, 4 sinks (3 write little, 1 spread what special tokens hold), 2 for a "
-        "special token that gets less than half of their attention, 63 without a grade. Of the heads above: 1 for position "
-        "too, 1 sinks too."
+        "special token that gets less than half of their attention, 63 without a grade. Of the heads above: 1 for "
+        "position too, 1 sinks too."
     )
 
 
