@@ -1,7 +1,7 @@
 """Finds retired phrases in what users read: pages, docs, help, messages and public docstrings.
 
 `python docs/retired.py` prints every one with its place and what to write; it exits with 1 where there is any. Pages
-under reports/published are made by runs and not read here, nor are published findings, whose texts a record keeps.
+under reports/published are made by runs and not read here.
 """
 
 from __future__ import annotations
@@ -80,11 +80,12 @@ def found(root: Path = ROOT) -> list[str]:
 
 def _all(root: Path) -> Iterator[tuple[str, int, str]]:
     pages = [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs").glob("*.md")]
+    pages += (root / "experiments" / "findings").glob("*.toml")
     for path in sorted(path for path in (*pages, *(root / "reports").rglob("*.j2")) if path.exists()):
         yield from ((_named(path, root), *place) for place in _places(path.read_text(encoding="utf-8")))
     for path in sorted(path for room in ROOMS for path in (root / room).rglob("*.py")):
         name = _named(path, root)
-        if name not in KEPT and not name.startswith("experiments/findings/"):
+        if name not in KEPT:
             yield from ((name, *place) for place in _of_code(path))
 
 

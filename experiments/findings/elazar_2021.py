@@ -141,7 +141,7 @@ FINDINGS = (
     ),
     Finding(
         id="elazar-probes-do-not-tell",
-        claim="How well a probe tells a property does not say how much the model needs it.",
+        claim="Probing accuracy does not predict causal importance.",
         where="section 4, on probing accuracy and importance",
         model="BERT base, uncased",
         data="Penn Treebank; OntoNotes for phrases",

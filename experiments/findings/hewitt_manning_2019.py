@@ -163,7 +163,7 @@ FINDINGS = (
     ),
     Finding(
         id="hewitt-depth-probe",
-        revised="a weaker bar was taken away after untrained weights had passed it",
+        revised="a weaker bar was removed after untrained weights had passed it",
         claim="In another projection the length of a word's state is its depth in the tree: the root is the shortest.",
         where="main results, table 1",
         model=MODEL,

@@ -37,7 +37,7 @@ FINDINGS = (
         model="BERT base, fine-tuned on MNLI",
         data="MNLI",
         metric="Mean entropy of rows, in nats. 0: all to one token; log n: even.",
-        stands_in="UD English EWT; the head is chosen on train and told on dev.",
+        stands_in="UD English EWT; the head is selected on train and evaluated on dev.",
         differs="Shorter texts, and a model that is not fine-tuned.",
         statements=[
             Statement(

@@ -31,8 +31,8 @@ FINDINGS = (
         model="BERT large and base, cased, and RoBERTa",
         data="Parallel Universal Dependencies (PUD), English, 1,000 sentences",
         metric="Accuracy of the most attended word over the arcs of a relation, in both directions.",
-        stands_in="UD English EWT; the head is chosen on train and told on dev.",
-        differs="The paper chooses heads on the sentences on which they are told.",
+        stands_in="UD English EWT; the head is selected on train and evaluated on dev.",
+        differs="The paper selects heads on the sentences on which it evaluates them.",
         statements=[
             Statement(
                 name=label,
@@ -55,7 +55,7 @@ FINDINGS = (
         model="BERT large and base, cased, and RoBERTa",
         data="Parallel Universal Dependencies (PUD), English, 1,000 sentences",
         metric="The paper: undirected attachment of maximum spanning trees. We: arcs that the best head finds.",
-        stands_in="UD English EWT; the head is chosen on train and told on dev.",
+        stands_in="UD English EWT; the head is selected on train and evaluated on dev.",
         differs="Arcs are not made into a tree; the baseline is the best fixed offset. How much is much better is not "
         "said where we have read of it; the bar is the margin that Clark et al. print.",
         statements=[

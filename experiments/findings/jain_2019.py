@@ -79,7 +79,7 @@ FINDINGS = (
     ),
     Finding(
         id="jain-adversarial",
-        revised="a weaker bar was taken away after untrained weights had passed it",
+        revised="a weaker bar was removed after untrained weights had passed it",
         claim="Attention that is far from the trained one gives the same output.",
         where="section 4.2.2, figures of the divergence",
         model=MODEL,

@@ -56,10 +56,10 @@ def _specials(evidence: Evidence) -> Numbers:
 
 
 def _disabled(evidence: Evidence) -> Numbers:
-    """Return how many heads, and how many layers, the model surely does better without."""
+    """Return how many heads, and how many layers, the model does significantly better without."""
     rows = evidence["disabling"].studies.get("ablations")
     if rows is None:
-        return {kind: Missing("no head was switched off") for kind in ("head", "layer")}
+        return {kind: Missing("no head was ablated") for kind in ("head", "layer")}
     found: dict[str, Measured | Missing] = {}
     for kind in ("head", "layer"):
         asked = rows[(rows.kind == kind) & (rows.way == "uniform") & (rows.measure == "value")]
@@ -159,8 +159,7 @@ FINDINGS = (
         statements=[
             Statement(
                 name=kind,
-                text=f"Without the attention of a {kind}, the model is better by a hundredth of a nat at least, and "
-                "surely so.",
+                text=f"Without the attention of a {kind}, the model is significantly better, by at least 0.01 nats.",
                 number=f"{kind}s",
                 rule=LearnedRule(above=0.0),
                 unit=f"{kind}s",

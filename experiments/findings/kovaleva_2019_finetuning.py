@@ -97,17 +97,18 @@ FINDINGS = (
     ),
     Finding(
         id="kovaleva-fine-tuning-worth",
-        claim="Fine-tuning from pre-trained weights does better than from fresh ones.",
+        claim="Fine-tuning from pre-trained weights does better than from randomly initialised ones.",
         where="table of fine-tuned models",
         model=MODEL,
         data="MRPC and MNLI",
         metric="Accuracy on held-out examples of the task.",
-        stands_in=STANDS_IN + " Beside it the same training with fresh weights. Up to 1,000 held-out questions.",
+        stands_in=f"{STANDS_IN} Beside it the same training run from randomly initialised weights. Up to 1,000 held-out "
+        "questions.",
         differs="Another model and task, and short trainings.",
         statements=[
             Statement(
                 "pre-trained",
-                "What began with learned weights is right more often than what began with fresh ones, by 14 points.",
+                "Accuracy from pre-trained weights is above that from randomly initialised weights, by 14 points.",
                 "accuracy from pre-trained weights minus accuracy from fresh ones, paired by question",
                 Rule(above=0.14),
                 weaker=Rule(above=0.0),

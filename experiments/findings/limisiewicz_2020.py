@@ -131,7 +131,7 @@ FINDINGS = (
         model=MODEL,
         data=DATA,
         metric="Accuracy of the most attended word over the arcs of a relation; offsets are from other sentences.",
-        stands_in="UD English EWT; the head, its direction and the offset are chosen on train and told on dev.",
+        stands_in="UD English EWT; the head, its direction and the offset are selected on train and evaluated on dev.",
         differs="Which direction the published number is about is named for nsubj and obj alone.",
         statements=SINGLE,
         readings=("trees",),
@@ -148,7 +148,7 @@ FINDINGS = (
         model=MODEL,
         data=DATA,
         metric="Accuracy of the most attended word of the mean of maps; heads are added one by one.",
-        stands_in="UD English EWT; heads are added on sentences of train and told on dev.",
+        stands_in="UD English EWT; heads are added on sentences of train and evaluated on dev.",
         differs="All heads of an ensemble look in one direction, that of the best. It has to beat the offset, too: "
         "the mean of heads that know nothing is better than one of them.",
         statements=SEVERAL,
@@ -162,7 +162,7 @@ FINDINGS = (
         claim="Trees made from the ensembles of all relations have two thirds of the arcs right.",
         where=WHERE,
         model=MODEL,
-        data=f"{DATA}; heads are chosen on 1,000 sentences",
+        data=f"{DATA}; heads are selected on 1,000 sentences",
         metric="Attachment, without and with labels, of maximum spanning trees; parts of speech are known.",
         statements=[
             Statement(

@@ -1,4 +1,4 @@
-"""Linzen, Dupoux and Goldberg 2016: LSTMs know the number of a verb, less surely the more nouns lead astray."""
+"""Linzen, Dupoux and Goldberg 2016: LSTMs predict the number of a verb, with more errors the more attractors."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def _transfer_drawn(evidence: Evidence) -> Figure:
 def _taylor(evidence: Evidence) -> Numbers:
     taylor = rows(evidence["effects"].studies.get("taylor"), behaviour="sentence embedding")
     if taylor.empty:
-        return {"rank": Missing("Taylor's series was not held against ablation")}
+        return {"rank": Missing("Taylor's series was not compared with ablation")}
     return {"rank": Measured(estimate_of(taylor.iloc[0], "spearman", "spearman_low", "spearman_high"))}
 
 
@@ -123,7 +123,7 @@ FINDINGS = (
             *(
                 Statement(
                     name=f"{task}: some",
-                    text=f"There is a head that {told} surely needs, or is surely better without.",
+                    text=f"Ablating at least one head changes {told} significantly, for worse or better.",
                     number="heads with p < 0.05, corrected for all heads",
                     rule=LearnedRule(above=0.0),
                     unit="heads",
@@ -139,7 +139,7 @@ FINDINGS = (
     ),
     Finding(
         id="michel-importance-is-cost",
-        claim="The gradient by its gate says what a head costs, without taking it out.",
+        claim="The gradient with respect to a head's gate predicts its ablation cost.",
         where="the definition of head importance",
         model=ENCODERS,
         data="WMT and tasks of GLUE",
@@ -164,7 +164,7 @@ FINDINGS = (
     ),
     Finding(
         id="michel-transfer",
-        claim="Heads that matter on one data set matter on another of the same task.",
+        claim="Head importance transfers between data sets of one task.",
         where="the comparison of data sets",
         model=ENCODERS,
         data="MNLI matched and mismatched; WMT newstest and MTNT",

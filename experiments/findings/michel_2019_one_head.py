@@ -69,7 +69,8 @@ FINDINGS = (
         data="MNLI",
         metric="Accuracy with the best head of a layer alone minus that of the whole model; its other heads give zero.",
         stands_in="MiniLM (6 layers of 12 heads), fine-tuned to tell the number of verbs of EWT; 400 questions.",
-        differs="Another model and task; the best head is chosen on one half of the questions and told on the other.",
+        differs="Another model and task; the best head is selected on one half of the questions and evaluated on "
+        "the other.",
         statements=[
             Statement(
                 f"layer {layer}",

@@ -152,8 +152,9 @@ FINDINGS = (
         model=ENCODERS,
         data="WMT and tasks of GLUE",
         metric="The score of the task while heads are taken out.",
-        stands_in="The sentence embedding on UD English EWT, held against that of the whole model.",
-        differs="An embedding has no task: it is held against itself. So models without a masked-LM head can be asked.",
+        stands_in="The sentence embedding on UD English EWT, compared with that of the whole model.",
+        differs="An embedding has no task: it is compared with itself, so that models without a masked-LM head can be "
+        "tested.",
         statements=[
             Statement(
                 name="order",

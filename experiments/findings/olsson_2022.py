@@ -12,7 +12,7 @@ MODEL = "Decoders of one to many layers, trained for this"
 
 DATA = "text, with checkpoints of the training"
 
-GUM = "UD English GUM, in windows of 100 words; the head is chosen on train and told on dev."
+GUM = "UD English GUM, in windows of 100 words; the head is selected on train and evaluated on dev."
 
 
 def _same_word(evidence: Evidence) -> Numbers:

@@ -45,7 +45,7 @@ FINDINGS = (
         model="Encoders of translation models (Transformer) from English",
         data="Parallel Universal Dependencies (PUD), English",
         metric="The paper: attachment of maximum spanning trees of a head's attention. We: arcs that the head finds.",
-        stands_in="UD English EWT; the head is chosen on train and told on dev.",
+        stands_in="UD English EWT; the head is selected on train and evaluated on dev.",
         differs="An encoder of sentences in the place of one that translates; arcs are not made into a tree; what the "
         "paper says of meaning in the upper layers is not asked. Whether the best head is above an offset is asked by "
         "clark-no-parse.",

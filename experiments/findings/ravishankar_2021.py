@@ -29,7 +29,7 @@ FINDINGS = (
         model=MODEL,
         data=DATA,
         metric="The paper: attachment of maximum spanning trees of a head's attention. We: arcs that the head finds.",
-        stands_in="English alone: UD English EWT; the head is chosen on train and told on dev.",
+        stands_in="English alone: UD English EWT; the head is selected on train and evaluated on dev.",
         differs="One language, a model of that language, and arcs that are not made into a tree.",
         statements=[
             Statement(

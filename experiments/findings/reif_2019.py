@@ -47,7 +47,7 @@ def _drawn(evidence: Evidence) -> Figure:
 FINDINGS = (
     Finding(
         id="reif-attention-probe",
-        revised="a weaker bar was taken away after untrained weights had passed it",
+        revised="a weaker bar was removed after untrained weights had passed it",
         claim="From the attention of all heads between two words a linear classifier tells whether there is a "
         "dependency between them, and which.",
         where="section 3.1",

@@ -84,7 +84,7 @@ FINDINGS = (
     ),
     Finding(
         id="serrano-no-flip",
-        revised="a weaker bar was taken away after untrained weights had passed it",
+        revised="a weaker bar was removed after untrained weights had passed it",
         claim="Most decisions stand even without the part that gets most attention.",
         where="section on single weights, table of decision flips",
         model=MODEL,

@@ -156,7 +156,7 @@ FINDINGS = (
         model="Transformer, base",
         data="WMT 2014 English-German",
         metric="The paper shows examples. We: relations in which heads are specialised, by headscope's rule.",
-        stands_in="UD English EWT; heads are chosen on train and told on dev.",
+        stands_in="UD English EWT; heads are selected on train and evaluated on dev.",
         differs="Syntactic relations alone: a head may have another role.",
         statements=[
             Statement(

@@ -141,7 +141,7 @@ ROLES = (
         data=f"{DATA}; relations by CoreNLP on 50,000 sentences",
         metric="How often the most attended word of a row is the other word of the relation; the baseline is the most "
         "frequent relative position. A head is syntactic if it is at least ten points above that.",
-        stands_in="UD English EWT; the head is chosen on train and told on dev.",
+        stands_in="UD English EWT; the head is selected on train and evaluated on dev.",
         differs="An encoder of sentences in the place of one that translates; UD trees; the paper's eight numbers of "
         "adjectives and adverbs are 0 to 10 points above the baseline, so that the rule asks for less than 10.",
         statements=SYNTAX,
@@ -201,7 +201,7 @@ ROLES = (
         "in 90 % of the cases or more the most attended place is one fixed offset.",
         stands_in="UD English EWT",
         differs="A head is positional by its most attended other word, [CLS] and [SEP] left out; confidence leaves out "
-        "[SEP] alone. Heads are positional on train, their confidence is told on dev.",
+        "[SEP] alone. Positional heads are selected on train, and their confidence is measured on dev.",
         statements=[
             *(
                 Statement(

@@ -66,7 +66,7 @@ def _answer(row: Row) -> str:
     """Say which head answers a question, how well, beside which baseline, and with which grade."""
     does = task(row["probe"], row["label"], row["variant"])
     recall = f"{percent(row['accuracy'])} % {interval(row['ci_low'], row['ci_high'])}"
-    which = f"head {row['name']}" if row["grade"] else f"the selected head {row['name']}, which has no grade,"
+    which = f"head {row['name']}" if row["grade"] else f"the selected head {row['name']}"
     return f"{which} {does}: recall {recall} on {row['corpus']}{_beside(row)}; {graded(row)}."
 
 
@@ -150,7 +150,7 @@ def effect_said(effect: Row | None, target: RoleTarget) -> str:
     scale = scale_of(effect)
     cost = f"{scale.told(effect['cost'], effect['ci_low'], effect['ci_high'])} {scale.unit}"
     aside = "" if effect["own"] else f" No run measured a behaviour of {target.name} itself."
-    if effect["unit"] == COSINE:
+    if str(effect["unit"]).startswith(COSINE):
         than = {"significant": "significantly more than", "not significant": "not significantly more than"}
         found = f"{than.get(significance(effect), significance(effect) + ' beside')} the median head of each text"
         return f"Its ablation moves the {behaviour_said(effect)} by {cost}, {found}.{aside}"

@@ -22,9 +22,9 @@ MODEL = "BERT base, uncased"
 
 DATA = "Wall Street Journal part of the Penn Treebank, dev, 1,696 sentences, in Stanford Dependencies"
 
-STANDS_IN = "UD English EWT; the head is chosen on train and told on dev."
+STANDS_IN = "UD English EWT; the head is selected on train and evaluated on dev."
 
-CHOSEN = "The paper chooses heads on the sentences on which they are told, and tries offsets from -3 to +2 alone."
+CHOSEN = "The paper selects heads on the sentences on which it evaluates them, and tries offsets from -3 to +2 alone."
 
 NEAR = 0.15
 "On BERT itself: newswire and web text, and the two ways to annotate, may differ by that much."
@@ -119,7 +119,7 @@ def _baseline(name: str, label: str, published: Published, rule: Rule) -> Statem
 FINDINGS = (
     Finding(
         id="clark-relations",
-        claim="Single heads follow single relations, far above the best fixed offset; noun compounds they do not.",
+        claim="Single heads follow single relations, far above the best fixed offset, but not noun compounds.",
         where="section 4.2, table 1",
         model=MODEL,
         data=DATA,
@@ -170,7 +170,7 @@ FINDINGS = (
         model="none: it is about the best fixed offset",
         data=DATA,
         metric="Accuracy of the strongest baseline, the best fixed offset on both corpora.",
-        stands_in="UD English EWT: offsets are learned on train and told on dev.",
+        stands_in="UD English EWT: offsets are learned on train and evaluated on dev.",
         statements=[
             _baseline(
                 "auxpass",

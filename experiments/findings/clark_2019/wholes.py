@@ -1,4 +1,4 @@
-"""Whole trees, coreference, parsers on the attention of all heads, and heads as a set."""
+"""Whole trees, coreference, parsers on the attention of all heads, and relations between heads."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _parsers(evidence: Evidence) -> Numbers:
             found[name] = Missing("one of the two parsers was not trained")
             continue
         ours, theirs = (estimate_of(row, "uas", "ci_low", "ci_high") for row in (one, other))
-        told = f"against {other['parser']}" + (", fresh weights" if other["weights"] == "random" else "")
+        told = f"against {other['parser']}" + (", randomly initialised weights" if other["weights"] == "random" else "")
         found[name] = Measured(minus(ours, theirs), ours, theirs.value, note=told)
     return found
 
@@ -88,7 +88,9 @@ def _parser_bars(evidence: Evidence) -> Figure:
     ours = [
         (place, float(row.uas), float(row.ci_low), float(row.ci_high)) for place, row in enumerate(rows.itertuples())
     ]
-    names = [row.parser + (", fresh weights" if row.weights == "random" else "") for row in rows.itertuples()]
+    names = [
+        row.parser + (", randomly initialised weights" if row.weights == "random" else "") for row in rows.itertuples()
+    ]
     return Figure("bars", "Parsers that see attention", "parser", "arcs found", series={"ours": ours}, names=names)
 
 
@@ -146,7 +148,7 @@ FINDINGS = (
         data="CoNLL-2012, documents of up to 128 tokens",
         metric="The head word of a coreferent mention attends most to the head word of one of its antecedents. Which "
         "words are candidates is not said and the code was not released; ours are the heads of preceding mentions.",
-        stands_in="UD English GUM in windows of 100 words; heads are chosen on train and told on dev.",
+        stands_in="UD English GUM in windows of 100 words; heads are selected on train and evaluated on dev.",
         differs="GUM annotates mentions that nothing corefers with and many repeated pronouns, so that the same head "
         "word finds far more antecedents than in CoNLL-2012.",
         statements=[
@@ -167,7 +169,8 @@ FINDINGS = (
     ),
     Finding(
         id="clark-parser",
-        claim="The attention of all heads together holds a parser, which fresh weights do not.",
+        claim="A parser can be read from the attention of all heads together, but not from randomly initialised "
+        "weights.",
         where="the table of parsers on attention",
         model=MODEL,
         data="Penn Treebank in Stanford Dependencies: 36,160 sentences to learn, dev to tell",
@@ -195,7 +198,14 @@ FINDINGS = (
                     0.58,
                     "78.0 in the notebook, after one epoch",
                 ),
-                (Rule, "learned", "It is above the same parser on the attention of fresh weights.", 0.77, 0.30, ""),
+                (
+                    Rule,
+                    "learned",
+                    "It is above the same parser on the attention of randomly initialised weights.",
+                    0.77,
+                    0.30,
+                    "",
+                ),
             )
         ],
         readings=("classifiers",),

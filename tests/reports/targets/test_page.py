@@ -112,9 +112,20 @@ def test_doubts_come_first_then_a_sentence_for_each_model(record: TargetRecord) 
     assert scratch.endswith("grade 3: beyond grammar rules. No run measured what the model loses without it.")
 
 
+def test_of_an_embedding_the_test_against_the_median_head_is_said(record: TargetRecord) -> None:
+    other = {"behaviour": "sentence embedding", "measure": "value", "unit": "cosine with the intact embedding"}
+    moved = changed(record, **other, own=False, cost=0.005, ci_low=0.004, ci_high=0.006, p_adjusted=0.001)
+    assert (
+        "Its ablation moves the sentence embedding by 0.00500 [0.00400, 0.00600] cosine, significantly more than the "
+        "median head of each text. No run measured a behaviour of agreement itself."
+    ) in said(moved, AGREEMENT)[1]
+    weak = replace(moved, effects=moved.effects.assign(p_adjusted=0.2))
+    assert "cosine, not significantly more than the median head of each text" in said(weak, AGREEMENT)[1]
+
+
 def test_a_head_without_a_grade_is_not_said_to_do_it_and_those_with_one_are_named(record: TargetRecord) -> None:
     *_, sentence = said(record, COREFERENCE)
-    assert "the selected head 3-5, which has no grade, attends from a mention" in sentence
+    assert "the selected head 3-5 attends from a mention" in sentence
     assert "no grade; 2-2 has grade 1: beyond position and controls." in sentence
     row = record.answers.iloc[1].to_dict()
     assert graded(row) == "no grade; verdict undecided: a lead of 7.3 points or more is excluded"
@@ -126,8 +137,8 @@ def test_position_has_no_rules_to_lead(record: TargetRecord) -> None:
     assert "so that no head can have grade 3. Attention to a neighbour needs no knowledge of language." in doubt
     assert "beside 70.0 % of the best head with randomly initialised weights" in sentence
     assert sentence.endswith(
-        "Its ablation costs 0.00420 [−0.00580, 0.0142] cosine in sentence embedding, not significant; the median "
-        "head costs 0.00200. No run measured a behaviour of position itself."
+        "Its ablation moves the sentence embedding by 0.00420 [−0.00580, 0.0142] cosine, not significantly more than "
+        "the median head of each text. No run measured a behaviour of position itself."
     )
 
 
