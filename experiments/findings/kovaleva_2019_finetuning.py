@@ -102,8 +102,8 @@ FINDINGS = (
         model=MODEL,
         data="MRPC and MNLI",
         metric="Accuracy on held-out examples of the task.",
-        stands_in=f"{STANDS_IN} Beside it the same training run from randomly initialised weights. Up to 1,000 held-out "
-        "questions.",
+        stands_in=f"{STANDS_IN} Beside it the same training run from randomly initialised weights. Up to 1,000 "
+        "held-out questions.",
         differs="Another model and task, and short trainings.",
         statements=[
             Statement(

@@ -112,14 +112,14 @@ def _warnings(rows: Sequence[BestHead]) -> list[str]:
 def _leaders(rows: Sequence[BestHead]) -> tuple[BestHead, ...]:
     """The five relations with the highest grades and the surest margins, two of one probe at most.
 
-    Of specialised or graded heads where there are any; slices of other labels stand behind those.
+    Of specialised or graded heads where there are any, and of labels that are no pool or slice of others.
     """
     own = _own_labels(rows)
-    trusted = [row for row in rows if row.margin > 0 and not row.has_few_clusters]
+    trusted = [row for row in rows if row.margin > 0 and not row.has_few_clusters and (row.probe, row.label) in own]
     graded = [row for row in trusted if row.grade] or trusted
     ranked = [row for row in trusted if row.specialised] or graded
     leaders: dict[tuple[str, str], BestHead] = {}
-    for row in sorted(ranked, key=lambda row: (-row.grade, (row.probe, row.label) not in own, row.order)):
+    for row in sorted(ranked, key=lambda row: (-row.grade, row.order)):
         of_probe = sum(probe == row.probe for probe, _ in leaders)
         if of_probe < MOST_OF_ONE_PROBE:
             leaders.setdefault((row.probe, row.label.partition(":")[0]), row)

@@ -27,6 +27,8 @@ def test_no_retired_phrase_is_left() -> None:
             5,
         ),
         ("mha/a.py", 'said = "the head is switched off"\n', 1),
+        ("experiments/findings/a.py", 'claim = "heads surely do"\n', 1),
+        ("experiments/findings/moved.toml", 'why = "It is surely beyond that."\n', 1),
     ],
 )
 def test_a_planted_phrase_is_found_with_its_place(tmp_path: Path, path: str, text: str, line: int) -> None:
@@ -38,10 +40,9 @@ def test_a_planted_phrase_is_found_with_its_place(tmp_path: Path, path: str, tex
     assert "(write: " in hit
 
 
-def test_private_docstrings_findings_and_other_senses_are_left_alone(tmp_path: Path) -> None:
+def test_private_docstrings_and_other_senses_are_left_alone(tmp_path: Path) -> None:
     for path, text in (
         ("mha/a.py", 'def _one() -> None:\n    """Hold the fresh weights."""\n'),
-        ("experiments/findings/a.py", 'claim = "heads surely do"\n'),
         ("docs/page.md", "Better in short documents. RIVALS is a constant.\n"),
     ):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
