@@ -42,11 +42,12 @@ def attend(
     """Scaled dot-product attention of all heads, open to whoever watches `module` (Vaswani et al. 2017, equation 1).
 
     `attention_mask` is added to the scores and broadcasts to [batch, head, query, key], and so is `position_bias` (T5;
-    Raffel et al. 2020, section 2.1); `softcap` bounds the scores before (Gemma 2). Keys and values may have fewer heads
-    than queries (grouped). `crossed` says that keys are other pieces than queries; where their numbers differ it
-    goes without saying. Without a watcher of scores or pattern the fused kernel runs where it is the faster one, and
-    the second result is None. The signature is that of the attention interface of `transformers`; an argument that
-    would change the result and is not implemented here (as sinks) raises AttentionError.
+    Raffel et al. 2020, section 2.1). With `softcap` (Gemma 2) scores are softcap * tanh(scores / softcap) before both
+    are added. Keys and values may have fewer heads than queries (grouped). `crossed` says that keys are other pieces
+    than queries; where their numbers differ it goes without saying. Without a watcher of scores or pattern, and without
+    a soft cap, the fused kernel runs where it is faster, and the second result is None. The signature is that of the
+    attention interface of `transformers`; an argument that would change the result and is not implemented here (such as
+    `s_aux`, sinks) raises AttentionError.
     """
     _refuse_unknown(module, others)
     if attention_mask is not None and not attention_mask.is_floating_point():

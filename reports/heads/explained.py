@@ -52,14 +52,14 @@ class ExplainedHeads:
     def median(self) -> str:
         """How many heads have a role between words, and what the roles of the median one explain; "" if not known.
 
-        Attention is nowhere 0, so such a role explains more than 0.
+        A role that gets no attention at all is not counted.
         """
         if self.rows.empty or self.rows["explained"].isna().all():
             return ""
         related = self.rows[self.rows["explained"] > 0]
         scope = f"{self.rows['scope'].iloc[0]}s"
         having = f"{len(related)} of {len(self.rows)} heads {'has' if len(related) == 1 else 'have'} a role"
-        heads = f"{having} between words in {scope} (position included)"
+        heads = f"{having} between words in {scope} (offsets included, areas such as within=4 not)"
         if related.empty:
             return f"{heads}."
         own, random = (float(related[name].median()) for name in ("explained", "explained_random"))

@@ -129,7 +129,7 @@ def _leaders(rows: Sequence[BestHead]) -> tuple[BestHead, ...]:
 def _own_labels(rows: Sequence[BestHead]) -> set[tuple[str, str]]:
     """Return probe and label of those that are no pool or slice of others."""
     labels = pd.DataFrame(sorted({(row.probe, row.label) for row in rows}), columns=["probe", "label"])
-    own = labels[labels.groupby("probe")["label"].transform(counted)]
+    own = labels[labels.groupby("probe")["label"].transform(counted).astype(bool)]
     return set(zip(own["probe"], own["label"], strict=True))
 
 

@@ -116,7 +116,7 @@ class GradeCounts:
     sinks_too: int
     "Sinks with a grade in a role of language."
     counted: int
-    "Heads that any of these numbers counts."
+    "Heads that any of these numbers counts, sinks without a grade among them."
     answers: Mapping[str, int]
     "Verdict -> questions about roles of language."
     tests_language: bool
@@ -197,7 +197,7 @@ def _others(counts: GradeCounts, heads: int) -> str:
         kinds = f" ({little} write little, {spread} spread what special tokens hold)" if little + spread else ""
         few = "for a special token that gets less than half of their attention"
         told += [f"{little + spread} sinks{kinds}", f"{counts.special} {few}"]
-    told.append(f"{heads - counts.counted} without a grade")
+    told.append(f"{heads - counts.counted} others, without a grade")
     also = [f"{counts.both} for position too"] if counts.both else []
     also += [f"{counts.sinks_too} sinks too"] if counts.sinks_too else []
     both = f" Of the heads above: {', '.join(also)}." if also else ""

@@ -173,7 +173,10 @@ EXAMPLES: Final = Table(
         place("key", "The word that is attended to, counted as queries are.", -2),
         fraction("weight", "Attention from query to key."),
         flag("gold", "Whether the arc is a correct answer."),
-        flag("asked", "Whether the query is scored and the key is one of its candidates."),
+        flag(
+            "asked",
+            "Whether the arc joins a scored word and one of its candidates; by column the scored word is the key.",
+        ),
     ),
     csv=False,
 )

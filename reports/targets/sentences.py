@@ -40,7 +40,7 @@ def _sentences(target: RoleTarget, rows: pd.DataFrame, record: TargetRecord) -> 
     for model, own in rows[rows["summary"]].groupby("model", sort=False):
         for label in own["label"].drop_duplicates():
             first, *others = own[own["label"] == label].to_dict("records")
-            others = [row for row in others if row["corpus"] != first["corpus"]]
+            others = [row for row in others if row["corpus"] != first["corpus"]]  # another run on the same text
             also = f" Elsewhere: {'; '.join(map(_briefly, others))}." if others else ""
             yield f"{model}: {_answer(first)} {effect_said(effect_of(record, first), target)}{also}"
 
@@ -66,8 +66,8 @@ def _answer(row: Row) -> str:
     """Say which head answers a question, how well, beside which baseline, and with which grade."""
     does = task(row["probe"], row["label"], row["variant"])
     recall = f"{percent(row['accuracy'])} % {interval(row['ci_low'], row['ci_high'])}"
-    which = f"head {row['name']}" if row["grade"] else f"the selected head {row['name']}"
-    return f"{which} {does}: recall {recall} on {row['corpus']}{_beside(row)}; {graded(row)}."
+    which = f"head {row['name']} {does}" if row["grade"] else f"head {row['name']}, selected for “{does}”"
+    return f"{which}: recall {recall} on {row['corpus']}{_beside(row)}; {graded(row)}."
 
 
 def _beside(row: Row) -> str:

@@ -140,7 +140,7 @@ def try_out(kind: str, change: Callable[[nn.Module], None] = lambda model: None)
     with torch.no_grad():
         expected = own(**inputs, output_attentions=True)
     pairs = [*zip(maps["pattern"], expected.attentions, strict=True), (output, expected[0])]
-    off = max(float((ours - theirs).abs().max()) for ours, theirs in pairs)
+    off = _farthest(pairs)
     return Outcome(kind, family, "", off, _written(model, inputs), _local(maps["pattern"]), masked)
 
 
@@ -170,7 +170,13 @@ def _written(model: Any, inputs: dict[str, Tensor]) -> float | None:
         model(**inputs)
     for handle in handles:
         handle.remove()
-    return max(float((a.view_as(b) - b).abs().max()) for a, b in zip(found, summed, strict=True))
+    return _farthest([(a.view_as(b), b) for a, b in zip(found, summed, strict=True)])
+
+
+def _farthest(pairs: list[tuple[Tensor, Tensor]]) -> float:
+    """Return the largest difference of tensors of the same shapes; NaN where one has a NaN."""
+    assert all(ours.shape == theirs.shape for ours, theirs in pairs)
+    return float(torch.stack([(ours - theirs).abs().max() for ours, theirs in pairs]).max())
 
 
 def _local(maps: list[Tensor]) -> str:
@@ -188,11 +194,12 @@ ABOUT = f"""# Which architectures can be read
 Tests record every layer of a tiny model with random weights on padded texts, and compare maps and output with the
 model's own eager attention; `python -m tests.mha.architectures` writes this page from the same function. What is
 refused is refused by name, with the reason, before anything is scored. Of an encoder-decoder the encoder is read. Other
-architectures of `transformers` behind its attention interface can be read as well, but were not tried. An architecture
-whose code lies in the model's folder (NeoBERT) is refused: code from a folder is never run.
+architectures of `transformers` were not tried; one with attention code of its own, or with an unknown argument for its
+attention, is refused in the same way. An architecture whose code lies in the model's folder (NeoBERT) is refused: code
+from a folder is never run.
 
 - **maps and output**: *identical* is bit for bit with the eager attention of transformers {hub.__version__}.
-- **local layers**: layers in which a piece attends to a window alone; the tiny models have windows of 2 to 4 pieces.
+- **local layers**: layers in which a piece attends to a window alone; the tiny models have windows of 4 or 5 pieces.
 - **W_O**: whether the place of the output projection is known and what all heads write adds up to its output (within
   1e-5): without it there are no norms, no ablation by changed weights and no circuits.
 - **masked-LM head**: whether `transformers` has one, as behaviour by masked words needs.

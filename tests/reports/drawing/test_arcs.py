@@ -42,6 +42,14 @@ def test_the_strongest_answer_is_drawn_however_faint_and_what_is_no_answer_is_no
     assert [token.kind for token in shown.tokens] == ["special", "word", "asked", "word", "special"]
 
 
+def test_of_a_relation_read_by_columns_the_word_that_is_attended_to_is_scored():
+    arcs = [(0, 1, 0.28, True, False), (2, 1, 0.71, True, True), (3, 1, 0.02, True, False)]
+    shown = diagram(frame(["had", "coat", "used", "."], arcs).assign(variant="head<-dependent"))
+    assert shown.said == ("used → coat: 71 % of its attention, correct",)
+    assert [token.kind for token in shown.tokens] == ["special", "word", "asked", "word", "word", "special"]
+    assert {(arc.query, arc.key) for arc in shown.arcs} == {(0, 1), (2, 1)}, "one faint answer is left out"
+
+
 def test_special_tokens_stand_at_the_ends_and_words_in_order(drawn: Diagram):
     assert [token.text for token in drawn.tokens] == ["[CLS]", "She", "sleeps", ".", "[SEP]"]
     assert [token.kind for token in drawn.tokens] == ["special", "word", "asked", "word", "special"]

@@ -86,3 +86,7 @@ def test_leaders_are_specialised_heads_whatever_the_margins_of_others():
     assert [leader.label for leader in summarise({"dependency": rows[:1]}, BARE, NOTHING, 6, 12).leaders] == ["large"]
     assert leader_sentence(leaders[0]).endswith("; grade 2: beyond words (adjusted p = 0.012, stability 90.0 %)")
     assert leader_sentence(row("b", 0.5, 0.9, p_adjusted=0.0002)).endswith("(adjusted p < 0.001, stability 90.0 %)")
+
+
+def test_a_run_without_rows_has_no_leaders() -> None:
+    assert summarise({}, BARE, NOTHING, 6, 12).leaders == ()

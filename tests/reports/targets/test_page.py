@@ -125,7 +125,7 @@ def test_of_an_embedding_the_test_against_the_median_head_is_said(record: Target
 
 def test_a_head_without_a_grade_is_not_said_to_do_it_and_those_with_one_are_named(record: TargetRecord) -> None:
     *_, sentence = said(record, COREFERENCE)
-    assert "the selected head 3-5 attends from a mention" in sentence
+    assert "head 3-5, selected for “attends from a mention" in sentence
     assert "no grade; 2-2 has grade 1: beyond position and controls." in sentence
     row = record.answers.iloc[1].to_dict()
     assert graded(row) == "no grade; verdict undecided: a lead of 7.3 points or more is excluded"
