@@ -44,10 +44,9 @@ def attend(
     `attention_mask` is added to the scores and broadcasts to [batch, head, query, key], and so is `position_bias` (T5;
     Raffel et al. 2020, section 2.1). With `softcap` (Gemma 2) scores are softcap * tanh(scores / softcap) before both
     are added. Keys and values may have fewer heads than queries (grouped). `crossed` says that keys are other pieces
-    than queries; where their numbers differ it goes without saying. Without a watcher of scores or pattern, and without
-    a soft cap, the fused kernel runs where it is faster, and the second result is None. The signature is that of the
-    attention interface of `transformers`; an argument that would change the result and is not implemented here (such as
-    `s_aux`, sinks) raises AttentionError.
+    than queries, as differing numbers do. Where nobody watches scores or pattern and there is no soft cap, the fused
+    kernel runs if it is faster, and the second result is None. The signature is that of the attention interface of
+    `transformers`; an argument that would change the result (such as `s_aux`, sinks) raises AttentionError.
     """
     _refuse_unknown(module, others)
     if attention_mask is not None and not attention_mask.is_floating_point():
@@ -59,18 +58,18 @@ def attend(
     call = call_of(module, crossed or query.shape[2] != key.shape[2])
     with _in_float32(call, query.device.type) as cast:
         mask, bias = (None if added is None else cast(added) for added in (attention_mask, position_bias))
-        scored = _Scores(cast(query), cast(key), mask, bias, scaling, softcap)
-        output, pattern = _attend(call, scored, cast(value), dropout)
+        added = mask if bias is None else bias if mask is None else bias + mask
+        scored = _Scores(cast(query), cast(key), added, scaling, softcap)
+        output, pattern = _attend(call, scored, cast(value), mask, dropout)
     return output.transpose(1, 2).contiguous(), pattern
 
 
 class _Scores(NamedTuple):
-    """What scores are made of: scaling times query times key, within the soft cap, plus bias and mask."""
+    """What scores are made of: scaling times query times key, within the soft cap, plus mask and position bias."""
 
     query: Tensor
     key: Tensor
-    mask: Tensor | None
-    bias: Tensor | None
+    added: Tensor | None
     scaling: float
     softcap: float | None
 
@@ -79,30 +78,24 @@ class _Scores(NamedTuple):
         scores = torch.matmul(self.query, self.key.transpose(2, 3)).mul_(self.scaling)
         if self.softcap is not None:
             scores = torch.tanh(scores / self.softcap) * self.softcap
-        for added in (self.bias, self.mask):
-            if added is not None:
-                scores.add_(added)
-        return scores
-
-    def fused(self, value: Tensor, dropout: float) -> Tensor:
-        """Return the output of the fused kernel, which makes the scores inside."""
-        mask = self.mask if self.bias is None else self.bias if self.mask is None else self.bias + self.mask
-        return F.scaled_dot_product_attention(self.query, self.key, value, mask, dropout, scale=self.scaling)
+        return scores if self.added is None else scores.add_(self.added)
 
 
-def _attend(call: Call, scored: _Scores, value: Tensor, dropout: float) -> tuple[Tensor, Tensor | None]:
+def _attend(
+    call: Call, scored: _Scores, value: Tensor, mask: Tensor | None, dropout: float
+) -> tuple[Tensor, Tensor | None]:
     """Return the head outputs [batch, head, query, head_dim], and the pattern where a hook watches it or the scores."""
-    mask = scored.mask
     value = call.show("value", value, mask)
-    pattern = None
-    watched = call.wants("scores", "pattern")
+    pattern, watched = None, call.wants("scores", "pattern")
     if watched or scored.softcap is not None or _explicit_is_faster(scored.query, dropout):
         scores = call.show("scores", scored.explicit(), mask)
         pattern = F.softmax(scores, dim=-1)  # in half precision too the kernel sums in float32
         pattern = call.show("pattern", pattern, mask)
         output = torch.matmul(drop(pattern, dropout), value)
     else:
-        output = scored.fused(value, dropout)
+        output = F.scaled_dot_product_attention(
+            scored.query, scored.key, value, scored.added, dropout, scale=scored.scaling
+        )
     output = call.show("head_output", output, mask, value)
     if call.wants("head_write"):
         write = torch.einsum("bhqd,hdm->bhqm", output, call.output_weights())

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from reports.biographies import terms as biographies
 from reports.page.columns import tables_of
 from reports.page.page_model import Contents
 from reports.scores.best_heads import FEW_CLUSTERS
-from reports.scores.glossary import BIOGRAPHIES, LIMITS, MEANING
+from reports.scores.glossary import LIMITS, MEANING
 from reports.scores.summary import leader_sentence
 from reports.studies.behaviour.section import DECIDED
 from reports.templates.environment import environment
@@ -24,7 +25,7 @@ def markdown_page(contents: Contents, figures: dict[str, list[str]]) -> str:
         columns=tables_of(contents.run),
         limits=LIMITS,
         few=FEW_CLUSTERS,
-        biography_terms=BIOGRAPHIES,
+        biography_terms=biographies.TERMS,
         decided=DECIDED,
     )
     return re.sub(r"\n{3,}", "\n\n", text)

@@ -16,11 +16,11 @@ from reports.scores.verdicts import Verdicts
 from reports.tables.grades import GRADES
 
 SOURCES: Final[Mapping[str, str]] = {
-    "pretrained": "with its weights as published",
-    "random": "with randomly initialised weights",
-    "shuffled": "with its weights permuted within each matrix",
-    "checkpoint": "a checkpoint of a training run",
-    "train": "trained in this run",
+    "pretrained": "pretrained weights",
+    "random": "randomly initialised weights",
+    "shuffled": "weights permuted within each matrix",
+    "checkpoint": "weights of a checkpoint",
+    "train": "weights trained in this run",
 }
 "model.source of a config -> what it means."
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from reports.biographies import terms as biographies
 from reports.biographies.charts import biography_charts, save_biographies
 from reports.drawing.charts import vega
 from reports.drawing.figures import save_best_heads, save_heat_maps
@@ -14,7 +15,7 @@ from reports.page.page_model import Contents, ProbePart, gather
 from reports.progress import Step, each, silent
 from reports.run.replacing import replacing
 from reports.scores.best_heads import FEW_CLUSTERS
-from reports.scores.glossary import BIOGRAPHIES, LIMITS, MEANING
+from reports.scores.glossary import LIMITS, MEANING
 from reports.scores.summary import leader_sentence
 from reports.studies.behaviour.figure import save_behaviour
 from reports.studies.behaviour.section import DECIDED
@@ -83,7 +84,7 @@ def html_page(contents: Contents) -> str:
         version=contents.run.record.headscope or "",
         leader=leader_sentence,
         charts=charts,
-        biography_terms=BIOGRAPHIES,
+        biography_terms=biographies.TERMS,
         meaning=MEANING,
         columns=tables_of(contents.run),
         limits=LIMITS,

@@ -71,10 +71,10 @@ def run_findings(run: RunFolder) -> RunFindings | None:
     lacking = len(found.counted) - sum(counts.values())
     nothing = f", {count(lacking)} without a record" if lacking else ""
     said = (
-        f"Of {count(len(found.counted))} counted findings of {count(len(found.papers))} papers these weights ({model}) "
-        f"have {numbers}{nothing}; corpora may differ from this run's. The table has findings that are not counted, "
-        "too, as repeats of one number. The numbers, rules and runs behind them are on the page of all findings, "
-        "reports/published/findings; 'headscope reproduce' measures them again."
+        f"Of {count(len(found.counted))} counted findings of {count(len(found.papers))} papers these weights "
+        f"({model}) have these verdicts: {numbers}{nothing}. Corpora may differ from this run's. The table also has "
+        "findings that are not counted, such as repeats of one number. The numbers, rules and runs behind them are on "
+        "the page of all findings, reports/published/findings; 'headscope reproduce' measures them again."
     )
     return RunFindings(said, sorted(told, key=lambda one: VERDICTS.index(one["verdict_of_finding"])))
 

@@ -11,21 +11,13 @@ from markupsafe import Markup
 
 from reports.formats import count, p_value, percent, points, signed, signed_interval
 from reports.page.effects_in_words import UNMEASURED, lost_without, mattering
+from reports.page.methods import SOURCES
 from reports.run.record import ModelFacts, RunRecord
 from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, BestHead
 from reports.scores.plain_names import guess, task
 from reports.scores.summary import Best, Summary, corpus_name
 from reports.scores.verdicts import Verdicts
 from reports.tables.sparks import rivals_drawn, spark
-
-WEIGHTS: Final = {
-    "pretrained": "pretrained weights",
-    "random": "randomly initialised weights",
-    "shuffled": "permuted weights",
-    "train": "weights trained in this run",
-    "checkpoint": "weights of a checkpoint",
-}
-"Source of a model's weights -> how the first screen says it."
 
 Reason = tuple[str, str]
 "A few words, and the sentences that they stand for."
@@ -102,9 +94,8 @@ def _weights(model: ModelFacts) -> str:
     """Return architecture, shape and origin of the weights, in brackets; empty where the run did not write them."""
     if not model.architecture or not model.layers or not model.heads:
         return ""
-    return (
-        f" ({model.architecture}, {model.layers} layers of {model.heads}, {WEIGHTS.get(str(model.source), 'weights')})"
-    )
+    origin = SOURCES.get(str(model.source), str(model.source))
+    return f" ({model.architecture}, {model.layers} layers of {model.heads}, {origin})"
 
 
 def _headline(verdicts: Verdicts, heads: int) -> str:
@@ -188,7 +179,8 @@ def _uncertainty(rows: Sequence[BestHead], record: RunRecord, verdicts: Verdicts
             f"over label–direction pairs is at most {points(alpha)} %. Each verdict “no” has an error rate of 5 % by "
             "itself.",
         )
-    stable = [[row.stability for row in tested if row.grade >= grade] for grade in (1, 0)]
+    known = [row for row in tested if row.stability == row.stability]
+    stable = [[row.stability for row in known if row.grade >= grade] for grade in (1, 0)]
     if stable[0]:
         graded, every = (f"{percent(median(of))} % (median; lowest {percent(min(of))} %)" for of in stable)
         yield (

@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-import pandas as pd
-
 from reports.baseline_names import shown_baseline
 from reports.formats import count, p_value, percent, points, signed, signed_interval
 from reports.run.record import RunRecord
 from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, BestHead
 from reports.scores.verdicts import RunThresholds, Verdicts
-from reports.tables.grades import counted
+from reports.tables.grades import own_labels
 
 Best = Mapping[str, Sequence[BestHead]]
 
@@ -114,7 +112,7 @@ def _leaders(rows: Sequence[BestHead]) -> tuple[BestHead, ...]:
 
     Of specialised or graded heads where there are any, and of labels that are no pool or slice of others.
     """
-    own = _own_labels(rows)
+    own = own_labels((row.probe, row.label) for row in rows)
     trusted = [row for row in rows if row.margin > 0 and not row.has_few_clusters and (row.probe, row.label) in own]
     graded = [row for row in trusted if row.grade] or trusted
     ranked = [row for row in trusted if row.specialised] or graded
@@ -124,13 +122,6 @@ def _leaders(rows: Sequence[BestHead]) -> tuple[BestHead, ...]:
         if of_probe < MOST_OF_ONE_PROBE:
             leaders.setdefault((row.probe, row.label.partition(":")[0]), row)
     return tuple(leaders.values())[:5]
-
-
-def _own_labels(rows: Sequence[BestHead]) -> set[tuple[str, str]]:
-    """Return probe and label of those that are no pool or slice of others."""
-    labels = pd.DataFrame(sorted({(row.probe, row.label) for row in rows}), columns=["probe", "label"])
-    own = labels[labels.groupby("probe")["label"].transform(counted).astype(bool)]
-    return set(zip(own["probe"], own["label"], strict=True))
 
 
 def leader_sentence(row: BestHead) -> str:

@@ -196,10 +196,10 @@ def _others(counts: GradeCounts, heads: int) -> str:
         little, spread = (counts.sinks[kind] for kind in SINK_KINDS)
         kinds = f" ({little} write little, {spread} spread what special tokens hold)" if little + spread else ""
         few = "for a special token that gets less than half of their attention"
-        told += [f"{little + spread} sinks{kinds}", f"{counts.special} {few}"]
-    told.append(f"{heads - counts.counted} others, without a grade")
+        told += [f"{little + spread} sink{'s' * (little + spread != 1)}{kinds}", f"{counts.special} {few}"]
+    told.append(f"{heads - counts.counted} without any of these")
     also = [f"{counts.both} for position too"] if counts.both else []
-    also += [f"{counts.sinks_too} sinks too"] if counts.sinks_too else []
+    also += [f"{counts.sinks_too} a sink too"] if counts.sinks_too else []
     both = f" Of the heads above: {', '.join(also)}." if also else ""
     return f"{'Other heads' if counts.tests_language else 'Heads'}: {', '.join(told)}.{both}"
 

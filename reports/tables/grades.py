@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Final
 
 import pandas as pd
@@ -60,6 +61,17 @@ def answered(verdict: str, excluded: float) -> str:
     """
     bound = excluded_leads(excluded) if verdict in ("no", "undecided") else ""
     return f"{verdict}: {bound}" if bound else verdict
+
+
+def own_labels(questions: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return the (probe, label) that are no pools and no slices of other labels of their probe, see `counted`.
+
+    >>> sorted(own_labels([("dependency", "nsubj"), ("dependency", "nsubj:*"), ("agreement", "all")]))
+    [('agreement', 'all'), ('dependency', 'nsubj')]
+    """
+    table = pd.DataFrame(sorted(set(questions)), columns=["probe", "label"])
+    own = table[table.groupby("probe")["label"].transform(counted).astype(bool)]
+    return set(own.itertuples(index=False, name=None))
 
 
 def counted(labels: pd.Series) -> pd.Series:

@@ -10,6 +10,7 @@ from reports.drawing.charts import vega
 from reports.drawing.figures import save_best_heads
 from reports.progress import Step, each, silent
 from reports.run.replacing import replace_text, replacing
+from reports.scores.best_heads import FEW_CLUSTERS
 from reports.targets.charts import drawn_answers, target_chart
 from reports.targets.record import TargetRecord, read_record, write_record
 from reports.targets.sentences import spoken
@@ -63,15 +64,15 @@ METHOD: Final = (
     ),
     (
         "Random sets",
-        "As many heads, drawn at random from the same layers. p of the excess is the rank of the heads’ cost among the "
-        "drawn sets, so with 20 of them it is never below 1/21 = 0.048.",
+        "As many heads, drawn at random from the same layers. p of the excess is the rank of the heads’ cost among "
+        "itself and the drawn sets, so it is never below 1 / (sets + 1).",
     ),
     (
         "Attractor",
         "A noun of the other number between subject and verb. attractor=Sing or Plur is its number; "
         "attractor=preposition or relative clause says what puts it there.",
     ),
-    ("⚠", "The effective number of documents is below 20: intervals and tests are rough."),
+    ("⚠", f"The effective number of documents is below {FEW_CLUSTERS}: intervals and tests are rough."),
 )
 "Terms and what they mean."
 

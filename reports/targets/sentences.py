@@ -40,8 +40,8 @@ def _sentences(target: RoleTarget, rows: pd.DataFrame, record: TargetRecord) -> 
     for model, own in rows[rows["summary"]].groupby("model", sort=False):
         for label in own["label"].drop_duplicates():
             first, *others = own[own["label"] == label].to_dict("records")
-            others = [row for row in others if row["corpus"] != first["corpus"]]  # another run on the same text
-            also = f" Elsewhere: {'; '.join(map(_briefly, others))}." if others else ""
+            told = [words for words in dict.fromkeys(map(_briefly, others)) if words != _briefly(first)]
+            also = f" Other runs: {'; '.join(told)}." if told else ""
             yield f"{model}: {_answer(first)} {effect_said(effect_of(record, first), target)}{also}"
 
 
@@ -166,4 +166,4 @@ def behaviour_said(effect: Row) -> str:
 def not_measured(target: RoleTarget, record: TargetRecord) -> str:
     """Say which behaviours of a target no run of the model has measured."""
     known = ", ".join(record.behaviours.get(target.name, ()))
-    return f"no run measured a behaviour of {target.name} ({known})."
+    return f"no run measured a behaviour of {target.name}{f' ({known})' * bool(known)}."

@@ -43,9 +43,10 @@ def kills(part: dict[str, Any]) -> str:
 
 def same(part: dict[str, Any]) -> str:
     """Return what came of repeated trainings."""
+    hashes = f"{len(part['hashes'])} hash{'es' * (len(part['hashes']) != 1)}"
     said = (
         f"{part['trainings']} trainings of `scratch.toml` over {part['steps']} steps with {part['threads']} threads, "
-        f"a process each: {len(part['hashes'])} hash of the last weights and the optimizer's state."
+        f"a process each: {hashes} of the last weights and the optimizer's state."
     )
     return "\n".join(["## Repeated trainings: `make same`", "", said, ""])
 

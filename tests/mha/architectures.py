@@ -24,17 +24,17 @@ from tests.mha.conftest import randomise_weights
 
 PAGE = Path(__file__).parents[2] / "docs" / "architectures.md"
 
-SIZES: dict[str, Any] = {
+PLAIN: dict[str, Any] = {
     "vocab_size": 40,
     "hidden_size": 32,
     "num_hidden_layers": 3,
     "num_attention_heads": 4,
     "intermediate_size": 48,
     "max_position_embeddings": 24,
-    "pad_token_id": 0,
-    "bos_token_id": 2,
-    "eos_token_id": 3,
 }
+SPECIAL = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}
+SIZES = PLAIN | SPECIAL
+DISTIL = {"vocab_size": 40, "dim": 32, "n_layers": 3, "n_heads": 4, "hidden_dim": 48, "max_position_embeddings": 24}
 GROUPED = SIZES | {"num_key_value_heads": 2}
 "Two heads share their keys and values."
 GEMMA = GROUPED | {"head_dim": 8, "sliding_window": 4}
@@ -43,7 +43,6 @@ LOCAL = SIZES | {"local_attention": 4, "global_attn_every_n_layers": 3, "cls_tok
 XLM = {"vocab_size": 40, "emb_dim": 32, "n_layers": 3, "n_heads": 4, "max_position_embeddings": 24}
 T5 = {"vocab_size": 40, "d_model": 32, "d_kv": 8, "d_ff": 48, "num_layers": 3, "num_heads": 4}
 GPT2 = {"vocab_size": 40, "n_embd": 32, "n_layer": 3, "n_head": 4, "n_positions": 24}
-SPECIAL = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}
 BART = {
     **{"vocab_size": 40, "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "max_position_embeddings": 24},
     **{"encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_ffn_dim": 48, "decoder_ffn_dim": 48},
@@ -54,7 +53,7 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("bert", "roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "ernie", "roc_bert"), SIZES),
     **dict.fromkeys(("data2vec-text", "roberta-prelayernorm", "bert-generation", "splinter", "layoutlm"), SIZES),
     **dict.fromkeys(("electra", "albert"), SIZES | {"embedding_size": 16}),
-    "distilbert": {k: v for k, v in XLM.items() if k != "emb_dim"} | {"dim": 32, "hidden_dim": 48},
+    "distilbert": DISTIL,
     "mobilebert": SIZES | {"embedding_size": 16, "true_hidden_size": 16, "intra_bottleneck_size": 16},
     "xmod": SIZES | {"languages": ["en_XX"], "default_language": "en_XX"},
     "esm": SIZES | {"mask_token_id": 4, "token_dropout": False},

@@ -17,6 +17,7 @@ from probes.scoring.baselines import BASELINES
 from probes.scoring.hashed_random import shuffled_places
 from probes.targets import OTHERS, TOKENS, WORDS, Keys, Targets, gather
 from probes.words.senses import sense_items
+from reports.drawing.arcs import scored_end
 from tests.probes.reactions import chains
 
 NAMED = (OTHERS, WORDS, TOKENS)
@@ -112,6 +113,11 @@ def test_targets_are_words_of_the_text_and_gold_is_among_the_candidates(
                 assert set(gold) <= candidates_of(targets, item, n)
                 assert bool(gold) != targets.spread
                 assert not targets.by_column or min(gold) >= 0
+
+
+def test_the_name_of_a_variant_says_that_columns_are_read(probe: Probe, documents: list[Document]) -> None:
+    for variant, targets in probe.targets(documents[0]).items():
+        assert targets.by_column == (scored_end(variant) == "key")
 
 
 def test_keys_are_given_item_by_item(probe: Probe, documents: list[Document]) -> None:

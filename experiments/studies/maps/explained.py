@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Self
 
@@ -17,7 +18,7 @@ from probes.records import IntArray
 from probes.registry import POSITION, RANDOM
 from probes.scoring.tally import Question
 from probes.words.position import AREAS
-from reports.tables.grades import counted
+from reports.tables.grades import own_labels
 
 
 @dataclass(frozen=True)
@@ -35,15 +36,14 @@ class ExplainedStudy(Study[None]):
         """Return one row a scope and head: its roles are the questions of that scope in which it has a grade."""
         scores = self.run.verdicts([part.scores for part in read.parts])
         graded = scores[(scores["split"] == SPLITS[1]) & (scores["grade"] > 0)]
-        labels = scores.drop_duplicates(["probe", "label"]).set_index(["probe", "label"], drop=False)["label"]
-        alone = labels.index[labels.groupby(level="probe").transform(counted).astype(bool)]
+        alone = own_labels(zip(scores["probe"], scores["label"], strict=True))
         rows = [self._of_part(part, graded, alone) for part in read.parts]
         return Result({"heads": pd.concat(rows, ignore_index=True)})
 
-    def _of_part(self, scored: Scored, graded: pd.DataFrame, alone: pd.Index) -> pd.DataFrame:
+    def _of_part(self, scored: Scored, graded: pd.DataFrame, alone: Collection[tuple[str, str]]) -> pd.DataFrame:
         model, part = self.run.model, scored.part
         rows = graded[graded["probe"].isin([probe.name for probe in part.probes]) & (graded["variant"] != AREAS)]
-        single = pd.MultiIndex.from_frame(rows[["probe", "label"]]).isin(alone)
+        single = pd.MultiIndex.from_frame(rows[["probe", "label"]]).isin(list(alone))
         head = (rows["layer"] * model.heads + rows["head"]).to_numpy(np.int64)
         roles: list[list[Question]] = [[] for _ in range(model.layers * model.heads)]
         for place, question in zip(head, zip(rows["probe"], rows["variant"], rows["label"], strict=True), strict=True):

@@ -30,16 +30,8 @@ from transformers import (
 from mha.encoder.encoder import Encoder, EncoderConfig
 from mha.encoder.weights import load_encoder
 from mha.hooks import record
-
-SIZES: dict[str, Any] = {
-    "vocab_size": 40,
-    "hidden_size": 32,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 4,
-    "intermediate_size": 48,
-    "max_position_embeddings": 24,
-}
-DISTIL = {"vocab_size": 40, "dim": 32, "n_layers": 3, "n_heads": 4, "hidden_dim": 48, "max_position_embeddings": 24}
+from tests.mha.architectures import DISTIL
+from tests.mha.architectures import PLAIN as SIZES
 
 MODELS: dict[str, Callable[[], PreTrainedModel]] = {
     "bert": lambda: BertForPreTraining(BertConfig(**SIZES)),

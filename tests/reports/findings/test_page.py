@@ -353,8 +353,8 @@ def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights
         assert run_findings(of_weights("d" * 64, source)) is None, "made from these weights, and others"
     found = run_findings(of_weights("d" * 64))
     assert found is not None
-    assert found.said.startswith("Of 2 counted findings of 1 papers these weights (minilm) have 1 ")
-    assert "1 differs, 1 not testable here; corpora may differ" in found.said
+    assert found.said.startswith("Of 2 counted findings of 1 papers these weights (minilm) have these verdicts: 1 ")
+    assert "1 differs, 1 not testable here. Corpora may differ" in found.said
     assert found.verdicts == [{"paper": "Somebody 2020", "claim": HOSTILE, "verdict_of_finding": "differs", "why": ""}]
     told = Told(next(one for one in SECTIONS if one.name == "run_findings"), found)
     html = environment().get_template("run_findings.html.j2").render(told=told)

@@ -64,6 +64,6 @@ def test_the_first_screen_of_a_page_counts_the_sinks_of_each_kind(run: Run, run_
     write_studies(run.studies, run_folder)
     (line,) = [line for line in gather(run_folder).opening.found if line.startswith("Other heads")]
     assert line.endswith(
-        "1 for a special token that gets less than half of their attention, 58 others, without a grade. Of "
-        "the heads above: 1 for position too, 2 sinks too."
+        "1 for a special token that gets less than half of their attention, 58 without any of these. Of "
+        "the heads above: 1 for position too, 2 a sink too."
     )

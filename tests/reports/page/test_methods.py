@@ -52,7 +52,7 @@ def told(config: dict[str, Any], record: RunRecord = KNOWN, **more: Any) -> dict
 
 def test_every_setting_of_a_run_is_in_its_methods() -> None:
     said = told(CONFIG)
-    assert "tiny (with its weights permuted within each matrix; architecture bert, 6 layers of 12" in said["Model"]
+    assert "tiny (weights permuted within each matrix; architecture bert, 6 layers of 12" in said["Model"]
     assert "ab12" in said["Model"]
     assert "selected on one (1,000 sentences). Heads were evaluated on two (held out; 64 documents" in said["Corpora"]
     assert "of the word pieces of a word the first was taken" in said["Maps of words"]

@@ -170,7 +170,11 @@ def test_runs_of_one_model_share_a_sentence(record: TargetRecord) -> None:
     both = replace(record, answers=pd.concat([record.answers, second], ignore_index=True))
     sentences = said(both, AGREEMENT)
     assert len(sentences) == 3
-    assert sentences[1].endswith("costs 0.2. Elsewhere: 2-2 on gum-dev, 65.0 % beside 70.0 %, no grade.")
+    assert sentences[1].endswith("costs 0.2. Other runs: 2-2 on gum-dev, 65.0 % beside 70.0 %, no grade.")
+    again = record.answers.iloc[[0]].assign(run="again")
+    other = again.assign(run="norms", name="2-1")
+    more = replace(record, answers=pd.concat([record.answers, again, other], ignore_index=True))
+    assert "Other runs: 2-1 on ewt-dev" in said(more, AGREEMENT)[1], "what has the same numbers is not repeated"
 
 
 @pytest.mark.parametrize(
