@@ -18,3 +18,13 @@ def shown_baseline(name: str) -> str:
         if name == stored or name.startswith(f"{stored} "):
             return shown + name.removeprefix(stored)
     return name
+
+
+def shown_stage(stage: str) -> str:
+    """Return the name of a stage of a run for readers.
+
+    >>> shown_stage("control: shuffled weights 2"), shown_stage("probes, sentences")
+    ('control: permuted weights 2', 'probes, sentences')
+    """
+    kind, colon, name = stage.partition(": ")
+    return kind + colon + shown_baseline(name)

@@ -11,6 +11,7 @@ from functools import partial
 from operator import itemgetter
 from typing import Final
 
+from reports.baseline_names import shown_stage
 from reports.formats import MISSING, count, day, duration
 from reports.run.folder import RunFolder
 from reports.run.record import Lost, ReadTexts
@@ -105,7 +106,7 @@ def _facts(run: RunFolder, maps: str) -> tuple[tuple[str, str], ...]:
         ("longest input", f"{count(model.max_pieces)} pieces" if model.max_pieces is not None else None),
         *corpora,
         ("wall time", duration(record.wall_seconds)),
-        ("stages", ", ".join(f"{stage} {duration(seconds)}" for stage, seconds in record.stages.items())),
+        ("stages", ", ".join(f"{shown_stage(name)} {duration(took)}" for name, took in record.stages.items())),
         ("peak memory", f"{memory:,.0f} MB" if memory is not None else None),
         *((key, getattr(record, key)) for key in ("seed", "device", "threads", "python", "platform", "git_commit")),
         ("precision", ", ".join(f"{of} {precision}" for of, precision in record.precision.items())),
