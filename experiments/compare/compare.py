@@ -28,7 +28,7 @@ class Partners:
     of: Mapping[str, str]
     distance: Mapping[str, float]
     "In nats; empty where heads are held to be those of the same name."
-    said: str
+    text: str
 
 
 def open_sides(names: Sequence[str], progress: Progress = silent) -> list[Side]:
@@ -76,30 +76,30 @@ def shortened(names: Sequence[str]) -> list[str]:
     return [f"{name} ({place})" if short.count(name) > 1 else name for place, name in enumerate(short, 1)]
 
 
-def refuse_unlike(one: Side, other: Side) -> None:
+def refuse_unlike(first: Side, second: Side) -> None:
     """Raise CompareError where two sides cannot be compared with each other."""
-    if one.checkpoint != other.checkpoint:
-        whole, part = (other, one) if one.checkpoint else (one, other)
+    if first.checkpoint != second.checkpoint:
+        whole, part = (second, first) if first.checkpoint else (first, second)
         raise CompareError(
             f"{whole.name} has scores and {part.name} biographies, with other baselines and without tests; name a "
             f"checkpoint of both, such as {whole.run.folder}@seed-1"
         )
-    corpora = [side.run.record.corpus("report") for side in (one, other)]
+    corpora = [side.run.record.corpus("report") for side in (first, second)]
     names, prints = [corpus.name for corpus in corpora], [corpus.fingerprint for corpus in corpora]
     for what, texts in (("name", names), ("fingerprint", prints)):
         if texts[0] != texts[1]:
             raise CompareError(
-                f"{one.name} and {other.name} are evaluated on different texts: report corpus with {what} {texts[0]} "
+                f"{first.name} and {second.name} are evaluated on different texts: report corpus with {what} {texts[0]} "
                 f"and {texts[1]}; run both with the same [corpus.report]"
             )
     for key in READ_ALIKE:
-        read = [side.config.get("scoring", {}).get(key) for side in (one, other)]
+        read = [side.config.get("scoring", {}).get(key) for side in (first, second)]
         if None not in read and read[0] != read[1]:
             raise CompareError(
-                f"{one.name} and {other.name} read heads differently: scoring.{key} is {read[0]!r} and {read[1]!r}"
+                f"{first.name} and {second.name} read heads differently: scoring.{key} is {read[0]!r} and {read[1]!r}"
             )
-    if not one.best.keys() & other.best.keys():
-        raise CompareError(f"{one.name} and {other.name} have no label in common; run both with the same probes")
+    if not first.best.keys() & second.best.keys():
+        raise CompareError(f"{first.name} and {second.name} have no label in common; run both with the same probes")
 
 
 def _by_name(one: Side, other: Side) -> Partners:
@@ -140,7 +140,7 @@ def _pair(sides: tuple[Side, Side], titles: tuple[str, str], partners: Partners,
     told = role_changes(rows).assign(**named)[[*COMPARED.names]]
     shapes = tuple((int(side.heads["layer"].max()) + 1, int(side.heads["head"].max()) + 1) for side in sides)
     heads = head_changes(*sides, partners.of, partners.distance).assign(**named)
-    return RunPair(*titles, told, heads, (shapes[0], shapes[1]), partners.said, notes(sides, titles))
+    return RunPair(*titles, told, heads, (shapes[0], shapes[1]), partners.text, notes(sides, titles))
 
 
 def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:

@@ -177,7 +177,7 @@ def _views(
 
 def _read(model: Model, text: str, *, told: bool = False) -> _Read:
     """Cut a text into pieces; `told` says that it is what a decoder is told."""
-    words, pieces = cut(model, text, told=told)
+    words, pieces = cut(model, text, is_target=told)
     raw = MapSide([_name(model, piece) for piece in pieces.ids.tolist()], np.flatnonzero(pieces.word <= CLS).tolist())
     return _Read(pieces, *_numbered(pieces, words, raw), raw)
 

@@ -56,11 +56,11 @@ def _answer(target: RoleTarget, run: NamedRun, row: BestHead, place: str, *, sum
     known = asdict(row)
     corpus = run.scores.loc[run.scores["split"] == "report", "corpus"]
     about: dict[str, Any] = {"target": target.name, "run": run.title, "model": run.model, "corpus": corpus.iloc[0]}
-    about |= {"place": place, "summary": summary, **strongest_rival(row), **_highest(run.scores, row)}
+    about |= {"place": place, "summary": summary, **strongest_baseline(row), **_highest(run.scores, row)}
     return {name: about[name] if name in about else known[name] for name in ANSWERS.names}
 
 
-def strongest_rival(row: BestHead) -> dict[str, Any]:
+def strongest_baseline(row: BestHead) -> dict[str, Any]:
     """Return the most accurate of baselines, controls, lexical table and rules, and the head's lead over it.
 
     All NaN, and no name, where the question has no baseline.

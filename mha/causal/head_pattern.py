@@ -33,7 +33,7 @@ class HeadPattern:
         self,
         ids: Int[Tensor, "batch piece"],
         real: Bool[Tensor, "batch piece"] | None,
-        chosen: Int[Tensor, " chosen"] | None,
+        selected: Int[Tensor, " chosen"] | None,
         entry: Entry | None = None,
     ) -> Float[Tensor, "batch piece piece"]:
         """Return the head's attention after softmax, [batch, query, key]; `chosen` is not heard.

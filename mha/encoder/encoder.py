@@ -106,7 +106,7 @@ class Layer(nn.Module):
         self,
         x: Float[Tensor, "token model"],
         packing: Packing,
-        chosen: Int[Tensor, " chosen"] | None = None,
+        selected: Int[Tensor, " chosen"] | None = None,
         mixed: Float[Tensor, "token model"] | None = None,
     ) -> Tensor:
         """Return the next layer's input, for packed tokens; of the `chosen` ones alone where given.
@@ -114,11 +114,11 @@ class Layer(nn.Module):
         Each token attends to all that its mask allows: `chosen` only says whose result is wanted. `mixed` is what
         `attend` writes for every token, where that is known already.
         """
-        old = x if chosen is None else x.index_select(0, chosen)
+        old = x if selected is None else x.index_select(0, selected)
         if mixed is None:
-            mixed = self.attend(x, packing, chosen)
-        elif chosen is not None:
-            mixed = mixed.index_select(0, chosen)
+            mixed = self.attend(x, packing, selected)
+        elif selected is not None:
+            mixed = mixed.index_select(0, selected)
         if self.pre:
             x = old + self.dropout(mixed)
             x = x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
@@ -132,11 +132,11 @@ class Layer(nn.Module):
         projected = self.attention.project(self.attention_norm(x) if self.pre else x)
         return self.attention.divide(packing.unpack(projected))
 
-    def attend(self, x: Float[Tensor, "token model"], packing: Packing, chosen: Tensor | None) -> Tensor:
+    def attend(self, x: Float[Tensor, "token model"], packing: Packing, selected: Tensor | None) -> Tensor:
         """Self-attention over packed tokens; only the scores and patterns are padded."""
         attention = self.attention
         heads = packing.pack(attention.concat(self.read(x, packing), packing.bias))
-        mixed: Tensor = attention.output(heads if chosen is None else heads.index_select(0, chosen))
+        mixed: Tensor = attention.output(heads if selected is None else heads.index_select(0, selected))
         return mixed
 
     def feed_forward(self, x: Tensor) -> Tensor:
@@ -211,7 +211,7 @@ class Encoder(nn.Module):
         *,
         places: Int[Tensor, "batch length"] | None = None,
         blocks: Int[Tensor, "batch length"] | None = None,
-        chosen: Int[Tensor, " chosen"] | None = None,
+        selected: Int[Tensor, " chosen"] | None = None,
         entry: Entry | None = None,
     ) -> Float[Tensor, "batch length model"] | Float[Tensor, "chosen model"]:
         """Return the last layer's vectors, zero at padding.
@@ -233,12 +233,12 @@ class Encoder(nn.Module):
         packing = Packing.of(mask, batch, length, dtype) if blocks is None else Packing.of_blocks(blocks, dtype)
         x = self.embed(pieces, packing, token_types, places) if entry is None else entry.x
         start = 0 if entry is None else entry.layer
-        wanted = None if chosen is None else packing.index(chosen)
+        wanted = None if selected is None else packing.index(selected)
         for number, layer in enumerate(self.layers[start:], start):
             mixed = entry.mixed if entry is not None and number == start else None
             x = layer(x, packing, wanted if number + 1 == len(self.layers) else None, mixed)
         x = x if self.final_norm is None else self.final_norm(x)
-        return packing.unpack_zero(x) if chosen is None else x
+        return packing.unpack_zero(x) if selected is None else x
 
     def embed(
         self, pieces: Tensor, packing: Packing, token_types: Tensor | None, places: Tensor | None = None

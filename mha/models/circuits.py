@@ -37,7 +37,7 @@ class LayerInput:
     "At each place, averaged over words."
 
 
-def encoder_of(model: Model, told: str = "what weights alone say") -> Encoder:
+def encoder_of(model: Model, what: str = "what weights alone say") -> Encoder:
     """Return the encoder of a model of the BERT family; raises CircuitError, which names the architecture, for others.
 
     Others have positions or layers of their own kinds (rotary positions, shared or interleaved layers), for which
@@ -45,7 +45,7 @@ def encoder_of(model: Model, told: str = "what weights alone say") -> Encoder:
     """
     if isinstance(model.module, Encoder):
         return model.module
-    raise CircuitError(f"{model.name}: {told} is told of {', '.join(FAMILIES)}, not of {model.architecture!r}")
+    raise CircuitError(f"{model.name}: {what} is told of {', '.join(FAMILIES)}, not of {model.architecture!r}")
 
 
 @torch.inference_mode()

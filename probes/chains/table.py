@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 import numpy as np
 import pandas as pd
 
-from probes.chains.links import RIVALS, Links
+from probes.chains.links import BASELINES, Links
 from probes.chains.scores import MEASURES, SCORES, chain_scores, chain_sums
 from probes.evidence.question import Effort
 from probes.evidence.results import SPLITS, named_heads
@@ -98,7 +98,7 @@ def chain_table(own: MethodSums, random: MethodSums | None, shape: tuple[int, in
     heads = shape[0] * shape[1]
     methods = own if random is None else own.with_best_of(random)
     rivals = np.arange(heads, len(methods.least))
-    about = _about(shape, (*RIVALS, RANDOM)[: len(rivals)])
+    about = _about(shape, (*BASELINES, RANDOM)[: len(rivals)])
     about = about.assign(least=methods.least, selected=np.arange(len(about)) == own.first(heads).best)
     rows = about.loc[about.index.repeat(len(SCORES))].reset_index(drop=True)
     rows["measure"] = np.tile(SCORES, len(about))

@@ -21,7 +21,7 @@ from mha.batches import Batch
 from probes.distribution.pairs import TAGS, tags_of
 from probes.evidence.results import named_heads
 from probes.records import Document, IntArray
-from probes.scoring.observers import Look
+from probes.scoring.observers import Observation
 from probes.scoring.tally import Numbers
 from probes.targets import Items
 
@@ -112,19 +112,21 @@ class RulePredictions:
         self.n = np.zeros(len(TAGS), np.int64)
         "[tag] Words that attend; those of texts of one word are left out."
 
-    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items] = ()) -> PredictionLook:
+    def observe(
+        self, documents: Sequence[Document], batch: Batch, items: Sequence[Items] = ()
+    ) -> PredictionObservation:
         """Return what counts the hits of a batch."""
-        return PredictionLook(documents, self.hits.shape[1:3])
+        return PredictionObservation(documents, self.hits.shape[1:3])
 
-    def add(self, look: Look) -> None:
+    def add(self, observation: Observation) -> None:
         """Add the hits of a batch."""
-        assert isinstance(look, PredictionLook)
-        self.hits += look.hits
-        self.n += look.n
+        assert isinstance(observation, PredictionObservation)
+        self.hits += observation.hits
+        self.n += observation.n
 
 
 @dataclass
-class PredictionLook:
+class PredictionObservation:
     """What one batch contributes."""
 
     documents: Sequence[Document]

@@ -209,10 +209,10 @@ def _adjusted(scores: pd.DataFrame, tested: IntArray, corrected: Numbers) -> Num
 
 def questions(select: Split, report: Split) -> list[Question]:
     """Return the questions of both splits, as `told_questions` leaves them."""
-    return told_questions(set(select.heads) | set(report.heads))
+    return reported_questions(set(select.heads) | set(report.heads))
 
 
-def told_questions(known: Collection[Question]) -> list[Question]:
+def reported_questions(known: Collection[Question]) -> list[Question]:
     """Return questions, sorted; "det:*" is left out where "det" has no subtypes to pool."""
     parts = Counter((probe, variant, label.partition(":")[0]) for probe, variant, label in known)
     return sorted(

@@ -117,12 +117,12 @@ class Discourse:
         """The groups named by coordination."""
         return frozenset(entity for entity in self.entities if entity.group)
 
-    def choose(self, kinds: Collection[str], busy: Collection[Entity], fresh: float) -> Entity:
+    def choose(self, kinds: Collection[str], busy: Collection[Entity], new: float) -> Entity:
         """Return an entity of one of the kinds, a new one with probability `fresh`, and none of the busy ones.
 
         One that this sentence has mentioned, and a group, is chosen only where a pronoun would be clear.
         """
-        if not self.chance(fresh):
+        if not self.chance(new):
             known = [
                 entity
                 for entity in self.entities

@@ -92,7 +92,7 @@ class PairProbing:
 def pair_table(
     pairs: PairProbing,
     scores: Mapping[tuple[str, str], PairScores],
-    fresh: Mapping[tuple[str, str], PairScores] | None,
+    untrained: Mapping[tuple[str, str], PairScores] | None,
     *,
     model: Model,
     replicates: int,
@@ -108,7 +108,7 @@ def pair_table(
     for one in pairs.probing.posed:
         for kind in FEATURES:
             found = scores[one.task.name, kind]
-            other = None if fresh is None else fresh[one.task.name, kind]
+            other = None if untrained is None else untrained[one.task.name, kind]
             rows = {"task": one.task.name, "features": kind} | named_heads((model.layers, model.heads))
             frames.append(pd.DataFrame(rows | _columns(one, found, other, replicates, seed)))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()

@@ -118,7 +118,7 @@ class Life:
     "Whether a generalist became a specialist: wide at some checkpoint, narrow and with a role at the last one."
 
 
-def tell_life(main: Sequence[int], effective: Sequence[float], rule: LifeRule) -> Life:
+def life_of(main: Sequence[int], effective: Sequence[float], rule: LifeRule) -> Life:
     """Return the life of a head from its main role [step] (-1 for none) and its effective number of roles [step]."""
     runs: list[tuple[int, int, int]] = []
     for place, role in enumerate(main):

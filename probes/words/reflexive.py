@@ -32,7 +32,7 @@ class Anaphor:
     "The words that stand for the subject of its clause, ascending."
     named: list[int]
     "Those of them that are nouns or pronouns, relative ones aside."
-    rivals: list[int]
+    distractors: list[int]
     "The other nouns and pronouns."
     label: str
 
@@ -75,7 +75,7 @@ class Reflexive:
     def targets(self, document: Document) -> dict[str, Targets]:
         """Return one item a reflexive with a subject in its clause, and one a subject."""
         found = list(reflexives(document))
-        listed = [one for one in found if one.named and one.rivals]
+        listed = [one for one in found if one.named and one.distractors]
         reverse = ((subject, one.word, one.label) for one in found for subject in one.subjects)
         words, nominals, back = self.variants
         return {
@@ -84,7 +84,7 @@ class Reflexive:
                 [one.word for one in listed],
                 [one.named for one in listed],
                 [one.label for one in listed],
-                key_sets([sorted([*one.named, *one.rivals]) for one in listed]),
+                key_sets([sorted([*one.named, *one.distractors]) for one in listed]),
             ),
             back: Targets.grouped(reverse),
         }

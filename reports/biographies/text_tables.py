@@ -95,7 +95,7 @@ def _named(names: Sequence[str]) -> Cell:
 
 COURSES: Final = (
     TextColumn("Trajectory", lambda course: LIFE_SHOWN[course.life], "row"),
-    TextColumn("Heads", lambda course: count(course.heads), look="strong"),
+    TextColumn("Heads", lambda course: count(course.heads), css="strong"),
     TextColumn("The head ...", lambda course: course.meaning, "text", "wrapping"),
     TextColumn("Heads (role)", lambda course: _named(course.names), "text", "wrapping muted"),
 )

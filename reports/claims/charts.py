@@ -10,7 +10,7 @@ import altair as alt
 
 from reports.axes import Axis, scaled
 from reports.claims.record import ConditionMean, RecordedMeasure, drawn_factor
-from reports.drawing.charts import COLOURS, Chart, curves, layered, looks, over
+from reports.drawing.charts import COLOURS, Chart, curves, layered, over, series_styles
 from reports.formats import count, in_unit
 
 ROW = 34
@@ -49,7 +49,7 @@ def _lines(measure: RecordedMeasure) -> Chart:
     places, along = places_of(measure)
     x = scaled(alt.X("at:Q", title=measure.axis), along, values=places)
     y = scaled(alt.Y("value:Q", title=None), Axis.over(values_of(measure)))
-    drawn = curves(list(_known(measure)), looks(measure.conditions), x, y)
+    drawn = curves(list(_known(measure)), series_styles(measure.conditions), x, y)
     said = f"{measure.name} over {measure.axis}; the table below has all numbers."
     return Chart(measure.title, said, drawn.properties(height=190))
 

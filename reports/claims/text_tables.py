@@ -14,9 +14,9 @@ from reports.tables.marks import verdict_cell
 from reports.tables.text_table import TextTable
 
 
-def number_cell(found: Number) -> Cell:
+def number_cell(number: Number) -> Cell:
     """Return a number with its unit, its interval beside it."""
-    return Cell(f"{found.shown} {found.unit}", found.interval)
+    return Cell(f"{number.shown} {number.unit}", number.interval)
 
 
 class StatementRow(NamedTuple):

@@ -55,11 +55,11 @@ def role_table(pair: RunPair, rows: pd.DataFrame, title: str) -> TextTable:
     """Return label–variant pairs: the head of either run, and how they differ."""
     sides = [
         column
-        for side, name in (("one", pair.one), ("other", pair.other))
+        for side, name in (("one", pair.first), ("other", pair.second))
         for column in (
             _head(COMPARED, f"{side}_head", f"head in {name}"),
             COMPARED[f"{side}_accuracy"].shown_beside(
-                "accuracy", look=partial(_strong, f"{side}_graded"), plain="accuracy, %"
+                "accuracy", css=partial(_strong, f"{side}_graded"), plain="accuracy, %"
             ),
         )
     ]
@@ -86,7 +86,7 @@ DISTANCE: Final = HEADS["distance"].shown("distance, nats", "rising")
 
 def head_table(pair: RunPair) -> TextTable:
     """Return every head with its counterpart, and what became of it."""
-    named = (_head(HEADS, "head", f"head in {pair.one}"), _head(HEADS, "partner", f"head in {pair.other}"))
+    named = (_head(HEADS, "head", f"head in {pair.first}"), _head(HEADS, "partner", f"head in {pair.second}"))
     columns = (*named, *WHOLE, *([DISTANCE] if pair.by_maps else []))
     return TextTable.of("Head by head", columns, pair.heads.to_dict("records"))
 

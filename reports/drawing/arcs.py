@@ -74,7 +74,7 @@ class Diagram:
     words: tuple[str, ...]
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def descriptions(self) -> tuple[str, ...]:
         """The strongest arc of every asked word in plain text, for readers who do not see the drawing."""
         best: dict[int, DrawnArc] = {}
         for arc in self.arcs:

@@ -25,7 +25,7 @@ class Chart:
     """One panel of a page."""
 
     title: str
-    said: str
+    description: str
     "What the panel shows, for those who do not see it, and where its numbers are."
     drawn: alt.Chart | alt.LayerChart
     "As wide as there is room."
@@ -50,7 +50,7 @@ class SeriesStyle:
     dashed: bool = False
 
 
-def looks(names: Iterable[str]) -> dict[str, SeriesStyle]:
+def series_styles(names: Iterable[str]) -> dict[str, SeriesStyle]:
     """Return a look for every series; where there are more than colours, the others are dashed."""
     return {
         name: SeriesStyle(COLOURS[place % len(COLOURS)], place >= len(COLOURS))

@@ -68,18 +68,18 @@ class HeadCard:
 
 
 def _plain(part: CardPart) -> Iterator[str]:
-    yield from ("", part.title, *(f"  {sentence}" for sentence in part.said))
+    yield from ("", part.title, *(f"  {sentence}" for sentence in part.sentences))
     yield from plain_rows(part.columns, part.rows)
 
 
 def _markdown(part: CardPart) -> Iterator[str]:
-    yield from ("", f"#### {escaped(part.title)}", "", *(f"- {escaped(sentence)}" for sentence in part.said))
+    yield from ("", f"#### {escaped(part.title)}", "", *(f"- {escaped(sentence)}" for sentence in part.sentences))
     if part.rows:
         yield from ("", *TextTable(part.title, part.columns, part.rows).markdown_lines())
 
 
 def _html(part: CardPart) -> str:
-    said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in part.said)
+    said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in part.sentences)
     return f"<h4>{html.escape(part.title)}</h4>{said}{html_rows(part.columns, part.rows)}"
 
 

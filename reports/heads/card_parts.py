@@ -46,7 +46,7 @@ class CardPart:
     """One part of a card: sentences, and a table that may be empty."""
 
     title: str
-    said: tuple[str, ...]
+    sentences: tuple[str, ...]
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
 
@@ -199,5 +199,5 @@ def examples(source: CardSource, name: str) -> CardPart | None:
     """What the head attends to in the sentences of the page."""
     found = source.run.examples[source.run.examples["name"] == name]
     drawn = [diagram(arcs) for _, arcs in found.groupby("example", sort=True)]
-    rows = tuple((one.label, " ".join(one.words), "; ".join(one.said)) for one in drawn)
+    rows = tuple((one.label, " ".join(one.words), "; ".join(one.descriptions)) for one in drawn)
     return CardPart("Examples", (), ("label", "sentence", "strongest candidate"), rows) if rows else None

@@ -20,7 +20,7 @@ from reports.tables.text_table import TextTable
 class RunFindings:
     """What a page says."""
 
-    said: str
+    summary: str
     verdicts: Sequence[Mapping[str, str]]
     """Of the findings that could be measured: those that were reproduced, those that differ, those that were not.
 

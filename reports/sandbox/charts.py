@@ -24,12 +24,10 @@ LINE = 13
 EVERY, SINGLE = "all cells", "single cells"
 
 
-def shade(place: int, of: int, *, found: bool) -> str:
+def shade(place: int, of: int, *, planted: bool) -> str:
     """Return the colour of one of several series: blues for heads that can be found, oranges for others."""
     part = round(100 * (place + 1) / of)
-    return (
-        f"color-mix(in oklab,var({'--ramp2' if found else '--wrong'}) {part}%,var({'--ramp1' if found else '--other'}))"
-    )
+    return f"color-mix(in oklab,var({'--ramp2' if planted else '--wrong'}) {part}%,var({'--ramp1' if planted else '--other'}))"
 
 
 def margin_places(margins: Sequence[float], threshold: float) -> dict[float, tuple[bool, int, int]]:
@@ -38,17 +36,17 @@ def margin_places(margins: Sequence[float], threshold: float) -> dict[float, tup
     return {one: (bool(found), place, len(kind)) for found, kind in enumerate(kinds) for place, one in enumerate(kind)}
 
 
-def margin_looks(margins: Sequence[float], threshold: float) -> dict[float, SeriesStyle]:
+def margin_styles(margins: Sequence[float], threshold: float) -> dict[float, SeriesStyle]:
     """Return the look of the line of each margin; those not above the threshold are dashed."""
     return {
-        margin: SeriesStyle(shade(place, of, found=found), dashed=not found)
+        margin: SeriesStyle(shade(place, of, planted=found), dashed=not found)
         for margin, (found, place, of) in margin_places(margins, threshold).items()
     }
 
 
 def power_charts(power: Sequence[Power], threshold: float) -> list[Chart]:
     """Return one panel a grade and role: the share of runs in which its head has the grade, by size."""
-    looks = margin_looks(sorted({row.margin for row in power}), threshold)
+    looks = margin_styles(sorted({row.margin for row in power}), threshold)
     known = [row for row in power if row.graded.known]
     return [
         _power_chart(role, grade, [row for row in known if (row.role, row.grade) == (role, grade)], looks)
@@ -118,7 +116,7 @@ def _false_chart(name: str, rows: Sequence[FalseFinds], level: float, right: flo
     low.shorthand, at.shorthand = "low:Q", "at:Q"
     size = alt.Color("documents:N", legend=None).scale(
         domain=[count(documents) for documents in shown],
-        range=[shade(number, len(shown), found=True) for number in range(len(shown))],
+        range=[shade(number, len(shown), planted=True) for number in range(len(shown))],
     )
     dots = over([row for part, key in enumerate(names) for row in _rates(key, rows, step * part + 1)])
     headings = over([{"place": step * part, "rate": key} for part, key in enumerate(names)])

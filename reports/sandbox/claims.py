@@ -50,7 +50,7 @@ class Promise:
     kept: bool
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """The brief sentence, with the goal where it is missed."""
         return f"{self.brief}{'' if self.kept else f': missed, the goal is {self.goal}'}."
 
@@ -87,7 +87,7 @@ def lead(made: Sequence[Promise], power: Sequence[Power], record: Record) -> lis
     verdict = f"Of {len(made)} claims of the statistics that were put to the test, {len(made) - len(missed)} are kept"
     if made:
         verdict += "." if not missed else f"; missed: {', '.join(claim.name for claim in missed)}."
-    briefs = [claim.said for claim in made]
+    briefs = [claim.text for claim in made]
     return [*rough, *([verdict] if made else []), *briefs, *power_sentences(record), *loss_sentences(power)]
 
 

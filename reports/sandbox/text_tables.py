@@ -10,7 +10,7 @@ from reports.formats import MISSING, count, decimal, interval, percent, signed, 
 from reports.sandbox import tables
 from reports.sandbox.record import FalseFinds, Rate, rate_names
 from reports.tables.cells import Cell, TextColumn
-from reports.tables.marks import verdict_look
+from reports.tables.marks import verdict_class
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def rate_cell(rate: Rate | None) -> Cell:
 
 def _kept(claim: Promise) -> Cell:
     said = "kept" if claim.kept else "missed"
-    return Cell(said, look=verdict_look(said), markdown=said if claim.kept else f"**{said}**")
+    return Cell(said, css=verdict_class(said), markdown=said if claim.kept else f"**{said}**")
 
 
 CLAIMS: Final = (

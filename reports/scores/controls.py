@@ -77,7 +77,7 @@ RULES: Final = {
 
 
 @dataclass(frozen=True)
-class Rival:
+class ComparedBaseline:
     """A baseline or control that heads are held against."""
 
     name: str
@@ -91,13 +91,13 @@ class Rival:
     "What to add to the command line for a run without it."
 
 
-def _switch(rival: Rival) -> Cell:
+def _switch(rival: ComparedBaseline) -> Cell:
     if not rival.switch:
         return Cell(MISSING)
     return Cell(rival.switch, page=Markup("<code>{}</code>").format(rival.switch), markdown=f"`{rival.switch}`")
 
 
-RIVALS: Final = (
+BASELINE_COLUMNS: Final = (
     TextColumn("Name", lambda rival: shown_baseline(rival.name), "row"),
     TextColumn(
         *("What it is", lambda rival: f"{'control: ' * rival.is_control}{rival.what or MISSING}", "text", "wrapping")
@@ -109,7 +109,7 @@ RIVALS: Final = (
 "Of the table of rivals."
 
 
-def rivals(scores: pd.DataFrame, record: RunRecord, config: Mapping[str, Any]) -> tuple[Rival, ...]:
+def run_baselines(scores: pd.DataFrame, record: RunRecord, config: Mapping[str, Any]) -> tuple[ComparedBaseline, ...]:
     """Return the controls of a run, then the baselines that are named in `scores`, each kind in its usual order.
 
     A control ran if the config asks for it, a stage of run.json is named after it, or a row of scores names it.
@@ -125,11 +125,11 @@ def rivals(scores: pd.DataFrame, record: RunRecord, config: Mapping[str, Any]) -
     )
 
 
-def _rival(name: str, strongest: int, seconds: float | None, *, is_control: bool) -> Rival:
+def _rival(name: str, strongest: int, seconds: float | None, *, is_control: bool) -> ComparedBaseline:
     """Return one baseline or control; of one that this page does not know only the name is told."""
     key, off, what = CONTROLS.get(name, ("", "", BASELINES.get(name, "")))
     what = f"rule of grammar: {RULES[name]}" if name in RULES else what
-    return Rival(name, what, strongest, is_control, seconds, f"--set controls.{key}={off}" if key else "")
+    return ComparedBaseline(name, what, strongest, is_control, seconds, f"--set controls.{key}={off}" if key else "")
 
 
 def control_of(name: str) -> str:

@@ -14,7 +14,7 @@ from reports.tables.text_table import TextTable
 PAIRS: Final = (
     TextColumn("Metric", lambda pair: pair.one, "row"),
     TextColumn("and metric", lambda pair: pair.other, "text"),
-    TextColumn("Median tau", lambda pair: decimal(pair.median), look="strong"),
+    TextColumn("Median tau", lambda pair: decimal(pair.median), css="strong"),
     TextColumn("Quartiles", lambda pair: f"{decimal(pair.low)} to {decimal(pair.high)}"),
     TextColumn("Questions", lambda pair: count(pair.questions)),
     TextColumn("Same best head, %", lambda pair: percent(pair.same_best / pair.questions)),
@@ -28,11 +28,11 @@ DISPUTES: Final = (
     TextColumn("Other metric", lambda row: row.metric, "text"),
     AGREEMENT["tau"].shown(),
     TextColumn("Best by accuracy", lambda row: row.by_accuracy.name, "text", "head"),
-    TextColumn("its accuracy", lambda row: percent(row.by_accuracy.accuracy), look="strong"),
+    TextColumn("its accuracy", lambda row: percent(row.by_accuracy.accuracy), css="strong"),
     TextColumn("by the other", lambda row: percent(row.by_accuracy.value)),
     TextColumn("Best by the other", lambda row: row.by_metric.name, "text", "head"),
     TextColumn("its accuracy", lambda row: percent(row.by_metric.accuracy)),
-    TextColumn("by the other", lambda row: percent(row.by_metric.value), look="strong"),
+    TextColumn("by the other", lambda row: percent(row.by_metric.value), css="strong"),
 )
 
 

@@ -28,7 +28,7 @@ class RunThresholds:
         verdict = config.get("verdict", {})
         return cls(float(verdict.get("alpha", cls.alpha)), float(verdict.get("margin", cls.margin)))
 
-    def said(self, *, controlled: bool) -> tuple[tuple[str, str], ...]:
+    def terms(self, *, controlled: bool) -> tuple[tuple[str, str], ...]:
         """Return the rule as (term, sentences); `controlled` is whether the run had any control."""
         return (*self._grades(controlled=controlled), *self._questions(), *_uncontrolled(controlled=controlled))
 
@@ -160,9 +160,9 @@ class Verdicts:
         return cls(RunThresholds.of(config), find_all(scores), controlled, kinds)
 
     @property
-    def said(self) -> tuple[tuple[str, str], ...]:
+    def terms(self) -> tuple[tuple[str, str], ...]:
         """The rule as (term, sentences)."""
-        return self.rule.said(controlled=self.controlled)
+        return self.rule.terms(controlled=self.controlled)
 
     @property
     def specialised(self) -> frozenset[str]:

@@ -15,7 +15,7 @@ class KnownRole:
 
     main: RoleName | None
     "In which it is most surely above its rivals; None where it has a grade in nothing."
-    said: str
+    text: str
     "Its surest numbers, in one sentence."
     rows: tuple[tuple[str, ...], ...]
     "Its roles, the surest first: what `reports.heads.card_parts.ROLE_COLUMNS` says."

@@ -69,7 +69,7 @@ def test_one_cost_has_one_spelling_on_a_whole_page() -> None:
 def test_how_much_other_heads_cost_does_not_change_the_spelling() -> None:
     rows = pd.DataFrame([row(), row(name="1-2", head=1, cost=7.0)])
     told = Costs("masked-LM loss", UNIT, "zero", "value", rows)
-    assert told.told(rows.iloc[0]) == "0.0451 [0.0400, 0.0500]"
+    assert told.with_interval(rows.iloc[0]) == "0.0451 [0.0400, 0.0500]"
 
 
 @pytest.mark.parametrize(

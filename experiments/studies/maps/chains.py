@@ -52,7 +52,7 @@ class ChainStudy(Study[ChainsSection]):
         if empty := [split for split, links in zip(SPLITS, own, strict=True) if not links]:
             self.run.note(f"coreference chains: no mention in the windows of the {' and the '.join(empty)} split")
             return Result({})
-        fresh = self._links(self.run.fresh(), samples, rivals=False) if section.random else None
+        fresh = self._links(self.run.random_model(), samples, rivals=False) if section.random else None
         random = None if fresh is None else MethodSums.of(*fresh)
         shape = (model.layers, model.heads)
         return Result({"chains": chain_table(MethodSums.of(*own), random, shape, self.run.effort)})
@@ -61,7 +61,7 @@ class ChainStudy(Study[ChainsSection]):
         """Return the links of the texts of both splits; those that the model cannot read are left out, and counted."""
         found = []
         for split, texts in zip(SPLITS, samples, strict=True):
-            linker, step = Linker(model.layers, model.heads, rivals=rivals), self.run.counter("links", len(texts))
+            linker, step = Linker(model.layers, model.heads, baselines=rivals), self.run.counter("links", len(texts))
             outcome = score_corpus(model, texts, [], {}, self.run.settings, step, observers=[linker])
             self.run.note_dropped(split, "window", "coreference chains", outcome.dropped)
             found.append(linker.texts)

@@ -130,7 +130,7 @@ class ClassifierStudy(Study[ClassifiersSection]):
         if section.random:
             with run.journal.stage("classifiers: random weights"):
                 step = run.counter(f"classifiers of random heads ({scope}s)", fits)
-                rivals = probing.reread(run.fresh()).judge_heads(workers, step, coded=False)
+                rivals = probing.reread(run.random_model()).judge_heads(workers, step, coded=False)
         if section.layers:
             with run.journal.stage("classifiers: layers"):
                 step = run.counter(f"classifiers of layers ({scope}s)", len(probing.posed))
@@ -152,7 +152,7 @@ class ClassifierStudy(Study[ClassifiersSection]):
         fresh = None
         if self.section.random:
             with run.journal.stage("classifiers: pairs, random weights"):
-                other = run.fresh()
+                other = run.random_model()
                 step = run.counter(f"classifiers of random pairs ({scope}s)", fits)
                 fresh = PairProbing.of(words.reread(other), other).judge(self._workers, step, coded=False)
         return pair_table(probing, scores, fresh, model=run.model, **self._effort).rename(columns=NAMES)

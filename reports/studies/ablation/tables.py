@@ -32,7 +32,7 @@ MEASURES: Final = ("value", "accuracy", "accuracy with attractors")
 KINDS: Final = ("head", "layer", "chosen", "random")
 "Kinds of sets of heads."
 
-CHOSEN_BY: Final = ("specialised", "largest margin")
+SELECTED_BY: Final = ("specialised", "largest margin")
 "What heads of a label are selected by: the verdict, or their margins on the selection split."
 
 MEASURE: Final = text(
@@ -89,7 +89,7 @@ ABLATION_CONTRASTS: Final = Table(
         _WAY,
         MEASURE,
         replace(NAME, meaning="The label that selected the heads."),
-        text("by", "What the heads were selected by: their verdict, or the largest margin.", CHOSEN_BY),
+        text("by", "What the heads were selected by: their verdict, or the largest margin.", SELECTED_BY),
         text("heads", "Names of the heads that the label selected."),
         whole("elsewhere", "Heads of a random set that are of other layers than the selected ones."),
         whole("draws", "Number of random sets."),

@@ -50,7 +50,7 @@ Row = tuple[str, ...]
 class Answered:
     """What a page says."""
 
-    said: str
+    summary: str
     "How many answers are right."
     tables: Sequence[TextTable]
     (

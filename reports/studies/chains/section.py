@@ -55,7 +55,7 @@ Row = Mapping[str, Mapping[Any, Any]]
 class Chains:
     """What a page says."""
 
-    said: str
+    summary: str
     "How the head does beside its strongest baseline."
     tables: Sequence[TextTable]
     "F1; precision and recall."

@@ -14,7 +14,7 @@ from reports.tables.cells import TextColumn
 LEVEL: Final = 0.05
 "A lead with an adjusted p below this is significant."
 
-RIVALS: Final = (("embedding", "both embeddings"), ("random", "the same head with randomly initialised weights"))
+BASELINES: Final = (("embedding", "both embeddings"), ("random", "the same head with randomly initialised weights"))
 "What each head is compared with, and what a sentence calls it."
 
 Row = Mapping[str, Any]
@@ -65,7 +65,7 @@ def selected_pairs(rows: Sequence[Row]) -> list[Row]:
     selected: list[Row] = []
     for row in (row for row in rows if row["selected"]):
         heads = [head for head in rows if (head["task"], head["features"]) == (row["task"], row["features"])]
-        above = {f"{rival}_above": sum(head[f"{rival}_p"] < LEVEL for head in heads) for rival, _ in RIVALS}
+        above = {f"{rival}_above": sum(head[f"{rival}_p"] < LEVEL for head in heads) for rival, _ in BASELINES}
         selected.append({**row, "heads": len(heads), **above})
     return selected
 
@@ -73,7 +73,7 @@ def selected_pairs(rows: Sequence[Row]) -> list[Row]:
 def pair_sentences(selected: Sequence[Row]) -> list[str]:
     """Say of each baseline over which tasks selected heads lead it significantly, and for which tasks no head does."""
     said = []
-    for rival, over in RIVALS:
+    for rival, over in BASELINES:
         if not (rows := [row for row in selected if _met(row, rival)]):
             continue
         led = [f"{row['task']} from {row['features']}" for row in rows if row[f"{rival}_p"] < LEVEL]

@@ -37,7 +37,7 @@ class Bits:
     high: float
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """Name, bits and interval: "3-5 0.41 [0.38, 0.44]"."""
         between = f" [{decimal(self.low)}, {decimal(self.high)}]" if self.low == self.low else ""
         return f"{self.name} {decimal(self.value)}{between}"

@@ -36,7 +36,7 @@ MOVED: Final = 6
 class Drift:
     """What a page says."""
 
-    said: str
+    summary: str
     layers: TextTable
     "Of each layer: its number, mean cosine, and the heads that moved most and least, with theirs."
 

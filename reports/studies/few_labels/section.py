@@ -37,7 +37,7 @@ FEW_LABEL_TERMS: Final[Sequence[tuple[str, str]]] = (
 class FewLabelResults:
     """What a page reports."""
 
-    said: Sequence[str]
+    sentences: Sequence[str]
     "For each number of arcs on how many labels heads lead, and on how many rules do."
     tables: Sequence[TextTable]
     "Leads of heads and of ensembles by number of arcs."

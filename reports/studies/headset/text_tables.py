@@ -15,7 +15,7 @@ from reports.tables.shared_columns import label_columns
 
 CONTRASTS: Final = (
     TextColumn("Compared", lambda row: row.name, "row"),
-    TextColumn("All pairs", lambda row: decimal3(row.mean), look="strong"),
+    TextColumn("All pairs", lambda row: decimal3(row.mean), css="strong"),
     PAIR_CONTRASTS["within"].shown("Within a layer"),
     PAIR_CONTRASTS["between"].shown("Between layers"),
     PAIR_CONTRASTS["p"].shown("Permutation p"),
@@ -62,7 +62,7 @@ TOGETHER: Final = (
     TextColumn("Its accuracy", lambda row: percent(row.steps[0].accuracy), only="text"),
     ENSEMBLES["heads"].shown("Ensemble", within="best", look="heads"),
     ENSEMBLES["accuracy"].shown(within="best", unit=False, look="strong"),
-    *ENSEMBLES["gain"].shown_with_interval(within="best", look=_gain),
-    *ENSEMBLES["margin"].shown_with_interval(within="best", look=_margin),
+    *ENSEMBLES["gain"].shown_with_interval(within="best", css=_gain),
+    *ENSEMBLES["margin"].shown_with_interval(within="best", css=_margin),
     TextColumn("By number of heads", _sizes, "text", "sizes", fixed=True),
 )

@@ -109,7 +109,7 @@ def compared(*names: str, match: bool = False) -> list[RunPair]:
 def test_a_run_beside_itself_does_not_differ(plant: Callable[..., str]) -> None:
     folder = plant("one")
     (pair,) = compared(folder, folder)
-    assert (pair.one, pair.other) == ("one (1)", "one (2)")
+    assert (pair.first, pair.second) == ("one (1)", "one (2)")
     assert pair.counts == dict.fromkeys(pair.counts, 0) | {SAME: 5}
     assert (pair.rows["difference"] == 0).all()
     assert (pair.rows["p_adjusted"] == 1).all()
@@ -233,7 +233,7 @@ def test_p_values_are_corrected_for_all_pairs_and_heads_together(plant: Callable
 
 def test_a_first_run_is_held_against_each_of_the_others(plant: Callable[..., str]) -> None:
     pairs = compared(plant("a"), plant("b", AFTER), plant("c"))
-    assert [(pair.one, pair.other) for pair in pairs] == [("a", "b"), ("a", "c")]
+    assert [(pair.first, pair.second) for pair in pairs] == [("a", "b"), ("a", "c")]
     assert pairs[0].counts[SAME] == 1
     assert pairs[1].counts[SAME] == 5
 
@@ -306,7 +306,7 @@ def test_seeds_and_steps_are_compared_by_their_biographies(plant: Callable[..., 
     folder = live(plant("lives"))
     (seeds,) = compared(f"{folder}@seed-1", f"{folder}@seed-2")
     row = seeds.roles.iloc[0]
-    assert (seeds.one, row["change"], row["one_head"], row["other_head"]) == ("lives@seed-1", MOVED, "1-1", "2-2")
+    assert (seeds.first, row["change"], row["one_head"], row["other_head"]) == ("lives@seed-1", MOVED, "1-1", "2-2")
     assert (row["one_accuracy"], row["one_low"], row["one_high"]) == pytest.approx((0.78, 0.76, 0.8))
     assert row["difference"] == pytest.approx(-0.1)
     assert row["partner_difference"] == pytest.approx(-0.7), "of the head itself, on all texts"

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from experiments.targets.answers import answers, strongest_rival
+from experiments.targets.answers import answers, strongest_baseline
 from experiments.targets.effects import BEHAVIOURS, effects
 from experiments.targets.page import write_target_page
 from experiments.targets.runs import TargetsError, open_runs
@@ -133,7 +133,7 @@ def test_a_rule_counts_where_there_is_one(rule: float, rival: str, ends: tuple[f
         **{"lexical_accuracy": 0.6, "lexical_margin_low": 0.03, "lexical_margin_high": 0.04},
         **{"rule_accuracy": rule, "rule": "first noun", "rule_margin_low": 0.05, "rule_margin_high": 0.06},
     )
-    found = strongest_rival(row)  # type: ignore[arg-type]
+    found = strongest_baseline(row)  # type: ignore[arg-type]
     assert found["rival"].endswith(rival)
     assert (found["lead_low"], found["lead_high"]) == ends
 

@@ -81,7 +81,7 @@ def texts() -> TextBatch:
 
 def one_at_a_time(reader: ModelReader, texts: TextBatch, variant: Variant) -> Tensor:
     with torch.no_grad(), intervene(reader.module, *variant):
-        return reader.read(texts.ids, texts.real, texts.chosen)
+        return reader.read(texts.ids, texts.real, texts.selected)
 
 
 def every_way(reader: ModelReader, texts: TextBatch) -> list[Variant]:

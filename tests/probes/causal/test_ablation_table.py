@@ -20,7 +20,7 @@ from probes.causal.ablation_table import (
     contrast_table,
     two_sided,
 )
-from probes.causal.behaviours import Asked, Behaviour, Embedding, Predictions
+from probes.causal.behaviours import Behaviour, Embedding, Predictions, Prompt
 from probes.causal.downstream import HeadAccuracy
 from probes.causal.head_sets import HeadSet, single_heads, whole_layers
 from probes.evidence.question import Effort
@@ -34,12 +34,12 @@ TEXT = Pieces(np.zeros(1, np.int32), np.zeros(1, np.int32), 1)
 
 def pairs(lm: MaskedLM, clusters: Sequence[str], attractors: Sequence[int | None]) -> Behaviour:
     kinds = tuple(Kind("p", attractors=count) for count in attractors)
-    asked = [Asked(TEXT, item) for item in range(len(clusters))]
+    asked = [Prompt(TEXT, item) for item in range(len(clusters))]
     return Predictions("pairs", "nats", lm, asked, tuple(clusters), kinds)
 
 
 def embedding(model: Model, clusters: Sequence[str]) -> Behaviour:
-    return Embedding("embedding", "cosine", model, [Asked(TEXT, i) for i in range(len(clusters))], tuple(clusters))
+    return Embedding("embedding", "cosine", model, [Prompt(TEXT, i) for i in range(len(clusters))], tuple(clusters))
 
 
 def row(frame: pd.DataFrame, measure: str, name: str, kind: str = "head") -> pd.Series:
@@ -162,7 +162,7 @@ def test_a_distance_is_tested_against_the_median_head_of_each_item_one_sided(mod
 
 def test_an_accuracy_of_which_no_answer_changed_is_not_known_without_doubt(lm: MaskedLM, model: Model) -> None:
     """A head's accuracy is its value; 1 - 0.025 ** (1 / 3) is the binomial bound for three clusters."""
-    asked = [Asked(TEXT, i) for i in range(3)]
+    asked = [Prompt(TEXT, i) for i in range(3)]
     downstream = HeadAccuracy("accuracy", "accuracy", HeadPattern(model, 1, 0), asked, ("a", "b", "c"))
     values = np.array([[1.0, 0, 1], [1, 0, 1], [0, 0, 1]])
     bound = 1 - 0.025 ** (1 / 3)

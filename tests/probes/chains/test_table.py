@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probes.chains.links import RIVALS, Links, Mentions
+from probes.chains.links import BASELINES, Links, Mentions
 from probes.chains.scores import MEASURES, SCORES, chain_scores
 from probes.chains.table import OPTIONS, MethodSums, chain_table, document_sums, learned
 from probes.evidence.question import Effort
@@ -41,7 +41,7 @@ def links_of(document: Document, random: np.random.Generator, *, report: bool) -
     drawn = np.array([random.integers(-1, m) if m else -1 for m in range(n)])
     perfect = np.where(gold < 0, drawn, gold), np.where(gold < 0, random.uniform(0.01, 0.3, n), 0.4)
     noise = drawn, random.uniform(0, 1, n)
-    others = mentions.rivals()
+    others = mentions.baselines()
     antecedent = np.column_stack([perfect[0], drawn, (perfect if report else noise)[0], others[0]])
     strength = np.column_stack([perfect[1], noise[1], (perfect if report else noise)[1], others[1]])
     return Links(document.id, mentions.entity, antecedent, strength)
@@ -125,10 +125,10 @@ def test_no_other_share_of_the_links_of_a_method_does_better_on_the_texts_that_i
 
 
 def test_what_takes_no_choice_learns_nothing(own: MethodSums) -> None:
-    assert own.least[HEADS + RIVALS.index("one chain")] == 1
-    assert own.least[HEADS + RIVALS.index("single mentions")] == 0
-    everything = chain_scores(own.sums[1].sum(0))[HEADS + RIVALS.index("one chain")]
-    nothing = chain_scores(own.sums[1].sum(0))[HEADS + RIVALS.index("single mentions")]
+    assert own.least[HEADS + BASELINES.index("one chain")] == 1
+    assert own.least[HEADS + BASELINES.index("single mentions")] == 0
+    everything = chain_scores(own.sums[1].sum(0))[HEADS + BASELINES.index("one chain")]
+    nothing = chain_scores(own.sums[1].sum(0))[HEADS + BASELINES.index("single mentions")]
     assert everything[:2, 1].tolist() == [1, 1], "all links are found"
     assert nothing[:2, 0].tolist() == [0, 1], "none is wrong"
 
@@ -181,7 +181,7 @@ def test_the_strongest_rival_is_that_of_the_score_and_rivals_have_no_lead(table:
         rivals = report[(report.method == "rival") & (report.measure == measure)].set_index("name").f1
         assert set(report[(report.method == "head") & (report.measure == measure)].rival) == {rivals.idxmax()}
     others = report[report.method == "rival"]
-    assert [*others.name.unique()] == [*RIVALS]
+    assert [*others.name.unique()] == [*BASELINES]
     assert others[["lead", "lead_low", "lead_high"]].isna().to_numpy().all()
     assert set(others.rival) == {""}
     assert others.layer.isna().all()
@@ -206,4 +206,4 @@ def test_one_document_has_no_interval() -> None:
 def test_learning_from_texts_without_any_link_is_possible() -> None:
     (text,) = [text for text in split(0, texts=1)]
     bare = Links("d", np.zeros(1, np.int64), text.antecedent[:1], text.strength[:1])
-    assert learned([bare]).tolist() == [0.0] * (HEADS + len(RIVALS))
+    assert learned([bare]).tolist() == [0.0] * (HEADS + len(BASELINES))

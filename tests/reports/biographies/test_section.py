@@ -182,10 +182,10 @@ def test_roles_are_told_in_their_order_by_their_best_variant_that_came(found: He
         ("next", "other words"),
         ("det", "dependent->head"),
     ]
-    assert (len(found.onsets), found.asked) == (3, 4)
+    assert (len(found.onsets), found.roles_tested) == (3, 4)
     first, second, _ = found.onsets
     assert (first.interval, second.interval, first.between) == ("[0, 10]", "[10, never]", "0 – 10")
-    assert (first.seeds, first.found, first.heads) == (2, 1, ("1-2", "1-2"))
+    assert (first.seeds, first.with_onset, first.heads) == (2, 1, ("1-2", "1-2"))
     assert first.before_next == 0.97
     assert math.isnan(second.before_next)
 

@@ -113,7 +113,7 @@ def test_conditions_without_an_axis_have_rows_with_repeats_interval_and_mean() -
     assert (interval[2]["x"]["field"], interval[2]["x2"]["field"]) == ("low", "high")
     assert means[2]["y"]["scale"]["domain"] == ["one head", "alone", "gone"]
     assert chart.height == 3 * 34
-    assert "grey dots are single seeds" in chart.said
+    assert "grey dots are single seeds" in chart.description
 
 
 def test_a_measure_without_cells_has_no_chart() -> None:

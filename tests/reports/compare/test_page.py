@@ -153,7 +153,7 @@ def test_a_record_keeps_its_pairs_apart(pair: RunPair, tmp_path: Path) -> None:
     third = replace(pair, other="NA", rows=pair.rows.assign(other="NA")[:2], heads=pair.heads.assign(other="NA"))
     runs = [Compared(name, "m", "t", "") for name in ("before", "after", "NA")]
     write_comparison(tmp_path, runs, [pair, third], "0.1.0")
-    assert [(one.other, len(one.rows), len(one.heads)) for one in read_compared(tmp_path).pairs] == [
+    assert [(one.second, len(one.rows), len(one.heads)) for one in read_compared(tmp_path).pairs] == [
         *(("after", 6, 5), ("NA", 2, 5)),
     ]
 

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import pytest
 
-from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves, legend, looks, over, vega
+from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves, legend, over, series_styles, vega
 from reports.templates.environment import embedded
 
 ROWS = [
@@ -62,7 +62,7 @@ def axes() -> tuple[alt.X, alt.Y]:
 
 
 def test_series_beyond_the_colours_are_dashed():
-    found = looks([str(number) for number in range(8)])
+    found = series_styles([str(number) for number in range(8)])
     assert [look.dashed for look in found.values()] == [False] * 6 + [True] * 2
     assert found["6"].colour == found["0"].colour == COLOURS[0]
 

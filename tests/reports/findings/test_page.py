@@ -18,7 +18,7 @@ from reports.formats import escaped
 from reports.page.run_findings import run_findings
 from reports.page.sections import SECTIONS
 from reports.run.record import ModelFacts, RunRecord
-from reports.sections.report_section import Told
+from reports.sections.report_section import FilledSection
 from reports.templates.environment import environment
 
 HOSTILE = "<script>alert('1')</script> | *a* ‮ 🙂"
@@ -353,10 +353,10 @@ def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights
         assert run_findings(of_weights("d" * 64, source)) is None, "made from these weights, and others"
     found = run_findings(of_weights("d" * 64))
     assert found is not None
-    assert found.said.startswith("Of 2 counted findings of 1 papers these weights (minilm) have these verdicts: 1 ")
-    assert "1 differs, 1 not testable here. Corpora may differ" in found.said
+    assert found.summary.startswith("Of 2 counted findings of 1 papers these weights (minilm) have these verdicts: 1 ")
+    assert "1 differs, 1 not testable here. Corpora may differ" in found.summary
     assert found.verdicts == [{"paper": "Somebody 2020", "claim": HOSTILE, "verdict_of_finding": "differs", "why": ""}]
-    told = Told(next(one for one in SECTIONS if one.name == "run_findings"), found)
+    told = FilledSection(next(one for one in SECTIONS if one.name == "run_findings"), found)
     html = environment().get_template("run_findings.html.j2").render(told=told)
     assert "<td><b>differs</b></td>" in html
     assert "<script>" not in html

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from reports.drawing.charts import Chart, SeriesStyle
-from reports.sandbox.charts import coverage_charts, false_charts, margin_looks, power_charts
+from reports.sandbox.charts import coverage_charts, false_charts, margin_styles, power_charts
 from reports.sandbox.page import write_sandbox_page
 from reports.sandbox.record import Coverage, FalseFinds, Power, Rate
 from tests.reports.sandboxes import small_record
@@ -78,7 +78,7 @@ def test_lines_of_power_hold_every_rate_with_its_band():
     assert encoding["color"]["scale"]["domain"] == ["+10.4", "+20.4"]
     assert encoding["strokeDash"]["scale"]["range"] == [[5, 3], [1, 0]]
     assert encoding["y"]["scale"]["domain"] == [0, 100]
-    assert "“walker”" in chart.said
+    assert "“walker”" in chart.description
 
 
 def test_sizes_are_on_a_logarithmic_axis_with_the_mean_of_scored_words_below():
@@ -126,7 +126,7 @@ def test_lines_of_margins_that_came_out_alike_are_not_one_line():
 
 
 def test_margins_not_above_the_threshold_are_dashed_oranges_and_others_blues():
-    looks = margin_looks([0.0, 0.1, 0.1 + 1e-12, 0.15, 0.3], 0.1)
+    looks = margin_styles([0.0, 0.1, 0.1 + 1e-12, 0.15, 0.3], 0.1)
     assert [look.dashed for look in looks.values()] == [True, True, True, False, False]
     assert looks[0.3] == SeriesStyle("color-mix(in oklab,var(--ramp2) 100%,var(--ramp1))")
     assert looks[0.15] == SeriesStyle("color-mix(in oklab,var(--ramp2) 50%,var(--ramp1))")

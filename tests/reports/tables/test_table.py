@@ -156,8 +156,8 @@ def test_a_shown_column_finds_its_value_in_mappings_objects_and_their_parts() ->
 
 
 def test_an_interval_stands_beside_its_number_on_a_page_and_on_its_own_elsewhere() -> None:
-    table = TextTable.of("Lamps", TABLE["lit"].shown_with_interval(look=lambda row: "up"), rows().to_dict("records"))
+    table = TextTable.of("Lamps", TABLE["lit"].shown_with_interval(css=lambda row: "up"), rows().to_dict("records"))
     assert (table.titles, table.texts) == (("lit", "interval"), (("25.0", "[12.5, 50.0]"), ("–", "")))
     ((_, cell),) = table.page_rows[0]
-    assert (cell.text, cell.aside, cell.look, cell.key) == ("25.0", "[12.5, 50.0]", "up", "0.2500")
+    assert (cell.text, cell.aside, cell.css, cell.key) == ("25.0", "[12.5, 50.0]", "up", "0.2500")
     assert str(TABLE["lit"].shown_interval().write(rows().to_dict("records")[1])) == "–"

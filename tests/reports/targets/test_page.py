@@ -13,7 +13,7 @@ import pytest
 from reports.targets.charts import drawn_answers, target_chart
 from reports.targets.page import write_targets, write_targets_page
 from reports.targets.record import TargetRecord, TargetRun, read_record
-from reports.targets.sentences import effect_of, graded, rival_said, spoken
+from reports.targets.sentences import baseline_text, effect_of, graded, spoken
 from reports.targets.shown import effect_table, question_table, without_effect
 from reports.targets.tables import ANSWERS, EFFECTS
 from reports.targets.target import AGREEMENT, COREFERENCE, POSITION
@@ -186,7 +186,7 @@ def test_runs_of_one_model_share_a_sentence(record: TargetRecord) -> None:
     ],
 )
 def test_rivals_are_named_in_plain_words(rival: str, words: str) -> None:
-    assert rival_said({"rival": rival, "rule": "a rule of old"}) == words
+    assert baseline_text({"rival": rival, "rule": "a rule of old"}) == words
 
 
 def test_a_head_is_told_by_the_most_telling_measure_of_the_first_behaviour(record: TargetRecord) -> None:

@@ -65,9 +65,9 @@ def test_a_run_tells_what_heads_cost_and_its_page_says_so(
     asked = preferences(MaskedLM.of(load_model(str(speaker))), "sleepers", pairs)
     texts = asked.texts([0, 1])
     with torch.no_grad():
-        intact = asked.reader.read(texts.ids, texts.real, texts.chosen)
+        intact = asked.reader.read(texts.ids, texts.real, texts.selected)
         with intervene(asked.reader.module, Ablate(1, 0)):
-            without = asked.reader.read(texts.ids, texts.real, texts.chosen)
+            without = asked.reader.read(texts.ids, texts.real, texts.selected)
     values = asked.values([0, 1], texts, torch.stack([intact, without]), intact).mean(1)
     one = of_pairs[of_pairs["name"] == "2-1"].iloc[0]
     assert (one.intact, one.ablated) == pytest.approx(values.tolist(), abs=1e-6)

@@ -33,7 +33,7 @@ def asked(run_folder: Path) -> Run:
 def test_labels_are_counted_where_heads_are_significantly_ahead_or_behind(asked: Run) -> None:
     found = few_labels(asked)
     assert found is not None
-    ten, hundred = found.said
+    ten, hundred = found.sentences
     assert ten.startswith(
         "10 labelled arcs: of 2 labels, the selected head leads the best rule in 1 and is behind it in 0"
     )
