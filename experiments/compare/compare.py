@@ -89,8 +89,8 @@ def refuse_unlike(first: Side, second: Side) -> None:
     for what, texts in (("name", names), ("fingerprint", prints)):
         if texts[0] != texts[1]:
             raise CompareError(
-                f"{first.name} and {second.name} are evaluated on different texts: report corpus with {what} {texts[0]} "
-                f"and {texts[1]}; run both with the same [corpus.report]"
+                f"{first.name} and {second.name} are evaluated on different texts: report corpus with {what} "
+                f"{texts[0]} and {texts[1]}; run both with the same [corpus.report]"
             )
     for key in READ_ALIKE:
         read = [side.config.get("scoring", {}).get(key) for side in (first, second)]

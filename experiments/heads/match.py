@@ -137,8 +137,8 @@ def print_match(match: HeadMatch, first: str, second: str) -> None:
     said = [
         f"{int(match.table.partner.ne('').sum())} heads were matched on {match.sentences} of {match.drawn} sentences, "
         f"those that both models can read whole.",
-        f"Matched heads are {match.distance:.3f} nats apart on average, random pairs {match.chance:.3f}. Where {second} "
-        f"reads other sentences of the same lengths, so that heads can be alike only in what they do with positions, "
+        f"Matched heads are {match.distance:.3f} nats apart on average, random pairs {match.chance:.3f}. Where "
+        f"{second} reads other sentences of the same lengths, so that heads can be alike only in what they do with positions, "
         f"matched heads are {_number(match.null)} apart.",
     ]
     if match.same_role == match.same_role:

@@ -144,7 +144,7 @@ def today(before: Mapping[str, Any]) -> dict[str, Any]:
         "models": [{"of": BASE if one["control"] else "", "known_as": "", **one} for one in before.get("models", ())],
         "results": results,
         "runs": list(before.get("runs", ())),
-        "asked": list(before.get("asked", ())),
+        "requested": list(before.get("requested", ())),
     }
 
 

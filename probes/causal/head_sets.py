@@ -10,7 +10,7 @@ import numpy as np
 
 from probes.causal.ablation import Heads
 
-HEAD, LAYER, SELECTED, RANDOM = "head", "layer", "chosen", "random"
+HEAD, LAYER, SELECTED, RANDOM = "head", "layer", "selected", "random"
 
 KINDS = (HEAD, LAYER, SELECTED, RANDOM)
 """Kinds of sets: one head; all heads of a layer; those that a probe's label selects; as many random heads as these."""

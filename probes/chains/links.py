@@ -121,7 +121,7 @@ class Linker:
     """
 
     def __init__(self, layers: int, heads: int, *, baselines: bool = True) -> None:
-        """Look at heads of that many layers; `rivals` says whether those of RIVALS link too."""
+        """Look at heads of that many layers; `baselines` says whether those of BASELINES link too."""
         self.shape, self.baselines = (layers, heads), baselines
         self.texts: list[Links] = []
         "Of all texts with a mention."

@@ -122,7 +122,7 @@ def _rows(line: Line, panel: TrajectoryPanel) -> Iterator[dict[str, Any]]:
         low, high = (None if math.isnan(bound) else bound for bound in bounds)
         number = f"{value:.1f}" if panel.percent else f"{value:.3g}"
         said = f"{line.name}, step {count(step)}: {number} {panel.unit}".replace("-", "−")
-        yield {"step": step, "value": value, "low": low, "high": high, "series": line.name, "said": said}
+        yield {"step": step, "value": value, "low": low, "high": high, "series": line.name, "text": said}
 
 
 def save_biographies(biographies: HeadBiographies, title: str, path: Path) -> None:

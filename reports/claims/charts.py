@@ -60,7 +60,7 @@ def _known(measure: RecordedMeasure) -> Iterator[dict[str, Any]]:
         value, low, high = cell.number.drawn
         if not math.isnan(value):
             ends = {"low": low, "high": high} if low < high else {}
-            yield {"series": cell.condition, "at": cell.at, "value": value} | ends | {"said": _said(cell, measure)}
+            yield {"series": cell.condition, "at": cell.at, "value": value} | ends | {"text": _said(cell, measure)}
 
 
 def _rows(measure: RecordedMeasure) -> Chart:
@@ -71,9 +71,9 @@ def _rows(measure: RecordedMeasure) -> Chart:
     above, y = (alt.Y("series:N", axis=None, bandPosition=part).scale(domain=names) for part in (0.2, 0.68))
     named = over([{"series": name} for name in names]).encode(y=above, x=alt.value(2), text="series:N")
     halo = named.mark_text(align="left", stroke="var(--bg)", strokeWidth=4, strokeJoin="round")
-    singles = over(list(_singles(measure))).encode(x, y, tooltip="said:N")
+    singles = over(list(_singles(measure))).encode(x, y, tooltip="text:N")
     sure = over([row for row in known if "low" in row]).encode(low, y, alt.X2("high:Q"))
-    means = over(known).encode(x, y, tooltip="said:N")
+    means = over(known).encode(x, y, tooltip="text:N")
     drawn = layered(
         *(halo, named.mark_text(align="left"), singles.mark_circle(size=18, color="var(--other)", opacity=0.55)),
         *(sure.mark_rule(color=COLOURS[0], strokeWidth=2), means.mark_circle(size=32, color=COLOURS[0], opacity=1)),
@@ -87,4 +87,4 @@ def _singles(measure: RecordedMeasure) -> Iterator[dict[str, Any]]:
     for name in measure.conditions:
         for value in filter(math.isfinite, measure.repeats(name)):
             said = f"{name}: {in_unit(value, measure.unit)} {measure.unit}"
-            yield {"series": name, "value": drawn_factor(measure.unit) * value, "said": said}
+            yield {"series": name, "value": drawn_factor(measure.unit) * value, "text": said}

@@ -76,7 +76,7 @@ OF_CLAIM: Final = (
     STATEMENTS["verdict"].shown(write=lambda row: verdict_cell(row.verdict)),
     STATEMENTS["value"].shown("Number", write=lambda row: number_cell(row.estimate)),
     STATEMENTS["number"].shown("What the number is", write=_number_said),
-    STATEMENTS["rule"].shown(look="rule"),
+    STATEMENTS["rule"].shown(css="rule"),
 )
 
 

@@ -124,7 +124,7 @@ def _cell(head: str, row: dict[Any, Any], beside: str, wide: int) -> dict[str, A
     sign, kind = HEAD_CHANGES[row["change"]]
     to = row[beside]
     layer, place = (int(part) - 1 for part in to.split("-")) if to else (0, 0)
-    return {"sign": sign, "kind": kind, "said": head_summary(head, row), "to": layer * wide + place if to else None}
+    return {"sign": sign, "kind": kind, "summary": head_summary(head, row), "to": layer * wide + place if to else None}
 
 
 def head_summary(head: str, row: dict[Any, Any]) -> str:

@@ -53,8 +53,11 @@ def write_compared(folder: Path, comparison: Comparison) -> None:
         (folder / HEADS_FILE, HEADS, [pair.heads for pair in comparison.pairs]),
     ):
         replace_file(table.validated(pd.concat(frames, ignore_index=True), path), path)
-    about = ("one", "other", "shapes", "matched", "notes")
-    pairs = [{name: getattr(pair, name) for name in about} for pair in comparison.pairs]
+    about = ("shapes", "matched", "notes")
+    pairs = [
+        {"one": pair.first, "other": pair.second} | {name: getattr(pair, name) for name in about}
+        for pair in comparison.pairs
+    ]
     record = {"headscope": comparison.version, "runs": [asdict(run) for run in comparison.runs], "pairs": pairs}
     (folder / RECORD).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 

@@ -126,7 +126,7 @@ class RunPair:
         tested = self.rows[self.rows["p_adjusted"].notna()]
         if tested.empty:
             return ("No difference could be tested.",)
-        sure = tested[tested["sure"]]
+        sure = tested[tested["significant"]]
         up, down = int((sure["difference"] > 0).sum()), int((sure["difference"] < 0).sum())
         said = (
             f"The accuracy of the selected head differs significantly in {len(sure)} of {len(tested)} label–direction "
@@ -134,10 +134,8 @@ class RunPair:
         )
         if sure.empty:
             return (said,)
-        return (
-            said,
-            f"The largest significant difference: {row_summary(sure.sort_values('difference', key=abs).iloc[-1].to_dict())}.",
-        )
+        largest = sure.sort_values("difference", key=abs).iloc[-1].to_dict()
+        return said, f"The largest significant difference: {row_summary(largest)}."
 
     def _about_heads(self) -> str:
         found = self.head_counts
@@ -152,7 +150,7 @@ class RunPair:
 
 def _verdicts_alone(gone: pd.DataFrame) -> tuple[str, ...]:
     """Say in how many of the roles that were lost or gained only a verdict changed."""
-    alone = int((~gone["sure"]).sum())
+    alone = int((~gone["significant"]).sum())
     said = (
         f"In {alone} of the {len(gone)} lost or gained the accuracies do not differ significantly: there a verdict "
         "changed, which can happen by chance near a threshold."
@@ -162,7 +160,7 @@ def _verdicts_alone(gone: pd.DataFrame) -> tuple[str, ...]:
 
 def _both(kept: pd.DataFrame) -> tuple[str, ...]:
     """Say in how many of the roles that both runs have accuracy fell or rose."""
-    sure = kept.loc[kept["sure"], "difference"]
+    sure = kept.loc[kept["significant"], "difference"]
     fell, rose = int((sure < 0).sum()), int((sure > 0).sum())
     said = (
         f"Of the {len(kept)} that both have, the selected head is significantly less accurate in {fell}, more in "

@@ -27,18 +27,18 @@ RUNS: Final = (
 
 
 def _head(table: Table, name: str, title: str) -> TextColumn:
-    return table[name].shown(title, look="head", write=lambda row: head_cell(row[name]))
+    return table[name].shown(title, css="head", write=lambda row: head_cell(row[name]))
 
 
 def _difference(row: Row) -> Cell:
     number, ends = float(row["difference"]), signed_interval(row["difference_low"], row["difference_high"])
-    look = ("up" if number > 0 else "down") if row["sure"] else ""
+    look = ("up" if number > 0 else "down") if row["significant"] else ""
     return Cell(signed(number) + ("" if row["paired"] else " ∥"), ends, look, sort=number)
 
 
 LABEL: Final = (
     *label_columns("label", "role", "ci"),
-    COMPARED["variant"].shown("variant", look="muted"),
+    COMPARED["variant"].shown("variant", css="muted"),
     COMPARED["change"].shown("change"),
 )
 
@@ -76,7 +76,7 @@ WHOLE: Final = (
     HEADS["other_role"].shown("main role after"),
     HEADS["one_roles"].shown("roles before"),
     HEADS["other_roles"].shown("roles after"),
-    HEADS["largest"].shown("largest change in", look="muted"),
+    HEADS["largest"].shown("largest change in", css="muted"),
     HEADS["largest_from"].shown("from, %"),
     HEADS["largest_to"].shown("to, %"),
 )

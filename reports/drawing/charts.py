@@ -110,7 +110,7 @@ def curves(
             made = around.mark_rule(strokeWidth=2) if alone else around.mark_area()
             layers.append(made.encode(opacity=_out(chosen, 1 if alone else 0.14)))
     line = over(rows).encode(x, y, colour, dash, opacity=_out(chosen)).mark_line(strokeWidth=2)
-    told = over([row for row in rows if "said" in row]).encode(x, y, colour, opacity=_out(chosen), tooltip="said:N")
+    told = over([row for row in rows if "text" in row]).encode(x, y, colour, opacity=_out(chosen), tooltip="text:N")
     return layered(*layers, line, told.mark_circle(size=28).add_params(chosen))
 
 

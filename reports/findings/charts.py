@@ -119,21 +119,21 @@ def _rows(series: Series, figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]
         where = figure["names"][int(x)] if figure["names"] else f"{figure['across']} {x:.4g}"
         ends = f" [{low:.3g}, {high:.3g}]" if low < high else ""
         said = f"{series.name}, {where}: " + minus(f"{y:.3g}{ends}")
-        row = {"series": series.name, "x": x, "value": y, "said": said}
+        row = {"series": series.name, "x": x, "value": y, "text": said}
         yield row | ({"low": low, "high": high} if low < high else {})
 
 
 def _dots(rows: Rows, shown: Mapping[str, SeriesStyle], x: alt.X, y: alt.Y) -> alt.LayerChart:
     """Return a dot a row, with a bar where there are bounds."""
     keys = _keyed(shown, "circle")
-    dots = over(rows).encode(x, y, *keys, tooltip="said:N")
+    dots = over(rows).encode(x, y, *keys, tooltip="text:N")
     return layered(_reach(rows, y).encode(x, keys[0]).mark_rule(strokeWidth=2), dots.mark_circle(size=28, opacity=1))
 
 
 def _bars(rows: Rows, shown: Mapping[str, SeriesStyle], x: alt.X, y: alt.Y) -> alt.LayerChart:
     """Return a bar a row on 0, those of one place beside each other, with a stroke where there are bounds."""
     beside = alt.XOffset("series:N").scale(domain=[name for name, look in shown.items() if not look.dashed])
-    bars = over(rows).encode(x, y.stack(None), *_keyed(shown, "square"), xOffset=beside, tooltip="said:N")
+    bars = over(rows).encode(x, y.stack(None), *_keyed(shown, "square"), xOffset=beside, tooltip="text:N")
     return layered(bars.mark_bar(), _reach(rows, y).encode(x, xOffset=beside).mark_rule(color="var(--ink)"))
 
 
@@ -158,7 +158,7 @@ def _matrix(figure: Mapping[str, Any], model: str) -> Chart:
     called = alt.Axis(labelExpr=f"{json.dumps(rows)}[datum.value]", grid=False)
     x = alt.X("column:O", title=figure["across"] or None, axis=named).scale(domain=list(range(len(columns))))
     y = alt.Y("row:O", title=figure["up"] or None, axis=called).scale(domain=list(range(len(rows))))
-    base = over(list(_cells(figure["matrix"], rows, columns))).encode(x, y, tooltip="said:N")
+    base = over(list(_cells(figure["matrix"], rows, columns))).encode(x, y, tooltip="text:N")
     blocks = base.mark_rect(stroke="var(--bg)").encode(alt.Color("colour:N", scale=None))
     room = alt.expr(f"width < {24 * len(columns)} ? 0 : 1")
     numbers = base.mark_text(opacity=room, fontSize=11).encode(alt.Color("ink:N", scale=None), text="shown:N")
@@ -190,7 +190,7 @@ def _cells(
                 share, shown = (value - low) / ((high - low) or 1), count(int(value)) if whole else decimal(value)
                 look = {"colour": _ramp(share), "ink": "var(--on-high)" if share > 0.55 else "var(--on-low)"}
                 said = f"{rows[row]}, {columns[column]}: {shown}"
-                yield {"row": row, "column": column, "value": value, "shown": shown, "said": said} | look
+                yield {"row": row, "column": column, "value": value, "shown": shown, "text": said} | look
 
 
 def _ramp(share: float) -> str:

@@ -132,7 +132,7 @@ def _rendered(template: str, page: FindingsPage) -> str:
     drawing |= {"charts": charts, "vega": vega() if any(charts.values()) else ""}
     told: dict[str, object] = {"common": common, "exceptions": exceptions, "tally": tally, "provenance": provenance}
     told |= {"panels": partial(panels_of, findings=page.findings), "with_network": with_network, "runs_of": runs_of}
-    told |= {"look": verdict_class, "moved": moved}
+    told |= {"verdict_class": verdict_class, "moved": moved}
     tables = {"verdict_counts": verdict_counts, "all_findings": all_findings, "statements": statements, "runs": runs}
     told["version"] = page.version
-    return made.get_template(template).render(page=page, found=page.findings, **drawing, **told, **tables)
+    return made.get_template(template).render(page=page, findings=page.findings, **drawing, **told, **tables)

@@ -77,7 +77,7 @@ class Findings:
     @property
     def requested(self) -> list[str]:
         """The findings that the last call asked by name; none where it asked all."""
-        return list(self.record.get("asked", ()))
+        return list(self.record.get("requested", ()))
 
     @property
     def measured(self) -> int:

@@ -182,7 +182,7 @@ def ensembles(source: CardSource, name: str) -> CardPart | None:
     table = source.run.studies.get("ensembles")
     if table is None:
         return None
-    chosen = table[table["chosen"] & (table["size"] > 1)]
+    chosen = table[table["selected"] & (table["size"] > 1)]
     rows = [row for row in chosen.to_dict("records") if name in str(row["heads"]).split()]
     columns = ("label", "variant", "heads", "accuracy, %", "gain over the first", "interval")
     cells = tuple(

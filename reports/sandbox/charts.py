@@ -27,7 +27,8 @@ EVERY, SINGLE = "all cells", "single cells"
 def shade(place: int, of: int, *, planted: bool) -> str:
     """Return the colour of one of several series: blues for heads that can be found, oranges for others."""
     part = round(100 * (place + 1) / of)
-    return f"color-mix(in oklab,var({'--ramp2' if planted else '--wrong'}) {part}%,var({'--ramp1' if planted else '--other'}))"
+    strong, weak = ("--ramp2", "--ramp1") if planted else ("--wrong", "--other")
+    return f"color-mix(in oklab,var({strong}) {part}%,var({weak}))"
 
 
 def margin_places(margins: Sequence[float], threshold: float) -> dict[float, tuple[bool, int, int]]:
@@ -126,7 +127,7 @@ def _false_chart(name: str, rows: Sequence[FalseFinds], level: float, right: flo
         headings.mark_text(align="left", dy=-2, stroke="var(--bg)", strokeWidth=4, strokeJoin="round"),
         headings.mark_text(align="left", dy=-2),
         dots.mark_rule(strokeWidth=2).encode(low, alt.X2("high:Q"), place, size),
-        dots.mark_circle(size=28, opacity=1).encode(x, place, size, tooltip="said:N"),
+        dots.mark_circle(size=28, opacity=1).encode(x, place, size, tooltip="text:N"),
     )
     said = (
         f"Rates of false positives under the null hypothesis “{name}”, by documents; the table below has all numbers."
@@ -140,16 +141,16 @@ def _rates(key: str, rows: Sequence[FalseFinds], first: int) -> Iterator[dict[st
         rate = row.rates.get(key, Rate())
         if rate.known:
             said = f"{key}, {count(row.documents)} documents: {rate} %"
-            yield _percents(rate) | {"place": place, "documents": count(row.documents), "said": said}
+            yield _percents(rate) | {"place": place, "documents": count(row.documents), "text": said}
 
 
 def _marks(level: float, runs: int, at: alt.X) -> Iterator[alt.Chart]:
     """Yield the lines of the nominal level and, dashed, of what is allowed for so many runs."""
     goal = allowed(level, runs)
-    nominal = over([{"at": 100 * level, "said": f"nominal level: {percent(level)} %"}])
-    yield nominal.mark_rule(color="var(--muted)", strokeWidth=1.2).encode(at, tooltip="said:N")
-    wanted = over([{"at": 100 * goal, "said": f"goal: at most {percent(goal)} %"}])
-    yield wanted.mark_rule(color="var(--wrong)", strokeWidth=1.2, strokeDash=[4, 3]).encode(at, tooltip="said:N")
+    nominal = over([{"at": 100 * level, "text": f"nominal level: {percent(level)} %"}])
+    yield nominal.mark_rule(color="var(--muted)", strokeWidth=1.2).encode(at, tooltip="text:N")
+    wanted = over([{"at": 100 * goal, "text": f"goal: at most {percent(goal)} %"}])
+    yield wanted.mark_rule(color="var(--wrong)", strokeWidth=1.2, strokeDash=[4, 3]).encode(at, tooltip="text:N")
 
 
 def coverage_charts(coverage: Sequence[Coverage]) -> list[Chart]:
@@ -168,9 +169,9 @@ def _coverage_chart(quantity: str, rows: Sequence[Coverage], least: float) -> Ch
     y = y.axis(values=_steps(least), format=".0f")
     band, line = y.copy(), y.copy()
     band.shorthand, line.shorthand = "low:Q", "at:Q"
-    (low, high), tooltip = COVERAGE_GOAL, "said:N"
-    goal = over([{"low": 100 * low, "high": 100 * high, "said": f"goal: {percent(low)} to {percent(high)} %"}])
-    nominal = over([{"at": 100 * NOMINAL, "said": f"nominal: {percent(NOMINAL)} %"}])
+    (low, high), tooltip = COVERAGE_GOAL, "text:N"
+    goal = over([{"low": 100 * low, "high": 100 * high, "text": f"goal: {percent(low)} to {percent(high)} %"}])
+    nominal = over([{"at": 100 * NOMINAL, "text": f"nominal: {percent(NOMINAL)} %"}])
     cells = over([cell for row in rows for cell in _cells(row)]).mark_circle(size=18).encode(tooltip=tooltip)
     pooled = [_point(row.documents, row.pooled, EVERY, _pooled_said(row)) for row in rows if row.pooled.known]
     drawn = layered(
@@ -189,7 +190,7 @@ def _cells(row: Coverage) -> Iterator[dict[str, Any]]:
     size = f"{count(row.documents)} documents"
     for cell, rate in row.cells:
         said = f"{cell.role}, grade {cell.grade}, true lead {signed(cell.true_margin)}, {size}: {rate} %"
-        yield {"documents": row.documents, "value": 100 * rate.value, "series": SINGLE, "said": said}
+        yield {"documents": row.documents, "value": 100 * rate.value, "series": SINGLE, "text": said}
 
 
 def _pooled_said(row: Coverage) -> str:
@@ -197,7 +198,7 @@ def _pooled_said(row: Coverage) -> str:
 
 
 def _point(documents: int, rate: Rate, series: str, said: str) -> dict[str, Any]:
-    return _percents(rate) | {"documents": documents, "series": series, "said": said}
+    return _percents(rate) | {"documents": documents, "series": series, "text": said}
 
 
 def _percents(rate: Rate) -> dict[str, float | None]:

@@ -215,7 +215,7 @@ def _weight_claim(record: Record) -> list[Promise]:
     rows = record.get("weights", ())
     if not rows:
         return []
-    found = sum(row["planted"] == row["chosen"] and bool(row["graded"]) for row in rows)
+    found = sum(row["planted"] == row["selected"] and bool(row["graded"]) for row in rows)
     measured = (
         f"{found} of {len(rows)} heads that were built by weights were selected for their place and have a grade."
     )

@@ -132,8 +132,8 @@ COMPARED: Final = (
 
 WEIGHTS: Final = tables.WEIGHTS.text_columns(
     tables.WEIGHTS["place"].shown(kind="row"),
-    tables.WEIGHTS["planted"].shown(look="head"),
-    tables.WEIGHTS["chosen"].shown(look="head"),
+    tables.WEIGHTS["planted"].shown(css="head"),
+    tables.WEIGHTS["selected"].shown(css="head"),
     tables.WEIGHTS["accuracy"].shown(unit=False),
     tables.WEIGHTS["graded"].shown("With a grade"),
 )

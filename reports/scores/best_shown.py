@@ -75,8 +75,8 @@ def _rule(row: BestHead) -> Cell:
     return Cell(percent(row.rule_accuracy), row.rule, "rival", sort=float(row.rule_accuracy))
 
 
-_LABEL: Final = (SCORES["label"].shown(kind="row"), SCORES["variant"].shown(look="muted"))
-_HEAD: Final = SCORES["name"].shown("Head", look="head", write=lambda row: head_cell(row.name))
+_LABEL: Final = (SCORES["label"].shown(kind="row"), SCORES["variant"].shown(css="muted"))
+_HEAD: Final = SCORES["name"].shown("Head", css="head", write=lambda row: head_cell(row.name))
 
 NAMED: Final = (*_LABEL, _HEAD)
 

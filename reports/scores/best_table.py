@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reports.run.folder import RunFolder
 
 COLUMNS: Final = (
-    *("probe", "label", "variant", "head", "n", "accuracy, %", "interval", "baseline, %", "rival"),
+    *("probe", "label", "variant", "head", "n", "accuracy, %", "interval", "baseline, %", "baseline"),
     *("margin", "interval", "p", "grade"),
 )
 "Of the table of all probes; that of one has no column for it."

@@ -128,7 +128,8 @@ class Rankings:
         """What was compared, and which metric agrees most and least with accuracy."""
         if not self.pairs:
             return (
-                f"None of {count(self.measured)} label–direction pairs has enough items to compare the rankings of heads.",
+                f"None of {count(self.measured)} label–direction pairs has enough items to compare the rankings of "
+                "heads.",
             )
         of_accuracy = sorted(
             (pair for pair in self.pairs if pair.first == NAMES[ACCURACY]), key=lambda one: -one.median

@@ -23,7 +23,7 @@ PAIRS: Final = (
 
 DISPUTES: Final = (
     AGREEMENT["label"].shown(kind="row"),
-    AGREEMENT["variant"].shown(write=lambda row: f"{row.probe}: {row.variant}", look="muted"),
+    AGREEMENT["variant"].shown(write=lambda row: f"{row.probe}: {row.variant}", css="muted"),
     AGREEMENT["n"].shown(),
     TextColumn("Other metric", lambda row: row.metric, "text"),
     AGREEMENT["tau"].shown(),
@@ -41,7 +41,7 @@ def variants_table(rows: Sequence[Any], others: Sequence[str]) -> TextTable:
     taus = (TextColumn(metric, partial(_tau, place)) for place, metric in enumerate(others))
     named = (
         AGREEMENT["probe"].shown(kind="row"),
-        AGREEMENT["variant"].shown(look="muted"),
+        AGREEMENT["variant"].shown(css="muted"),
         TextColumn("Questions", lambda row: count(row.questions)),
     )
     return TextTable.of(

@@ -97,7 +97,7 @@ class Column:
         """Return a column for people with the number, and its interval beside it."""
         value, between = value_in(within, self.name), self._between(within)
         number = self.shown(title, within=within, unit=False, **more)
-        return replace(number, write=lambda row: replace(self._cell_of(value(row)), aside=between(row), look=css(row)))
+        return replace(number, write=lambda row: replace(self._cell_of(value(row)), aside=between(row), css=css(row)))
 
     def shown_with_interval(
         self, title: str = "", *, within: str = "", css: CssClasses = lambda row: "", missing: str = "", **more: Any

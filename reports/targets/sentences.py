@@ -71,17 +71,19 @@ def _answer(row: Row) -> str:
 
 
 def _beside(row: Row) -> str:
-    if not row["rival"]:
+    if not row["strongest"]:
         return ", without a baseline"
-    return f", beside {percent(row['rival_accuracy'])} % of {baseline_text(row)} (margin {signed(row['lead'])} points)"
+    return (
+        f", beside {percent(row['strongest_accuracy'])} % of {baseline_text(row)} (margin {signed(row['lead'])} points)"
+    )
 
 
 def baseline_text(row: Row) -> str:
     """Return what the strongest baseline of a row does, as a sentence has it."""
-    if row["rival"] == row["rule"]:
-        return f"the rule “{row['rival']}”"
-    rival = guess(row["rival"])
-    return rival if rival in GUESSES.values() else f"the {rival}"
+    if row["strongest"] == row["rule"]:
+        return f"the rule “{row['strongest']}”"
+    name = guess(row["strongest"])
+    return name if name in GUESSES.values() else f"the {name}"
 
 
 def graded(row: Row) -> str:
@@ -102,9 +104,9 @@ def verdict(row: Row) -> str:
 
 
 def _briefly(row: Row) -> str:
-    rival = f" beside {percent(row['rival_accuracy'])} %" if row["rival"] else ""
+    beside = f" beside {percent(row['strongest_accuracy'])} %" if row["strongest"] else ""
     grade, _, _ = grade_name(row["grade"]).partition(":")
-    return f"{row['name']} on {row['corpus']}, {percent(row['accuracy'])} %{rival}, {grade}"
+    return f"{row['name']} on {row['corpus']}, {percent(row['accuracy'])} %{beside}, {grade}"
 
 
 def effect_of(record: TargetRecord, row: Row) -> Row | None:

@@ -70,7 +70,10 @@ def _recall(row: Row) -> Cell:
 
 def _rival(row: Row) -> Cell:
     return Cell(
-        percent(row["rival_accuracy"]), shown_baseline(row["rival"]), "rival", sort=float(row["rival_accuracy"])
+        percent(row["strongest_accuracy"]),
+        shown_baseline(row["strongest"]),
+        "rival",
+        sort=float(row["strongest_accuracy"]),
     )
 
 
@@ -99,11 +102,11 @@ QUESTION: Final = (
         "question",
         tip="Probe, label and direction that the head is scored on.",
     ),
-    ANSWERS["name"].shown("Head", look="head", write=lambda row: head_cell(row["name"])),
+    ANSWERS["name"].shown("Head", css="head", write=lambda row: head_cell(row["name"])),
     TextColumn("Grade", _grade, "verdict", tip=ANSWERS.meaning("grade")),
     TextColumn(ends(0, 100), _spark, "spark", only="page", fixed=True),
     replace(_RECALL, write=_recall),
-    ANSWERS["rival"].shown("Strongest baseline", "num", write=_rival),
+    ANSWERS["strongest"].shown("Strongest baseline", "num", write=_rival),
     ANSWERS["lead"].shown_beside("Margin over it", css=_lead),
     ANSWERS["precision"].shown(unit=False),
     ANSWERS["lift"].shown(),
@@ -139,10 +142,10 @@ def _behaviour(row: Row) -> Cell:
 
 EFFECT: Final = (
     EFFECTS["model"].shown(kind="row"),
-    EFFECTS["name"].shown("Head", look="head", write=lambda row: head_cell(row["name"])),
+    EFFECTS["name"].shown("Head", css="head", write=lambda row: head_cell(row["name"])),
     EFFECTS["behaviour"].shown(write=_behaviour),
-    EFFECTS["unit"].shown(look="muted", write=lambda row: scale_of(row).unit),
-    EFFECTS["cost"].shown(look="strong", write=_in_unit(lambda row: row["cost"], "ci_low", "ci_high")),
+    EFFECTS["unit"].shown(css="muted", write=lambda row: scale_of(row).unit),
+    EFFECTS["cost"].shown(css="strong", write=_in_unit(lambda row: row["cost"], "ci_low", "ci_high")),
     EFFECTS["p_adjusted"].shown(),
     EFFECTS["median_cost"].shown("Median head", write=_in_unit(lambda row: row["median_cost"])),
     TextColumn("Interval above it", lambda row: yes_or_no(more_than_median(row)), "text"),
@@ -154,7 +157,7 @@ EFFECT: Final = (
         write=_in_unit(lambda row: row["difference"], "difference_low", "difference_high"),
     ),
     EFFECTS["p_random"].shown("p of the excess", write=lambda row: p_value(row["p_random"])),
-    EFFECTS["run"].shown("Measured in", look="muted"),
+    EFFECTS["run"].shown("Measured in", css="muted"),
 )
 
 

@@ -146,8 +146,8 @@ FINDINGS = (
         data=DATA,
         metric="As for the table.",
         stands_in=STANDS_IN,
-        differs=f"{SELECTION} In Universal Dependencies cc depends on what follows it, xcomp has small clauses, acl has "
-        "infinitives beside participles, and obl:unmarked has times beside other phrases without a preposition.",
+        differs=f"{SELECTION} In Universal Dependencies cc depends on what follows it, xcomp has small clauses, acl "
+        "has infinitives beside participles, and obl:unmarked has times beside other phrases without a preposition.",
         statements=[_statement(row) for row in NOTEBOOK],
         readings=("trees",),
         measure=partial(_margins, NOTEBOOK),

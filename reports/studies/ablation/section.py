@@ -140,7 +140,7 @@ def _label(one: Contrast) -> Cell:
 
 CONTRASTS: Final = (
     TextColumn("Behaviour", lambda one: one.costs.title, "row"),
-    ABLATION_CONTRASTS["way"].shown(within="row", look="muted"),
+    ABLATION_CONTRASTS["way"].shown(within="row", css="muted"),
     TextColumn("Label", _label, "text"),
     TextColumn("Heads", lambda one: names(one.row["heads"].split()), "text", "wrapping heads"),
     TextColumn("Cost", lambda one: one.cells[0]),
@@ -232,6 +232,6 @@ def _map(one: Costs, shape: tuple[int, int]) -> dict[str, Any]:
         "about": f"with all heads {one.scale.value(one.rows['intact'].iloc[0])} ({one.unit}) · n\u00a0{count(one.n)} · "
         f"clusters\u00a0{count(one.clusters)}",
         "cost": numbers("cost", one.scale.factor),
-        "said": [told.get(place) for place in np.ndindex(*shape)],
+        "text": [told.get(place) for place in np.ndindex(*shape)],
         "p": numbers("p_adjusted"),
     }

@@ -29,7 +29,7 @@ from reports.tables.table import Refuse, Table
 MEASURES: Final = ("value", "accuracy", "accuracy with attractors")
 "What is measured of a behaviour; of all but minimal pairs the value alone."
 
-KINDS: Final = ("head", "layer", "chosen", "random")
+KINDS: Final = ("head", "layer", "selected", "random")
 "Kinds of sets of heads."
 
 SELECTED_BY: Final = ("specialised", "largest margin")
@@ -76,6 +76,7 @@ ABLATIONS: Final = Table(
         replace(P_ADJUSTED, meaning="p corrected for all sets of its kind; missing where nothing was tested."),
     ),
     _check_ablations,
+    reworded={"kind": {"chosen": "selected"}},
 )
 
 ABLATION_CONTRASTS: Final = Table(

@@ -22,7 +22,7 @@ def _verdict(row: Any) -> Cell:
 
 PREFERENCES: Final = BEHAVIOUR.text_columns(
     TextColumn("Pairs", lambda row: row.name, "row"),
-    BEHAVIOUR["method"].shown(look="muted"),
+    BEHAVIOUR["method"].shown(css="muted"),
     "n",
     clusters_shown(),
     TextColumn(ends(0, 50, 100), _drawn, "spark", only="page"),

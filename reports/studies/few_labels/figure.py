@@ -47,7 +47,7 @@ def _points(rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
         between = interval(row["low"], row["high"])
         said = f"{row['method']}, {count(row['arcs'])} arcs: {percent(row['accuracy'])} % {between}"
         ends = {"value": 100 * row["accuracy"], "low": 100 * row["low"], "high": 100 * row["high"]}
-        yield {"arcs": row["arcs"], "series": row["method"], "said": said} | ends
+        yield {"arcs": row["arcs"], "series": row["method"], "text": said} | ends
 
 
 def save_few_labels(results: FewLabelResults, about: str, folder: Path) -> list[str]:

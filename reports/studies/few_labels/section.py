@@ -95,5 +95,5 @@ def _cell(size: int, row: Mapping[int, Mapping[Any, Any]]) -> Cell | str:
         return ""
     one = row[size]
     lead = f"{signed(one['lead'])} {signed_interval(one['lead_low'], one['lead_high'])}"
-    beside = f"{percent(one['accuracy'])}, {percent(one['accuracy'] - one['lead'])} {one['rival']}"
+    beside = f"{percent(one['accuracy'])}, {percent(one['accuracy'] - one['lead'])} {one['best_rule']}"
     return Cell(f"{lead}; {beside}", sort=float(one["lead"]))

@@ -53,7 +53,7 @@ def _rows(curve: Curve, order: str) -> Iterator[dict[str, Any]]:
     bounds = ["low", "high"] if order == AT_RANDOM else []
     for row in curve.line(order).to_dict("records"):
         said = f"{ORDER_NAMES[order]}, {row['left']:.0f} % of heads left: {row['written']}"
-        yield {name: row[name] for name in ("left", "value", *bounds)} | {"series": _named(order), "said": said}
+        yield {name: row[name] for name in ("left", "value", *bounds)} | {"series": _named(order), "text": said}
 
 
 def save_gating(gating: Gating, about: str, folder: Path) -> list[str]:

@@ -124,7 +124,7 @@ class Curve:
         title = f"{self.title}: area under the curve, in {self.scale.unit}; 95 % intervals"
         columns = (
             AREAS["order"].shown(kind="row", write=lambda row: ORDER_NAMES[row["order"]]),
-            replace(AREAS["area"], write=self.scale.value).shown(look="strong"),
+            replace(AREAS["area"], write=self.scale.value).shown(css="strong"),
             AREAS["random_area"].shown("Random orders (range)", write=self._random),
             replace(AREAS["gain"], write=self.scale.cost).shown_beside("Gain over random"),
         )
@@ -144,7 +144,7 @@ def _with_accuracy(name: str) -> Callable[[Row], str]:
 
 LABELS: Final = (
     MIGRATION["label"].shown("Label", "row", write=lambda row: f"{row['probe']}: {row['label']}, {row['variant']}"),
-    MIGRATION["n"].shown("n", look="strong"),
+    MIGRATION["n"].shown("n", css="strong"),
     MIGRATION["best"].shown("Best before", "num", write=_with_accuracy("best")),
     MIGRATION["kept"].shown("Best that stays, before", "num", write=_with_accuracy("kept")),
     MIGRATION["after"].shown("Best after", "num", write=_with_accuracy("after")),
@@ -191,7 +191,7 @@ def _scale(row: Row) -> NumberScale:
 
 PRICES: Final = (
     PATHS["price"].shown("Price", "row", write=lambda row: f"{row['price']:g}"),
-    PATHS["measure"].shown("Measure", look="strong"),
+    PATHS["measure"].shown("Measure", css="strong"),
     PATHS["left"].shown("Heads left", write=lambda row: f"{row['left']} of {row['heads']}"),
     PATHS["intact"].shown("All heads", write=lambda row: _scale(row).value(row["intact"])),
     PATHS["value"].shown("With gates", write=lambda row: _scale(row).value(row["value"])),

@@ -113,5 +113,5 @@ def _map(
         "about": about,
         "unit": scale.unit,
         "value": [float(f"{scale.factor * value:.4g}") for value in ordered[column].tolist()],
-        "said": [told[place] for place in ordered.index],
+        "text": [told[place] for place in ordered.index],
     }

@@ -179,10 +179,10 @@ def _ensembles(table: pd.DataFrame) -> Iterator[Ensemble]:
     groups = [rows.to_dict("records") for _, rows in table.groupby(["probe", "label", "variant"], sort=False)]
 
     def sure(rows: Sequence[Mapping[Any, Any]]) -> float:
-        low = float(next(row["gain_low"] for row in rows if row["chosen"]))
+        low = float(next(row["gain_low"] for row in rows if row["selected"]))
         return -1.0 if low != low else low
 
-    kept = ("heads", "accuracy", "gain", "gain_low", "gain_high", "chosen", "margin", "margin_low", "margin_high")
+    kept = ("heads", "accuracy", "gain", "gain_low", "gain_high", "selected", "margin", "margin_low", "margin_high")
     about = ("probe", "label", "variant", "n", "clusters", "baseline", "baseline_accuracy")
     for rows in sorted(groups, key=sure, reverse=True):
         steps = tuple(Step(**{name: row[name] for name in kept}) for row in rows)

@@ -52,7 +52,7 @@ def _sizes(row: Any) -> Cell:
 
 TOGETHER: Final = (
     *label_columns("Label"),
-    ENSEMBLES["variant"].shown(look="muted"),
+    ENSEMBLES["variant"].shown(css="muted"),
     ENSEMBLES["n"].shown(write=lambda row: Cell(count(row.n), sort=row.n, marks=few_clusters(row.clusters))),
     ENSEMBLES["baseline"].shown(write=_baseline, kind="num", only="page"),
     ENSEMBLES["baseline"].shown(only="text"),
@@ -60,8 +60,8 @@ TOGETHER: Final = (
     TextColumn("Best head", _single, only="page"),
     TextColumn("Best head", lambda row: row.steps[0].heads, "text", only="text"),
     TextColumn("Its accuracy", lambda row: percent(row.steps[0].accuracy), only="text"),
-    ENSEMBLES["heads"].shown("Ensemble", within="best", look="heads"),
-    ENSEMBLES["accuracy"].shown(within="best", unit=False, look="strong"),
+    ENSEMBLES["heads"].shown("Ensemble", within="best", css="heads"),
+    ENSEMBLES["accuracy"].shown(within="best", unit=False, css="strong"),
     *ENSEMBLES["gain"].shown_with_interval(within="best", css=_gain),
     *ENSEMBLES["margin"].shown_with_interval(within="best", css=_margin),
     TextColumn("By number of heads", _sizes, "text", "sizes", fixed=True),

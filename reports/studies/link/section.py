@@ -67,7 +67,7 @@ LINK: Final[Sequence[tuple[str, str]]] = (
 HEADS: Final = LINK_TABLE.text_columns(
     LINK_TABLE["name"].shown("Head", "row"),
     *("verdict", "accuracy", LINK_TABLE["margin"].shown(unit=False), "write_norm", "importance", "patching"),
-    LINK_TABLE["cost"].shown(look="strong"),
+    LINK_TABLE["cost"].shown(css="strong"),
     LINK_TABLE["cost"].shown_interval(),
     "p_adjusted",
 )

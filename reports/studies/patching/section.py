@@ -98,8 +98,8 @@ class PatchedHead:
 
 
 STRONGEST: Final = (
-    PATCHING_TABLE["name"].shown("Head", "row", within="row", look="head"),
-    PATCHING_TABLE["share"].shown("All places", within="row", look="strong"),
+    PATCHING_TABLE["name"].shown("Head", "row", within="row", css="head"),
+    PATCHING_TABLE["share"].shown("All places", within="row", css="strong"),
     PATCHING_TABLE["share"].shown_interval(within="row", plain="interval"),
     PATCHING_TABLE["p_adjusted"].shown(within="row"),
     PATCHING_TABLE["estimate"].shown(within="row", unit=False),

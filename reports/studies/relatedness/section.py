@@ -71,7 +71,7 @@ class Rated:
             "Heads of the strongest correlations, whatever their sign",
             (
                 TextColumn("Head", lambda row: row.name, "row"),
-                RELATEDNESS["correlation"].shown(look="strong"),
+                RELATEDNESS["correlation"].shown(css="strong"),
                 RELATEDNESS["correlation"].shown_interval(),
                 RELATEDNESS["p_adjusted"].shown(),
                 *others,

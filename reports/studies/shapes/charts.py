@@ -82,7 +82,7 @@ def _chart(panel: ShapePanel, layers: int) -> Chart:
     y = alt.Y("value:Q", title=None).scale(domain=[0, panel.top], nice=False)
     drawn = dict(zip((name for name, _ in panel.series), map(SeriesStyle, COLOURS), strict=False))
     parts = list(zip(panel.shifts(), panel.series, strict=True))
-    heads = over([row for shift, (name, one) in parts for row in _heads(name, one, shift)]).encode(tooltip="said:N")
+    heads = over([row for shift, (name, one) in parts for row in _heads(name, one, shift)]).encode(tooltip="text:N")
     means = [row for shift, (name, one) in parts for row in _means(name, one, shift)]
     even = over([{"value": one.scale * one.even} for _, one in panel.series]).encode(alt.Y("value:Q"))
     lines = curves(
@@ -99,7 +99,7 @@ def _heads(name: str, one: ShapeMeasure, shift: float) -> Iterator[dict[str, Any
     for (layer, head), value in np.ndenumerate(one.drawn):
         said = f"Head {layer + 1}-{head + 1}: {name} {value:.2f} {one.unit}"
         place = {"layer": layer + 1 + shift, "value": float(value), "head": f"{layer + 1}-{head + 1}"}
-        yield place | {"series": name, "said": said}
+        yield place | {"series": name, "text": said}
 
 
 def _means(name: str, one: ShapeMeasure, shift: float) -> Iterator[dict[str, Any]]:

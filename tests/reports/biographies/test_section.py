@@ -318,7 +318,7 @@ def test_curves_hold_the_numbers_on_an_axis_of_log_steps(found: HeadBiographies)
     points = values(loss)
     assert [row["step"] for row in points if row["series"] == "evaluation loss"] == list(STEPS)
     assert [row["value"] for row in points] == [*found.progress["loss"][1:], *found.progress["evaluation_loss"]]
-    assert points[4]["said"] == f"evaluation loss, step 10: {6 - math.log(11):.3g} nats"
+    assert points[4]["text"] == f"evaluation loss, step 10: {6 - math.log(11):.3g} nats"
     assert [row["value"] for row in values(effective)] == found.progress["effective"].tolist()
 
 

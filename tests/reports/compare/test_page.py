@@ -111,7 +111,7 @@ def test_grids_know_the_counterpart_of_each_head(pair: RunPair) -> None:
     scored = [cell for cell in other["cells"] if cell]
     assert [cell["to"] for cell in scored] == [0, 2, 3, 1, None]
     assert [cell["sign"] for cell in scored] == ["=", "−", "", "≠", "·"]
-    assert other["cells"][1]["said"] == (
+    assert other["cells"][1]["summary"] == (
         "Head 1-2: lost its role · 2-1 of the first run, 1-2 of the second · main role amod → none · largest change "
         "obj (dependent->head) 90.0 → 25.0 %"
     )

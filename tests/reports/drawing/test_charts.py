@@ -10,10 +10,10 @@ from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves, legend, 
 from reports.templates.environment import embedded
 
 ROWS = [
-    {"x": 1, "y": 0.5, "low": 0.4, "high": 0.6, "series": "one", "said": "one: 0.5"},
-    {"x": 2, "y": 0.7, "low": 0.6, "high": 0.8, "series": "one", "said": "one: 0.7"},
-    {"x": 1, "y": 0.2, "low": 0.1, "high": 0.3, "series": "<other>", "said": "</script><b>"},
-    {"x": 2, "y": None, "low": None, "high": None, "series": "<other>", "said": "nothing"},
+    {"x": 1, "y": 0.5, "low": 0.4, "high": 0.6, "series": "one", "text": "one: 0.5"},
+    {"x": 2, "y": 0.7, "low": 0.6, "high": 0.8, "series": "one", "text": "one: 0.7"},
+    {"x": 1, "y": 0.2, "low": 0.1, "high": 0.3, "series": "<other>", "text": "</script><b>"},
+    {"x": 2, "y": None, "low": None, "high": None, "series": "<other>", "text": "nothing"},
 ]
 
 

@@ -57,7 +57,7 @@ def test_the_page_has_a_chart_a_label_and_a_figure(asked: Run, run_folder: Path)
     assert found is not None
     charts = few_label_charts(found)
     assert [chart.title for chart in charts] == ["obj (dependent->head)", "det (dependent->head)"]
-    said = [row["said"] for row in charts[0].spec["layer"][-1]["data"]["values"]]
+    said = [row["text"] for row in charts[0].spec["layer"][-1]["data"]["values"]]
     assert "head, 10 arcs: 70.0 % [65.0, 75.0]" in said
     write_report(run_folder)
     assert (run_folder / "report" / "figures" / "few-labels.png").is_file()

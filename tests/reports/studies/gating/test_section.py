@@ -150,7 +150,7 @@ def test_maps_are_of_all_heads_in_their_order(found: Gating, run: Run) -> None:
     layers, count = shape(run)
     titles = [one["title"] for one in found.heat["maps"]]
     assert len(titles) == 2 + 3
-    assert all(len(one["value"]) == len(one["said"]) == layers * count for one in found.heat["maps"])
+    assert all(len(one["value"]) == len(one["text"]) == layers * count for one in found.heat["maps"])
     assert max(found.heat["maps"][0]["value"]) == 50
 
 
