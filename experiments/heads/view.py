@@ -163,10 +163,10 @@ def _views(
                 yield TextAttention(title, text, *_levels(_piece_maps(model, read, maps), read, read, maps))
                 step()
                 continue
-            told = _read(model, target, told=True)
-            found = cross_maps(model, read.pieces, told.pieces, maps=maps)
-            ends = {"encoder": (read, read, text), "decoder": (told, told, target)}
-            ends["cross"] = (told, read, f"{target} → {text}")
+            written = _read(model, target, is_target=True)
+            found = cross_maps(model, read.pieces, written.pieces, maps=maps)
+            ends = {"encoder": (read, read, text), "decoder": (written, written, target)}
+            ends["cross"] = (written, read, f"{target} → {text}")
             for kind, (queries, keys, shown) in ends.items():
                 levels = _levels(found[kind], queries, keys, maps)
                 yield TextAttention(KINDS[kind], shown, *levels, crossed=kind == "cross", known=kind == "encoder")
@@ -175,9 +175,9 @@ def _views(
         raise ViewError(f"{model.name}: {error}") from error
 
 
-def _read(model: Model, text: str, *, told: bool = False) -> _Read:
-    """Cut a text into pieces; `told` says that it is what a decoder is told."""
-    words, pieces = cut(model, text, is_target=told)
+def _read(model: Model, text: str, *, is_target: bool = False) -> _Read:
+    """Cut a text into pieces; `is_target` says that it is what a decoder is given."""
+    words, pieces = cut(model, text, is_target=is_target)
     raw = MapSide([_name(model, piece) for piece in pieces.ids.tolist()], np.flatnonzero(pieces.word <= CLS).tolist())
     return _Read(pieces, *_numbered(pieces, words, raw), raw)
 

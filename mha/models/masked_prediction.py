@@ -67,7 +67,7 @@ class MaskedLM:
             raise ValueError("a masked LM is read at chosen pieces: say which")
         if isinstance(self.module, Encoder):
             assert self.module.lm_head is not None
-            ours: Tensor = self.module.lm_head(self.module(ids, real, chosen=selected, entry=entry))
+            ours: Tensor = self.module.lm_head(self.module(ids, real, selected=selected, entry=entry))
             return ours
         before = _chosen.set(selected)
         try:

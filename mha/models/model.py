@@ -91,7 +91,7 @@ class Model:
         """
         if isinstance(self.module, Encoder):
             with self._arithmetic(ids):
-                return self.module(ids, real, chosen=selected, entry=entry)
+                return self.module(ids, real, selected=selected, entry=entry)
         vectors = self.run(ids, real)
         return vectors if selected is None else vectors.flatten(0, 1).index_select(0, selected)
 

@@ -83,7 +83,7 @@ def taken(behaviour: Behaviour, items: IntArray) -> Behaviour:
     asked = [replace(one, item=number[one.item]) for one in behaviour.prompts if one.item in number]
     clusters = tuple(behaviour.clusters[item] for item in number)
     kinds = tuple(behaviour.kinds[item] for item in number) if behaviour.kinds else ()
-    return replace(behaviour, asked=asked, clusters=clusters, kinds=kinds)
+    return replace(behaviour, prompts=asked, clusters=clusters, kinds=kinds)
 
 
 def removals(heads: int, step: float) -> list[int]:

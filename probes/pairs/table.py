@@ -15,7 +15,7 @@ from probes.minimal_pairs import LeftOut
 from probes.pairs.scores import Decision, Decisions
 from probes.scoring.tally import Numbers
 
-Outcome = TypeVar("One", Decision, LeftOut)
+Outcome = TypeVar("Outcome", Decision, LeftOut)
 
 LEVELS: Mapping[str, tuple[str, ...]] = {
     "corpus": (),

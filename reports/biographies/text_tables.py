@@ -49,7 +49,7 @@ ONSETS: Final = (
         lambda row: percent(row.before_next),
         tip="Share of resamples in which the onset is earlier than that of the next row, ties half.",
     ),
-    TextColumn("Seeds with an onset", lambda row: f"{row.found} of {row.seeds}"),
+    TextColumn("Seeds with an onset", lambda row: f"{row.with_onset} of {row.seeds}"),
     CAME["onset_share"].shown("Resamples with an onset, %"),
     CAME["first_margin"].shown("Margin at the first checkpoint"),
     CAME["peak_margin"].shown("Largest margin"),

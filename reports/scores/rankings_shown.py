@@ -12,8 +12,8 @@ from reports.tables.scores import AGREEMENT
 from reports.tables.text_table import TextTable
 
 PAIRS: Final = (
-    TextColumn("Metric", lambda pair: pair.one, "row"),
-    TextColumn("and metric", lambda pair: pair.other, "text"),
+    TextColumn("Metric", lambda pair: pair.first, "row"),
+    TextColumn("and metric", lambda pair: pair.second, "text"),
     TextColumn("Median tau", lambda pair: decimal(pair.median), css="strong"),
     TextColumn("Quartiles", lambda pair: f"{decimal(pair.low)} to {decimal(pair.high)}"),
     TextColumn("Questions", lambda pair: count(pair.questions)),

@@ -137,7 +137,7 @@ def _rows(
         variant=variant,
         size=frame.index + 1,
         heads=[" ".join(names[: size + 1]) for size in frame.index],
-        chosen=frame.index == int(np.argmax(accuracy)),
+        selected=frame.index == int(np.argmax(accuracy)),
         n=int(n.sum()),
         clusters=len(clusters),
         gain=told - told[0],

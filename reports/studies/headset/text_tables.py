@@ -19,7 +19,7 @@ CONTRASTS: Final = (
     PAIR_CONTRASTS["within"].shown("Within a layer"),
     PAIR_CONTRASTS["between"].shown("Between layers"),
     PAIR_CONTRASTS["p"].shown("Permutation p"),
-    TextColumn("Random weights, all pairs", lambda row: decimal3(row.fresh)),
+    TextColumn("Random weights, all pairs", lambda row: decimal3(row.random)),
     TextColumn("Pairs above all of random weights, %", lambda row: percent(row.above)),
 )
 
@@ -44,7 +44,7 @@ def _margin(row: Any) -> str:
 
 
 def _sizes(row: Any) -> Cell:
-    told = [(percent(step.accuracy), step.chosen) for step in row.steps]
+    told = [(percent(step.accuracy), step.selected) for step in row.steps]
     shown = Markup(" · ").join(Markup("<b>{}</b>").format(said) if chosen else said for said, chosen in told)
     bold = ", ".join(f"**{said}**" if chosen else said for said, chosen in told)
     return Cell(", ".join(said for said, _ in told), page=shown, markdown=bold)

@@ -126,7 +126,7 @@ def test_a_head_that_hurts_is_found_as_well_as_one_that_helps(lm: MaskedLM) -> N
 
 def test_sets_of_a_kind_are_one_family_and_random_ones_are_not_tested(lm: MaskedLM) -> None:
     random = np.random.default_rng(2)
-    sets = [*single_heads(2, 2), *whole_layers(2, 2), HeadSet("chosen", "x: y", ((0, 0),))]
+    sets = [*single_heads(2, 2), *whole_layers(2, 2), HeadSet("selected", "x: y", ((0, 0),))]
     sets += [HeadSet("random", "x: y", ((0, 1),), draw) for draw in (1, 2)]
     values = random.normal(size=(1 + len(sets), 30))
     behaviour = pairs(lm, [f"d{i}" for i in range(30)], [0] * 30)
@@ -141,7 +141,7 @@ def test_sets_of_a_kind_are_one_family_and_random_ones_are_not_tested(lm: Masked
     layer = row(frame, VALUE, "2", "layer")
     assert (layer.layer, layer.heads) == (1, 2)
     assert pd.isna(layer["head"])
-    assert pd.isna(row(frame, VALUE, "x: y", "chosen").layer)
+    assert pd.isna(row(frame, VALUE, "x: y", "selected").layer)
 
 
 def test_a_distance_is_tested_against_the_median_head_of_each_item_one_sided(model: Model) -> None:
@@ -156,7 +156,7 @@ def test_a_distance_is_tested_against_the_median_head_of_each_item_one_sided(mod
     assert row(frame, VALUE, "1-3").p_adjusted < 0.01
     assert row(frame, VALUE, "3-1").p > 0.99
     assert (frame.ci_low > 0).all()
-    chosen = [HeadSet("chosen", "x: y", ((0, 0),))]
+    chosen = [HeadSet("selected", "x: y", ((0, 0),))]
     assert ablation_table(embedding(model, clusters), "zero", chosen, values[:2], EFFORT).p.isna().all()
 
 
@@ -180,7 +180,7 @@ def test_one_cluster_gives_neither_interval_nor_test(lm: MaskedLM) -> None:
 
 def contrast(behaviour: Behaviour, costs: Sequence[Sequence[float]]) -> pd.DataFrame:
     """Return the contrast of a first set, which is chosen, with all others; the intact value is 1 everywhere."""
-    sets = [HeadSet("chosen", "agreement: all", ((0, 1), (2, 4)), by="specialised")]
+    sets = [HeadSet("selected", "agreement: all", ((0, 1), (2, 4)), by="specialised")]
     sets += [HeadSet("random", "agreement: all", ((0, 0), (2, 0)), draw + 1) for draw in range(len(costs) - 1)]
     values = 1 - np.concatenate([np.zeros((1, len(costs[0]))), np.array(costs)])
     return contrast_table(behaviour, "mean", sets, values, EFFORT, elsewhere={"agreement: all": 3})

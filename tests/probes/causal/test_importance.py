@@ -145,7 +145,7 @@ def test_batches_change_nothing_and_two_runs_are_equal(make: Callable[[Model], B
     for batch_pieces in (1, 20, 10_000):
         again = slopes(behaviour, LAYERS, HEADS, batch_pieces=batch_pieces).slopes
         torch.testing.assert_close(again, found, rtol=0, atol=1e-9)
-    turned = replace(behaviour, asked=list(reversed(behaviour.prompts)))
+    turned = replace(behaviour, prompts=list(reversed(behaviour.prompts)))
     torch.testing.assert_close(slopes(turned, LAYERS, HEADS).slopes, found, rtol=0, atol=1e-9)
 
 

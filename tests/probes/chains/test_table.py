@@ -1,4 +1,4 @@
-"""Chains of heads beside their rivals: planted heads, limits that are learned, selection, intervals and leads."""
+"""Chains of heads beside their baselines: planted heads, limits that are learned, selection, intervals and leads."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -80,7 +80,7 @@ def test_a_head_that_links_perfectly_has_all_scores_and_leads_every_rival(table:
     best = row(table, "1-1")
     assert best.selected
     assert best.least == 0.4
-    assert best.lead == pytest.approx(1 - row(table, best.rival).f1)
+    assert best.lead == pytest.approx(1 - row(table, best.baseline).f1)
     assert 0 < best.lead_low <= best.lead <= best.lead_high
 
 
@@ -162,11 +162,11 @@ def test_intervals_are_of_resampled_documents_and_leads_of_the_same_ones(table: 
     n = sums[:, 0, MEASURES.index("B3"), 1]
     drawn = Bootstrap.draw(range(len(sums)), EFFORT.replicates, EFFORT.seed + 1).of(range(len(sums)), n)
     place = [*table[(table.split == "report") & (table.measure == "CoNLL")].name]
-    random, rival = place.index("1-2"), place.index(row(table, "1-2").rival)
+    random, baseline = place.index("1-2"), place.index(row(table, "1-2").baseline)
     f1 = []
     for weights in drawn.weights:
         together = sum(weight * one for weight, one in zip(weights, sums, strict=True))
-        f1.append(chain_scores(np.asarray(together))[[random, rival], -1, 2])
+        f1.append(chain_scores(np.asarray(together))[[random, baseline], -1, 2])
     both = np.array(f1)
     low, high = drawn.interval(np.column_stack([both[:, 0], both[:, 0] - both[:, 1]]))
     found = row(table, "1-2")
@@ -178,12 +178,12 @@ def test_intervals_are_of_resampled_documents_and_leads_of_the_same_ones(table: 
 def test_the_strongest_rival_is_that_of_the_score_and_rivals_have_no_lead(table: pd.DataFrame) -> None:
     report = table[table.split == "report"]
     for measure in SCORES:
-        rivals = report[(report.method == "rival") & (report.measure == measure)].set_index("name").f1
-        assert set(report[(report.method == "head") & (report.measure == measure)].rival) == {rivals.idxmax()}
-    others = report[report.method == "rival"]
+        baselines = report[(report.method == "baseline") & (report.measure == measure)].set_index("name").f1
+        assert set(report[(report.method == "head") & (report.measure == measure)].baseline) == {baselines.idxmax()}
+    others = report[report.method == "baseline"]
     assert [*others.name.unique()] == [*BASELINES]
     assert others[["lead", "lead_low", "lead_high"]].isna().to_numpy().all()
-    assert set(others.rival) == {""}
+    assert set(others.baseline) == {""}
     assert others.layer.isna().all()
     assert report[report.measure == "CoNLL"][["precision", "recall"]].isna().to_numpy().all()
 
@@ -192,7 +192,7 @@ def test_of_random_weights_the_head_that_is_best_on_the_selection_split_is_a_riv
     heads = own.first(HEADS)
     table = chain_table(own, heads, (1, HEADS), EFFORT)
     assert row(table, "random weights").f1 == row(table, "1-1").f1 == 1
-    assert row(table, "1-1").rival == "random weights"
+    assert row(table, "1-1").baseline == "random weights"
     assert row(table, "1-1").lead == 0
 
 

@@ -70,8 +70,8 @@ def onset_frame(seeds: Sequence[int], steps: Sequence[int]) -> pd.DataFrame:
                 row = {"seed": seed, "probe": probe, "label": label, "variant": variant, "n": 200, **times, **margins}
                 row |= {
                     "seeds": len(seeds) if seed < 0 else 1,
-                    "found": int(comes),
-                    "sure": 0.8,
+                    "with_onset": int(comes),
+                    "onset_share": 0.8,
                     "peak_step": steps[-1],
                 }
                 heads = {"best_head": "" if seed < 0 else "1-2", "peak_head": "" if seed < 0 else "1-2"}

@@ -35,7 +35,13 @@ def row(label: str, change: str, one: float, other: float, **values: Any) -> dic
     told |= {"head": "2-2", "accuracy": other, "low": other - 0.02, "high": other + 0.02}
     gap = other - one
     about |= {f"other_{name}": value for name, value in told.items()} | {"difference": gap}
-    about |= {"difference_low": gap - 0.03, "difference_high": gap + 0.03, "p": 0.01, "p_adjusted": 0.02, "sure": True}
+    about |= {
+        "difference_low": gap - 0.03,
+        "difference_high": gap + 0.03,
+        "p": 0.01,
+        "p_adjusted": 0.02,
+        "significant": True,
+    }
     about |= {"paired": True, "partner": "1-1", "partner_accuracy": 0.1, "partner_graded": False}
     about |= {"partner_difference": -0.5, "partner_low": -0.6, "partner_high": -0.4, "partner_p_adjusted": 0.001}
     return about | {"change": change, "role": True} | values
@@ -50,12 +56,14 @@ def head(name: str, partner: str, change: str, before: str = "", now: str = "", 
 @pytest.fixture(scope="module")
 def pair(hostile: str) -> RunPair:
     rows = [
-        row("det", SAME, 0.8, 0.82, sure=False),
+        row("det", SAME, 0.8, 0.82, significant=False),
         row("obj", MOVED, 0.9, 0.6),
         row(hostile, LOST, 0.7, 0.3),
-        row("amod", LOST, 0.5, 0.45, sure=False, paired=False),
+        row("amod", LOST, 0.5, 0.45, significant=False, paired=False),
         row("cop", GAINED, 0.3, 0.6),
-        row("case", "", 0.2, 0.3, role=False, p_adjusted=NAN, difference_low=NAN, difference_high=NAN, sure=False),
+        row(
+            "case", "", 0.2, 0.3, role=False, p_adjusted=NAN, difference_low=NAN, difference_high=NAN, significant=False
+        ),
     ]
     heads = [
         head("1-1", "1-1", KEPT_ROLE, "det", "det"),

@@ -18,7 +18,7 @@ ARCS = [  # query, key, weight, asked, gold
 
 
 def frame(words: list[str], arcs: list[tuple[int, int, float, bool, bool]] = ARCS) -> pd.DataFrame:
-    rows = pd.DataFrame(arcs, columns=["query", "key", "weight", "asked", "gold"])
+    rows = pd.DataFrame(arcs, columns=["query", "key", "weight", "scored", "gold"])
     return rows.assign(
         example=0, probe="dependency", label="nsubj", variant="v", name="3-5", source="own-1", words=[words] * len(rows)
     )

@@ -103,6 +103,16 @@ def test_parquet_and_csv_hold_the_same_and_csv_can_be_left_out(tmp_path: Path) -
     assert not (tmp_path / "dark.csv").exists()
 
 
+def test_a_table_of_an_older_headscope_is_read_under_the_names_and_texts_of_today(tmp_path: Path) -> None:
+    today = replace(TABLE, renamed={"hue": "colour", "bright": "lit"}, reworded={"colour": {"scarlet": "red"}})
+    older = rows().rename(columns={"colour": "hue", "lit": "bright"}).replace({"hue": {"red": "scarlet"}})
+    older.to_parquet(tmp_path / "lamps.parquet")
+    older.to_csv(tmp_path / "lamps.csv", index=False)
+    for ending in ("parquet", "csv"):
+        pd.testing.assert_frame_equal(today.read(tmp_path / f"lamps.{ending}"), TABLE.validated(rows(), ""))
+    pd.testing.assert_frame_equal(today.validated(rows(), ""), TABLE.validated(rows(), ""))
+
+
 def test_every_kind_of_number_is_written_by_its_writer() -> None:
     table = Table(
         "One row.",
@@ -133,8 +143,8 @@ def test_every_kind_of_number_is_written_by_its_writer() -> None:
 
 
 def page_of(columns: tuple[TextColumn, ...], rows: object, *, sorts: bool = False) -> str:
-    made = environment(html=True).from_string('{% from "table.html.j2" import table %}{{ table(told, sorts=sorts) }}')
-    return made.render(told=TextTable.of("Lamps", columns, rows), sorts=sorts)
+    made = environment(html=True).from_string('{% from "table.html.j2" import table %}{{ table(shown, sorts=sorts) }}')
+    return made.render(shown=TextTable.of("Lamps", columns, rows), sorts=sorts)
 
 
 @pytest.mark.parametrize("sorts", [True, False])

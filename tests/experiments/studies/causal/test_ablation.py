@@ -55,7 +55,7 @@ def test_a_run_tells_what_heads_cost_and_its_page_says_so(
     costs, contrasts = tables(folder)
     assert set(costs.behaviour) == {"masked-LM loss", "sentence embedding", "sleepers"}
     of_pairs = costs[(costs.behaviour == "sleepers") & (costs.measure == "value")]
-    assert of_pairs.groupby("kind").size().to_dict() == {"chosen": 1, "head": 4, "layer": 2, "random": 3}
+    assert of_pairs.groupby("kind").size().to_dict() == {"head": 4, "layer": 2, "random": 3, "selected": 1}
     assert set(costs.n[costs.behaviour != "sleepers"]) <= set(range(1, 10))
     lines = [line.split("\t")[1].split() for line in PAIRS.splitlines()]
     pairs = [
@@ -90,7 +90,7 @@ def test_every_option_is_heard(ablate: Callable[..., Path], speaker: Path) -> No
     folder = ablate(speaker, 'ablation.behaviours=["embedding"]', ways, *changes)
     costs, contrasts = tables(folder)
     assert list(dict.fromkeys(costs.way)) == ["uniform", "resample"]
-    assert set(costs.kind) == {"head", "chosen", "random"}
+    assert set(costs.kind) == {"head", "selected", "random"}
     assert costs.n.max() <= 5
     assert (contrasts.draws == 2).all()
     assert (contrasts["name"] == "position: previous").all(), "what matches the embedding"

@@ -105,12 +105,12 @@ def test_heads_that_moved_most_are_named() -> None:
 def test_both_sections_are_laid_out_in_html_and_markdown(asked: dict[str, pd.DataFrame]) -> None:
     assert STUDY.section is not None
     told = FilledSection(STUDY.section, answers(run(**asked)))
-    html = environment().get_template("answers.html.j2").render(told=told)
+    html = environment().get_template("answers.html.j2").render(section=told)
     assert html.count("<table") == html.count("</table>") == 3
     assert '<td class="num">0.75</td>' in html
     made = environment(html=False)
     made.filters["md"] = escaped
-    text = made.get_template("answers.md.j2").render(told=told)
+    text = made.get_template("answers.md.j2").render(section=told)
     tables = [block for block in text.split("\n\n") if block.lstrip().startswith("|")]
     assert len(tables) == 3
     for table in tables:

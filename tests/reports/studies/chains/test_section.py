@@ -30,7 +30,7 @@ def linked(split: str = "report", lead: tuple[float, float] = (-0.08, -0.02), st
             both = (NAN, NAN) if measure == "CoNLL" else (score + 0.05, score - 0.05)
             leads = (score - 0.8, *lead) if mine else (NAN,) * 3
             rows.append((name, layer, head, mine, measure, *both, score, "sieve" if mine else "", *leads))
-    numbers = ("precision", "recall", "f1", "rival", "lead", "lead_low", "lead_high")
+    numbers = ("precision", "recall", "f1", "baseline", "lead", "lead_low", "lead_high")
     frame = pd.DataFrame(rows, columns=["name", "layer", "head", "mine", "measure", *numbers])
     known: dict[str, Any] = {
         "model": "m",
@@ -42,7 +42,7 @@ def linked(split: str = "report", lead: tuple[float, float] = (-0.08, -0.02), st
         "clusters": 30,
     }
     selected = frame["name"] == "3-5"
-    method = np.where(frame["mine"], "head", "rival")
+    method = np.where(frame["mine"], "head", "baseline")
     ends = {"low": frame["f1"] - 0.02, "high": frame["f1"] + 0.02}
     return frame.drop(columns="mine").assign(**known, **ends, selected=selected, method=method, least=0.1)
 

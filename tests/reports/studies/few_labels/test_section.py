@@ -23,7 +23,7 @@ def asked(run_folder: Path) -> Run:
             accuracy = 0.5 if method == "offset" else 0.5 + lead[0] * (method == HEAD)
             leads = {HEAD: lead, "offset": (NAN,) * 3}.get(method, (0.0, -0.1, 0.1))
             rows.append((label, method, arcs, accuracy, *leads, "" if method == "offset" else "offset"))
-    columns = ["label", "method", "arcs", "accuracy", "lead", "lead_low", "lead_high", "rival"]
+    columns = ["label", "method", "arcs", "accuracy", "lead", "lead_low", "lead_high", "best_rule"]
     frame = pd.DataFrame(rows, columns=columns).assign(model="m", step=pd.NA, corpus="sea", n=70, clusters=7)
     frame = frame.assign(probe="dependency", variant="dependent->head")
     write_studies({"few_labels": frame.assign(low=frame.accuracy - 0.05, high=frame.accuracy + 0.05)}, run_folder)
