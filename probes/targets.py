@@ -54,7 +54,7 @@ class Targets:
 
     @classmethod
     def grouped(cls, pairs: Iterable[tuple[int, int, str]]) -> Targets:
-        """Return one item a query and label, for which all of its keys are right; `found` are (query, key, label)."""
+        """Return one item a query and label, for which all of its keys are right; `pairs` are (query, key, label)."""
         sets: dict[tuple[int, str], list[int]] = {}
         for query, key, label in pairs:
             sets.setdefault((query, label), []).append(key)
@@ -113,7 +113,7 @@ class Items:
         return len(self.query)
 
     def take(self, indices: IntArray, label: IntArray | None = None, labels: tuple[str, ...] | None = None) -> Items:
-        """Return the items at the indices `chosen`, which may repeat; with other labels if they are given."""
+        """Return the items at the indices `indices`, which may repeat; with other labels if they are given."""
         return replace(
             self,
             text=self.text[indices],

@@ -45,7 +45,7 @@ class Axis:
 
 
 def scaled(channel: Channel, axis: Axis, **options: Any) -> Channel:
-    """Return the channel with the range, the scale and the marks of an axis; `look` has more of Vega-Lite's axis."""
+    """Return the channel with the range, the scale and the marks of an axis; `options` has more of Vega-Lite's axis."""
     ends = [axis.low, axis.high]
     scale = alt.Scale(type="log" if axis.log else "linear", domain=ends, nice=False)
     found: Channel = channel.scale(scale).axis(alt.Axis(**{"values": axis.marks(), "format": ",.6~g"} | options))

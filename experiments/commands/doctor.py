@@ -93,13 +93,13 @@ def _data() -> CheckResult:
 
     named = [row for row in corpora() if row["at"] != "embedded"]
     there = [row["name"] for row in named if not row["at"].startswith("missing")]
-    said = f"{data_folder()}: {len(there)} of {len(named)} named corpora; the embedded ones are always there"
+    text = f"{data_folder()}: {len(there)} of {len(named)} named corpora; the embedded ones are always there"
     if len(there) == len(named):
-        return CheckResult("data", "fine", said)
+        return CheckResult("data", "fine", text)
     return CheckResult(
         "data",
         "missing",
-        said,
+        text,
         "set HEADSCOPE_DATA, or `headscope fetch --all`; `headscope fetch --list` lists what can be fetched",
     )
 
@@ -121,8 +121,8 @@ def _hub() -> CheckResult:
     kept = sorted(path.name for path in folder.glob("models--*"))
     names = ", ".join(name.removeprefix("models--").replace("--", "/") for name in kept)
     offline = " (HF_HUB_OFFLINE is set)" if constants.HF_HUB_OFFLINE else ""
-    said = f"{folder}: {names or 'none kept yet; loaded by name on request'}{offline}"
-    return CheckResult("models of the hub", "fine", said)
+    text = f"{folder}: {names or 'none kept yet; loaded by name on request'}{offline}"
+    return CheckResult("models of the hub", "fine", text)
 
 
 def _browser() -> CheckResult:

@@ -109,12 +109,12 @@ def _by_name(one: Side, other: Side) -> Partners:
             f"{one.name} has heads up to {names[0][-1]} and {other.name} up to {names[1][-1]}, so that a name is not "
             "the same head in both: match them by their maps with --match"
         )
-    said = (
+    text = (
         "Heads are paired by name: 3-5 of one run with 3-5 of the other. That is meaningful only where one model was "
         "made from the other, or both from the same one; in training runs from different seeds heads share only the "
         "number, and --match pairs them by their maps instead."
     )
-    return Partners(dict(zip(names[0], names[1], strict=True)), {}, said)
+    return Partners(dict(zip(names[0], names[1], strict=True)), {}, text)
 
 
 def _matched(one: Side, other: Side, progress: Progress) -> Partners:
@@ -122,16 +122,16 @@ def _matched(one: Side, other: Side, progress: Progress) -> Partners:
 
     found = match_heads_of(one.model, other.model, progress=progress)
     table = found.table[found.table["partner"] != ""]
-    said = (
+    text = (
         f"Heads are paired by their maps of {found.sentences} sentences of the embedded grammar, so that the distance "
         f"of paired heads is smallest in sum: {found.distance:.3f} nats on average, beside {found.chance:.3f} of "
         f"random pairs."
     )
     if not math.isnan(found.null):
-        said += f" Where the other model reads other sentences of the same lengths it is {found.null:.3f}."
+        text += f" Where the other model reads other sentences of the same lengths it is {found.null:.3f}."
     names, partners = table["name"].tolist(), table["partner"].tolist()
     return Partners(
-        dict(zip(names, partners, strict=True)), dict(zip(names, table["distance"].tolist(), strict=True)), said
+        dict(zip(names, partners, strict=True)), dict(zip(names, table["distance"].tolist(), strict=True)), text
     )
 
 
@@ -146,22 +146,22 @@ def _pair(sides: tuple[Side, Side], titles: tuple[str, str], partners: Partners,
 def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:
     """Say in what two sides differ beside their models, and what of them is not compared."""
     one, other = sides
-    said = [f"{title}: {note}" for title, side in zip(titles, sides, strict=True) for note in side.notes]
+    sentences = [f"{title}: {note}" for title, side in zip(titles, sides, strict=True) for note in side.notes]
     for title, side, beside in zip(titles, sides, sides[::-1], strict=True):
         if only := [question for question in side.best if question not in beside.best]:
             first = ", ".join(f"{label} ({variant})" for _, label, variant in only[:5])
             more = f" and {len(only) - 5} more" if len(only) > 5 else ""
-            said.append(f"Only {title} has a selected head for {first}{more}: not compared.")
+            sentences.append(f"Only {title} has a selected head for {first}{more}: not compared.")
     texts = [side.run.record.corpus("select").fingerprint for side in (one, other)]
     if texts[0] != texts[1]:
-        said.append("The runs selected their heads on different texts.")
+        sentences.append("The runs selected their heads on different texts.")
     if one.rule != other.rule:
-        said.append("The runs grade heads by different rules ([verdict] of their configs).")
+        sentences.append("The runs grade heads by different rules ([verdict] of their configs).")
     if one.config.get("controls") != other.config.get("controls") and not one.checkpoint:
-        said.append("The runs have different controls, which a head with a grade must beat.")
+        sentences.append("The runs have different controls, which a head with a grade must beat.")
     unequal = sum(
         one.best[question]["n"] != other.best[question]["n"] for question in one.best if question in other.best
     )
     if unequal:
-        said.append(f"In {unequal} label–variant pairs the runs scored different numbers of words.")
-    return tuple(said)
+        sentences.append(f"In {unequal} label–variant pairs the runs scored different numbers of words.")
+    return tuple(sentences)

@@ -188,5 +188,5 @@ def _enough(margin: pd.Series, low: pd.Series, needed: float) -> pd.Series:
 
 def _untold(pairs: int) -> tuple[str, ...]:
     """Say how many label–variant pairs a checkpoint has no chosen head of, if any."""
-    said = f"Label–direction pairs without a baseline, or with too few texts, for which no head is reported: {pairs}."
-    return (said,) if pairs else ()
+    text = f"Label–direction pairs without a baseline, or with too few texts, for which no head is reported: {pairs}."
+    return (text,) if pairs else ()

@@ -134,19 +134,19 @@ def print_match(match: HeadMatch, first: str, second: str) -> None:
         cells = (row["name"], row["partner"] or "–", f"{row['distance']:.3f}", row["role"], row["partner_role"])
         table.add_row(*(Text(str(cell)) for cell in cells))
     console.print(table)
-    said = [
+    sentences = [
         f"{int(match.table.partner.ne('').sum())} heads were matched on {match.sentences} of {match.drawn} sentences, "
         f"those that both models can read whole.",
         f"Matched heads are {match.distance:.3f} nats apart on average, random pairs {match.chance:.3f}. Where "
-        f"{second} reads other sentences of the same lengths, so that heads can be alike only in what they do with positions, "
-        f"matched heads are {_number(match.null)} apart.",
+        f"{second} reads other sentences of the same lengths, so that heads can be alike only in what they do with "
+        f"positions, matched heads are {_number(match.null)} apart.",
     ]
     if match.same_role == match.same_role:
-        said.append(
+        sentences.append(
             f"{100 * match.same_role:.0f} % of the heads with a main role have a partner with the same one "
             f"({100 * match.same_role_chance:.0f} % by chance)."
         )
-    for sentence in said:
+    for sentence in sentences:
         console.print(Text(sentence))
 
 

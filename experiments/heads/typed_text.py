@@ -21,7 +21,7 @@ class TypedError(OneLineError):
 def cut(model: Model, text: str, *, is_target: bool = False) -> tuple[list[str], Pieces]:
     """Return the words of a text, which are divided at white space, and their pieces.
 
-    `told` says that it is the target that a decoder is told, whose pieces stand as
+    `is_target` says that it is the target that a decoder is told, whose pieces stand as
     `mha.reading.cross_attention.decoder_input` says. Raises TypedError for a text without words, a word that the
     tokenizer turns into nothing, and more pieces than the model reads.
     """

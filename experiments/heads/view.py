@@ -127,14 +127,16 @@ def _source(run: Run) -> str:
 
 def _notes(model: Model, views: Sequence[TextAttention], target: str) -> list[str]:
     """Say what model is shown, and how its attention is bound."""
-    said = [f"{model.name}: {model.layers} layers x {model.heads} heads"]
+    sentences = [f"{model.name}: {model.layers} layers x {model.heads} heads"]
     if target:
-        said.append("The decoder reads its start token and then the target; in the row of a word it predicts the next.")
+        sentences.append(
+            "The decoder reads its start token and then the target; in the row of a word it predicts the next."
+        )
     elif has_decoder(model):
-        said.append(f"Of {model.name} the encoder is shown; --target TEXT shows its decoder too.")
+        sentences.append(f"Of {model.name} the encoder is shown; --target TEXT shows its decoder too.")
     elif not any(np.triu(view.words.maps, 1).any() for view in views):
-        said.append(f"{model.name} is a decoder: no word attends to a later one.")
-    return said
+        sentences.append(f"{model.name} is a decoder: no word attends to a later one.")
+    return sentences
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def design(folder: Path, labels: Sequence[str], lead: float, power: float, grade
     """Return what each label of a run takes for a head of that lead to have that grade in that share of corpora.
 
     How much leads vary is that of the run's report split. Only labels that are counted are told, of the probes that are
-    `asked` (all where there are none). Raises DesignError where the lead is within the run's margin, and where the run
+    `labels` (all where there are none). Raises DesignError where the lead is within the run's margin, and where the run
     has tested no such label.
     """
     run = Run.open(folder)

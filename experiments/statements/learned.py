@@ -65,8 +65,8 @@ class LearnedRule(Rule):
         plain = self.verdict(trained)
         if plain != HOLDS:
             return plain
-        said = [self._against(trained, controls.get(kind)) for kind in CONTROLS]
-        return next((verdict for verdict in (FAILS, UNMEASURED, OPEN) if verdict in said), HOLDS)
+        sentences = [self._against(trained, controls.get(kind)) for kind in CONTROLS]
+        return next((verdict for verdict in (FAILS, UNMEASURED, OPEN) if verdict in sentences), HOLDS)
 
     def _against(self, trained: Estimate, control: ControlNumbers | None) -> str:
         if control is None or not control.enough:

@@ -228,8 +228,8 @@ def bars(title: str, up: str, statements: Sequence[Statement], numbers: Numbers)
     for place, (statement, value) in enumerate(found):
         ours = value.ours or value.decides
         series["ours"].append((place, ours.value, ours.low, ours.high))
-        said = (value.baseline, statement.published.value, statement.published.baseline)
-        for name, number in zip(("our baseline", "published", "published baseline"), said, strict=True):
+        sentences = (value.baseline, statement.published.value, statement.published.baseline)
+        for name, number in zip(("our baseline", "published", "published baseline"), sentences, strict=True):
             if number is not None:
                 series[name].append((place, number))
     names = [statement.name for statement, _ in found]

@@ -46,7 +46,7 @@ class ModelReader(Protocol):
         selected: Int[Tensor, " chosen"] | None,
         entry: Entry | None = None,
     ) -> Tensor:
-        """Return what the model gives at the `chosen` pieces of the flattened batch, [chosen, ...], or at all."""
+        """Return what the model gives at the `selected` pieces of the flattened batch, [chosen, ...], or at all."""
 
 
 @dataclass(frozen=True)

@@ -109,9 +109,9 @@ class Layer(nn.Module):
         selected: Int[Tensor, " chosen"] | None = None,
         mixed: Float[Tensor, "token model"] | None = None,
     ) -> Tensor:
-        """Return the next layer's input, for packed tokens; of the `chosen` ones alone where given.
+        """Return the next layer's input, for packed tokens; of the `selected` ones alone where given.
 
-        Each token attends to all that its mask allows: `chosen` only says whose result is wanted. `mixed` is what
+        Each token attends to all that its mask allows: `selected` only says whose result is wanted. `mixed` is what
         `attend` writes for every token, where that is known already.
         """
         old = x if selected is None else x.index_select(0, selected)
@@ -218,7 +218,7 @@ class Encoder(nn.Module):
 
         `mask` is True at real pieces; padding is on the right. Rows of several documents have `places`, the position
         of each piece within its document, and `blocks` in the stead of `mask`: the number of its document, -1 at
-        padding; pieces attend to their own document alone. `chosen`, indices of real pieces in the flattened batch,
+        padding; pieces attend to their own document alone. `selected`, indices of real pieces in the flattened batch,
         returns only their vectors, [chosen, model], and spares the last layer the others. With `entry` the pass begins
         there, and of `pieces` only the shape counts. Raises ValueError where the input is longer than the position
         embeddings.

@@ -58,7 +58,7 @@ class MaskedLM:
         selected: Int[Tensor, " chosen"] | None,
         entry: Entry | None = None,
     ) -> Float[Tensor, "chosen vocab"]:
-        """Return the logits of every piece of the vocabulary at the `chosen` pieces of the flattened batch.
+        """Return the logits of every piece of the vocabulary at the `selected` pieces of the flattened batch.
 
         `real` is True at pieces that are no padding. Only the vectors at these places go through the decoder. With
         `entry`, for our Encoder, the pass begins there. Raises ValueError where nothing is chosen.

@@ -85,9 +85,9 @@ class Model:
         selected: Int[Tensor, " chosen"] | None = None,
         entry: Entry | None = None,
     ) -> Tensor:
-        """Return the vectors of the last layer [batch, piece, model], or at the `chosen` pieces [chosen, model].
+        """Return the vectors of the last layer [batch, piece, model], or at the `selected` pieces [chosen, model].
 
-        `chosen` are indices in the flattened batch. With `entry`, for our Encoder, the pass begins there.
+        `selected` are indices in the flattened batch. With `entry`, for our Encoder, the pass begins there.
         """
         if isinstance(self.module, Encoder):
             with self._arithmetic(ids):

@@ -210,6 +210,6 @@ def _scored(select: RulePredictions, report: RulePredictions, layer: int, head: 
     chosen, held_out = select.hits[:, layer, head], report.hits[:, layer, head]
     found, n = Description.of(chosen, int(select.n.sum())), max(int(report.n.sum()), 1)
     offset = int(chosen[:, BASELINE].sum(0).argmax())
-    accuracy, rival = found.hits(held_out) / n, held_out[:, offset].sum() / n
-    said = {"description": str(found), "accuracy": accuracy, "offset": NAMES[offset], "offset_accuracy": rival}
-    return said | {"gain": accuracy - rival}
+    accuracy, baseline = found.hits(held_out) / n, held_out[:, offset].sum() / n
+    said = {"description": str(found), "accuracy": accuracy, "offset": NAMES[offset], "offset_accuracy": baseline}
+    return said | {"gain": accuracy - baseline}

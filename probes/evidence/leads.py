@@ -188,7 +188,7 @@ def p_of_leads(documents: Documents, heads: Numbers, baselines: Numbers, margin:
     """
     if not baselines.shape[1] or np.isnan(documents.freedom):
         return np.full(heads.shape[1], np.nan)
-    over = [documents.p_above(heads - baselines[:, [rival]], margin) for rival in range(baselines.shape[1])]
+    over = [documents.p_above(heads - baselines[:, [baseline]], margin) for baseline in range(baselines.shape[1])]
     largest: Numbers = np.max(over, axis=0)
     return largest
 

@@ -43,7 +43,7 @@ class Knows:
     def attended(self, document: Document, nearest: NearestGold | None = None) -> IntArray:
         """Return the word that each word attends to; the nearest gold where there are several, NOWHERE if not asked.
 
-        `asked` is `nearest_gold` of the question, where it is known already.
+        `nearest` is `nearest_gold` of the question, where it is known already.
         """
         query, gold = nearest or nearest_gold(self.question, document)
         places = np.full(len(document), NOWHERE)

@@ -179,8 +179,8 @@ def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     tested = np.flatnonzero(scores.p_label.notna())
     leads = strongest_leads(
         *(
-            (scores.accuracy - scores[rival]).to_numpy(np.float64)
-            for rival in ("baseline_accuracy", "lexical_accuracy", "rule_accuracy")
+            (scores.accuracy - scores[baseline]).to_numpy(np.float64)
+            for baseline in ("baseline_accuracy", "lexical_accuracy", "rule_accuracy")
         )
     )
     unseen = p_unseen(leads, scores.effective_clusters.to_numpy(np.float64), rule.margin)

@@ -32,7 +32,7 @@ class Distances:
     """
 
     def __init__(self, selected: Collection[Text] | None = None) -> None:
-        """Compare heads on the `chosen` texts, on all if None; on no text with a word that has no piece."""
+        """Compare heads on the `selected` texts, on all if None; on no text with a word that has no piece."""
         self.selected = None if selected is None else frozenset(selected)
         self.texts = 0
         self.words = 0

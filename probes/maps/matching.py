@@ -221,7 +221,7 @@ def _match(
 def same_roles(partner: IntArray, first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[float, float]:
     """Return the share of heads with a role whose partner has the same, and the share that chance gives.
 
-    `one` and `other` are the main roles [head] of two models, -1 for none. Chance pairs each head with every head of
+    `first` and `second` are the main roles [head] of two models, -1 for none. Chance pairs each head with every head of
     the other model alike. NaN where no head has a role, or none of these a partner.
     """
     mine, theirs = np.asarray(first), np.asarray(second)

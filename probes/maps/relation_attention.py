@@ -177,7 +177,7 @@ class RelationObservation:
     """What one batch contributes to `RelationAttention`."""
 
     def __init__(self, item_sets: Sequence[Items], batch: Batch, shape: tuple[int, int]) -> None:
-        """Lay out the pairs of the questions `asked`; `shape` is (layers, heads)."""
+        """Lay out the pairs of the questions `item_sets`; `shape` is (layers, heads)."""
         self.questions = {(items.probe, items.variant, label) for items in item_sets for label in items.labels}
         self.pairs = pairs = GoldPairs.of(item_sets)
         texts, self.width = batch.from_words.shape[:2]

@@ -51,8 +51,8 @@ def reflexive_pairs(document: Document) -> Iterator[MinimalPair]:
             near = {one.entity for one in sentence.mentions if one.head in between} - {own.entity}
             right, case = _form(sentence, found.word)
             for wrong in sorted(ANYTHING - suits[own.entity]):
-                rivals = sum(wrong in suits[entity] for entity in near)
-                kind = Kind("reflexive", _contrast(right, wrong), rivals, _number(right), REFLEXIVES)
+                baselines = sum(wrong in suits[entity] for entity in near)
+                kind = Kind("reflexive", _contrast(right, wrong), baselines, _number(right), REFLEXIVES)
                 yield _pair(sentence, found.word, PRONOUNS[wrong][case], kind)
 
 

@@ -35,7 +35,7 @@ class Observer(Protocol):
     def observe(self, documents: Sequence[Document], batch: Batch, items: Sequence[Items]) -> Observation:
         """Return what looks at the maps of a batch of these texts; it may be called on several threads at a time.
 
-        `asked` are the questions about the batch, as they are scored.
+        `items` are the questions about the batch, as they are scored.
         """
 
     def add(self, observation: Observation) -> None:

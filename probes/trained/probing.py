@@ -273,7 +273,7 @@ def head_table(
     """Return a row a task and head, in the columns of classifiers.parquet without those of the run.
 
     The chosen head of a task is that of the shortest code on the selection split, its accuracy is that on the report
-    split. `rivals` are the heads of a model with random weights, of which the best on the report split is told.
+    split. `untrained` are the heads of a model with random weights, of which the best on the report split is told.
     """
     frames = []
     for one in probing.posed:

@@ -101,11 +101,11 @@ def _document(name: str) -> Document:
     random = Random(name)
     chosen = NOUNS[int(random.random() * len(NOUNS))]
     sense = int(random.random() * 2)
-    cue, rival = (some[int(random.random() * len(some))] for some in (chosen.cues[sense], chosen.cues[1 - sense]))
+    cue, baseline = (some[int(random.random() * len(some))] for some in (chosen.cues[sense], chosen.cues[1 - sense]))
     frames = DISTRACTOR_FRAMES if random.random() < 0.5 else FRAMES
     frame = frames[int(random.random() * len(frames))]
     parts = [*frame.split(), "."]
-    forms = {"{noun}": (chosen.noun, TARGET), "{cue}": (cue, CUE), "{rival}": (rival, DISTRACTOR)}
+    forms = {"{noun}": (chosen.noun, TARGET), "{cue}": (cue, CUE), "{rival}": (baseline, DISTRACTOR)}
     words = [forms[part][0] if part in forms else part for part in parts]
     words[0] = words[0].capitalize()
     mentions = tuple(Mention((i,), i, forms[part][1]) for i, part in enumerate(parts) if part in forms)

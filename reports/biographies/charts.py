@@ -111,8 +111,8 @@ def _chart(panel: TrajectoryPanel, last: int) -> Chart:
     step = alt.param("step", value=last)
     slider = over([{}]).transform_calculate(at=step.name).encode(alt.X("at:Q"))
     drawn = layered(slider.mark_rule(color="var(--other)", strokeDash=[2, 3]), lines).add_params(step)
-    said = "Over training steps on a log scale; biographies.csv has the numbers."
-    return Chart(f"{panel.title} ({panel.unit})", said, drawn.properties(height=panel.height))
+    text = "Over training steps on a log scale; biographies.csv has the numbers."
+    return Chart(f"{panel.title} ({panel.unit})", text, drawn.properties(height=panel.height))
 
 
 def _rows(line: Line, panel: TrajectoryPanel) -> Iterator[dict[str, Any]]:
@@ -121,8 +121,8 @@ def _rows(line: Line, panel: TrajectoryPanel) -> Iterator[dict[str, Any]]:
     for step, value, *bounds in zip(line.steps, line.values, line.low or unsure, line.high or unsure, strict=True):
         low, high = (None if math.isnan(bound) else bound for bound in bounds)
         number = f"{value:.1f}" if panel.percent else f"{value:.3g}"
-        said = f"{line.name}, step {count(step)}: {number} {panel.unit}".replace("-", "−")
-        yield {"step": step, "value": value, "low": low, "high": high, "series": line.name, "text": said}
+        text = f"{line.name}, step {count(step)}: {number} {panel.unit}".replace("-", "−")
+        yield {"step": step, "value": value, "low": low, "high": high, "series": line.name, "text": text}
 
 
 def save_biographies(biographies: HeadBiographies, title: str, path: Path) -> None:

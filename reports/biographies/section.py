@@ -259,16 +259,16 @@ def _matched(matches: pd.DataFrame | None) -> Iterator[MatchedHeads]:
 
 def _order(order: pd.DataFrame, steps: tuple[int, ...]) -> str:
     """Return which kind of roles has the earlier median onset, for every two kinds; `steps` are the checkpoints."""
-    said = []
+    sentences = []
     for row in order[order["what"] == "kind"].to_dict("records"):
         share = f"in {percent(row['share'])} % of resamples"
         onsets = [float(row[f"{who}_onset"]) for who in ("one", "other")]
         one, other = (count(round(onset)) for onset in onsets)
-        said.append(
+        sentences.append(
             f"Of the roles with an onset, the median {row['one']} onset is step {one}, the median {row['other']} one "
             f"step {other}; the {row['one']} one is earlier {share} (ties count half).{_interpolated(onsets, steps)}"
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def _interpolated(onsets: list[float], steps: tuple[int, ...]) -> str:

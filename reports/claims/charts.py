@@ -50,8 +50,8 @@ def _lines(measure: RecordedMeasure) -> Chart:
     x = scaled(alt.X("at:Q", title=measure.axis), along, values=places)
     y = scaled(alt.Y("value:Q", title=None), Axis.over(values_of(measure)))
     drawn = curves(list(_known(measure)), series_styles(measure.conditions), x, y)
-    said = f"{measure.name} over {measure.axis}; the table below has all numbers."
-    return Chart(measure.title, said, drawn.properties(height=190))
+    text = f"{measure.name} over {measure.axis}; the table below has all numbers."
+    return Chart(measure.title, text, drawn.properties(height=190))
 
 
 def _known(measure: RecordedMeasure) -> Iterator[dict[str, Any]]:
@@ -78,13 +78,13 @@ def _rows(measure: RecordedMeasure) -> Chart:
         *(halo, named.mark_text(align="left"), singles.mark_circle(size=18, color="var(--other)", opacity=0.55)),
         *(sure.mark_rule(color=COLOURS[0], strokeWidth=2), means.mark_circle(size=32, color=COLOURS[0], opacity=1)),
     )
-    said = f"{measure.name} by condition; grey dots are single {measure.repeat}s. The table below has all numbers."
-    return Chart(measure.title, said, drawn.properties(height=ROW * len(names)))
+    text = f"{measure.name} by condition; grey dots are single {measure.repeat}s. The table below has all numbers."
+    return Chart(measure.title, text, drawn.properties(height=ROW * len(names)))
 
 
 def _singles(measure: RecordedMeasure) -> Iterator[dict[str, Any]]:
     """Yield every repeat of the conditions that have several."""
     for name in measure.conditions:
         for value in filter(math.isfinite, measure.repeats(name)):
-            said = f"{name}: {in_unit(value, measure.unit)} {measure.unit}"
-            yield {"series": name, "value": drawn_factor(measure.unit) * value, "text": said}
+            text = f"{name}: {in_unit(value, measure.unit)} {measure.unit}"
+            yield {"series": name, "value": drawn_factor(measure.unit) * value, "text": text}

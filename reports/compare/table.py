@@ -128,14 +128,14 @@ class RunPair:
             return ("No difference could be tested.",)
         sure = tested[tested["significant"]]
         up, down = int((sure["difference"] > 0).sum()), int((sure["difference"] < 0).sum())
-        said = (
+        text = (
             f"The accuracy of the selected head differs significantly in {len(sure)} of {len(tested)} label–direction "
             f"pairs: {self.second} is higher in {up} and lower in {down}."
         )
         if sure.empty:
-            return (said,)
+            return (text,)
         largest = sure.sort_values("difference", key=abs).iloc[-1].to_dict()
-        return said, f"The largest significant difference: {row_summary(largest)}."
+        return text, f"The largest significant difference: {row_summary(largest)}."
 
     def _about_heads(self) -> str:
         found = self.head_counts
@@ -151,22 +151,22 @@ class RunPair:
 def _verdicts_alone(gone: pd.DataFrame) -> tuple[str, ...]:
     """Say in how many of the roles that were lost or gained only a verdict changed."""
     alone = int((~gone["significant"]).sum())
-    said = (
+    text = (
         f"In {alone} of the {len(gone)} lost or gained the accuracies do not differ significantly: there a verdict "
         "changed, which can happen by chance near a threshold."
     )
-    return (said,) if alone else ()
+    return (text,) if alone else ()
 
 
 def _both(kept: pd.DataFrame) -> tuple[str, ...]:
     """Say in how many of the roles that both runs have accuracy fell or rose."""
     sure = kept.loc[kept["significant"], "difference"]
     fell, rose = int((sure < 0).sum()), int((sure > 0).sum())
-    said = (
+    text = (
         f"Of the {len(kept)} that both have, the selected head is significantly less accurate in {fell}, more in "
         f"{rose}."
     )
-    return (said,) if len(kept) else ()
+    return (text,) if len(kept) else ()
 
 
 def row_summary(row: Mapping[Any, Any]) -> str:

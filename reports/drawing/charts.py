@@ -17,7 +17,7 @@ COLOURS: Final = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e
 "Okabe and Ito's colours without black and yellow, which vanish on one of the two grounds."
 
 Rows = Sequence[Mapping[str, Any]]
-"Data of a chart: numbers, None where there is none, and in `said` what is told where one points."
+"Data of a chart: numbers, None where there is none, and in `text` what is shown where one points."
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def legend(names: Iterable[str], symbol: str = "stroke") -> alt.Legend:
 def curves(
     rows: Rows, shown: Mapping[str, SeriesStyle], x: alt.X, y: alt.Y, behind: Sequence[alt.Chart] = ()
 ) -> alt.LayerChart:
-    """Return one line a series with a dot a row that has something `said`; a click in the legend brings a series out.
+    """Return one line a series with a dot a row that has a `text`; a click in the legend brings a series out.
 
     Rows have what `x` and `y` encode and `series`, and `low` and `high` where there are bounds: a band around the
     line, and a bar where a series has one point with bounds alone. What is `behind` has series on the same axes.

@@ -83,9 +83,9 @@ def _plot(figure: Mapping[str, Any], model: str) -> Chart:
         level = over([{"value": figure["level"], "series": figure["level_name"]}]).encode(y)
         level = level.encode(_keyed(shown, "stroke")[0]) if figure["level_name"] else level
         drawn = layered(drawn, level.mark_rule(color="var(--wrong)", strokeDash=[4, 3]))
-    said = f"{figure['up']} over {figure['across']}, {model}; the table above has the numbers that decide."
+    text = f"{figure['up']} over {figure['across']}, {model}; the table above has the numbers that decide."
     title = f"{figure['title']}: {model} ({figure['up']})"
-    return Chart(title, said, drawn.properties(height=HEIGHT))
+    return Chart(title, text, drawn.properties(height=HEIGHT))
 
 
 def _lines(names: Sequence[object]) -> list[list[str]]:
@@ -118,8 +118,8 @@ def _rows(series: Series, figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]
     for x, y, low, high in series.points:
         where = figure["names"][int(x)] if figure["names"] else f"{figure['across']} {x:.4g}"
         ends = f" [{low:.3g}, {high:.3g}]" if low < high else ""
-        said = f"{series.name}, {where}: " + minus(f"{y:.3g}{ends}")
-        row = {"series": series.name, "x": x, "value": y, "text": said}
+        text = f"{series.name}, {where}: " + minus(f"{y:.3g}{ends}")
+        row = {"series": series.name, "x": x, "value": y, "text": text}
         yield row | ({"low": low, "high": high} if low < high else {})
 
 
@@ -162,9 +162,9 @@ def _matrix(figure: Mapping[str, Any], model: str) -> Chart:
     blocks = base.mark_rect(stroke="var(--bg)").encode(alt.Color("colour:N", scale=None))
     room = alt.expr(f"width < {24 * len(columns)} ? 0 : 1")
     numbers = base.mark_text(opacity=room, fontSize=11).encode(alt.Color("ink:N", scale=None), text="shown:N")
-    said = f"{figure['title']}: rows are {figure['up']}, columns {figure['across']}."
+    text = f"{figure['title']}: rows are {figure['up']}, columns {figure['across']}."
     drawn = layered(blocks, numbers).properties(height=CELL * len(rows))
-    return Chart(f"{figure['title']}: {model}", said, drawn)
+    return Chart(f"{figure['title']}: {model}", text, drawn)
 
 
 def column_names(figure: Mapping[str, Any]) -> list[str]:
@@ -189,8 +189,8 @@ def _cells(
             if value is not None:
                 share, shown = (value - low) / ((high - low) or 1), count(int(value)) if whole else decimal(value)
                 look = {"colour": _ramp(share), "ink": "var(--on-high)" if share > 0.55 else "var(--on-low)"}
-                said = f"{rows[row]}, {columns[column]}: {shown}"
-                yield {"row": row, "column": column, "value": value, "shown": shown, "text": said} | look
+                text = f"{rows[row]}, {columns[column]}: {shown}"
+                yield {"row": row, "column": column, "value": value, "shown": shown, "text": text} | look
 
 
 def _ramp(share: float) -> str:

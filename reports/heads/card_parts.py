@@ -104,17 +104,17 @@ def roles(source: CardSource, name: str) -> CardPart | None:
         return None
     noted = rows[rows["graded"] | rows["selected"]]
     kinds = rows[["graded", "selected"]].sum()
-    said = [
+    sentences = [
         f"A grade in {kinds['graded']} of {len(rows)} label–direction pairs in which it was tested; selected as the "
         f"best head in {kinds['selected']}."
     ]
     if noted.empty:
         noted = rows.head(1)
-        said.append("The margin with the highest lower end:")
+        sentences.append("The margin with the highest lower end:")
     elif len(noted) > MOST:
-        said.append(f"The {MOST} with the highest lower end of the margin, of {len(noted)}:")
+        sentences.append(f"The {MOST} with the highest lower end of the margin, of {len(noted)}:")
     shown = noted.head(MOST)[[*ROLE_READ]].to_dict("records")
-    return CardPart("Roles", tuple(said), ROLE_COLUMNS, tuple(_role(row) for row in shown))
+    return CardPart("Roles", tuple(sentences), ROLE_COLUMNS, tuple(_role(row) for row in shown))
 
 
 def _role(row: Mapping[object, object]) -> tuple[str, ...]:
@@ -146,9 +146,9 @@ def nearest(source: CardSource, name: str) -> CardPart | None:
     fellows = places.loc[(places["group"] == group) & (places["name"] != name), "name"].tolist()
     heads = "head" if len(fellows) == 1 else "heads"
     others_said = f"with {len(fellows)} other {heads}: {names(fellows, NEAREST)}" if fellows else "alone"
-    said = f"Group {group} of {places['group'].nunique()}, {others_said}."
+    text = f"Group {group} of {places['group'].nunique()}, {others_said}."
     mean = f"Its maps are {decimal(float(pairs['distance'].mean()))} nats from those of another head on average."
-    return CardPart("Nearest heads", (said, mean), ("head", "distance, nats", "main role"), rows)
+    return CardPart("Nearest heads", (text, mean), ("head", "distance, nats", "main role"), rows)
 
 
 OVERLAPS: Final[Mapping[str, str]] = {

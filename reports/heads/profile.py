@@ -65,8 +65,8 @@ def head_profile(runs: Sequence[RunFolder], step: Step = silent) -> Profile:
         raise ValueError("a profile takes one run or more")
     named = sorted(set(models.values()))
     if len(named) > 1:
-        said = "; ".join(f"{folder} is of {', '.join(names)}" for folder, names in models.items())
-        raise ValueError(f"a profile is of one model, but {said}")
+        text = "; ".join(f"{folder} is of {', '.join(names)}" for folder, names in models.items())
+        raise ValueError(f"a profile is of one model, but {text}")
     sources = [CardSource(run) for run in runs]
     roles = pd.concat([_roles(source) for source in sources], ignore_index=True)
     heads = pd.concat([run.scores for run in runs]).drop_duplicates("name").sort_values(["layer", "head"])["name"]
@@ -92,11 +92,11 @@ def _roles(source: CardSource) -> pd.DataFrame:
 
 def _line(name: str, roles: pd.DataFrame, measures: Sequence[str]) -> HeadLine:
     surest = roles.sort_values(["margin_low", "label"], ascending=[False, True], kind="stable").to_dict("records")
-    said = tuple(
+    sentences = tuple(
         f"{row['label']} ({row['variant']}, {row['corpus']}) {percent(row['accuracy'])} {signed(row['margin'])}"
         for row in surest[:MOST]
     )
-    return HeadLine(name, said, max(len(surest) - MOST, 0), tuple(measures))
+    return HeadLine(name, sentences, max(len(surest) - MOST, 0), tuple(measures))
 
 
 HeadTexts = dict[str, str]

@@ -78,7 +78,7 @@ def best_chart(run: RunFolder, probe: str | None = None) -> Any:
     dots = base.mark_point(color=HEAD_BLUE, size=45, opacity=1).encode(
         x=alt.X("accuracy:Q", scale=alt.Scale(domain=[0, 1])), fill=fill, tooltip=[*NUMBERS]
     )
-    rival = base.mark_tick(color=BASELINE_ORANGE, thickness=2.5, size=12).encode(x="baseline_accuracy:Q")
+    baseline = base.mark_tick(color=BASELINE_ORANGE, thickness=2.5, size=12).encode(x="baseline_accuracy:Q")
     table = base.mark_point(shape="diamond", color=MUTED, size=35).encode(x="lexical_accuracy:Q")
     rule = base.mark_point(shape="triangle", color=MUTED, size=35).encode(x="rule_accuracy:Q")
     told = (
@@ -92,7 +92,7 @@ def best_chart(run: RunFolder, probe: str | None = None) -> Any:
         else ""
     )
     title = alt.Title(f"{run.name}: {which}", subtitle=[told, many] if many else told)
-    return (span + rival + table + rule + dots).properties(width=380, title=title)
+    return (span + baseline + table + rule + dots).properties(width=380, title=title)
 
 
 _FIELDS: Final = (

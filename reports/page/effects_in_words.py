@@ -24,9 +24,9 @@ UNMEASURED: Final = (
 def mattering(contents: Mapping[str, Any], specialised: frozenset[str], heads: int) -> Iterator[str]:
     """Yield what sections found of the consequences of heads, so many of which there are; or that nothing was asked."""
     ablation, gating, link = contents.get("ablation"), contents.get("gating"), contents.get("link")
-    said = [*_contrasts(ablation), *_linked(link), *_important(gating, specialised, heads)]
-    said += _patched(contents.get("patching"))
-    yield from said or (_single(ablation) if ablation else [UNMEASURED])
+    sentences = [*_contrasts(ablation), *_linked(link), *_important(gating, specialised, heads)]
+    sentences += _patched(contents.get("patching"))
+    yield from sentences or (_single(ablation) if ablation else [UNMEASURED])
 
 
 def lost_without(name: str, contents: Mapping[str, Any]) -> str:

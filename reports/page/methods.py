@@ -150,11 +150,11 @@ def _questions(config: Mapping[str, Any], rows: Sequence[BestHead]) -> Iterator[
         yield "Heads were also ranked by mass, reciprocal rank and area under the curve, on the report split."
 
 
-def _rivals(rivals: Sequence[ComparedBaseline], *, control: bool) -> Iterator[str]:
+def _rivals(baselines: Sequence[ComparedBaseline], *, control: bool) -> Iterator[str]:
     """Yield what heads were held against."""
     told = [
         f"{shown_baseline(one.name)} ({one.what})" if one.what else shown_baseline(one.name)
-        for one in rivals
+        for one in baselines
         if one.is_control == control
     ]
     if told and not control:

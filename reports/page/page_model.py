@@ -118,12 +118,12 @@ class Contents:
     @property
     def controls(self) -> tuple[ComparedBaseline, ...]:
         """The controls of the run."""
-        return tuple(rival for rival in self.baselines if rival.is_control)
+        return tuple(baseline for baseline in self.baselines if baseline.is_control)
 
     @property
     def controls_text(self) -> str:
         """What heads were compared with, in two sentences."""
-        names = ", ".join(shown_baseline(rival.name) for rival in self.controls)
+        names = ", ".join(shown_baseline(baseline.name) for baseline in self.controls)
         if not names:
             return (
                 "This run had no controls: grade 1 means above the baselines only. A model without knowledge might do "
@@ -157,7 +157,7 @@ def gather(folder: Path, step: Step = silent) -> Contents:
     scores, left_out = _shown_scores(run)
     best, config, told = _best(scores), _config(run), tuple(sections(run, step))
     against = run_baselines(scores, run.record, config)
-    controlled = any(rival.is_control for rival in against)
+    controlled = any(baseline.is_control for baseline in against)
     verdicts = Verdicts.of(scores, config, kinds_of_sinks(run), controlled=controlled)
     layers, heads, maps = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1, str(scores["maps"].iloc[0])
     summary = summarise(best, run.record, verdicts, layers, heads)

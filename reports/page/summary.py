@@ -70,7 +70,7 @@ class Opening:
 def opening(
     best: Best, record: RunRecord, summary: Summary, verdicts: Verdicts, heads: int, contents: Mapping[str, Any]
 ) -> Opening:
-    """Return the first screen of a run with so many heads; `found` has what its sections show, by their names."""
+    """Return the first screen of a run with so many heads; `contents` has what its sections show, by their names."""
     rows = [row for probe, of in best.items() if probe != CLASSIFIER for row in of]
     return Opening(
         scope=_scope(rows, record, heads),

@@ -75,11 +75,11 @@ def _power_chart(role: str, grade: int, rows: Sequence[Power], looks: Mapping[fl
         {names[margin]: look for margin, look in looks.items() if margin in names},
         *(_by_size(list(words), "documents, scored words", words), y),
     )
-    said = (
+    text = (
         f"Share of runs in which the head for “{role}” has grade {grade}, by documents; a line a true lead, in points. "
         "The table below has all numbers."
     )
-    return Chart(panel_name(role, grade), said, drawn.properties(height=180))
+    return Chart(panel_name(role, grade), text, drawn.properties(height=180))
 
 
 def _margin_names(rows: Sequence[Power]) -> dict[float, str]:
@@ -129,10 +129,10 @@ def _false_chart(name: str, rows: Sequence[FalseFinds], level: float, right: flo
         dots.mark_rule(strokeWidth=2).encode(low, alt.X2("high:Q"), place, size),
         dots.mark_circle(size=28, opacity=1).encode(x, place, size, tooltip="text:N"),
     )
-    said = (
+    text = (
         f"Rates of false positives under the null hypothesis “{name}”, by documents; the table below has all numbers."
     )
-    return Chart(name, said, drawn.properties(height=LINE * lines))
+    return Chart(name, text, drawn.properties(height=LINE * lines))
 
 
 def _rates(key: str, rows: Sequence[FalseFinds], first: int) -> Iterator[dict[str, Any]]:
@@ -140,8 +140,8 @@ def _rates(key: str, rows: Sequence[FalseFinds], first: int) -> Iterator[dict[st
     for place, row in enumerate(rows, first):
         rate = row.rates.get(key, Rate())
         if rate.known:
-            said = f"{key}, {count(row.documents)} documents: {rate} %"
-            yield _percents(rate) | {"place": place, "documents": count(row.documents), "text": said}
+            text = f"{key}, {count(row.documents)} documents: {rate} %"
+            yield _percents(rate) | {"place": place, "documents": count(row.documents), "text": text}
 
 
 def _marks(level: float, runs: int, at: alt.X) -> Iterator[alt.Chart]:
@@ -179,18 +179,18 @@ def _coverage_chart(quantity: str, rows: Sequence[Coverage], least: float) -> Ch
         nominal.mark_rule(color="var(--muted)", strokeWidth=1.2).encode(line, tooltip=tooltip),
         curves(pooled, {EVERY: SeriesStyle("var(--right)"), SINGLE: SeriesStyle("var(--other)")}, x, y, behind=[cells]),
     )
-    said = (
+    text = (
         f"Share of 95 % intervals of the {quantity} that hold the true value, by documents; numbers are in the table."
     )
-    return Chart(quantity, said, drawn.properties(height=170))
+    return Chart(quantity, text, drawn.properties(height=170))
 
 
 def _cells(row: Coverage) -> Iterator[dict[str, Any]]:
     """Yield the roles and margins of one size."""
     size = f"{count(row.documents)} documents"
     for cell, rate in row.cells:
-        said = f"{cell.role}, grade {cell.grade}, true lead {signed(cell.true_margin)}, {size}: {rate} %"
-        yield {"documents": row.documents, "value": 100 * rate.value, "series": SINGLE, "text": said}
+        text = f"{cell.role}, grade {cell.grade}, true lead {signed(cell.true_margin)}, {size}: {rate} %"
+        yield {"documents": row.documents, "value": 100 * rate.value, "series": SINGLE, "text": text}
 
 
 def _pooled_said(row: Coverage) -> str:

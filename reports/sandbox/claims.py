@@ -105,14 +105,14 @@ def power_sentences(record: Record) -> list[str]:
     """Say from how many scored words on heads are found, for every margin above that of the rule."""
     threshold = float(record.get("rule", {}).get("margin", 0))
     rows = [row for row in record.get("needed", ()) if row["margin"] > threshold + 1e-9]
-    said = []
+    sentences = []
     for wanted in sorted({float(row["power"]) for row in rows})[:1]:
         parts = [f"{needed_text(row)} at {percent(row['margin'])}" for row in rows if row["power"] == wanted]
-        said.append(
+        sentences.append(
             f"To have grade 1 in {percent(wanted)} % of runs, a head with the hardest of the roles takes this many "
             f"scored words, by the lead it was planted with, in points: {'; '.join(parts)}."
         )
-    return said
+    return sentences
 
 
 def needed_text(row: Record) -> str:

@@ -24,8 +24,8 @@ def rate_cell(rate: Rate | None) -> Cell:
 
 
 def _kept(claim: Promise) -> Cell:
-    said = "kept" if claim.kept else "missed"
-    return Cell(said, css=verdict_class(said), markdown=said if claim.kept else f"**{said}**")
+    text = "kept" if claim.kept else "missed"
+    return Cell(text, css=verdict_class(text), markdown=text if claim.kept else f"**{text}**")
 
 
 CLAIMS: Final = (

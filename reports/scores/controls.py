@@ -146,7 +146,7 @@ def control_of(name: str) -> str:
 
 
 def _strongest(scores: pd.DataFrame) -> dict[str, int]:
-    """Return every baseline that a row names -> number of pairs of the report in which it is the strongest of its kind."""
+    """Return every baseline that a row names -> number of pairs in the report in which it is the strongest there."""
     rows = scores[scores["probe"] != CLASSIFIER]
     found = dict[str, int]()
     for kind in ("baseline", "rule"):

@@ -35,15 +35,15 @@ class RunThresholds:
     def _grades(self, *, controlled: bool) -> Iterator[tuple[str, str]]:
         """Yield how a head comes to its grade."""
         first = "every baseline and control" if controlled else "every baseline"
-        rivals = (first, "the lexical table as well", "every rule of grammar as well")
+        baselines = (first, "the lexical table as well", "every rule of grammar as well")
         yield (
             "Grade",
             "A head has a grade in a label (in one direction) if, on the report split, its accuracy is more than "
             f"{points(self.margin)} points above that of every baseline of the grade. This lead is tested (adjusted p "
             f"below {self.alpha:g}). Grades are tested in turn and stop at the first failure.",
         )
-        for grade, (name, rival) in enumerate(zip(GRADES[1:], rivals, strict=True), 1):
-            yield f"Grade {grade}, {name}", f"Above {rival}. Not available without such a baseline."
+        for grade, (name, baseline) in enumerate(zip(GRADES[1:], baselines, strict=True), 1):
+            yield f"Grade {grade}, {name}", f"Above {baseline}. Not available without such a baseline."
         yield (
             "Correction",
             "p is corrected for the heads of a label (Holm) and for all labels of the run (Benjamini and Yekutieli "

@@ -42,7 +42,7 @@ class ReportSection:
 
 @dataclass(frozen=True)
 class FilledSection:
-    """A section of one page; `told` in its templates."""
+    """A section of one page; `section` in its templates."""
 
     section: ReportSection
     content: Any

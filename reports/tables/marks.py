@@ -24,8 +24,8 @@ def few_documents(effective: float) -> tuple[Mark, ...]:
     """Return the mark of a score whose effective number of documents is small; none where it is enough."""
     if not 0 < effective < FEW_CLUSTERS:
         return ()
-    said = f"effective number of documents {decimal(effective, 1)}, below {FEW_CLUSTERS}: intervals and tests are rough"
-    return (Mark("⚠", said, "few"),)
+    text = f"effective number of documents {decimal(effective, 1)}, below {FEW_CLUSTERS}: intervals and tests are rough"
+    return (Mark("⚠", text, "few"),)
 
 
 def clusters_shown(**more: Any) -> TextColumn:

@@ -57,8 +57,8 @@ def target_chart(target: RoleTarget, rows: Sequence[ComparedHead]) -> Chart:
         *(halo, named.mark_text(align="left"), sure.mark_rule(color="var(--right)", strokeWidth=2)),
         dots.mark_point(size=60, strokeWidth=2, opacity=1),
     )
-    said = "Filled: a head with a grade. The table below has all numbers."
-    return Chart(f"{target.title}: recall and baselines", said, drawn.properties(height=ROW * len(names)))
+    text = "Filled: a head with a grade. The table below has all numbers."
+    return Chart(f"{target.title}: recall and baselines", text, drawn.properties(height=ROW * len(names)))
 
 
 def _marks(row: ComparedHead) -> Iterator[dict[str, Any]]:

@@ -33,7 +33,7 @@ def known_roles(run: RunFolder) -> dict[str, KnownRole]:
 
 
 def _said(row: tuple[str, ...]) -> str:
-    label, variant, accuracy, interval, rival, margin, margin_interval, grade = row
+    label, variant, accuracy, interval, baseline, margin, margin_interval, grade = row
     numbers = f"accuracy {accuracy} % {interval}".rstrip()
     above = f"margin {margin} {margin_interval}".rstrip()
-    return f"{label}, {variant}: {numbers}; strongest baseline {rival}; {above}; {grade}"
+    return f"{label}, {variant}: {numbers}; strongest baseline {baseline}; {above}; {grade}"

@@ -47,11 +47,11 @@ def _margins(rows: Sequence[PublishedRow], evidence: Evidence) -> Numbers:
 
 def _statement(row: PublishedRow) -> Statement:
     level = row.relation == LEVEL
-    said = "The best head is near the best fixed offset" if level else "One head is above all baselines"
+    text = "The best head is near the best fixed offset" if level else "One head is above all baselines"
     bar = round(row.accuracy - row.baseline, 3)
     return Statement(
         name=row.relation,
-        text=f"{said} at {row.relation}" + (f"; ours is {row.ours}." if row.label else "."),
+        text=f"{text} at {row.relation}" + (f"; ours is {row.ours}." if row.label else "."),
         number="accuracy of the chosen head minus that of the strongest baseline",
         rule=LearnedRule(above=-SMALLEST, below=SMALLEST) if level else LearnedRule(above=bar),
         weaker=None if level else LearnedRule(above=0.0),

@@ -35,8 +35,8 @@ def save_ablation(ablations: Ablations, about: str, folder: Path) -> list[str]:
     with _styled():
         figure = Figure(figsize=(page_width, page_height))
         figure.text(0.02, 1 - 0.1 / page_height, f"{about}: what heads cost", fontsize=10.5, va="top")
-        said = "Blue: the model does worse without the head; orange: better. Dotted: corrected p below 0.05."
-        figure.text(0.02, 1 - 0.32 / page_height, said, fontsize=7, color=MUTED, va="top")
+        text = "Blue: the model does worse without the head; orange: better. Dotted: corrected p below 0.05."
+        figure.text(0.02, 1 - 0.32 / page_height, text, fontsize=7, color=MUTED, va="top")
         for number, one in enumerate(shown):
             left = 0.5 + (number % columns) * (width + 0.75)
             bottom = page_height - 0.9 - height - (number // columns) * (height + 0.8)

@@ -52,15 +52,15 @@ class BehaviourCosts:
         costly, helping = one.significant
         few = f" ⚠ Only {count(one.clusters)} clusters." if one.clusters < FEW_CLUSTERS else ""
         than = "more than the median head" if one.distance else "something"
-        said = f"With all heads: {one.scale.value(one.rows['intact'].iloc[0])} {one.unit}, n = {count(one.n)}."
-        said += f" Of {len(one.heads)} heads {costly} significantly cost {than}"
+        text = f"With all heads: {one.scale.value(one.rows['intact'].iloc[0])} {one.unit}, n = {count(one.n)}."
+        text += f" Of {len(one.heads)} heads {costly} significantly cost {than}"
         better = (
             f"without {helping} the model is significantly better"
             if helping
             else "there is none without which the model is significantly better"
         )
-        said += f", and {better}." if not one.distance else "."
-        return said + few
+        text += f", and {better}." if not one.distance else "."
+        return text + few
 
     @property
     def heads(self) -> TextTable:

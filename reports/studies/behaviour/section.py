@@ -133,12 +133,12 @@ class Examined:
         if not whole.n:
             return f"Nothing was decided; pairs left out: {count(whole.left_out)}."
         verdict = f"the interval {VERBS[whole.verdict]}" if whole.verdict else "too few clusters for a verdict"
-        said = f"The correct sentence is preferred in {whole.text} pairs: {verdict}."
+        text = f"The correct sentence is preferred in {whole.text} pairs: {verdict}."
         attractors = next((one.rows for one in self.groupings if one.level == "attractors"), ())
         known = [row for row in attractors if row.n and not row.has_few_clusters]
         if len(known) > 1:
-            said += f" Without attractors {known[0].text}, with {known[-1].name}: {known[-1].text}."
-        return said + (f" Pairs left out: {count(whole.left_out)}." if whole.left_out else "")
+            text += f" Without attractors {known[0].text}, with {known[-1].name}: {known[-1].text}."
+        return text + (f" Pairs left out: {count(whole.left_out)}." if whole.left_out else "")
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,9 @@ def save_circuits(circuits: CircuitParts, about: str, folder: Path) -> list[str]
     with _styled():
         figure = Figure(figsize=(width, height))
         figure.text(0.01, 1 - 0.1 / height, f"{about}: circuits from the weights alone", fontsize=10.5, va="top")
-        said = "Upper rows: attention to each offset by position embeddings alone, a line a head; of the head with the "
+        text = "Upper rows: attention to each offset by position embeddings alone, a line a head; of the head with the "
         figure.text(
-            0.01, 1 - 0.33 / height, said + "highest peak, text too (orange).", fontsize=7.5, color=MUTED, va="top"
+            0.01, 1 - 0.33 / height, text + "highest peak, text too (orange).", fontsize=7.5, color=MUTED, va="top"
         )
         for layer in range(layers):
             axes = _panel(figure, layer // ACROSS, layer % ACROSS, height)

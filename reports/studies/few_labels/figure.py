@@ -38,16 +38,16 @@ def _chart(title: str, rows: pd.DataFrame) -> Chart:
         .axis(values=sorted(rows["arcs"].unique().tolist()))
     )
     y = alt.Y("value:Q", title="accuracy, %").scale(domain=[0, 100])
-    said = "Accuracy on held-out text by number of labelled arcs; few_labels.parquet has the numbers."
-    return Chart(title, said, curves([*_points(rows)], _styles(rows), x, y).properties(height=180))
+    text = "Accuracy on held-out text by number of labelled arcs; few_labels.parquet has the numbers."
+    return Chart(title, text, curves([*_points(rows)], _styles(rows), x, y).properties(height=180))
 
 
 def _points(rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for row in rows.to_dict("records"):
         between = interval(row["low"], row["high"])
-        said = f"{row['method']}, {count(row['arcs'])} arcs: {percent(row['accuracy'])} % {between}"
+        text = f"{row['method']}, {count(row['arcs'])} arcs: {percent(row['accuracy'])} % {between}"
         ends = {"value": 100 * row["accuracy"], "low": 100 * row["low"], "high": 100 * row["high"]}
-        yield {"arcs": row["arcs"], "series": row["method"], "text": said} | ends
+        yield {"arcs": row["arcs"], "series": row["method"], "text": text} | ends
 
 
 def save_few_labels(results: FewLabelResults, about: str, folder: Path) -> list[str]:

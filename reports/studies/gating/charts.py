@@ -40,8 +40,8 @@ def _chart(curve: Curve) -> Chart:
     y = alt.Y("value:Q", title=None).scale(domain=list(_ends(curve)), nice=False)
     orders = {_named(order): SeriesStyle(colour, order == AT_RANDOM) for order, colour in ORDER_COLOURS.items()}
     drawn = curves([row for order in ORDER_COLOURS for row in _rows(curve, order)], orders, x, y)
-    said = "The behaviour while heads are ablated; pruning.csv has the numbers."
-    return Chart(f"{curve.title} ({curve.scale.unit})", said, drawn.properties(height=180))
+    text = "The behaviour while heads are ablated; pruning.csv has the numbers."
+    return Chart(f"{curve.title} ({curve.scale.unit})", text, drawn.properties(height=180))
 
 
 def _named(order: str) -> str:
@@ -52,8 +52,8 @@ def _rows(curve: Curve, order: str) -> Iterator[dict[str, Any]]:
     """Yield the points of an order; random orders have a range."""
     bounds = ["low", "high"] if order == AT_RANDOM else []
     for row in curve.line(order).to_dict("records"):
-        said = f"{ORDER_NAMES[order]}, {row['left']:.0f} % of heads left: {row['written']}"
-        yield {name: row[name] for name in ("left", "value", *bounds)} | {"series": _named(order), "text": said}
+        text = f"{ORDER_NAMES[order]}, {row['left']:.0f} % of heads left: {row['written']}"
+        yield {name: row[name] for name in ("left", "value", *bounds)} | {"series": _named(order), "text": text}
 
 
 def save_gating(gating: Gating, about: str, folder: Path) -> list[str]:

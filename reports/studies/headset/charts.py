@@ -78,8 +78,8 @@ def plane_chart(places: pd.DataFrame) -> Chart:
     marks = dots.mark_circle(opacity=0.9, stroke="var(--ink)", cursor="pointer")
     height = min(max(round(PLANE * tall / wide) + 60, 240), 560)
     drawn = layered(marks, *_roles(rows, at, PLANE / wide)).add_params(unit, chosen).properties(height=height)
-    said = "Near heads have similar maps; distances are in the table distances.parquet."
-    return Chart("Heads on a plane, by the distance of their maps", said, drawn)
+    text = "Near heads have similar maps; distances are in the table distances.parquet."
+    return Chart("Heads on a plane, by the distance of their maps", text, drawn)
 
 
 def _told(row: Mapping[Hashable, Any]) -> dict[str, Any]:
@@ -159,6 +159,6 @@ def overlap_chart(subspaces: pd.DataFrame, what: str) -> Chart:
         alt.Color("weights:N", legend=legend(names, "square")).scale(domain=names, range=colours),
         tooltip=["weights:N", *(alt.Tooltip(f"{column}:Q", format=".2f") for column in ("from", "to", "share"))],
     )
-    said = f"Shares of {count(counted.pairs)} pairs of heads by {COMPARED[what]}."
+    text = f"Shares of {count(counted.pairs)} pairs of heads by {COMPARED[what]}."
     title = COMPARED[what].partition(":")[0]
-    return Chart(title, said, drawn.mark_bar(binSpacing=0, opacity=0.5).properties(height=160))
+    return Chart(title, text, drawn.mark_bar(binSpacing=0, opacity=0.5).properties(height=160))

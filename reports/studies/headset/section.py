@@ -138,8 +138,8 @@ def heads_together(run: RunFolder) -> HeadsTogether | None:
         return HeadsTogether(_gains(found), (), nothing, nothing, nothing, found) if found else None
     places = _with_roles(tables["places"], CardSource(run))
     contrasts = tuple(_contrasts(tables["contrasts"], tables["subspaces"]))
-    said = (*_said(run, contrasts, places), *_gains(found))
-    return HeadsTogether(said, contrasts, places, tables["distances"], tables["subspaces"], found)
+    sentences = (*_said(run, contrasts, places), *_gains(found))
+    return HeadsTogether(sentences, contrasts, places, tables["distances"], tables["subspaces"], found)
 
 
 def _with_roles(places: pd.DataFrame, source: CardSource) -> pd.DataFrame:

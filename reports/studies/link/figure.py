@@ -30,11 +30,11 @@ def save_link(link: Linked, about: str, folder: Path) -> list[str]:
     with _styled():
         figure = Figure(figsize=(width, height))
         figure.text(0.01, 1 - 0.1 / height, f"{about}: attention and causal effect", fontsize=10.5, va="top")
-        said = (
+        text = (
             "A dot a head. Blue: attends and has an effect; orange: attends without an effect; dark: has an effect "
             "without attending."
         )
-        figure.text(0.01, 1 - 0.33 / height, said, fontsize=7.5, color=MUTED, va="top")
+        figure.text(0.01, 1 - 0.33 / height, text, fontsize=7.5, color=MUTED, va="top")
         for number, role in enumerate(link.roles):
             row, column = divmod(number, ACROSS)
             bottom = height - TOP - (row + 1) * HEIGHT - row * BETWEEN

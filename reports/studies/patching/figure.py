@@ -33,8 +33,8 @@ def save_patching(patched: Patched, about: str, folder: Path) -> list[str]:
     with _styled():
         figure = Figure(figsize=(width, height))
         figure.text(0.01, 1 - 0.1 / height, f"{about}: activation patching of the answer", fontsize=10.5, va="top")
-        said = "Percent of the difference between clean and corrupted answer. Blue: restored; orange: reduced."
-        figure.text(0.01, 1 - 0.33 / height, said, fontsize=7.5, color=MUTED, va="top")
+        text = "Percent of the difference between clean and corrupted answer. Blue: restored; orange: reduced."
+        figure.text(0.01, 1 - 0.33 / height, text, fontsize=7.5, color=MUTED, va="top")
         axes = _axes(figure, LEFT, height - TOP - layers * CELL, heads * CELL, layers * CELL)
         _draw(axes, shares, [str(i + 1) for i in range(heads)], [str(i + 1) for i in range(layers)])
         axes.set(xlabel="head", ylabel="layer")

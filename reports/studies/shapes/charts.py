@@ -90,16 +90,16 @@ def _chart(panel: ShapePanel, layers: int) -> Chart:
         behind=[heads.mark_circle(size=28, cursor="pointer")],
     )
     rule = even.mark_rule(color="var(--muted)", strokeDash=[5, 3])
-    said = "A dot a head, by layer, with means over heads; the tables below and shapes.csv have the numbers."
-    return Chart(f"{panel.title} ({panel.unit})", said, layered(lines, rule).properties(height=190))
+    text = "A dot a head, by layer, with means over heads; the tables below and shapes.csv have the numbers."
+    return Chart(f"{panel.title} ({panel.unit})", text, layered(lines, rule).properties(height=190))
 
 
 def _heads(name: str, one: ShapeMeasure, shift: float) -> Iterator[dict[str, Any]]:
     """Yield every head, `shift` beside its layer."""
     for (layer, head), value in np.ndenumerate(one.drawn):
-        said = f"Head {layer + 1}-{head + 1}: {name} {value:.2f} {one.unit}"
+        text = f"Head {layer + 1}-{head + 1}: {name} {value:.2f} {one.unit}"
         place = {"layer": layer + 1 + shift, "value": float(value), "head": f"{layer + 1}-{head + 1}"}
-        yield place | {"series": name, "text": said}
+        yield place | {"series": name, "text": text}
 
 
 def _means(name: str, one: ShapeMeasure, shift: float) -> Iterator[dict[str, Any]]:
