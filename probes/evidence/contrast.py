@@ -31,7 +31,7 @@ class Difference:
 
 
 def paired_difference(n: Numbers, first: Numbers, second: Numbers) -> Difference:
-    """Return the difference where both runs answered the same items: `n`, hits of `first` and of `second` are [document].
+    """Return the difference where both runs answered the same items; `n` and the hits of both are [document].
 
     Interval and p are those of leads (`Documents`), p twice that of the direction that was seen.
     """

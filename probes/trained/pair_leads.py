@@ -101,8 +101,8 @@ def pair_table(
     """Return a row a task, kind of features and head, in the columns of pairs.parquet without those of the run.
 
     The head is selected by the shortest code on the selection split; accuracies and leads are those on the report
-    split. `untrained` are the scores of a model with randomly initialised weights: each head is compared with the one in
-    its place. NaN without them.
+    split. `untrained` are the scores of a model with randomly initialised weights: each head is compared with the one
+    in its place. NaN without them.
     """
     frames = []
     for one in pairs.probing.posed:

@@ -48,8 +48,8 @@ def lead_columns(
 ) -> dict[str, object]:
     """Return the columns that say how far heads lead a baseline on the same examples of the report split.
 
-    `heads` and `baseline_hits` are hits; there is one baseline for all heads, or one for each. The lead is a difference of
-    accuracies, in [-1, 1], with its 95 % interval. p is one-sided, of "the head leads by nothing", and corrected for
+    `heads` and `baseline_hits` are hits; there is one baseline for all heads, or one for each. The lead is a difference
+    of accuracies, in [-1, 1], with its 95 % interval. p is one-sided, of "the head leads by nothing", and corrected for
     the number of heads (Holm 1979); both go by documents (`probes.evidence.leads.Documents`). NaN for fewer than two.
     """
     _, count = np.unique(blocks, return_counts=True)
