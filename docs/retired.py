@@ -73,7 +73,7 @@ KEPT: Final = {
 "Files that hold a retired phrase as the key of a stored table."
 
 
-def found(root: Path = ROOT) -> list[str]:
+def retired_phrases(root: Path = ROOT) -> list[str]:
     """Return every retired phrase that users of the tree in `root` read, as "file:line: phrase (write: ...)"."""
     return [f"{path}:{line}: {phrase} (write: {_instead(phrase)})" for path, line, phrase in _all(root)]
 
@@ -126,6 +126,6 @@ def _named(path: Path, root: Path) -> str:
 
 
 if __name__ == "__main__":
-    lines = found()
+    lines = retired_phrases()
     print("\n".join(lines) or "no retired phrase")
     sys.exit(bool(lines))

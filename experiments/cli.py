@@ -42,7 +42,7 @@ def _version(asked: bool) -> None:
 
 
 @app.callback()
-def say(
+def set_verbosity(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print when every stage begins and ends.")] = False,
     version: Annotated[

@@ -53,10 +53,10 @@ class Targets:
         return cls(np.array(query, np.int64), key_sets(gold), label, candidates)
 
     @classmethod
-    def grouped(cls, found: Iterable[tuple[int, int, str]]) -> Targets:
-        """Return one item a query and label, for which all of its keys are right; `found` are (query, key, label)."""
+    def grouped(cls, pairs: Iterable[tuple[int, int, str]]) -> Targets:
+        """Return one item a query and label, for which all of its keys are right; `pairs` are (query, key, label)."""
         sets: dict[tuple[int, str], list[int]] = {}
-        for query, key, label in found:
+        for query, key, label in pairs:
             sets.setdefault((query, label), []).append(key)
         if not sets:
             return NOTHING
@@ -85,10 +85,10 @@ NOTHING = Targets(_NONE, (_NONE, _NONE), ())
 "No questions about other words: what most texts get from most probes."
 
 
-def both_ways(variants: Sequence[str], found: Sequence[tuple[int, int, str]]) -> dict[str, Targets]:
+def both_ways(variants: Sequence[str], pairs: Sequence[tuple[int, int, str]]) -> dict[str, Targets]:
     """Return two variants of labelled pairs of words: from the first word of each to the second, and in reverse."""
     forth, back = variants
-    return {forth: Targets.grouped(found), back: Targets.grouped((to, start, label) for start, to, label in found)}
+    return {forth: Targets.grouped(pairs), back: Targets.grouped((to, start, label) for start, to, label in pairs)}
 
 
 @dataclass(frozen=True)
@@ -112,16 +112,16 @@ class Items:
         """Return the number of items."""
         return len(self.query)
 
-    def take(self, chosen: IntArray, label: IntArray | None = None, labels: tuple[str, ...] | None = None) -> Items:
-        """Return the items at the indices `chosen`, which may repeat; with other labels if they are given."""
+    def take(self, indices: IntArray, label: IntArray | None = None, labels: tuple[str, ...] | None = None) -> Items:
+        """Return the items at the indices `indices`, which may repeat; with other labels if they are given."""
         return replace(
             self,
-            text=self.text[chosen],
-            query=self.query[chosen],
-            label=self.label[chosen] if label is None else label,
+            text=self.text[indices],
+            query=self.query[indices],
+            label=self.label[indices] if label is None else label,
             labels=labels or self.labels,
-            gold=_take_keys(self.gold, chosen),
-            candidates=self.candidates if isinstance(self.candidates, str) else _take_keys(self.candidates, chosen),
+            gold=_take_keys(self.gold, indices),
+            candidates=self.candidates if isinstance(self.candidates, str) else _take_keys(self.candidates, indices),
         )
 
     def pooled(self, pool: Callable[[str], Sequence[str]]) -> Items:

@@ -44,11 +44,11 @@ class Axis:
         return [step for step in steps if self.low <= step <= self.high]
 
 
-def scaled(channel: Channel, axis: Axis, **look: Any) -> Channel:
-    """Return the channel with the range, the scale and the marks of an axis; `look` has more of Vega-Lite's axis."""
+def scaled(channel: Channel, axis: Axis, **options: Any) -> Channel:
+    """Return the channel with the range, the scale and the marks of an axis; `options` has more of Vega-Lite's axis."""
     ends = [axis.low, axis.high]
     scale = alt.Scale(type="log" if axis.log else "linear", domain=ends, nice=False)
-    found: Channel = channel.scale(scale).axis(alt.Axis(**{"values": axis.marks(), "format": ",.6~g"} | look))
+    found: Channel = channel.scale(scale).axis(alt.Axis(**{"values": axis.marks(), "format": ",.6~g"} | options))
     return found
 
 

@@ -35,7 +35,7 @@ class NumberScale:
         """Write a cost, or another difference of values."""
         return percent(number) if self.factor == 100 else cost(number)
 
-    def told(self, number: float, low: float, high: float) -> str:
+    def with_interval(self, number: float, low: float, high: float) -> str:
         """Write a cost with its interval."""
         return self.cost(number) + self.interval(self.cost, low, high)
 

@@ -94,7 +94,7 @@ def grammar_batches(rows: int, count: int, seed: int) -> list[MaskedBatch]:
     return [masked_batch(block, generator) for block in pieces]
 
 
-def fresh(config: EncoderConfig, seed: int) -> Encoder:
+def initialised(config: EncoderConfig, seed: int) -> Encoder:
     """Return an encoder with a masked-LM head and the weights of a seed."""
     torch.manual_seed(seed)
     return Encoder(config, lm_head=True)
@@ -106,9 +106,9 @@ def time_all(config: EncoderConfig, rows: int, rounds: int, steps: int) -> dict[
     products: list[float] = []
     for number in range(rounds):
         batches = random_batches(config, rows, steps + 1, seed=number)
-        seconds[OURS].append(train_ours(fresh(config, number), batches, seed=number)[1:])
+        seconds[OURS].append(train_ours(initialised(config, number), batches, seed=number)[1:])
         for attention in ATTENTION:
-            seconds[attention].append(train_theirs(fresh(config, number), batches, number, attention)[1][1:])
+            seconds[attention].append(train_theirs(initialised(config, number), batches, number, attention)[1][1:])
         products.append(product_seconds())
     return {
         "seconds": seconds,
@@ -147,7 +147,7 @@ def compare_losses(config: EncoderConfig, seeds: int, steps: int) -> list[dict[s
     for seed in range(seeds):
         batches = grammar_batches(LOSS_ROWS, steps + EVALUATED, seed)
         training, held_out = batches[:steps], batches[steps:]
-        ours, start = fresh(config, seed), fresh(config, seed)
+        ours, start = initialised(config, seed), initialised(config, seed)
         before = evaluation_loss(start, held_out)
         train_ours(ours, training, seed)
         theirs, _ = train_theirs(start, training, seed, ATTENTION[0])

@@ -127,9 +127,9 @@ def train(section: AveragingSection, width: int, each: int, kind: Contestant, se
 
 
 @torch.no_grad()
-def examine(model: TwoSets, kind: Contestant, asked: Examples) -> float:
+def examine(model: TwoSets, kind: Contestant, examples: Examples) -> float:
     """Return the share of the variance of both means that a model explains."""
-    values, marks, means = asked
+    values, marks, means = examples
     with kind.held(model, marks):
         return explained(model(values, marks), means)
 

@@ -114,9 +114,9 @@ def _ratios(found: dict[int, Any], way: str, counts: list[int]) -> Measure:
 def _statements(section: ComputeSection, found: dict[int, Any]) -> list[ClaimStatement]:
     several = str(section.heads)
     worst = max((parts["products"][several] / parts["products"]["1"] for parts in found.values()), key=_off)
-    said = f"{section.heads} heads of {section.model // section.heads} and one head of {section.model}"
+    text = f"{section.heads} heads of {section.model // section.heads} and one head of {section.model}"
     same = ClaimStatement(
-        f"{said} take equally many operations of matrix products",
+        f"{text} take equally many operations of matrix products",
         f"ratio of floating-point operations, {TRAINING}, at the length where it is farthest from 1",
         "times",
         exact(worst),
@@ -127,7 +127,7 @@ def _statements(section: ComputeSection, found: dict[int, Any]) -> list[ClaimSta
     low, high = section.similar
     times = [
         ClaimStatement(
-            f"{said} take similar time, sequences of {length}",
+            f"{text} take similar time, sequences of {length}",
             f"time of {_heads(several)} / time of one head, {TRAINING}",
             "times",
             ratio(parts["seconds"][f"{several} {TRAINING}"], parts["seconds"][f"1 {TRAINING}"]),

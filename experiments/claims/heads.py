@@ -88,9 +88,9 @@ def examine(section: HeadCountSection, training: Path) -> dict[str, float | None
     }
 
 
-def check_equal_size(found: Mapping[int, Seeds]) -> int:
+def check_equal_size(models: Mapping[int, Seeds]) -> int:
     """Return the number of parameters that all models share; raises ClaimError where they differ."""
-    sizes = {heads: int(one["parameters"]) for heads, seeds in found.items() for one in seeds.values()}
+    sizes = {heads: int(one["parameters"]) for heads, seeds in models.items() for one in seeds.values()}
     if len({*sizes.values()}) > 1:
         raise ClaimError(f"heads: models should be equally large, got parameters by heads {sizes}")
     return next(iter(sizes.values()))

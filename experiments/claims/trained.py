@@ -131,7 +131,7 @@ def specialised(section: ScoredSection, model: Model, folder: Path) -> pd.DataFr
     for scope in dict.fromkeys(probe.scope for probe in asked):
         texts = [corpus.sentences() if scope == "sentence" else corpus.windows(words) for corpus in corpora]
         part = Part(config, model, scope, [probe for probe in asked if probe.scope == scope], texts)
-        shuffles = part.chosen_shuffles(journal) if shuffles is None else shuffles
+        shuffles = part.selected_permutations(journal) if shuffles is None else shuffles
         frames.append(part.score(journal, silent, shuffles).scores)
     scores = add_verdicts(
         pd.concat(frames, ignore_index=True), VerdictRule(config.verdict.alpha, config.verdict.margin)
@@ -144,6 +144,6 @@ def heads_of(rows: pd.DataFrame) -> int:
     return len(rows[["layer", "head"]].drop_duplicates())
 
 
-def by_seed(found: Mapping[int, Mapping[str, float]], name: str) -> dict[int, float]:
+def by_seed(results: Mapping[int, Mapping[str, float]], name: str) -> dict[int, float]:
     """Return one number a seed; None, as JSON has it, is NaN."""
-    return {seed: float("nan") if one[name] is None else float(one[name]) for seed, one in found.items()}
+    return {seed: float("nan") if one[name] is None else float(one[name]) for seed, one in results.items()}

@@ -80,6 +80,6 @@ def bound(value: int, width: int, distributions: int) -> float:
     return min(width / distributions, value) / value * distributions / 2
 
 
-def explained(told: Tensor, means: Tensor) -> float:
+def explained(predicted: Tensor, means: Tensor) -> float:
     """Return the share of the variance of the means that is told, 1 - squared error / variance; below 0 for worse."""
-    return float(1 - (told - means).square().sum() / (means - means.mean(0)).square().sum())
+    return float(1 - (predicted - means).square().sum() / (means - means.mean(0)).square().sum())

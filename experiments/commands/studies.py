@@ -101,7 +101,7 @@ def reproduce(
     Example: headscope reproduce htut-2019
     """
     with loading():
-        from experiments.reproduce.registry import chosen
+        from experiments.reproduce.registry import select_findings
         from experiments.reproduce.reproduce import rejudge
         from experiments.reproduce.reproduce import reproduce as do_reproduce
         from experiments.reproduce.summary import print_summary
@@ -112,7 +112,7 @@ def reproduce(
         if again:
             page = rejudge(out, progress)
         else:
-            asked, how = chosen(ids or ()), {"fresh": fresh, "controls": controls}
+            asked, how = select_findings(ids or ()), {"fresh": fresh, "controls": controls}
             page = do_reproduce(asked, subjects, out, changes or (), seed=seed, **how, progress=progress)
     print_summary(out)
     typer.echo(f"page: {page}")

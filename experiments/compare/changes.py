@@ -63,20 +63,22 @@ def _change(row: Mapping[object, object]) -> str:
     return GAINED if row["other_graded"] else NONE
 
 
-def head_changes(one: Side, other: Side, of: Mapping[str, str], distance: Mapping[str, float]) -> pd.DataFrame:
+def head_changes(first: Side, second: Side, of: Mapping[str, str], distance: Mapping[str, float]) -> pd.DataFrame:
     """Return one row a head of the one, with its counterpart, and a head of the other that is nobody's counterpart."""
-    largest = _largest(one, other, of)
+    largest = _largest(first, second, of)
     rows = []
-    for head in one.heads["name"]:
+    for head in first.heads["name"]:
         partner = of.get(head, "")
         what, before, after = largest.get(head, ("", math.nan, math.nan))
         about = {"head": head, "partner": partner, "distance": distance.get(head, math.nan)}
         rows.append(
-            about | _roles(one, other, head, partner) | {"largest": what, "largest_from": before, "largest_to": after}
+            about
+            | _roles(first, second, head, partner)
+            | {"largest": what, "largest_from": before, "largest_to": after}
         )
-    for head in other.heads["name"]:
+    for head in second.heads["name"]:
         if head not in of.values():
-            about = {"head": "", "partner": head, "distance": math.nan} | _roles(one, other, "", head)
+            about = {"head": "", "partner": head, "distance": math.nan} | _roles(first, second, "", head)
             rows.append(about | {"largest": "", "largest_from": math.nan, "largest_to": math.nan})
     return pd.DataFrame(rows).assign(one="", other="")[[*HEADS.names]]
 

@@ -28,7 +28,7 @@ class Partners:
     of: Mapping[str, str]
     distance: Mapping[str, float]
     "In nats; empty where heads are held to be those of the same name."
-    said: str
+    text: str
 
 
 def open_sides(names: Sequence[str], progress: Progress = silent) -> list[Side]:
@@ -76,30 +76,30 @@ def shortened(names: Sequence[str]) -> list[str]:
     return [f"{name} ({place})" if short.count(name) > 1 else name for place, name in enumerate(short, 1)]
 
 
-def refuse_unlike(one: Side, other: Side) -> None:
+def refuse_unlike(first: Side, second: Side) -> None:
     """Raise CompareError where two sides cannot be compared with each other."""
-    if one.checkpoint != other.checkpoint:
-        whole, part = (other, one) if one.checkpoint else (one, other)
+    if first.checkpoint != second.checkpoint:
+        whole, part = (second, first) if first.checkpoint else (first, second)
         raise CompareError(
             f"{whole.name} has scores and {part.name} biographies, with other baselines and without tests; name a "
             f"checkpoint of both, such as {whole.run.folder}@seed-1"
         )
-    corpora = [side.run.record.corpus("report") for side in (one, other)]
+    corpora = [side.run.record.corpus("report") for side in (first, second)]
     names, prints = [corpus.name for corpus in corpora], [corpus.fingerprint for corpus in corpora]
     for what, texts in (("name", names), ("fingerprint", prints)):
         if texts[0] != texts[1]:
             raise CompareError(
-                f"{one.name} and {other.name} are evaluated on different texts: report corpus with {what} {texts[0]} "
-                f"and {texts[1]}; run both with the same [corpus.report]"
+                f"{first.name} and {second.name} are evaluated on different texts: report corpus with {what} "
+                f"{texts[0]} and {texts[1]}; run both with the same [corpus.report]"
             )
     for key in READ_ALIKE:
-        read = [side.config.get("scoring", {}).get(key) for side in (one, other)]
+        read = [side.config.get("scoring", {}).get(key) for side in (first, second)]
         if None not in read and read[0] != read[1]:
             raise CompareError(
-                f"{one.name} and {other.name} read heads differently: scoring.{key} is {read[0]!r} and {read[1]!r}"
+                f"{first.name} and {second.name} read heads differently: scoring.{key} is {read[0]!r} and {read[1]!r}"
             )
-    if not one.best.keys() & other.best.keys():
-        raise CompareError(f"{one.name} and {other.name} have no label in common; run both with the same probes")
+    if not first.best.keys() & second.best.keys():
+        raise CompareError(f"{first.name} and {second.name} have no label in common; run both with the same probes")
 
 
 def _by_name(one: Side, other: Side) -> Partners:
@@ -109,12 +109,12 @@ def _by_name(one: Side, other: Side) -> Partners:
             f"{one.name} has heads up to {names[0][-1]} and {other.name} up to {names[1][-1]}, so that a name is not "
             "the same head in both: match them by their maps with --match"
         )
-    said = (
+    text = (
         "Heads are paired by name: 3-5 of one run with 3-5 of the other. That is meaningful only where one model was "
         "made from the other, or both from the same one; in training runs from different seeds heads share only the "
         "number, and --match pairs them by their maps instead."
     )
-    return Partners(dict(zip(names[0], names[1], strict=True)), {}, said)
+    return Partners(dict(zip(names[0], names[1], strict=True)), {}, text)
 
 
 def _matched(one: Side, other: Side, progress: Progress) -> Partners:
@@ -122,16 +122,16 @@ def _matched(one: Side, other: Side, progress: Progress) -> Partners:
 
     found = match_heads_of(one.model, other.model, progress=progress)
     table = found.table[found.table["partner"] != ""]
-    said = (
+    text = (
         f"Heads are paired by their maps of {found.sentences} sentences of the embedded grammar, so that the distance "
         f"of paired heads is smallest in sum: {found.distance:.3f} nats on average, beside {found.chance:.3f} of "
         f"random pairs."
     )
     if not math.isnan(found.null):
-        said += f" Where the other model reads other sentences of the same lengths it is {found.null:.3f}."
+        text += f" Where the other model reads other sentences of the same lengths it is {found.null:.3f}."
     names, partners = table["name"].tolist(), table["partner"].tolist()
     return Partners(
-        dict(zip(names, partners, strict=True)), dict(zip(names, table["distance"].tolist(), strict=True)), said
+        dict(zip(names, partners, strict=True)), dict(zip(names, table["distance"].tolist(), strict=True)), text
     )
 
 
@@ -140,28 +140,28 @@ def _pair(sides: tuple[Side, Side], titles: tuple[str, str], partners: Partners,
     told = role_changes(rows).assign(**named)[[*COMPARED.names]]
     shapes = tuple((int(side.heads["layer"].max()) + 1, int(side.heads["head"].max()) + 1) for side in sides)
     heads = head_changes(*sides, partners.of, partners.distance).assign(**named)
-    return RunPair(*titles, told, heads, (shapes[0], shapes[1]), partners.said, notes(sides, titles))
+    return RunPair(*titles, told, heads, (shapes[0], shapes[1]), partners.text, notes(sides, titles))
 
 
 def notes(sides: tuple[Side, Side], titles: tuple[str, str]) -> tuple[str, ...]:
     """Say in what two sides differ beside their models, and what of them is not compared."""
     one, other = sides
-    said = [f"{title}: {note}" for title, side in zip(titles, sides, strict=True) for note in side.notes]
+    sentences = [f"{title}: {note}" for title, side in zip(titles, sides, strict=True) for note in side.notes]
     for title, side, beside in zip(titles, sides, sides[::-1], strict=True):
         if only := [question for question in side.best if question not in beside.best]:
             first = ", ".join(f"{label} ({variant})" for _, label, variant in only[:5])
             more = f" and {len(only) - 5} more" if len(only) > 5 else ""
-            said.append(f"Only {title} has a selected head for {first}{more}: not compared.")
+            sentences.append(f"Only {title} has a selected head for {first}{more}: not compared.")
     texts = [side.run.record.corpus("select").fingerprint for side in (one, other)]
     if texts[0] != texts[1]:
-        said.append("The runs selected their heads on different texts.")
+        sentences.append("The runs selected their heads on different texts.")
     if one.rule != other.rule:
-        said.append("The runs grade heads by different rules ([verdict] of their configs).")
+        sentences.append("The runs grade heads by different rules ([verdict] of their configs).")
     if one.config.get("controls") != other.config.get("controls") and not one.checkpoint:
-        said.append("The runs have different controls, which a head with a grade must beat.")
+        sentences.append("The runs have different controls, which a head with a grade must beat.")
     unequal = sum(
         one.best[question]["n"] != other.best[question]["n"] for question in one.best if question in other.best
     )
     if unequal:
-        said.append(f"In {unequal} label–variant pairs the runs scored different numbers of words.")
-    return tuple(said)
+        sentences.append(f"In {unequal} label–variant pairs the runs scored different numbers of words.")
+    return tuple(sentences)

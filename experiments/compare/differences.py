@@ -43,7 +43,7 @@ def differences(
     every["p_adjusted"] = adjusted[:, 0]
     again = every["partner"].eq(every["other_head"]) & np.isnan(adjusted[:, 1])  # the same difference, tested once
     every["partner_p_adjusted"] = np.where(again, adjusted[:, 0], adjusted[:, 1])
-    every["sure"] = every["p_adjusted"] < alpha
+    every["significant"] = every["p_adjusted"] < alpha
     ends = [0, *np.cumsum([*map(len, asked)]).tolist()]
     return [every.iloc[start:end].reset_index(drop=True) for start, end in pairwise(ends)]
 

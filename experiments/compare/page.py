@@ -49,11 +49,11 @@ def print_pairs(pairs: Sequence[RunPair]) -> None:
 
     console = Console(highlight=False)
     for pair in pairs:
-        console.print(Text(f"{pair.one} → {pair.other}", style="bold"))
+        console.print(Text(f"{pair.first} → {pair.second}", style="bold"))
         for sentence in (*pair.sentences, *pair.notes):
             console.print(Text(sentence))
         table = Table(box=None, pad_edge=False)
-        for column in ("role", "change", f"in {pair.one}, %", f"in {pair.other}, %", "difference"):
+        for column in ("role", "change", f"in {pair.first}, %", f"in {pair.second}, %", "difference"):
             table.add_column(Text(column), overflow="fold")
         for row in pair.roles[pair.roles["change"] != SAME].to_dict("records"):
             told = [
@@ -72,7 +72,7 @@ def as_record(page: Path, pairs: Sequence[RunPair]) -> str:
     """Return page and pairs as JSON; a number that was not measured is null."""
     told = [
         {
-            **{"one": pair.one, "other": pair.other, "roles": pair.counts, "heads": pair.head_counts},
+            **{"one": pair.first, "other": pair.second, "roles": pair.counts, "heads": pair.head_counts},
             **{"sentences": pair.sentences, "matched": pair.matched, "notes": pair.notes},
             "rows": json.loads(pair.rows.drop(columns=["one", "other"]).to_json(orient="records")),
         }

@@ -46,7 +46,7 @@ class Side:
     run: Run
     rows: pd.DataFrame
     "One row a question and head: QUESTION, layer, head, name, NUMBERS."
-    chosen: pd.DataFrame
+    selected: pd.DataFrame
     "One row a question, by QUESTION: name of its head, and NUMBERS."
     model: str
     "What its maps can be read from."
@@ -73,7 +73,7 @@ class Side:
     @cached_property
     def best(self) -> Mapping[Question, Row]:
         """Question -> what is said of the chosen head."""
-        return {_question(row): row for row in self.chosen.reset_index().to_dict("records")}
+        return {_question(row): row for row in self.selected.reset_index().to_dict("records")}
 
     @cached_property
     def every(self) -> Mapping[tuple[Question, str], Row]:
@@ -126,7 +126,7 @@ def open_side(name: str) -> Side:
         if len(dict(at)) < len(at):
             raise CompareError(f"{name}: expected one seed and one step at most, as in {folder}@seed-2@step-500")
         side = _of_checkpoint(name, run, dict(at))
-    if side.chosen.empty:
+    if side.selected.empty:
         raise CompareError(f"{name}: no label has a selected head, so there is nothing to compare")
     return side
 
@@ -188,5 +188,5 @@ def _enough(margin: pd.Series, low: pd.Series, needed: float) -> pd.Series:
 
 def _untold(pairs: int) -> tuple[str, ...]:
     """Say how many label–variant pairs a checkpoint has no chosen head of, if any."""
-    said = f"Label–direction pairs without a baseline, or with too few texts, for which no head is reported: {pairs}."
-    return (said,) if pairs else ()
+    text = f"Label–direction pairs without a baseline, or with too few texts, for which no head is reported: {pairs}."
+    return (text,) if pairs else ()

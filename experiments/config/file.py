@@ -62,10 +62,10 @@ def named(path: Path) -> Iterator[None]:
 Kind = TypeVar("Kind", bound=Section)
 
 
-def validated(kind: type[Kind], found: dict[str, Any], path: Path) -> Kind:
+def validated(kind: type[Kind], values: dict[str, Any], path: Path) -> Kind:
     """Return the values of a config file, checked; raises ConfigError with the file and the first wrong key."""
     try:
-        return kind.model_validate(found)
+        return kind.model_validate(values)
     except ValidationError as error:
         raise ConfigError(f"{path}: {_one_line(error, kind)}") from None
 
@@ -86,29 +86,29 @@ def _apply(found: dict[str, Any], change: str) -> None:
     found[last] = parsed
 
 
-def resolve_paths(found: dict[str, Any], folder: Path) -> None:
+def resolve_paths(values: dict[str, Any], folder: Path) -> None:
     """Make the paths of corpora and trainings absolute, relative to the config; of models, else to where we are."""
-    corpus = found.get("corpus")
+    corpus = values.get("corpus")
     for part in corpus.values() if isinstance(corpus, dict) else ():
         if isinstance(part, dict) and isinstance(part.get("path"), str):
             part["path"] = _absolute(part["path"], folder)
-    train = found.get("train")
+    train = values.get("train")
     if isinstance(train, dict):
         for table, key in (("data", "path"), ("held_out", "path"), ("tokenizer", "folder")):
             _resolve_texts(train.get(table), key, folder)
         for table in ("data", "held_out"):
             _resolve_texts(train.get(table), "dataset", folder)
         _resolve_model(train.get("start"), folder)
-    _resolve_model(found.get("model"), folder)
+    _resolve_model(values.get("model"), folder)
 
 
-def resolve_tables(found: dict[str, Any], folder: Path, kind: type[Section]) -> None:
+def resolve_tables(values: dict[str, Any], folder: Path, kind: type[Section]) -> None:
     """Make the paths absolute that tables of `kind` name: those that are of no other kind, and those that are `Placed`.
 
     The former are relative to the config; the latter too where they lie there, else to the current folder.
     """
     for table, field in kind.model_fields.items():
-        part, section = found.get(table), field.annotation
+        part, section = values.get(table), field.annotation
         if isinstance(part, dict) and isinstance(section, type) and issubclass(section, Section):
             for key in part.keys() & section.model_fields.keys():
                 _resolve_key(part, key, section.model_fields[key], folder)

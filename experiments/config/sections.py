@@ -127,8 +127,8 @@ class CorpusSection(Section):
 
     @model_validator(mode="after")
     def _two_splits(self) -> Self:
-        said = [part and part.model_dump(exclude={"first", "documents"}) for part in (self.select, self.report)]
-        if said[0] == said[1]:
+        sentences = [part and part.model_dump(exclude={"first", "documents"}) for part in (self.select, self.report)]
+        if sentences[0] == sentences[1]:
             raise ValueError(
                 "'select' and 'report' are the same corpus, so heads would be evaluated on the texts that selected "
                 "them; leave out 'report', and its documents are divided between both by a hash of their ids"

@@ -18,7 +18,7 @@ READING = "negation-and-roles"
 
 MODEL = "bert-base-uncased and bert-large-uncased"
 
-SURELY, HARDLY = 0.9, 0.1
+MOSTLY, HARDLY = 0.9, 0.1
 "Shares from which on nearly all, and nearly none, of the true words are preferred; the paper has all and none."
 
 
@@ -55,7 +55,7 @@ FINDINGS = (
                 name=AFFIRMED,
                 text="Without not, the true word is nearly always preferred.",
                 number="share of pairs whose true sentence is preferred, affirmed",
-                rule=LearnedRule(above=SURELY),
+                rule=LearnedRule(above=MOSTLY),
                 weaker=LearnedRule(above=0.5),
                 unit="%",
                 published=Published(1.0, text="large 100", provenance="memory"),

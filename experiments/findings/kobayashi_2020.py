@@ -79,7 +79,7 @@ def _plane(evidence: Evidence) -> Figure:
     heads, series = _of_heads(evidence), {}
     for name in SPECIAL:
         pairs = _lengths(heads[heads.label == name])
-        points: list[Point] = list(zip(pairs.one.tolist(), pairs.other.tolist(), strict=True))
+        points: list[Point] = list(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True))
         series[name] = points
     return Figure("dots", "Every head at special tokens", "weight", "length of the transformed value", series=series)
 

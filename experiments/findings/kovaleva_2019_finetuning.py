@@ -10,7 +10,7 @@ from experiments.statements.figure import Figure
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
 from experiments.statements.rule import Rule
 
-TUNED, FRESH = "fine-tuned", "fine-tuned-fresh"
+TUNED, RANDOM_START = "fine-tuned", "fine-tuned-fresh"
 
 MODEL = "BERT base, uncased, fine-tuned on tasks of GLUE"
 
@@ -58,7 +58,7 @@ def _right(evidence: Evidence, reading: str) -> pd.Series | None:
 
 def _worth(evidence: Evidence) -> Numbers:
     """Return by how much more often the model is right that began with learned weights, question by question."""
-    tuned, fresh = (_right(evidence, reading) for reading in (TUNED, FRESH))
+    tuned, fresh = (_right(evidence, reading) for reading in (TUNED, RANDOM_START))
     if tuned is None or fresh is None:
         return {"pre-trained": Missing("the runs asked for no answers")}
     answers = evidence[TUNED].studies["answers"].answer
@@ -120,7 +120,7 @@ FINDINGS = (
                 ),
             )
         ],
-        readings=(TUNED, FRESH),
+        readings=(TUNED, RANDOM_START),
         measure=_worth,
     ),
 )

@@ -19,7 +19,7 @@ PAPER = Paper(
 HARM: dict[str, str] = {"part of speech": "tags", "masked word": "masked words"}
 "Measure of the table `ablated_dimensions` -> the statement about it."
 
-NONE_FOUND = Missing("no dimension is an outlier in half of the layers", absent=True)
+NO_OUTLIER = Missing("no dimension is an outlier in half of the layers", absent=True)
 
 TOLERATED = 0.05
 "Loss of accuracy beyond random dimensions that counts as harm; the limit is ours."
@@ -37,7 +37,7 @@ def _harm(evidence: Evidence) -> Numbers:
 def _few(evidence: Evidence) -> Numbers:
     found = _rows(evidence, "outlier_dimensions", "dimension")
     if not len(found):
-        return {"few": Measured(exact(0.0)) if "states" in evidence["states"].studies else NONE_FOUND}
+        return {"few": Measured(exact(0.0)) if "states" in evidence["states"].studies else NO_OUTLIER}
     size = int(found["size"].iloc[0])
     told = ", ".join(map(str, found["dimension"]))
     same = int((found["state_layers"] > 0).sum())
@@ -50,7 +50,7 @@ def _lost(evidence: Evidence, measure: str) -> Measured | Missing:
     found = rows(_rows(evidence, "ablated_dimensions", "measure", "kind"), measure=measure)
     if not len(found):
         no_head = measure == "masked word" and len(_rows(evidence, "ablated_dimensions", "measure"))
-        return Missing("the model has no masked-LM head") if no_head else NONE_FOUND
+        return Missing("the model has no masked-LM head") if no_head else NO_OUTLIER
     by_kind = {row["kind"]: row for _, row in found.iterrows()}
     beyond = estimate_of(by_kind["outliers beyond random"], "value", "low", "high")
     without = estimate_of(by_kind["outliers"], "value", "low", "high")

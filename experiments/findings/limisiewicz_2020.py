@@ -97,7 +97,7 @@ def _ensembles(evidence: Evidence) -> Numbers:
 
 def _ensemble(run: Run, label: str) -> Measured | Missing:
     """Return how far the ensemble of a relation is above what it is held against; its baseline is the best head."""
-    found = rows(run.studies.get("ensembles"), probe="dependency", label=label, chosen=True)
+    found = rows(run.studies.get("ensembles"), probe="dependency", label=label, selected=True)
     if not len(found):
         return Missing(f"too few {label} to seek an ensemble")
     row = found.iloc[0]

@@ -82,7 +82,7 @@ def _transfer(evidence: Evidence) -> Numbers:
 
 def _transfer_drawn(evidence: Evidence) -> Figure:
     pairs = _costs(evidence)
-    points = list(zip(pairs.one.tolist(), pairs.other.tolist(), strict=True))
+    points = list(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True))
     title = "What the embedding loses without each head, on two corpora"
     return Figure("dots", title, "cosine lost on EWT", "cosine lost on GUM", {"heads": points})
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
 from experiments.statements.learned import LearnedRule
-from experiments.statements.numbers import by_depth, chosen_among, estimate_of, minus, rows
+from experiments.statements.numbers import by_depth, estimate_of, minus, rows, selected_head
 
 PAPER = Paper(
     "raganato-2018",
@@ -24,7 +24,7 @@ def _trees(evidence: Evidence) -> Numbers:
 def _lower(scores: pd.DataFrame) -> Measured | Missing:
     """Return how far the best head of the lower half of the layers is above that of the upper half."""
     asked = rows(scores, probe="dependency", label="all", variant=WAY)
-    lower, upper = (chosen_among(by_depth(asked, *half)) for half in ((0, 0.5), (0.5, 1)))
+    lower, upper = (selected_head(by_depth(asked, *half)) for half in ((0, 0.5), (0.5, 1)))
     if isinstance(lower, Missing) or isinstance(upper, Missing):
         return Missing("the model has one layer, or its heads were not asked on both splits")
     below, above = (estimate_of(row, "accuracy", "ci_low", "ci_high") for row in (lower, upper))

@@ -66,7 +66,7 @@ def of_claim(
     claim: str,
     where: str,
     reading: str,
-    told: Sequence[PaperSentence],
+    sentences: Sequence[PaperSentence],
     metric: str,
     differs: str,
     fact: str = "",
@@ -74,7 +74,7 @@ def of_claim(
     """Return a finding whose statements stand in the record of one claim."""
 
     def measure(evidence: Evidence) -> Numbers:
-        return numbers_of(told, evidence[reading])
+        return numbers_of(sentences, evidence[reading])
 
     return Finding(
         id=f"vaswani-{name}",
@@ -85,10 +85,10 @@ def of_claim(
         metric=metric,
         stands_in="Encoders trained here on the embedded grammar, layers and tensors, as the claim says.",
         differs=differs,
-        statements=[one.statement(reading.removeprefix("claim-")) for one in told],
+        statements=[one.statement(reading.removeprefix("claim-")) for one in sentences],
         readings=(reading,),
         measure=measure,
-        figure=_heads_drawn if told is SEVERAL else None,
+        figure=_heads_drawn if sentences is SEVERAL else None,
         fact=fact,
     )
 

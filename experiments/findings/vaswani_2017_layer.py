@@ -77,7 +77,7 @@ class PaperMeasure(PaperSentence):
 
     at: float = 0.0
 
-    def found_in(self, claim: ClaimRecord) -> Measured | Missing:
+    def measured_in(self, claim: ClaimRecord) -> Measured | Missing:
         """Return the mean of the measure that `opening` names, at `at`."""
         for measure in claim.measures:
             for cell in measure.cells:

@@ -10,12 +10,12 @@ from experiments.statements.learned import LearnedRule
 from experiments.statements.numbers import (
     bars,
     best_head,
-    chosen_among,
     estimate_of,
     heads_above,
     margin,
     minus,
     rows,
+    selected_head,
     shape,
 )
 from experiments.statements.rule import Rule
@@ -87,7 +87,7 @@ def _rarest(evidence: Evidence) -> Numbers:
 def _first_layer(scores: pd.DataFrame) -> Measured | Missing:
     """Return how far the best head of the first layer is above the best other; both are chosen on `select`."""
     asked = rows(scores, probe="rare", label="two rarest")
-    first, other = (chosen_among(asked[part]) for part in (asked.layer == 0, asked.layer > 0))
+    first, other = (selected_head(asked[part]) for part in (asked.layer == 0, asked.layer > 0))
     if isinstance(first, Missing) or isinstance(other, Missing):
         return Missing("there is no second layer to compare with")
     ends = (estimate_of(row, "accuracy", "ci_low", "ci_high") for row in (first, other))

@@ -36,7 +36,7 @@ def print_card(card: HeadCard) -> None:
     for part in card.parts:
         console.print()
         console.print(Text(part.title, style="bold cyan"))
-        for sentence in part.said:
+        for sentence in part.sentences:
             console.print(Text(sentence))
         if part.rows:
             console.print(rich_rows(part.columns, part.rows, console.width))

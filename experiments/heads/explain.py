@@ -40,7 +40,7 @@ def explain_head(text: str, model_name: str, name: str, path: Path, *, word: str
         head=head,
         pieces=[_label(model, piece) for piece in pieces.ids.tolist()],
         words=["" if owner <= CLS else words[owner] for owner in pieces.word.tolist()],
-        chosen=_most_told(found, pieces) if place is None else pieces.word.tolist().index(place),
+        selected=_most_told(found, pieces) if place is None else pieces.word.tolist().index(place),
         embeddings={part: values.numpy() for part, values in found.embeddings.items()},
         steps={step: getattr(found, step).numpy() for step in AXES},
         scaling=found.scaling,

@@ -33,7 +33,7 @@ class HeadMatch:
 
     table: pd.DataFrame
     "In COLUMNS."
-    asked: int
+    drawn: int
     "Sentences that were drawn."
     sentences: int
     "Of these, that both models can read whole."
@@ -49,8 +49,8 @@ class HeadMatch:
 
 
 def match_heads_of(
-    one: str,
-    other: str,
+    left: str,
+    right: str,
     *,
     corpus: str = "grammar",
     sentences: int = 100,
@@ -62,16 +62,16 @@ def match_heads_of(
     They read the same `sentences` of `corpus`. Roles are compared where both are runs. Raises MatchError for models of
     different depth `within_layers`, and where there is no sentence that both can read.
     """
-    (first, roles), (second, other_roles) = map(_opened, each("models opened", (one, other), progress))
+    (first, roles), (second, other_roles) = map(_opened, each("models opened", (left, right), progress))
     if within_layers and first.layers != second.layers:
-        raise MatchError(f"{one} has {first.layers} layers and {other} {second.layers}: match over all layers instead")
+        raise MatchError(f"{left} has {first.layers} layers and {right} {second.layers}: match over all layers instead")
     words = [text.words for text in sample_texts(open_corpus(corpus).sentences(), sentences)]
     both = set(readable(first, words)) & set(readable(second, words))
     chosen = [words[place] for place in sorted(both)]
     read = counter(progress, "layers read", first.layers + second.layers)
     mine, theirs = see_maps(first, chosen, read), see_maps(second, chosen, read)
     if mine is None or theirs is None:
-        raise MatchError(f"there is no sentence of {corpus} that both {one} and {other} can read")
+        raise MatchError(f"there is no sentence of {corpus} that both {left} and {right} can read")
     compared = counter(progress, "rows of maps compared", compared_rows(mine))
     found = match_models(mine, theirs, within_layers=within_layers, step=compared)
     table = _table(found.match, first, second, roles or {}, other_roles or {})
@@ -120,7 +120,7 @@ def _same_roles(
     return same_roles(match.partner, mine, theirs)
 
 
-def print_match(found: HeadMatch, one: str, other: str) -> None:
+def print_match(match: HeadMatch, first: str, second: str) -> None:
     """Print the matched heads, and how near they are beside what chance gives."""
     from rich.console import Console
     from rich.table import Table
@@ -128,25 +128,25 @@ def print_match(found: HeadMatch, one: str, other: str) -> None:
 
     console = Console(highlight=False)
     table = Table(box=None, pad_edge=False)
-    for column in (one, other, "distance, nats", "role", "its role"):
+    for column in (first, second, "distance, nats", "role", "its role"):
         table.add_column(Text(column))
-    for row in found.table.to_dict("records"):
+    for row in match.table.to_dict("records"):
         cells = (row["name"], row["partner"] or "–", f"{row['distance']:.3f}", row["role"], row["partner_role"])
         table.add_row(*(Text(str(cell)) for cell in cells))
     console.print(table)
-    said = [
-        f"{int(found.table.partner.ne('').sum())} heads were matched on {found.sentences} of {found.asked} sentences, "
+    sentences = [
+        f"{int(match.table.partner.ne('').sum())} heads were matched on {match.sentences} of {match.drawn} sentences, "
         f"those that both models can read whole.",
-        f"Matched heads are {found.distance:.3f} nats apart on average, random pairs {found.chance:.3f}. Where {other} "
-        f"reads other sentences of the same lengths, so that heads can be alike only in what they do with positions, "
-        f"matched heads are {_number(found.null)} apart.",
+        f"Matched heads are {match.distance:.3f} nats apart on average, random pairs {match.chance:.3f}. Where "
+        f"{second} reads other sentences of the same lengths, so that heads can be alike only in what they do with "
+        f"positions, matched heads are {_number(match.null)} apart.",
     ]
-    if found.same_role == found.same_role:
-        said.append(
-            f"{100 * found.same_role:.0f} % of the heads with a main role have a partner with the same one "
-            f"({100 * found.same_role_chance:.0f} % by chance)."
+    if match.same_role == match.same_role:
+        sentences.append(
+            f"{100 * match.same_role:.0f} % of the heads with a main role have a partner with the same one "
+            f"({100 * match.same_role_chance:.0f} % by chance)."
         )
-    for sentence in said:
+    for sentence in sentences:
         console.print(Text(sentence))
 
 

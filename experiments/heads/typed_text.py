@@ -18,20 +18,20 @@ class TypedError(OneLineError):
     """A text, or a name, that a model has no answer to."""
 
 
-def cut(model: Model, text: str, *, told: bool = False) -> tuple[list[str], Pieces]:
+def cut(model: Model, text: str, *, is_target: bool = False) -> tuple[list[str], Pieces]:
     """Return the words of a text, which are divided at white space, and their pieces.
 
-    `told` says that it is the target that a decoder is told, whose pieces stand as
+    `is_target` says that it is the target that a decoder is told, whose pieces stand as
     `mha.reading.cross_attention.decoder_input` says. Raises TypedError for a text without words, a word that the
     tokenizer turns into nothing, and more pieces than the model reads.
     """
-    words, name = text.split(), "target" if told else "text"
+    words, name = text.split(), "target" if is_target else "text"
     if not words:
         raise TypedError(f"the {name} has no words: expected some, divided at white space, got {text!r}")
     pieces = align(model.tokenizer, [words])[0]
     if gone := pieces.missing():
         raise TypedError(f"the tokenizer of {model.name} turns {words[gone[0]]!r} into nothing; leave it out")
-    pieces = decoder_input(model, pieces) if told else pieces
+    pieces = decoder_input(model, pieces) if is_target else pieces
     if len(pieces) > model.max_pieces:
         most = f"more than {model.name} reads ({model.max_pieces})"
         raise TypedError(f"the {name} has {len(pieces)} pieces, {most}: give a shorter one")

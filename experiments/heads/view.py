@@ -127,14 +127,16 @@ def _source(run: Run) -> str:
 
 def _notes(model: Model, views: Sequence[TextAttention], target: str) -> list[str]:
     """Say what model is shown, and how its attention is bound."""
-    said = [f"{model.name}: {model.layers} layers x {model.heads} heads"]
+    sentences = [f"{model.name}: {model.layers} layers x {model.heads} heads"]
     if target:
-        said.append("The decoder reads its start token and then the target; in the row of a word it predicts the next.")
+        sentences.append(
+            "The decoder reads its start token and then the target; in the row of a word it predicts the next."
+        )
     elif has_decoder(model):
-        said.append(f"Of {model.name} the encoder is shown; --target TEXT shows its decoder too.")
+        sentences.append(f"Of {model.name} the encoder is shown; --target TEXT shows its decoder too.")
     elif not any(np.triu(view.words.maps, 1).any() for view in views):
-        said.append(f"{model.name} is a decoder: no word attends to a later one.")
-    return said
+        sentences.append(f"{model.name} is a decoder: no word attends to a later one.")
+    return sentences
 
 
 @dataclass(frozen=True)
@@ -163,10 +165,10 @@ def _views(
                 yield TextAttention(title, text, *_levels(_piece_maps(model, read, maps), read, read, maps))
                 step()
                 continue
-            told = _read(model, target, told=True)
-            found = cross_maps(model, read.pieces, told.pieces, maps=maps)
-            ends = {"encoder": (read, read, text), "decoder": (told, told, target)}
-            ends["cross"] = (told, read, f"{target} → {text}")
+            written = _read(model, target, is_target=True)
+            found = cross_maps(model, read.pieces, written.pieces, maps=maps)
+            ends = {"encoder": (read, read, text), "decoder": (written, written, target)}
+            ends["cross"] = (written, read, f"{target} → {text}")
             for kind, (queries, keys, shown) in ends.items():
                 levels = _levels(found[kind], queries, keys, maps)
                 yield TextAttention(KINDS[kind], shown, *levels, crossed=kind == "cross", known=kind == "encoder")
@@ -175,9 +177,9 @@ def _views(
         raise ViewError(f"{model.name}: {error}") from error
 
 
-def _read(model: Model, text: str, *, told: bool = False) -> _Read:
-    """Cut a text into pieces; `told` says that it is what a decoder is told."""
-    words, pieces = cut(model, text, told=told)
+def _read(model: Model, text: str, *, is_target: bool = False) -> _Read:
+    """Cut a text into pieces; `is_target` says that it is what a decoder is given."""
+    words, pieces = cut(model, text, is_target=is_target)
     raw = MapSide([_name(model, piece) for piece in pieces.ids.tolist()], np.flatnonzero(pieces.word <= CLS).tolist())
     return _Read(pieces, *_numbered(pieces, words, raw), raw)
 

@@ -81,7 +81,7 @@ def first_seed(config: Config, model: Model, source: str) -> int:
     return config.seed + (model.source == source)
 
 
-def chosen_shuffles(
+def selected_permutations(
     config: Config,
     model: Model,
     texts: Texts,

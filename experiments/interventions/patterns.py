@@ -56,11 +56,11 @@ def examine(section: PatternsSection, training: Path, fixed: tuple[str, ...]) ->
     return {"loss": last.evaluation_loss, "agreement": accuracy.every, "across": accuracy.across}
 
 
-Found = Mapping[str, Mapping[int, Mapping[str, float]]]
+Results = Mapping[str, Mapping[int, Mapping[str, float]]]
 "Condition -> seed -> what was measured."
 
 
-def _measures(found: Found) -> list[Measure]:
+def _measures(found: Results) -> list[Measure]:
     told = (
         ("loss", "evaluation loss", "nats"),
         ("agreement", "agreement", "%"),
@@ -72,7 +72,7 @@ def _measures(found: Found) -> list[Measure]:
     ]
 
 
-def _statements(found: Found) -> list[ClaimStatement]:
+def _statements(found: Results) -> list[ClaimStatement]:
     loss = {way: by_seed(found[way], "loss") for way in found}
     seeds = sorted(loss[LEARNT])
     statements = [

@@ -162,15 +162,15 @@ class Retraining:
         }
 
 
-Found = Mapping[int, Mapping[str, Mapping[str, float]]]
+Results = Mapping[int, Mapping[str, Mapping[str, float]]]
 "Seed -> condition -> what was measured."
 
 
-def _of(found: Found, condition: str, when: str, name: str) -> dict[int, float]:
+def _of(found: Results, condition: str, when: str, name: str) -> dict[int, float]:
     return by_seed({seed: one[f"{condition}, {when}"] for seed, one in found.items()}, name)
 
 
-def _measures(found: Found) -> list[Measure]:
+def _measures(found: Results) -> list[Measure]:
     conditions = list(next(iter(found.values())))
     return [
         Measure(
@@ -186,14 +186,14 @@ def _measures(found: Found) -> list[Measure]:
     ]
 
 
-def _kept(found: Found, condition: str) -> list[float]:
+def _kept(found: Results, condition: str) -> list[float]:
     """Return the share of the accuracy beyond chance of the whole encoder, by seed; NaN where that has none."""
     ours, whole = (_of(found, one, AFTER, "agreement") for one in (condition, FULL))
     known = {seed: whole[seed] - CHANCE if whole[seed] > CHANCE else float("nan") for seed in ours}
     return [(ours[seed] - CHANCE) / known[seed] for seed in sorted(ours)]
 
 
-def _statements(found: Found) -> list[ClaimStatement]:
+def _statements(found: Results) -> list[ClaimStatement]:
     differences = (
         (
             "Before retraining the bad half of the heads has a higher loss than the good half",

@@ -143,9 +143,9 @@ def _measures(found: Courses) -> list[Measure]:
     ]
 
 
-def at_end(found: Courses, cell: str, measure: str) -> dict[int, float]:
+def at_end(courses: Courses, cell: str, measure: str) -> dict[int, float]:
     """Return a measure at the last checkpoint, by seed."""
-    return by_seed({seed: {measure: course[measure][-1]} for seed, course in found[cell].items()}, measure)
+    return by_seed({seed: {measure: course[measure][-1]} for seed, course in courses[cell].items()}, measure)
 
 
 def _against_none(found: Courses, cell: str, measure: str) -> Estimate:

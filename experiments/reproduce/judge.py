@@ -86,19 +86,21 @@ def judge(
     return Judgement(finding, verdict_of(said, finding.enough, weaker=bool(finding.weaker)), _why(judged), judged)
 
 
-def verdict_of(said: Counter[str], enough: int | None = None, *, weaker: bool = False) -> str:
+def verdict_of(verdicts: Counter[str], enough: int | None = None, *, weaker: bool = False) -> str:
     """Return the verdict on a finding from the verdicts on its statements, counted; one at least has a number."""
-    with_number = said.total() - said[NO_NUMBER]
+    with_number = verdicts.total() - verdicts[NO_NUMBER]
     needed = with_number if enough is None else min(enough, with_number)
-    if said[HOLDS] >= needed:
+    if verdicts[HOLDS] >= needed:
         return WEAKER if weaker else REPRODUCED
-    if said[HOLDS] + said[WEAKER] >= needed:
+    if verdicts[HOLDS] + verdicts[WEAKER] >= needed:
         return WEAKER
-    if said[UNMEASURED]:
-        rest = said - Counter({UNMEASURED: said[UNMEASURED]})
-        may_be = {verdict_of(rest + Counter({one: said[UNMEASURED]}), enough, weaker=weaker) for one in (HOLDS, FAILS)}
+    if verdicts[UNMEASURED]:
+        rest = verdicts - Counter({UNMEASURED: verdicts[UNMEASURED]})
+        may_be = {
+            verdict_of(rest + Counter({one: verdicts[UNMEASURED]}), enough, weaker=weaker) for one in (HOLDS, FAILS)
+        }
         return may_be.pop() if len(may_be) == 1 else UNMEASURED
-    if said[FAILS] == with_number or (enough is not None and with_number - said[FAILS] < needed):
+    if verdicts[FAILS] == with_number or (enough is not None and with_number - verdicts[FAILS] < needed):
         return NOT_REPRODUCED
     return DIFFERS
 

@@ -32,7 +32,7 @@ Entry = dict[str, Any]
 "A result, or what was measured for one statement, as JSON has it."
 
 
-def told(paper: PaperFindings) -> dict[str, Any]:
+def paper_entry(paper: PaperFindings) -> dict[str, Any]:
     """Return a paper as JSON has it."""
     return asdict(paper.paper)
 
@@ -83,9 +83,9 @@ def _number(statement: Statement, found: Measured | Missing) -> Entry:
     return about | {"decides": plain(found.decides)} | beside | {"heads": found.heads, "note": found.note}
 
 
-def missing_entry(found: Missing) -> Entry:
+def missing_entry(missing: Missing) -> Entry:
     """Return why there is no number, as JSON has it."""
-    return {"missing": found.why} | ({"absent": True} if found.absent else {})
+    return {"missing": missing.why} | ({"absent": True} if missing.absent else {})
 
 
 def run_of(name: str, read: FinishedReading, subject: Subject) -> dict[str, Any]:
@@ -139,12 +139,12 @@ def today(before: Mapping[str, Any]) -> dict[str, Any]:
     ids = {finding.id for _, finding in every}
     results = [_named(one, numbers) for one in before.get("results", ()) if one["finding"] in ids]
     return {
-        "papers": [told(one) for one in papers()],
+        "papers": [paper_entry(one) for one in papers()],
         "findings": [written_down(finding, one.paper.key) for one, finding in every],
         "models": [{"of": BASE if one["control"] else "", "known_as": "", **one} for one in before.get("models", ())],
         "results": results,
         "runs": list(before.get("runs", ())),
-        "asked": list(before.get("asked", ())),
+        "requested": list(before.get("requested", ())),
     }
 
 

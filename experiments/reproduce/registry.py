@@ -39,7 +39,7 @@ def all_findings() -> Mapping[str, Finding]:
     return {finding.id: finding for told in papers() for finding in told.findings}
 
 
-def chosen(names: Sequence[str]) -> list[Finding]:
+def select_findings(names: Sequence[str]) -> list[Finding]:
     """Return the findings with these ids, and those of papers so named; all where none is named."""
     every = all_findings()
     by_paper = {told.paper.key: list(told.findings) for told in papers()}

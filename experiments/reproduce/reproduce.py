@@ -65,7 +65,7 @@ def reproduce(
             results = [_measured(finding, subject, reads, evidence, missing) for finding in asked]
             runs = [run_of(name, read, subject) for name, read in reads.items()]
             record = updated(read_record(out), subject, results, runs, own_seed)
-            write_record(with_verdicts(record | {"asked": _asked(findings)}), out)
+            write_record(with_verdicts(record | {"requested": _asked(findings)}), out)
             if subject in subjects:
                 page = write_findings_page(out, progress)
     return page
@@ -76,7 +76,7 @@ def rejudge(out: Path, progress: Progress = silent) -> Path:
 
     Nothing is measured: a statement that another number decides now is "not measured". The page shows all findings.
     """
-    write_record(with_verdicts(today(read_record(out)) | {"asked": []}), out)
+    write_record(with_verdicts(today(read_record(out)) | {"requested": []}), out)
     return write_findings_page(out, progress)
 
 

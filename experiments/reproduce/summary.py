@@ -44,7 +44,7 @@ def print_summary(folder: Path) -> None:
     """Print the verdicts of the record in `folder`: on each finding that was asked by name, else counted, by model."""
     found = read_findings(folder)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for first, second in _asked(found) if found.asked else _counted(found):
+    for first, second in _asked(found) if found.requested else _counted(found):
         table.add_row(escape(first), escape(second))
     Console(highlight=False, emoji=False).print(table)
 
@@ -52,7 +52,7 @@ def print_summary(folder: Path) -> None:
 def _asked(found: Findings) -> Iterator[tuple[str, str]]:
     """Yield each finding that was asked, with its verdict on every model that it was compared with."""
     for finding in found.findings:
-        if finding["id"] in found.asked:
+        if finding["id"] in found.requested:
             told = [f"{model}: {result['verdict']}" for model, result in finding["results"].items()]
             yield finding["id"], "; ".join(told)
 

@@ -84,9 +84,9 @@ def _pooled(seeds: Sequence[Judged]) -> Entry:
     return _judged(Judged(seeds[0].statement, whole, said.pop() if len(said) == 1 else OPEN))
 
 
-def numbers_of(finding: Finding, told: Sequence[Mapping[str, Any]]) -> Numbers:
+def numbers_of(finding: Finding, entries: Sequence[Mapping[str, Any]]) -> Numbers:
     """Return what a record has measured for the statements of a finding; CHANGED where it is another number now."""
-    by_name = {one["name"]: one for one in told}
+    by_name = {one["name"]: one for one in entries}
     return {one.name: _number(by_name.get(one.name), one.number) for one in finding.statements}
 
 
@@ -99,10 +99,10 @@ def _number(told: Mapping[str, Any] | None, number: str) -> Measured | Missing:
     return Measured(estimate(told["decides"]), ours, told["baseline"], told["heads"], told["note"])
 
 
-def estimate(told: Mapping[str, Any]) -> Estimate:
+def estimate(entry: Mapping[str, Any]) -> Estimate:
     """Return an estimate from JSON: null is NaN."""
-    value, low, high = (math.nan if told[name] is None else float(told[name]) for name in ("value", "low", "high"))
-    return Estimate(value, low, high, int(told["n"]))
+    value, low, high = (math.nan if entry[name] is None else float(entry[name]) for name in ("value", "low", "high"))
+    return Estimate(value, low, high, int(entry["n"]))
 
 
 def _controls(

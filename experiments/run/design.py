@@ -67,11 +67,11 @@ class Design:
     "Those that take the fewest documents first."
 
 
-def design(folder: Path, asked: Sequence[str], lead: float, power: float, grade: int = 1) -> Design:
+def design(folder: Path, labels: Sequence[str], lead: float, power: float, grade: int = 1) -> Design:
     """Return what each label of a run takes for a head of that lead to have that grade in that share of corpora.
 
     How much leads vary is that of the run's report split. Only labels that are counted are told, of the probes that are
-    `asked` (all where there are none). Raises DesignError where the lead is within the run's margin, and where the run
+    `labels` (all where there are none). Raises DesignError where the lead is within the run's margin, and where the run
     has tested no such label.
     """
     run = Run.open(folder)
@@ -80,10 +80,10 @@ def design(folder: Path, asked: Sequence[str], lead: float, power: float, grade:
         raise DesignError(f"--lead {lead:g}: the run tests leads above {thresholds.margin:g}; ask for a larger one")
     scores = last_step(run.scores)
     tested = scores[(scores["split"] == "report") & scores[TESTS[grade - 1][0]].notna()]
-    chosen = tested[tested["selected"] & tested["probe"].isin(asked or {*tested["probe"]})]
+    chosen = tested[tested["selected"] & tested["probe"].isin(labels or {*tested["probe"]})]
     chosen = chosen[chosen.groupby("probe")["label"].transform(counted).astype(bool)]
     if chosen.empty:
-        of = f" of {', '.join(asked)}" if asked else ""
+        of = f" of {', '.join(labels)}" if labels else ""
         raise DesignError(f"{folder}: no label{of} was tested for grade {grade}, {GRADES[grade]}")
     level = _level(tested, thresholds.alpha, grade)
     test = LeadTest(lead, thresholds.margin, level, thresholds.alpha, spread=math.nan)
@@ -111,13 +111,13 @@ def _demand(row: Mapping[Hashable, Any], test: LeadTest, power: float, grade: in
     return Demand(probe, variant, label, documents, error, test.power(documents), test.documents(power))
 
 
-def print_design(told: Design, rows: int = 40) -> None:
+def print_design(result: Design, rows: int = 40) -> None:
     """Print what each label takes; those beyond `rows` are counted."""
-    console, found = Console(highlight=False), told.demands
+    console, found = Console(highlight=False), result.demands
     console.print(
-        f"A head with a lead of {points(told.lead)} points has grade {told.grade}, {GRADES[told.grade]}, in "
-        f"{points(told.power)} % of corpora with so many documents as needed (sentences, where a corpus has no "
-        f"documents). Errors are those of the run's report split; p must be below {told.level:.2g} before it is "
+        f"A head with a lead of {points(result.lead)} points has grade {result.grade}, {GRADES[result.grade]}, in "
+        f"{points(result.power)} % of corpora with so many documents as needed (sentences, where a corpus has no "
+        f"documents). Errors are those of the run's report split; p must be below {result.level:.2g} before it is "
         "corrected, if as many labels are found as in the run."
     )
     columns = ("probe", "variant", "label", "error of leads, points", "documents", "power, %", "documents needed")

@@ -145,7 +145,7 @@ def _read(
         if scope == "window":
             _count_borders(part.texts, config.scoring.window_words, journal)
         if shuffles is None and config.controls.shuffled:
-            shuffles = part.chosen_shuffles(journal)
+            shuffles = part.selected_permutations(journal)
         scored = part.score(journal, run.progress, shuffles or [])
         studies.add(scored)
         parts.append(scored)
@@ -158,7 +158,7 @@ def _read(
             shown = choose_texts(part.texts[1], asked, choose_heads(scored.scores, share))
             examples.append(example_arcs(model, shown, part.settings))
             for example in shown:
-                every.look(example.text, asked)
+                every.observe(example.text, asked)
         part.own_maps.clear()
     return parts, examples, compared
 

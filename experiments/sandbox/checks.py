@@ -73,7 +73,7 @@ def planted_by_weights(documents: int, seed: int) -> list[dict[str, Any]]:
         {
             "place": place,
             "planted": f"{layer + 1}-{head + 1}",
-            "chosen": str(told.name[place]),
+            "selected": str(told.name[place]),
             "accuracy": float(told.accuracy[place]),
             "graded": bool(told.grade[place] > 0),
         }

@@ -41,7 +41,7 @@ def run_study(out: Path, scale: Scale, *, seed: int, workers: int, progress: Pro
             lambda part, title, make: parts.made(part, title, partial(make, partial(progress, title)))
         )
         record["needed"] = needed_items(record["power"])
-        record = machine(started) | {"workers": workers} | parts.told() | record
+        record = machine(started) | {"workers": workers} | parts.entry() | record
         _write(record, unfinished, progress)
     parts.clear()
     return out / "index.html"

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from probes.evidence.simulation import SimulatedQuestion, rival_grade
+from probes.evidence.simulation import SimulatedQuestion, baseline_grade
 from probes.evidence.statistics import SignFlips, adjust
 from probes.scoring.tally import Question
 
@@ -24,7 +24,9 @@ def former_finds(judged: Mapping[Question, SimulatedQuestion], documents: int) -
     flips, p_labels = _flips(documents), []
     for question, one in judged.items():
         heads, baselines = one.split.heads[question], one.split.baselines.items()
-        beaten = [pooled[question].hits for name, pooled in baselines if rival_grade(name) == 1 and question in pooled]
+        beaten = [
+            pooled[question].hits for name, pooled in baselines if baseline_grade(name) == 1 and question in pooled
+        ]
         p_labels.append(flips.test(heads.clusters, heads.hits, np.concatenate(beaten, axis=1)).p_label)
     return {
         question: (p < ALPHA) & (one.evidence.margin >= MARGIN - 1e-12)

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from experiments.config.config import Config
-from experiments.inputs.controls import ModelControl, chosen_shuffles
+from experiments.inputs.controls import ModelControl, selected_permutations
 from experiments.inputs.corpora import open_corpora
 from experiments.inputs.open_model import Opened
 from experiments.record.progress import Progress, silent
@@ -82,9 +82,11 @@ class SharingPart(Part):
             self.kept.heads[key] = super().control_heads(control, probes, progress, ())
         return self.kept.heads[key]
 
-    def chosen_shuffles(self, journal: Journal) -> list[int]:
+    def selected_permutations(self, journal: Journal) -> list[int]:
         """Return the seeds of the strongest shuffles; each is tried once for all runs."""
-        return chosen_shuffles(self.config, self.model, self.texts[0], self.probes, self.settings, self.kept.tried)
+        return selected_permutations(
+            self.config, self.model, self.texts[0], self.probes, self.settings, self.kept.tried
+        )
 
 
 @dataclass
@@ -111,7 +113,7 @@ class NullRuns:
         for scope in run.scopes:
             asked, kept = [probe for probe in probes if probe.scope == scope], self.kept.setdefault(scope, Kept())
             part = SharingPart(config, model, scope, asked, run.texts(scope), kept=kept)
-            shuffles = shuffles or part.chosen_shuffles(run.journal)
+            shuffles = shuffles or part.selected_permutations(run.journal)
             frames += part.score(run.journal, silent, shuffles).frames
         return run.verdicts(frames)
 

@@ -47,7 +47,7 @@ class Parts:
         self.made_by[name] = kept["by"]
         return kept["result"]
 
-    def told(self) -> dict[str, Any]:
+    def entry(self) -> dict[str, Any]:
         """Return what the record says of the parts; `wall_seconds` is the sum of them."""
         seconds = {by["title"]: by["seconds"] for by in self.made_by.values()}
         commits = {by["title"]: by["git_commit"] for by in self.made_by.values()}

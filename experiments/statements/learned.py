@@ -65,8 +65,8 @@ class LearnedRule(Rule):
         plain = self.verdict(trained)
         if plain != HOLDS:
             return plain
-        said = [self._against(trained, controls.get(kind)) for kind in CONTROLS]
-        return next((verdict for verdict in (FAILS, UNMEASURED, OPEN) if verdict in said), HOLDS)
+        sentences = [self._against(trained, controls.get(kind)) for kind in CONTROLS]
+        return next((verdict for verdict in (FAILS, UNMEASURED, OPEN) if verdict in sentences), HOLDS)
 
     def _against(self, trained: Estimate, control: ControlNumbers | None) -> str:
         if control is None or not control.enough:
@@ -82,7 +82,7 @@ class LearnedRule(Rule):
         return f"{super().words(unit)} To hold, it must be significantly beyond that of {kinds}, {SEEDS} seeds each."
 
 
-def independent_difference(one: Estimate, other: Estimate) -> Estimate:
+def independent_difference(first: Estimate, second: Estimate) -> Estimate:
     """Return one - other with the interval of two numbers that err independently (Zou and Donner 2008).
 
     The ends are NaN where one of the numbers has no interval.
@@ -90,7 +90,7 @@ def independent_difference(one: Estimate, other: Estimate) -> Estimate:
     >>> independent_difference(Estimate(5.0, 2.0, 6.0, 9), Estimate(1.0, 0.0, 5.0, 9))
     Estimate(value=4.0, low=-1.0, high=5.414213562373095, n=9)
     """
-    value = one.value - other.value
-    low = value - math.hypot(one.value - one.low, other.high - other.value)
-    high = value + math.hypot(one.high - one.value, other.value - other.low)
-    return Estimate(value, low, high, min(one.n, other.n))
+    value = first.value - second.value
+    low = value - math.hypot(first.value - first.low, second.high - second.value)
+    high = value + math.hypot(first.high - first.value, second.value - second.low)
+    return Estimate(value, low, high, min(first.n, second.n))

@@ -52,7 +52,7 @@ def best_head(run: Run, probe: str, label: str, variant: str | None = None) -> p
     return told.iloc[int(np.argmax(marks))]
 
 
-def chosen_among(scores: pd.DataFrame) -> pd.Series | Missing:
+def selected_head(scores: pd.DataFrame) -> pd.Series | Missing:
     """Return the head of a part of the scores that is most accurate on the selection split, as the report split has it.
 
     `scores` are of one question, both splits; unlike in `best_head` it need not be the head that the run chose.
@@ -158,8 +158,8 @@ def over_units(function: Callable[[pd.DataFrame], float], frame: pd.DataFrame, u
 class Pairs:
     """Two numbers a head."""
 
-    one: np.ndarray
-    other: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
 
     def spearman(self) -> Estimate:
         """Return the rank correlation with the interval of a bootstrap over heads; heads that lack one are left out."""
@@ -172,8 +172,8 @@ class Pairs:
         return self._correlation(lambda one, other: float(np.corrcoef(one, other)[0, 1]))
 
     def _correlation(self, correlate: Callable[[np.ndarray, np.ndarray], float]) -> Estimate:
-        known = np.isfinite(self.one) & np.isfinite(self.other)
-        one, other = self.one[known], self.other[known]
+        known = np.isfinite(self.first) & np.isfinite(self.second)
+        one, other = self.first[known], self.second[known]
         if len(one) < 4:
             return Estimate(math.nan, math.nan, math.nan, len(one))
         rng, drawn = np.random.default_rng(0), []
@@ -214,11 +214,11 @@ def average(heads: pd.DataFrame, value: str = "value", low: str = "ci_low", high
     return Estimate(mean, least, most, len(heads))
 
 
-def minus(one: Estimate, other: Estimate) -> Estimate:
+def minus(first: Estimate, second: Estimate) -> Estimate:
     """Return the difference of two numbers that err independently; NaN where one is missing."""
-    if math.isnan(one.value) or math.isnan(other.value):
+    if math.isnan(first.value) or math.isnan(second.value):
         return Estimate(math.nan, math.nan, math.nan, 0)
-    return together(lambda both: float(both[0] - both[1]), [one, other])
+    return together(lambda both: float(both[0] - both[1]), [first, second])
 
 
 def bars(title: str, up: str, statements: Sequence[Statement], numbers: Numbers) -> Figure:
@@ -228,8 +228,8 @@ def bars(title: str, up: str, statements: Sequence[Statement], numbers: Numbers)
     for place, (statement, value) in enumerate(found):
         ours = value.ours or value.decides
         series["ours"].append((place, ours.value, ours.low, ours.high))
-        said = (value.baseline, statement.published.value, statement.published.baseline)
-        for name, number in zip(("our baseline", "published", "published baseline"), said, strict=True):
+        sentences = (value.baseline, statement.published.value, statement.published.baseline)
+        for name, number in zip(("our baseline", "published", "published baseline"), sentences, strict=True):
             if number is not None:
                 series[name].append((place, number))
     names = [statement.name for statement, _ in found]

@@ -32,7 +32,7 @@ class PaperSentence:
     ending: str = ""
     published: Published = IN_WORDS
 
-    def found_in(self, claim: ClaimRecord) -> Measured | Missing:
+    def measured_in(self, claim: ClaimRecord) -> Measured | Missing:
         """Return the number that decides it."""
         for one in claim.statements:
             if one.text.startswith(self.opening) and one.text.endswith(self.ending):
@@ -61,7 +61,7 @@ def numbers_of(sentences: Sequence[PaperSentence], claim: ClaimRecord, *, learne
     """
     if learned and (why := _not_learned(claim, learned)):
         return {one.name: Missing(why) for one in sentences}
-    return {one.name: one.found_in(claim) for one in sentences}
+    return {one.name: one.measured_in(claim) for one in sentences}
 
 
 def _not_learned(claim: ClaimRecord, condition: str) -> str:

@@ -16,11 +16,11 @@ from experiments.inputs.controls import (
     add_control,
     add_sampled_control,
     choice_gain,
-    chosen_shuffles,
     model_controls,
     of_documents,
     of_model,
     on_arcs,
+    selected_permutations,
 )
 from experiments.record.progress import Progress, counter
 from experiments.record.run_record import Journal
@@ -158,10 +158,10 @@ class Part:
             scores = add_relation_attention(scores, pairs)
         return scores
 
-    def chosen_shuffles(self, journal: Journal) -> list[int]:
+    def selected_permutations(self, journal: Journal) -> list[int]:
         """Return the seeds of the strongest shuffles, by the probes of this part; its time is told as the control's."""
         with journal.stage(f"control: {SHUFFLED}"):
-            seeds = chosen_shuffles(self.config, self.model, self.texts[0], self.probes, self.settings)
+            seeds = selected_permutations(self.config, self.model, self.texts[0], self.probes, self.settings)
         journal.log("shuffles chosen", seeds=seeds)
         return seeds
 

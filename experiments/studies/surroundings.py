@@ -64,7 +64,7 @@ class Surroundings:
         scoring = self.config.scoring
         return Settings(scoring.batch_pieces, scoring.reduce, maps=scoring.maps)
 
-    def fresh(self) -> Model:
+    def random_model(self) -> Model:
         """Return the same architecture with the randomly initialised weights of the first such control."""
         return load_model(self.config.model.reference, "random", first_seed(self.config, self.model, "random"))
 

@@ -56,24 +56,26 @@ def _answer(target: RoleTarget, run: NamedRun, row: BestHead, place: str, *, sum
     known = asdict(row)
     corpus = run.scores.loc[run.scores["split"] == "report", "corpus"]
     about: dict[str, Any] = {"target": target.name, "run": run.title, "model": run.model, "corpus": corpus.iloc[0]}
-    about |= {"place": place, "summary": summary, **strongest_rival(row), **_highest(run.scores, row)}
+    about |= {"place": place, "summary": summary, **strongest_baseline(row), **_highest(run.scores, row)}
     return {name: about[name] if name in about else known[name] for name in ANSWERS.names}
 
 
-def strongest_rival(row: BestHead) -> dict[str, Any]:
+def strongest_baseline(row: BestHead) -> dict[str, Any]:
     """Return the most accurate of baselines, controls, lexical table and rules, and the head's lead over it.
 
     All NaN, and no name, where the question has no baseline.
     """
-    rivals = [
+    baselines = [
         (row.baseline_accuracy, row.baseline, row.margin_low, row.margin_high),
         (row.lexical_accuracy, LEXICAL, row.lexical_margin_low, row.lexical_margin_high),
         (row.rule_accuracy, row.rule, row.rule_margin_low, row.rule_margin_high),
     ]
-    there = [rival for rival in rivals if not math.isnan(rival[0])]
-    accuracy, name, low, high = max(there, key=lambda rival: rival[0]) if there else (math.nan, "", math.nan, math.nan)
+    there = [baseline for baseline in baselines if not math.isnan(baseline[0])]
+    accuracy, name, low, high = (
+        max(there, key=lambda baseline: baseline[0]) if there else (math.nan, "", math.nan, math.nan)
+    )
     lead = {"lead": row.accuracy - accuracy, "lead_low": low, "lead_high": high}
-    return {"rival": name, "rival_accuracy": accuracy, **lead}
+    return {"strongest": name, "strongest_accuracy": accuracy, **lead}
 
 
 def _highest(scores: pd.DataFrame, row: BestHead) -> dict[str, Any]:

@@ -36,11 +36,11 @@ def _about(run: NamedRun) -> TargetRun:
     record = run.run.record
     texts = [record.corpus(split) for split in ("select", "report")]
     sizes = [f" ({count(one.sentences)} sentences)" if one.sentences is not None else "" for one in texts]
-    said = " / ".join(f"{one.name or '–'}{size}" for one, size in zip(texts, sizes, strict=True))
+    text = " / ".join(f"{one.name or '–'}{size}" for one, size in zip(texts, sizes, strict=True))
     weights = f", weights {record.model.sha256[:12]}" if record.model.sha256 else ""
     parts = [name for name, there in (("targets", run.asks), ("effects", run.measures)) if there]
     made = f"{day(record.started)}, headscope {record.headscope or ''}{weights}"
-    return TargetRun(run.title, run.model, said, made, ", ".join(parts) or "nothing that the page shows")
+    return TargetRun(run.title, run.model, text, made, ", ".join(parts) or "nothing that the page shows")
 
 
 def _notes(runs: Sequence[NamedRun]) -> Iterator[str]:

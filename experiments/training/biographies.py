@@ -72,17 +72,17 @@ def biographies(
     return Biographies(tables, dropped, time.perf_counter() - start)
 
 
-def add_biographies(found: Biographies, folder: Path) -> None:
+def add_biographies(biographies: Biographies, folder: Path) -> None:
     """Write the tables into a run folder, where `write_report` finds them; time and what was dropped into run.json."""
-    write_biographies(found.tables, folder)
+    write_biographies(biographies.tables, folder)
     path = folder / "run.json"
     record = read_record(path)
     lost = [
         Lost("biographies", scope, reason, count, tuple(dropped.examples[reason]))
-        for scope, dropped in found.dropped.items()
+        for scope, dropped in biographies.dropped.items()
         for reason, count in dropped.counts.items()
     ]
-    stages = {**record.stages, "biographies": round(found.seconds, 3)}
+    stages = {**record.stages, "biographies": round(biographies.seconds, 3)}
     replace(record, stages=stages, dropped=(*(record.dropped or ()), *lost)).write(path)
 
 

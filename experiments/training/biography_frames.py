@@ -10,7 +10,7 @@ import pandas as pd
 
 from experiments.training.checkpoints import Checkpoint
 from probes.training.biography import Biography
-from probes.training.concentration import LifeRule, Profiles, tell_life
+from probes.training.concentration import LifeRule, Profiles, life_of
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def profile_rows(life: Followed, rule: LifeRule) -> pd.DataFrame:
 def life_rows(life: Followed, rule: LifeRule) -> pd.DataFrame:
     """Return what became of every head, one row each."""
     effective, main = life.profiles.effective(rule), life.profiles.main(rule)
-    told = [tell_life(main[:, head].tolist(), effective[:, head].tolist(), rule) for head in range(main.shape[1])]
+    told = [life_of(main[:, head].tolist(), effective[:, head].tolist(), rule) for head in range(main.shape[1])]
     names = [*(f"{probe}: {label}" for probe, label in life.profiles.roles), ""]
     steps = life.biography.steps
     return pd.DataFrame(

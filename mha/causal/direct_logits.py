@@ -58,14 +58,14 @@ def direct_logits(
     `linear_readout` does.
     """
     encoder, norm, readout = linear_readout(lm)
-    if texts.chosen is None:
+    if texts.selected is None:
         raise ValueError("direct logits are told of chosen pieces: say which")
     with entering(norm) as entered:
-        lm.read(texts.ids, texts.real, texts.chosen)
+        lm.read(texts.ids, texts.real, texts.selected)
     spread = (entered[0].var(-1, unbiased=False) + norm.eps).sqrt()
     direction = (readout.weight[forms[:, 0]] - readout.weight[forms[:, 1]]) * norm.weight
     direction = (direction - direction.mean(-1, keepdim=True)) / spread[:, None]
-    text, piece = texts.chosen // texts.ids.shape[1], texts.chosen % texts.ids.shape[1]
+    text, piece = texts.selected // texts.ids.shape[1], texts.selected % texts.ids.shape[1]
     found = [
         torch.einsum("chd,hdm,cm->ch", output[text, :, piece], layer.attention.W_O, direction)
         for output, layer in zip(outputs, layers_of(encoder), strict=True)

@@ -33,10 +33,10 @@ class HeadPattern:
         self,
         ids: Int[Tensor, "batch piece"],
         real: Bool[Tensor, "batch piece"] | None,
-        chosen: Int[Tensor, " chosen"] | None,
+        selected: Int[Tensor, " chosen"] | None,
         entry: Entry | None = None,
     ) -> Float[Tensor, "batch piece piece"]:
-        """Return the head's attention after softmax, [batch, query, key]; `chosen` is not heard.
+        """Return the head's attention after softmax, [batch, query, key]; `selected` is not heard.
 
         A pass that would be entered in the head's layer or above it is made from the lowest layer on: the head sees
         nothing of what is changed there.

@@ -43,10 +43,10 @@ class ModelReader(Protocol):
         self,
         ids: Int[Tensor, "batch piece"],
         real: Bool[Tensor, "batch piece"] | None,
-        chosen: Int[Tensor, " chosen"] | None,
+        selected: Int[Tensor, " chosen"] | None,
         entry: Entry | None = None,
     ) -> Tensor:
-        """Return what the model gives at the `chosen` pieces of the flattened batch, [chosen, ...], or at all."""
+        """Return what the model gives at the `selected` pieces of the flattened batch, [chosen, ...], or at all."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +56,13 @@ class TextBatch:
     ids: Int[Tensor, "batch piece"]
     real: Bool[Tensor, "batch piece"] | None = None
     "True at pieces that are no padding; None where there is no padding."
-    chosen: Int[Tensor, " chosen"] | None = None
+    selected: Int[Tensor, " selected"] | None = None
     "Pieces of the flattened batch at which the model is read; None for all, [batch, piece, ...]."
 
     def copied(self, count: int) -> TextBatch:
         """Return `count` copies of the batch, one after the other, as one."""
         size = self.ids.numel()
-        chosen = self.chosen
+        chosen = self.selected
         if chosen is not None:
             chosen = (torch.arange(count)[:, None] * size + chosen).flatten()
         real = None if self.real is None else self.real.repeat(count, 1)
@@ -189,7 +189,7 @@ class _EncoderSweep(Sweep):
             below.append(Entry(number, x, attention.output(packing.pack(heads.flatten(2)))))
             if number + 1 < len(self.encoder.layers):
                 x = layer(x, packing, mixed=below[-1].mixed)
-        return Trace(self.reader.read(texts.ids, texts.real, texts.chosen, below[-1]), tuple(seen), tuple(below))
+        return Trace(self.reader.read(texts.ids, texts.real, texts.selected, below[-1]), tuple(seen), tuple(below))
 
     @torch.inference_mode()
     def _read(self, texts: TextBatch, trace: Trace, layer: int, variants: Sequence[Variant]) -> Tensor:
@@ -199,7 +199,7 @@ class _EncoderSweep(Sweep):
         entry = Entry(layer, entry.x.repeat(len(variants), 1), mixed)
         many = texts.copied(len(variants))
         with _above(self.reader, layer + 1, variants, layer + 1):
-            return self.reader.read(many.ids, many.real, many.chosen, entry)
+            return self.reader.read(many.ids, many.real, many.selected, entry)
 
     def _difference(self, variant: Variant, seen: Seen, packing: Packing) -> Float[Tensor, "token model"]:
         """Return what the heads of a layer write under a variant, less what they write without it."""
@@ -220,7 +220,7 @@ class _HubSweep(Sweep):
     def trace(self, texts: TextBatch) -> Trace:
         seen: list[Seen] = []
         with keeping() as outputs, watch(self.reader.module, seen.append, ["head_output"]):
-            output = self.reader.read(texts.ids, texts.real, texts.chosen)
+            output = self.reader.read(texts.ids, texts.real, texts.selected)
         below = tuple(outputs[layer] for layer in self.layers)
         return Trace(output, tuple(replace(one, call=None) for one in seen), below)
 
@@ -230,12 +230,12 @@ class _HubSweep(Sweep):
         outputs = {module: copies(output, len(variants)) for module, output in skipped}
         many = texts.copied(len(variants))
         with known(outputs), _above(self.reader, layer, variants, len(outputs)):
-            return self.reader.read(many.ids, many.real, many.chosen)
+            return self.reader.read(many.ids, many.real, many.selected)
 
 
 @torch.no_grad()
 def head_outputs(reader: ModelReader, texts: TextBatch) -> list[Float[Tensor, "batch head piece head_dim"]]:
     """Return what every head of each layer gives for a batch, before W_O."""
     with record(reader.module, ["head_output"]) as kept:
-        reader.read(texts.ids, texts.real, texts.chosen)
+        reader.read(texts.ids, texts.real, texts.selected)
     return kept["head_output"]

@@ -106,19 +106,19 @@ class Layer(nn.Module):
         self,
         x: Float[Tensor, "token model"],
         packing: Packing,
-        chosen: Int[Tensor, " chosen"] | None = None,
+        selected: Int[Tensor, " chosen"] | None = None,
         mixed: Float[Tensor, "token model"] | None = None,
     ) -> Tensor:
-        """Return the next layer's input, for packed tokens; of the `chosen` ones alone where given.
+        """Return the next layer's input, for packed tokens; of the `selected` ones alone where given.
 
-        Each token attends to all that its mask allows: `chosen` only says whose result is wanted. `mixed` is what
+        Each token attends to all that its mask allows: `selected` only says whose result is wanted. `mixed` is what
         `attend` writes for every token, where that is known already.
         """
-        old = x if chosen is None else x.index_select(0, chosen)
+        old = x if selected is None else x.index_select(0, selected)
         if mixed is None:
-            mixed = self.attend(x, packing, chosen)
-        elif chosen is not None:
-            mixed = mixed.index_select(0, chosen)
+            mixed = self.attend(x, packing, selected)
+        elif selected is not None:
+            mixed = mixed.index_select(0, selected)
         if self.pre:
             x = old + self.dropout(mixed)
             x = x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))
@@ -132,11 +132,11 @@ class Layer(nn.Module):
         projected = self.attention.project(self.attention_norm(x) if self.pre else x)
         return self.attention.divide(packing.unpack(projected))
 
-    def attend(self, x: Float[Tensor, "token model"], packing: Packing, chosen: Tensor | None) -> Tensor:
+    def attend(self, x: Float[Tensor, "token model"], packing: Packing, selected: Tensor | None) -> Tensor:
         """Self-attention over packed tokens; only the scores and patterns are padded."""
         attention = self.attention
         heads = packing.pack(attention.concat(self.read(x, packing), packing.bias))
-        mixed: Tensor = attention.output(heads if chosen is None else heads.index_select(0, chosen))
+        mixed: Tensor = attention.output(heads if selected is None else heads.index_select(0, selected))
         return mixed
 
     def feed_forward(self, x: Tensor) -> Tensor:
@@ -211,14 +211,14 @@ class Encoder(nn.Module):
         *,
         places: Int[Tensor, "batch length"] | None = None,
         blocks: Int[Tensor, "batch length"] | None = None,
-        chosen: Int[Tensor, " chosen"] | None = None,
+        selected: Int[Tensor, " chosen"] | None = None,
         entry: Entry | None = None,
     ) -> Float[Tensor, "batch length model"] | Float[Tensor, "chosen model"]:
         """Return the last layer's vectors, zero at padding.
 
         `mask` is True at real pieces; padding is on the right. Rows of several documents have `places`, the position
         of each piece within its document, and `blocks` in the stead of `mask`: the number of its document, -1 at
-        padding; pieces attend to their own document alone. `chosen`, indices of real pieces in the flattened batch,
+        padding; pieces attend to their own document alone. `selected`, indices of real pieces in the flattened batch,
         returns only their vectors, [chosen, model], and spares the last layer the others. With `entry` the pass begins
         there, and of `pieces` only the shape counts. Raises ValueError where the input is longer than the position
         embeddings.
@@ -233,12 +233,12 @@ class Encoder(nn.Module):
         packing = Packing.of(mask, batch, length, dtype) if blocks is None else Packing.of_blocks(blocks, dtype)
         x = self.embed(pieces, packing, token_types, places) if entry is None else entry.x
         start = 0 if entry is None else entry.layer
-        wanted = None if chosen is None else packing.index(chosen)
+        wanted = None if selected is None else packing.index(selected)
         for number, layer in enumerate(self.layers[start:], start):
             mixed = entry.mixed if entry is not None and number == start else None
             x = layer(x, packing, wanted if number + 1 == len(self.layers) else None, mixed)
         x = x if self.final_norm is None else self.final_norm(x)
-        return packing.unpack_zero(x) if chosen is None else x
+        return packing.unpack_zero(x) if selected is None else x
 
     def embed(
         self, pieces: Tensor, packing: Packing, token_types: Tensor | None, places: Tensor | None = None

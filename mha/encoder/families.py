@@ -216,12 +216,12 @@ Version 5 does not know it, finds matrices of another size than it expects, and 
 """
 
 
-def read_pruned(found: Any) -> tuple[tuple[int, int], ...]:
+def read_pruned(value: Any) -> tuple[tuple[int, int], ...]:
     """Return the heads (layer, head) that the value of `pruned_heads` names; raises ValueError for another form."""
-    layers = {} if found is None else found
+    layers = {} if value is None else value
     numbered = isinstance(layers, dict) and all(isinstance(key, str) and key.isdecimal() for key in layers)
     if not numbered or not all(isinstance(heads, list) for heads in layers.values()):
-        raise ValueError(f'{PRUNED} is {found!r}, expected numbers of heads by layer, such as {{"0": [2, 3]}}')
+        raise ValueError(f'{PRUNED} is {value!r}, expected numbers of heads by layer, such as {{"0": [2, 3]}}')
     pairs = tuple((int(key), head) for key, heads in layers.items() for head in heads)
     for _, head in pairs:
         if type(head) is not int:

@@ -37,7 +37,7 @@ def masked_logits(encoder: Encoder, batch: MaskedBatch) -> Float[Tensor, "masked
     """Return the logits at the masked pieces. Raises ValueError for an encoder without a masked-LM head."""
     if encoder.lm_head is None:
         raise ValueError("the encoder has no masked-LM head: make it with Encoder(config, lm_head=True)")
-    vectors = encoder(batch.pieces, places=batch.places, blocks=batch.blocks, chosen=batch.masked)
+    vectors = encoder(batch.pieces, places=batch.places, blocks=batch.blocks, selected=batch.masked)
     logits: Tensor = encoder.lm_head(vectors)
     return logits
 

@@ -37,15 +37,15 @@ class LayerInput:
     "At each place, averaged over words."
 
 
-def encoder_of(model: Model, told: str = "what weights alone say") -> Encoder:
+def encoder_of(model: Model, what: str = "what weights alone say") -> Encoder:
     """Return the encoder of a model of the BERT family; raises CircuitError, which names the architecture, for others.
 
     Others have positions or layers of their own kinds (rotary positions, shared or interleaved layers), for which
-    kernels and paths would have to be defined anew. `told` is what is asked, as the error has it.
+    kernels and paths would have to be defined anew. `what` is what is asked, as the error has it.
     """
     if isinstance(model.module, Encoder):
         return model.module
-    raise CircuitError(f"{model.name}: {told} is told of {', '.join(FAMILIES)}, not of {model.architecture!r}")
+    raise CircuitError(f"{model.name}: {what} is told of {', '.join(FAMILIES)}, not of {model.architecture!r}")
 
 
 @torch.inference_mode()

@@ -45,14 +45,14 @@ class KeptMaps:
         self._kept.clear()
         self.bytes = 0
 
-    def look(self, documents: object, batch: Batch, asked: object) -> KeptLook:
+    def observe(self, documents: object, batch: Batch, items: object) -> KeptObservation:
         """Return what keeps the maps of one batch."""
-        return KeptLook(batch, full=self.bytes >= self.limit)
+        return KeptObservation(batch, full=self.bytes >= self.limit)
 
-    def add(self, look: object) -> None:
+    def add(self, observation: object) -> None:
         """Keep the texts of a batch for which there is room."""
-        assert isinstance(look, KeptLook)
-        for text, layers in zip(look.batch.texts, look.by_text(), strict=False):
+        assert isinstance(observation, KeptObservation)
+        for text, layers in zip(observation.batch.texts, observation.by_text(), strict=False):
             size = sum(maps.nbytes for maps in layers)
             if (key := _key(text)) not in self._kept and self.bytes + size <= self.limit:
                 self._kept[key] = layers
@@ -72,7 +72,7 @@ class KeptMaps:
             see(layer, _padded([layers[layer] for layers in kept], batch))
 
 
-class KeptLook:
+class KeptObservation:
     """The maps of one batch, text by text."""
 
     def __init__(self, batch: Batch, *, full: bool) -> None:

@@ -55,27 +55,27 @@ class MaskedLM:
         self,
         ids: Int[Tensor, "batch piece"],
         real: Bool[Tensor, "batch piece"] | None,
-        chosen: Int[Tensor, " chosen"] | None,
+        selected: Int[Tensor, " chosen"] | None,
         entry: Entry | None = None,
     ) -> Float[Tensor, "chosen vocab"]:
-        """Return the logits of every piece of the vocabulary at the `chosen` pieces of the flattened batch.
+        """Return the logits of every piece of the vocabulary at the `selected` pieces of the flattened batch.
 
         `real` is True at pieces that are no padding. Only the vectors at these places go through the decoder. With
         `entry`, for our Encoder, the pass begins there. Raises ValueError where nothing is chosen.
         """
-        if chosen is None:
+        if selected is None:
             raise ValueError("a masked LM is read at chosen pieces: say which")
         if isinstance(self.module, Encoder):
             assert self.module.lm_head is not None
-            ours: Tensor = self.module.lm_head(self.module(ids, real, chosen=chosen, entry=entry))
+            ours: Tensor = self.module.lm_head(self.module(ids, real, selected=selected, entry=entry))
             return ours
-        before = _chosen.set(chosen)
+        before = _chosen.set(selected)
         try:
             seen = torch.ones_like(ids) if real is None else real.long()
             logits: Tensor = self.module(input_ids=ids, attention_mask=seen).logits
         finally:
             _chosen.reset(before)
-        if logits.ndim != 3 or logits.shape[:2] != (1, len(chosen)):
+        if logits.ndim != 3 or logits.shape[:2] != (1, len(selected)):
             raise ModelError(f"{self.model.name}: its masked-LM head does not end in its decoder, so it cannot be read")
         return logits[0]
 

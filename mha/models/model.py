@@ -82,18 +82,18 @@ class Model:
         self,
         ids: Int[Tensor, "batch piece"],
         real: Bool[Tensor, "batch piece"] | None,
-        chosen: Int[Tensor, " chosen"] | None = None,
+        selected: Int[Tensor, " chosen"] | None = None,
         entry: Entry | None = None,
     ) -> Tensor:
-        """Return the vectors of the last layer [batch, piece, model], or at the `chosen` pieces [chosen, model].
+        """Return the vectors of the last layer [batch, piece, model], or at the `selected` pieces [chosen, model].
 
-        `chosen` are indices in the flattened batch. With `entry`, for our Encoder, the pass begins there.
+        `selected` are indices in the flattened batch. With `entry`, for our Encoder, the pass begins there.
         """
         if isinstance(self.module, Encoder):
             with self._arithmetic(ids):
-                return self.module(ids, real, chosen=chosen, entry=entry)
+                return self.module(ids, real, selected=selected, entry=entry)
         vectors = self.run(ids, real)
-        return vectors if chosen is None else vectors.flatten(0, 1).index_select(0, chosen)
+        return vectors if selected is None else vectors.flatten(0, 1).index_select(0, selected)
 
     def _arithmetic(self, ids: Tensor) -> AbstractContextManager[object]:
         return autocast(uses_bf16(self.precision, ids.device), ids.device)

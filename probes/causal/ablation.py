@@ -38,7 +38,7 @@ class Means:
 
 def mean_outputs(behaviour: Behaviour) -> Means:
     """Read all texts and return the mean output of every head, before W_O, over pieces that are no padding."""
-    longest = max(len(one.text) for one in behaviour.asked)
+    longest = max(len(one.text) for one in behaviour.prompts)
     total: Tensor | None = None
     count = torch.zeros(longest, dtype=torch.float64)
     for batch in behaviour.batches(BATCH_PIECES):
@@ -124,7 +124,7 @@ def _change(head: tuple[int, int], how: str, means: Means | None, others: Sequen
 def _others(behaviour: Behaviour, batch: Sequence[int], texts: TextBatch) -> list[Tensor]:
     """Return the head outputs of each text's donor at the same positions, which begin again where it is shorter."""
     donors = behaviour.donors(batch)
-    lengths = torch.tensor([len(behaviour.asked[donor].text) for donor in donors])
+    lengths = torch.tensor([len(behaviour.prompts[donor].text) for donor in donors])
     place = torch.arange(texts.ids.shape[1]) % lengths[:, None]
     row = torch.arange(len(donors))[:, None]
     outputs = head_outputs(behaviour.reader, behaviour.texts(donors))

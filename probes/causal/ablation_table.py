@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from probes.causal.behaviours import Behaviour
-from probes.causal.head_sets import CHOSEN, HEAD, LAYER, RANDOM, HeadSet, head_name
+from probes.causal.head_sets import HEAD, LAYER, RANDOM, SELECTED, HeadSet, head_name
 from probes.evidence.question import Effort
 from probes.evidence.statistics import Bootstrap, Resamples, SignFlips
 from probes.records import IntArray
@@ -141,7 +141,7 @@ def ablation_table(
 
 def _about(one: HeadSet) -> dict[str, object]:
     layer, head = one.heads[0] if len({place for place, _ in one.heads}) == 1 else (None, None)
-    named = {"layer": None if one.kind in (CHOSEN, RANDOM) else layer, "head": head if one.kind == HEAD else None}
+    named = {"layer": None if one.kind in (SELECTED, RANDOM) else layer, "head": head if one.kind == HEAD else None}
     return {"kind": one.kind, "name": one.name, "draw": one.draw, "heads": len(one.heads), **named}
 
 
@@ -150,7 +150,7 @@ def _tests(measured: AblatedMeasure, sets: Sequence[HeadSet], effort: Effort, *,
     clusters = range(measured.clusters)
     flips = SignFlips.draw(clusters, effort.flips, effort.seed)
     found = np.full((2, len(sets)), np.nan)
-    for kind in (HEAD, LAYER) if against_median else (HEAD, LAYER, CHOSEN):
+    for kind in (HEAD, LAYER) if against_median else (HEAD, LAYER, SELECTED):
         family = np.flatnonzero([one.kind == kind for one in sets])
         cost = measured.cost[family]
         if against_median and len(family):
@@ -197,7 +197,7 @@ def contrast_table(
         cost = measured.cost
         for number, chosen in enumerate(sets):
             random = [i for i, one in enumerate(sets) if one.kind == RANDOM and one.name == chosen.name]
-            if chosen.kind != CHOSEN or not random:
+            if chosen.kind != SELECTED or not random:
                 continue
             less = (cost[number] - cost[random].mean(0))[None]
             drawn, own = cost[random].mean(1), cost[number].mean()

@@ -22,7 +22,7 @@ from probes.causal.behaviours import Behaviour
 from probes.evidence.statistics import expanded_tail
 from probes.scoring.tally import Numbers
 
-BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN = (
+BOTH, ATTENDS, MATTERS, NEITHER, UNKNOWN = (
     "looks and matters",
     "looks and does not matter",
     "matters without looking",
@@ -30,7 +30,7 @@ BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN = (
     "not known",
 )
 
-VERDICTS = (BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN)
+VERDICTS = (BOTH, ATTENDS, MATTERS, NEITHER, UNKNOWN)
 """looks: the head has a grade in what the role says, in its variant. matters: without it the behaviour
 is significantly worse (adjusted p below the level). not known: the one or the other was not tested."""
 
@@ -82,7 +82,7 @@ def write_norms(behaviour: Behaviour) -> pd.Series:
             total[seen.layer] = total.get(seen.layer, 0) + lengths
 
         with torch.inference_mode(), watch(behaviour.reader.module, look, ["head_output"]):
-            behaviour.reader.read(texts.ids, texts.real, texts.chosen)
+            behaviour.reader.read(texts.ids, texts.real, texts.selected)
         pieces += float(real.sum())
     means = {(layer, head): one / pieces for layer, of in sorted(total.items()) for head, one in enumerate(of.tolist())}
     return pd.Series(means)
@@ -147,7 +147,7 @@ def _verdict(looks: bool, matters: bool, known: bool) -> str:
     if not known:
         return UNKNOWN
     if looks:
-        return BOTH if matters else LOOKS
+        return BOTH if matters else ATTENDS
     return MATTERS if matters else NEITHER
 
 

@@ -12,10 +12,10 @@ from torch import Tensor
 from mha.encoder.encoder import Encoder
 from mha.models.masked_prediction import MaskedLM
 from mha.pieces import Pieces, align
-from probes.causal.behaviours import Asked
+from probes.causal.behaviours import Prompt
 
 
-def asked_number(lm: MaskedLM, questions: Sequence[Sequence[str]], answers: tuple[str, str]) -> Iterator[Asked]:
+def number_prompts(lm: MaskedLM, questions: Sequence[Sequence[str]], answers: tuple[str, str]) -> Iterator[Prompt]:
     """Yield the texts of questions whose first word is one of two answers, that word masked.
 
     What is asked for is the log-odds of the right answer against the other. An item is the place among the questions.
@@ -28,7 +28,7 @@ def asked_number(lm: MaskedLM, questions: Sequence[Sequence[str]], answers: tupl
         right, wrong = (_piece(lm, one) for one in sorted(answers, key=lambda answer: answer != words[0]))
         ids = np.where(text.word == 0, lm.mask, text.ids).astype(text.ids.dtype)
         place = int(places[0])
-        yield Asked(Pieces(ids, text.word, text.words), item, (place, place), (right, wrong), (1.0, -1.0))
+        yield Prompt(Pieces(ids, text.word, text.words), item, (place, place), (right, wrong), (1.0, -1.0))
 
 
 def _piece(lm: MaskedLM, answer: str) -> int:
@@ -39,29 +39,29 @@ def _piece(lm: MaskedLM, answer: str) -> int:
     return int(ids[0])
 
 
-def blank_out(lm: MaskedLM, asked: Asked) -> Float64[np.ndarray, " word"]:
+def blank_out(lm: MaskedLM, prompt: Prompt) -> Float64[np.ndarray, " word"]:
     """Return by how much the answer changes when all pieces of a word are unknown ones; of the asked words NaN.
 
     The absolute difference of what is asked for, in nats for log-odds; from 0, higher where more rests on the word
     (Abnar and Zuidema 2020, who blank out the words of a sentence one by one). The mask stands for a word where the
     vocabulary has no unknown piece.
     """
-    text = asked.text
+    text = prompt.text
     ids = np.tile(text.ids.astype(np.int64), (text.words + 1, 1))
     ids[1:][text.word == np.arange(text.words)[:, None]] = lm.mask if lm.unknown is None else lm.unknown
     with torch.inference_mode():
-        found = _wanted(lm, asked, torch.from_numpy(ids)).double().numpy()
-    return _but_asked(np.abs(found[1:] - found[0]), asked)
+        found = _wanted(lm, prompt, torch.from_numpy(ids)).double().numpy()
+    return _but_asked(np.abs(found[1:] - found[0]), prompt)
 
 
-def input_gradients(lm: MaskedLM, asked: Asked) -> Float64[np.ndarray, " word"]:
+def input_gradients(lm: MaskedLM, prompt: Prompt) -> Float64[np.ndarray, " word"]:
     """Return the length (L2) of the gradient of the answer at the embedding of each word; of the asked words NaN.
 
     The lengths of a word's pieces are added. From 0, higher where a small change of the word changes more; the
     embedding is that of the piece alone, before position and LayerNorm.
     """
     seen: list[Tensor] = []
-    text, encoder = asked.text, lm.module
+    text, encoder = prompt.text, lm.module
     assert isinstance(encoder, Encoder)  # what was trained to answer is ours
 
     def see(_module: object, _inputs: object, output: Tensor) -> Tensor:
@@ -71,16 +71,16 @@ def input_gradients(lm: MaskedLM, asked: Asked) -> Float64[np.ndarray, " word"]:
     handle = encoder.pieces.register_forward_hook(see)
     try:
         with torch.enable_grad():
-            answer = _wanted(lm, asked, torch.from_numpy(text.ids.astype(np.int64))[None])
+            answer = _wanted(lm, prompt, torch.from_numpy(text.ids.astype(np.int64))[None])
             slopes = torch.autograd.grad(answer.sum(), seen[0])[0]
     finally:
         handle.remove()
     lengths = slopes.double().reshape(len(text), -1).norm(dim=1).numpy()
     own = text.word >= 0
-    return _but_asked(np.bincount(text.word[own], lengths[own], text.words), asked)
+    return _but_asked(np.bincount(text.word[own], lengths[own], text.words), prompt)
 
 
-def _wanted(lm: MaskedLM, asked: Asked, ids: Tensor) -> Float64[Tensor, " text"]:
+def _wanted(lm: MaskedLM, asked: Prompt, ids: Tensor) -> Float64[Tensor, " text"]:
     """Return what is asked for of texts [text, piece] that differ in what was blanked out alone."""
     places = torch.arange(len(ids))[:, None] * ids.shape[1] + torch.tensor(asked.places)
     logits = lm.read(ids, None, places.flatten()).double().view(*places.shape, -1).log_softmax(-1)
@@ -89,6 +89,6 @@ def _wanted(lm: MaskedLM, asked: Asked, ids: Tensor) -> Float64[Tensor, " text"]
     return found
 
 
-def _but_asked(of_words: np.ndarray, asked: Asked) -> Float64[np.ndarray, " word"]:
+def _but_asked(of_words: np.ndarray, asked: Prompt) -> Float64[np.ndarray, " word"]:
     of_words[asked.text.word[list(asked.places)]] = np.nan
     return of_words

@@ -23,7 +23,7 @@ from mha.models.masked_prediction import MaskedLM
 from mha.models.model import Model
 from mha.pieces import Pieces
 from probes.minimal_pairs import Item, Kind, LeftOut
-from probes.pairs.scores import AUTO, asked_pairs
+from probes.pairs.scores import AUTO, prompted_pairs
 from probes.scoring.aligned import Aligned
 from probes.scoring.hashed_random import draws, random_bits
 
@@ -36,7 +36,7 @@ class BehaviourError(ValueError):
 
 
 @dataclass(frozen=True)
-class Asked:
+class Prompt:
     """One text that the model reads, what it is asked there, and the item that the answer belongs to."""
 
     text: Pieces
@@ -56,7 +56,7 @@ class Behaviour:
     name: str
     unit: str
     reader: ModelReader
-    asked: Sequence[Asked]
+    prompts: Sequence[Prompt]
     clusters: tuple[str, ...]
     "[item] The document or template of each item."
     kinds: tuple[Kind, ...] = ()
@@ -84,7 +84,9 @@ class Behaviour:
     @cached_property
     def order(self) -> list[int]:
         """Texts by length and content: neighbours are alike in length, whatever batches are made."""
-        return sorted(range(len(self.asked)), key=lambda i: (len(self.asked[i].text), self.asked[i].text.ids.tobytes()))
+        return sorted(
+            range(len(self.prompts)), key=lambda i: (len(self.prompts[i].text), self.prompts[i].text.ids.tobytes())
+        )
 
     def donors(self, batch: Sequence[int]) -> list[int]:
         """Return for each text one of another item and of like length, whatever batch or order the texts are in.
@@ -108,16 +110,16 @@ class Behaviour:
 
     def _apart(self, one: int, other: int) -> bool:
         """Return whether two texts are of different items and have different pieces."""
-        text, donor = self.asked[one], self.asked[other]
+        text, donor = self.prompts[one], self.prompts[other]
         return text.item != donor.item and not np.array_equal(text.text.ids, donor.text.ids)
 
     def batches(self, budget: int) -> list[list[int]]:
         """Return batches of texts of at most `budget` pieces; they do not depend on the order of the texts."""
-        return plan([one.text for one in self.asked], [""] * len(self.asked), budget)
+        return plan([one.text for one in self.prompts], [""] * len(self.prompts), budget)
 
     def texts(self, batch: Sequence[int]) -> TextBatch:
         """Return a batch as the model reads it."""
-        asked = [self.asked[i] for i in batch]
+        asked = [self.prompts[i] for i in batch]
         width = max(len(one.text) for one in asked)
         ids = np.full((len(asked), width), self.padding, np.int64)
         for row, one in zip(ids, asked, strict=True):
@@ -151,7 +153,7 @@ class Predictions(Behaviour):
 
     def values(self, batch: Sequence[int], texts: TextBatch, output: Tensor, intact: Tensor) -> Tensor:
         """Return the weighted sum of each text's log-probabilities, in nats."""
-        asked = [self.asked[i] for i in batch]
+        asked = [self.prompts[i] for i in batch]
         text = torch.tensor([row for row, one in enumerate(asked) for _ in one.places])
         wanted = torch.tensor([piece for one in asked for piece in one.wanted])
         weights = torch.tensor([weight for one in asked for weight in one.weights], dtype=output.dtype)
@@ -190,7 +192,7 @@ def embeddings(vectors: Float[Tensor, "*variant batch piece model"], texts: Text
 
 def sentence_embeddings(model: Model, aligned: Aligned) -> Embedding:
     """Return the behaviour of a model without a masked-LM head: an item a text, with its document as the cluster."""
-    asked = [Asked(text, item) for item, text in enumerate(aligned.pieces)]
+    asked = [Prompt(text, item) for item, text in enumerate(aligned.pieces)]
     return Embedding("sentence embedding", "cosine with the intact embedding", model, asked, tuple(aligned.names))
 
 
@@ -206,7 +208,7 @@ def masked_pieces(lm: MaskedLM, aligned: Aligned, *, rate: float = RATE, seed: i
         ids[list(places)] = lm.mask
         wanted = tuple(text.ids[list(places)].tolist())
         weights = (1 / len(places),) * len(places)
-        asked.append(Asked(Pieces(ids, text.word, text.words), item, places, wanted, weights))
+        asked.append(Prompt(Pieces(ids, text.word, text.words), item, places, wanted, weights))
     return Predictions("masked-LM loss", "nats a masked piece", lm, asked, tuple(aligned.names))
 
 
@@ -222,17 +224,17 @@ def preferences(lm: MaskedLM, name: str, items: Sequence[Item], *, method: str =
 
     `method` and what is left out are those of `probes.pairs.scores.decide`.
     """
-    asked: list[Asked] = []
+    asked: list[Prompt] = []
     clusters: list[str] = []
     kinds: list[Kind] = []
     left_out: list[LeftOut] = []
-    for pair in asked_pairs(lm, items, method):
+    for pair in prompted_pairs(lm, items, method):
         if isinstance(pair, LeftOut):
             left_out.append(pair)
             continue
         for question, weights in pair.weighted():
             places = (question.place,) * len(question.wanted)
-            asked.append(Asked(question.text, len(clusters), places, question.wanted, weights))
+            asked.append(Prompt(question.text, len(clusters), places, question.wanted, weights))
         clusters.append(pair.pair.source)
         kinds.append(pair.pair.kind)
     if not clusters:
@@ -250,6 +252,6 @@ def of_items(behaviour: Behaviour, values: Iterator[tuple[Sequence[int], Tensor]
     """Return [variant, item], the sums over the texts of each item, of what comes by batch."""
     total = torch.zeros(variants, len(behaviour.clusters), dtype=torch.float64)
     for batch, found in values:
-        item = torch.tensor([behaviour.asked[i].item for i in batch])
+        item = torch.tensor([behaviour.prompts[i].item for i in batch])
         total.index_add_(1, item, found.double())
     return total

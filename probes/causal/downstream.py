@@ -16,7 +16,7 @@ from mha.causal.sweep import TextBatch
 from mha.models.maps import merge
 from mha.models.model import Model
 from mha.pieces import Pieces
-from probes.causal.behaviours import Asked, Behaviour, BehaviourError
+from probes.causal.behaviours import Behaviour, BehaviourError, Prompt
 from probes.maps.ensembles import Answers, Cells, joined_answers, wanted_items
 from probes.records import Document
 from probes.registry import Probe
@@ -58,7 +58,7 @@ class HeadAccuracy(Behaviour):
         self, batch: Sequence[int], texts: TextBatch, output: Float[Tensor, "variant batch piece piece"], intact: Tensor
     ) -> Float[Tensor, "variant text"]:
         """Return the hits of each text, see the class."""
-        cut = [self.asked[i].text for i in batch]
+        cut = [self.prompts[i].text for i in batch]
         words = merge(output.transpose(0, 1), collate(cut, reduce=self.reduce)).permute(0, 2, 3, 1)
         parts = []
         for row, i in enumerate(batch):
@@ -80,14 +80,14 @@ def head_accuracy(
     BehaviourError where no text has one, and for questions of broad attention, which have no right key.
     """
     name = f"{head[0] + 1}-{head[1] + 1} on {' '.join(question)}"
-    asked: list[Asked] = []
+    asked: list[Prompt] = []
     cells: list[Cells] = []
     clusters: list[str] = []
     documents = aligned.texts.take(aligned.kept)
     for text, document in zip(aligned.pieces, documents, strict=True):
         found = _cells(probe, question, document, aligned, text)
         if found is not None:
-            asked.append(Asked(text, len(asked)))
+            asked.append(Prompt(text, len(asked)))
             cells.append(found)
             clusters.append(document.id)
     if not asked:

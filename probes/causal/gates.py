@@ -60,7 +60,7 @@ def gate_heads(
 
 def _loss(behaviour: Behaviour, batch: Sequence[int], gates: Tensor) -> Tensor:
     """Return what a batch loses for each item, its share of all items' texts told for all."""
-    texts_of_item = len(behaviour.asked) / len(behaviour.clusters)
+    texts_of_item = len(behaviour.prompts) / len(behaviour.clusters)
     return -_values(behaviour, gates, batch).sum() * (texts_of_item / len(batch))
 
 
@@ -77,11 +77,11 @@ def gated_values(
 def _values(behaviour: Behaviour, gates: Tensor, batch: Sequence[int]) -> Float[Tensor, " text"]:
     texts = behaviour.texts(batch)
     with gated(behaviour.reader.module, gates):
-        output = behaviour.reader.read(texts.ids, texts.real, texts.chosen)
+        output = behaviour.reader.read(texts.ids, texts.real, texts.selected)
     intact = output
     if isinstance(behaviour, Embedding):
         with torch.no_grad():
-            intact = behaviour.reader.read(texts.ids, texts.real, texts.chosen)
+            intact = behaviour.reader.read(texts.ids, texts.real, texts.selected)
     return behaviour.values(batch, texts, output[None], intact)[0]
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from probes.causal.ablation import Heads
 
-HEAD, LAYER, CHOSEN, RANDOM = "head", "layer", "chosen", "random"
+HEAD, LAYER, SELECTED, RANDOM = "head", "layer", "selected", "random"
 
-KINDS = (HEAD, LAYER, CHOSEN, RANDOM)
+KINDS = (HEAD, LAYER, SELECTED, RANDOM)
 """Kinds of sets: one head; all heads of a layer; those that a probe's label selects; as many random heads as these."""
 
 
@@ -55,16 +55,18 @@ class RandomSets:
     "Heads of each set that are of other layers than the chosen ones, for their layers have too few others."
 
 
-def random_sets(chosen: Heads, shape: tuple[int, int], draws: int, seed: Sequence[int]) -> RandomSets | None:
+def random_sets(selected: Heads, shape: tuple[int, int], draws: int, seed: Sequence[int]) -> RandomSets | None:
     """Return `draws` sets of heads that are not chosen, of each layer as many as are; `shape` is (layers, heads).
 
     Where a layer has too few other heads all of them are taken, and what is missing is drawn from the other layers.
     None where more than half of all heads are chosen, or none.
     """
     layers, heads = shape
-    others = {layer: [(layer, head) for head in range(heads) if (layer, head) not in chosen] for layer in range(layers)}
-    wanted = Counter(layer for layer, _ in chosen)
-    if not chosen or sum(map(len, others.values())) < len(chosen):
+    others = {
+        layer: [(layer, head) for head in range(heads) if (layer, head) not in selected] for layer in range(layers)
+    }
+    wanted = Counter(layer for layer, _ in selected)
+    if not selected or sum(map(len, others.values())) < len(selected):
         return None
     random = np.random.default_rng(list(seed))
 

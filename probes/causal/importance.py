@@ -93,7 +93,7 @@ def _of_batch(
     with torch.enable_grad():
         gates = torch.ones(len(batch), *shape, requires_grad=True)
         with gated(behaviour.reader.module, gates):
-            output = behaviour.reader.read(texts.ids, texts.real, texts.chosen)
+            output = behaviour.reader.read(texts.ids, texts.real, texts.selected)
         told = followed(behaviour, batch, texts, output, directions, seed)
         found = [torch.autograd.grad(one.sum(), gates, retain_graph=True)[0] for one in told]
     return torch.stack(found).flatten(2).permute(0, 2, 1).flatten(0, 1)
@@ -118,7 +118,7 @@ def _along(
     """Return the parts of embeddings of length 1 in random directions."""
     drawn = []
     for text in batch:
-        random = np.random.default_rng(draws(seed, "directions", behaviour.asked[text].text.ids.tobytes()))
+        random = np.random.default_rng(draws(seed, "directions", behaviour.prompts[text].text.ids.tobytes()))
         drawn.append(torch.from_numpy(random.standard_normal((directions, unit.shape[-1]))).to(unit))
     return torch.einsum("tm,tdm->dt", unit, torch.stack(drawn))
 

@@ -87,9 +87,9 @@ def taylor_table(behaviour: Behaviour, slopes: Slopes, values: Numbers, effort: 
     return pd.DataFrame([row], columns=[*CHECKS])
 
 
-def correlations(one: Numbers, other: Numbers) -> Numbers:
+def correlations(first: Numbers, second: Numbers) -> Numbers:
     """Return [row], Pearson's r of each row of two tables; NaN where one of both does not vary."""
-    x, y = (part - part.mean(1, keepdims=True) for part in (one, other))
+    x, y = (part - part.mean(1, keepdims=True) for part in (first, second))
     below = np.sqrt((x**2).sum(1) * (y**2).sum(1))
     found: Numbers = np.divide((x * y).sum(1), below, out=np.full(len(x), np.nan), where=below > 0)
     return found

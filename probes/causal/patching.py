@@ -217,7 +217,7 @@ def _gradients(lm: MaskedLM, texts: TextBatch, forms: Tensor) -> list[Tensor]:
         return seen.tensor + added[seen.layer]
 
     with torch.enable_grad(), watch(lm.module, add, ["head_output"]):
-        logits = lm.read(texts.ids, texts.real, texts.chosen)
+        logits = lm.read(texts.ids, texts.real, texts.selected)
         return list(torch.autograd.grad(_difference(logits, forms).sum(), [added[layer] for layer in sorted(added)]))
 
 

@@ -80,10 +80,10 @@ def halves(behaviour: Behaviour) -> tuple[IntArray, IntArray]:
 def taken(behaviour: Behaviour, items: IntArray) -> Behaviour:
     """Return the behaviour of some of the items, in their order."""
     number = {item: place for place, item in enumerate(items.tolist())}
-    asked = [replace(one, item=number[one.item]) for one in behaviour.asked if one.item in number]
+    asked = [replace(one, item=number[one.item]) for one in behaviour.prompts if one.item in number]
     clusters = tuple(behaviour.clusters[item] for item in number)
     kinds = tuple(behaviour.kinds[item] for item in number) if behaviour.kinds else ()
-    return replace(behaviour, asked=asked, clusters=clusters, kinds=kinds)
+    return replace(behaviour, prompts=asked, clusters=clusters, kinds=kinds)
 
 
 def removals(heads: int, step: float) -> list[int]:

@@ -76,7 +76,7 @@ def _of_batch(behaviour: Behaviour, directions: int, seed: int, batch: Sequence[
 
     with torch.enable_grad():
         with watch(behaviour.reader.module, move):
-            output = behaviour.reader.read(texts.ids, texts.real, texts.chosen)
+            output = behaviour.reader.read(texts.ids, texts.real, texts.selected)
         followed_values = followed(behaviour, batch, texts, output, directions, seed)
         found = sum(
             torch.stack(torch.autograd.grad(one.sum(), moved, retain_graph=True)).abs() for one in followed_values
@@ -92,7 +92,7 @@ def _tokens(behaviour: Behaviour, batch: Sequence[int], width: int) -> Float[Ten
     """Return 1 where a piece is one of TOKENS; padding is none."""
     found = torch.zeros(len(batch), len(TOKENS), width)
     for row, text in enumerate(batch):
-        word = torch.from_numpy(behaviour.asked[text].text.word)
+        word = torch.from_numpy(behaviour.prompts[text].text.word)
         for place, here in enumerate((word == CLS, word == SEP, word >= 0)):
             found[row, place, : len(word)] = here.to(found)
     return found

@@ -19,7 +19,7 @@ from probes.records import Document, IntArray
 from probes.scoring.aligned import name_of
 from probes.scoring.expert_rules import Groups, Rule, Text, agreeing_mentions, same_word_or_agreeing, subjects
 from probes.scoring.hashed_random import draws, random_bits
-from probes.scoring.observers import Look
+from probes.scoring.observers import Observation
 from probes.scoring.scorer import TINY
 from probes.scoring.tally import Numbers
 from probes.targets import Items
@@ -44,7 +44,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "nearest subject": subjects,
 }
 
-RIVALS: Final = (*RULES, "one chain", "single mentions")
+BASELINES: Final = (*RULES, "one chain", "single mentions")
 "Rules, and what takes no choice: all mentions of a text in one chain, and each in a chain of its own."
 
 
@@ -71,10 +71,10 @@ class Mentions:
         """Return the number of mentions."""
         return len(self.words)
 
-    def rivals(self) -> tuple[IntArray, Numbers]:
+    def baselines(self) -> tuple[IntArray, Numbers]:
         """Return the antecedents of RIVALS and their strengths, [mention, baseline] each (see `Links`)."""
-        antecedent, strength = np.full((len(self), len(RIVALS)), -1), np.ones((len(self), len(RIVALS)))
-        antecedent[:, RIVALS.index("one chain")] = np.arange(len(self)) - 1
+        antecedent, strength = np.full((len(self), len(BASELINES)), -1), np.ones((len(self), len(BASELINES)))
+        antecedent[:, BASELINES.index("one chain")] = np.arange(len(self)) - 1
         for column, rule in enumerate(RULES.values()):
             for mention in range(1, len(self)):
                 antecedent[mention, column], strength[mention, column] = self._choose(rule, mention)
@@ -120,28 +120,28 @@ class Linker:
     credit for order; one without attention on any links nothing.
     """
 
-    def __init__(self, layers: int, heads: int, *, rivals: bool = True) -> None:
-        """Look at heads of that many layers; `rivals` says whether those of RIVALS link too."""
-        self.shape, self.rivals = (layers, heads), rivals
+    def __init__(self, layers: int, heads: int, *, baselines: bool = True) -> None:
+        """Look at heads of that many layers; `baselines` says whether those of BASELINES link too."""
+        self.shape, self.baselines = (layers, heads), baselines
         self.texts: list[Links] = []
         "Of all texts with a mention."
 
-    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items] = ()) -> LinkLook:
+    def observe(self, documents: Sequence[Document], batch: Batch, items: Sequence[Items] = ()) -> LinkObservation:
         """Lay out the mentions of a batch."""
-        return LinkLook(documents, self.shape, rivals=self.rivals)
+        return LinkObservation(documents, self.shape, baselines=self.baselines)
 
-    def add(self, look: Look) -> None:
+    def add(self, observation: Observation) -> None:
         """Take in a batch."""
-        assert isinstance(look, LinkLook)
-        self.texts += look.links()
+        assert isinstance(observation, LinkObservation)
+        self.texts += observation.links()
 
 
-class LinkLook:
+class LinkObservation:
     """The links of one batch, layer after layer."""
 
-    def __init__(self, documents: Sequence[Document], shape: tuple[int, int], *, rivals: bool) -> None:
+    def __init__(self, documents: Sequence[Document], shape: tuple[int, int], *, baselines: bool) -> None:
         """Lay out the pairs of a mention and one before it; `shape` is (layers, heads)."""
-        self.names, self.shape, self.rivals = [document.id for document in documents], shape, rivals
+        self.names, self.shape, self.baselines = [document.id for document in documents], shape, baselines
         self.mentions = [Mentions.of(document) for document in documents]
         pairs = [_pairs(number, mentions) for number, mentions in enumerate(self.mentions)]
         self.pairs: IntArray = np.concatenate(pairs, 1) if pairs else np.zeros((5, 0), np.int64)
@@ -169,8 +169,8 @@ class LinkLook:
         found = []
         for number, mentions in enumerate(self.mentions):
             antecedent, strength = self._of_heads(number)
-            if self.rivals:
-                others = mentions.rivals()
+            if self.baselines:
+                others = mentions.baselines()
                 antecedent, strength = np.hstack([antecedent, others[0]]), np.hstack([strength, others[1]])
             if len(mentions):
                 found.append(Links(self.names[number], mentions.entity, antecedent, strength))

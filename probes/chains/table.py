@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 import numpy as np
 import pandas as pd
 
-from probes.chains.links import RIVALS, Links
+from probes.chains.links import BASELINES, Links
 from probes.chains.scores import MEASURES, SCORES, chain_scores, chain_sums
 from probes.evidence.question import Effort
 from probes.evidence.results import SPLITS, named_heads
@@ -97,46 +97,46 @@ def chain_table(own: MethodSums, random: MethodSums | None, shape: tuple[int, in
     """
     heads = shape[0] * shape[1]
     methods = own if random is None else own.with_best_of(random)
-    rivals = np.arange(heads, len(methods.least))
-    about = _about(shape, (*RIVALS, RANDOM)[: len(rivals)])
+    baselines = np.arange(heads, len(methods.least))
+    about = _about(shape, (*BASELINES, RANDOM)[: len(baselines)])
     about = about.assign(least=methods.least, selected=np.arange(len(about)) == own.first(heads).best)
     rows = about.loc[about.index.repeat(len(SCORES))].reset_index(drop=True)
     rows["measure"] = np.tile(SCORES, len(about))
     found = []
     for number, split in enumerate(SPLITS):
-        columns = _measured(methods.sums[number], rivals, effort, number)
-        rival = [about["name"][place] if place >= 0 else "" for place in columns.pop("rival")]
-        found.append(rows.assign(split=split, rival=rival, **columns))
+        columns = _measured(methods.sums[number], baselines, effort, number)
+        baseline = [about["name"][place] if place >= 0 else "" for place in columns.pop("baseline")]
+        found.append(rows.assign(split=split, baseline=baseline, **columns))
     return pd.concat(found, ignore_index=True)
 
 
-def _about(shape: tuple[int, int], rivals: Sequence[str]) -> pd.DataFrame:
+def _about(shape: tuple[int, int], baselines: Sequence[str]) -> pd.DataFrame:
     """Return one row a head, and one a baseline, which has no layer and head."""
     heads = pd.DataFrame(named_heads(shape)).astype({"layer": "Int64", "head": "Int64"}).assign(method="head")
-    missing = pd.array([pd.NA] * len(rivals), "Int64")
-    others = pd.DataFrame({"layer": missing, "head": missing, "name": rivals, "method": "rival"})
+    missing = pd.array([pd.NA] * len(baselines), "Int64")
+    others = pd.DataFrame({"layer": missing, "head": missing, "name": baselines, "method": "baseline"})
     return pd.concat([heads, others], ignore_index=True)
 
 
-def _measured(sums: Numbers, rivals: IntArray, effort: Effort, split: int) -> dict[str, Any]:
-    """Return the columns of numbers of a split, [method * score]; `rivals` are indices of methods.
+def _measured(sums: Numbers, baselines: IntArray, effort: Effort, split: int) -> dict[str, Any]:
+    """Return the columns of numbers of a split, [method * score]; `baselines` are indices of methods.
 
-    `rival` is the index of the strongest one, -1 where the method is a baseline itself.
+    `baseline` is the index of the strongest one, -1 where the method is a baseline itself.
     """
     n = sums[:, 0, *MENTIONS]
     drawn = Bootstrap.draw(range(len(n)), effort.replicates, effort.seed + split).of(range(len(n)), n)
     scores = chain_scores(sums.sum(0))
     f1, resampled = scores[..., 2], chain_scores(np.tensordot(drawn.weights, sums, 1))[..., 2]
-    strongest, score = rivals[f1[rivals].argmax(0)], np.arange(len(SCORES))
+    strongest, score = baselines[f1[baselines].argmax(0)], np.arange(len(SCORES))
     lead, leads = f1 - f1[strongest, score], resampled - resampled[:, None, strongest, score]
-    lead[rivals], leads[:, rivals] = np.nan, np.nan
+    lead[baselines], leads[:, baselines] = np.nan, np.nan
     (low, high), (lead_low, lead_high) = (drawn.interval(one.reshape(len(one), -1)) for one in (resampled, leads))
-    rival = np.where(np.isin(np.arange(len(f1)), rivals)[:, None], -1, strongest)
+    baseline = np.where(np.isin(np.arange(len(f1)), baselines)[:, None], -1, strongest)
     return {
         "n": int(n.sum()),
         "chains": int(sums[:, 0, *CHAINS].sum()),
         "clusters": len(n),
         **{name: scores[..., place].ravel() for place, name in enumerate(("precision", "recall", "f1"))},
-        **{"low": low, "high": high, "rival": rival.ravel()},
+        **{"low": low, "high": high, "baseline": baseline.ravel()},
         **{"lead": lead.ravel(), "lead_low": lead_low, "lead_high": lead_high},
     }

@@ -40,25 +40,25 @@ def _alone(sentence: Sentence, found: Agreement, kind: str) -> Sentence:
     return replace(sentence, id=f"{sentence.id}:{found.verb}", deprels=deprels, kind=kind)
 
 
-def construction(text: Document, found: Agreement) -> str:
+def construction(text: Document, agreement: Agreement) -> str:
     """Return the construction of a verb, "" where its subject is a personal pronoun or coordinated.
 
     First whether it is a question, then what stands between the two ("across"), then the clause of the verb ("in").
     """
-    if text.upos[found.subject] == "PRON" and found.noun is None:
+    if text.upos[agreement.subject] == "PRON" and agreement.noun is None:
         return ""
-    hanging = [i for i in range(len(text)) if text.heads[i] == found.subject and text.deprels[i] != "det"]
+    hanging = [i for i in range(len(text)) if text.heads[i] == agreement.subject and text.deprels[i] != "det"]
     if any(basic(text.deprels[i]) == "conj" for i in hanging):
         return ""
-    if found.verb < found.subject:
+    if agreement.verb < agreement.subject:
         return "question"
-    between = {text.deprels[i]: i for i in hanging if found.subject < i < found.verb}
+    between = {text.deprels[i]: i for i in hanging if agreement.subject < i < agreement.verb}
     if "acl:relcl" in between:
         return f"across {_relative(text, between['acl:relcl'])}"
     for relation, named in (("nmod", "a prepositional phrase"), ("appos", "an apposition")):
         if relation in between:
             return f"across {named}"
-    owner = int(text.heads[found.verb]) if basic(text.deprels[found.verb]) in ("aux", "cop") else found.verb
+    owner = int(text.heads[agreement.verb]) if basic(text.deprels[agreement.verb]) in ("aux", "cop") else agreement.verb
     if text.deprels[owner] == "acl:relcl":
         return f"in {_relative(text, owner)}"
     return CLAUSES.get(basic(text.deprels[owner]), "simple")

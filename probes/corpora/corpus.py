@@ -120,7 +120,7 @@ class Texts:
         """Return the number of texts."""
         raise NotImplementedError
 
-    def take(self, chosen: Sequence[int]) -> list[Document]:
+    def take(self, indices: Sequence[int]) -> list[Document]:
         """Return the texts at these indices."""
         raise NotImplementedError
 
@@ -151,9 +151,9 @@ class MemoryTexts(Texts):
         """Return the number of texts."""
         return len(self._texts)
 
-    def take(self, chosen: Sequence[int]) -> list[Document]:
+    def take(self, indices: Sequence[int]) -> list[Document]:
         """Return the texts at these indices."""
-        return [self._texts[i] for i in chosen]
+        return [self._texts[i] for i in indices]
 
 
 class ArrowTexts(Texts):
@@ -180,9 +180,9 @@ class ArrowTexts(Texts):
         sentences, words = sum(map(len, lengths)), sum(map(sum, lengths))
         return {"documents": len(set(ids)), "sentences": sentences, "words": words}
 
-    def take(self, chosen: Sequence[int]) -> list[Document]:
+    def take(self, indices: Sequence[int]) -> list[Document]:
         """Return the texts at these indices."""
-        columns = self._rows[list(chosen)]
+        columns = self._rows[list(indices)]
         names = list(columns)
         return [_document(dict(zip(names, row, strict=True))) for row in zip(*columns.values(), strict=True)]
 

@@ -152,8 +152,8 @@ class ReleasedTreebank:
         there = {path.stem.rpartition("-")[2]: path for path in sorted(folder.glob("*-ud-*.conllu"))}
         chosen = self.split or (next(iter(there)) if len(there) == 1 else "")
         if chosen not in there:
-            said = ", ".join(f"{self.name}/{split}" for split in there) or "none"
-            raise CorpusError(f"treebank {self.name}: no split {self.split!r}; there are: {said}")
+            text = ", ".join(f"{self.name}/{split}" for split in there) or "none"
+            raise CorpusError(f"treebank {self.name}: no split {self.split!r}; there are: {text}")
         return there[chosen]
 
 

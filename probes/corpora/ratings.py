@@ -43,9 +43,9 @@ class Ratings:
         low = word.lower()
         return next((form for form in base_forms(low) if form in self.words), None)
 
-    def of(self, one: str, other: str) -> tuple[tuple[str, str], float] | None:
+    def of(self, first: str, second: str) -> tuple[tuple[str, str], float] | None:
         """Return the pair of two rated words and its rating, None where people were not asked about it."""
-        pair = (one, other) if one <= other else (other, one)
+        pair = (first, second) if first <= second else (second, first)
         return (pair, self.pairs[pair]) if pair in self.pairs else None
 
 

@@ -22,7 +22,7 @@ from mha.batches import Batch
 from probes.distribution.pairs import FARTHEST, KINDS, UNRELATED, LinkedWords, kind_name
 from probes.evidence.results import named_heads
 from probes.records import Document
-from probes.scoring.observers import Look
+from probes.scoring.observers import Observation
 from probes.scoring.tally import Numbers
 from probes.targets import Items
 
@@ -70,24 +70,24 @@ class Deciles:
         self._random = np.full((layers, heads, BINS), None, object)
         self._strongest: dict[tuple[int, int], list[tuple[float, int, Place]]] = {}
 
-    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items] = ()) -> DecileLook:
+    def observe(self, documents: Sequence[Document], batch: Batch, items: Sequence[Items] = ()) -> DecileObservation:
         """Return what counts the pairs of a batch."""
-        return DecileLook(documents, LinkedWords.of(documents), self.shape)
+        return DecileObservation(documents, LinkedWords.of(documents), self.shape)
 
-    def add(self, look: Look) -> None:
+    def add(self, observation: Observation) -> None:
         """Add the pairs of a batch."""
-        assert isinstance(look, DecileLook)
-        self.queries += sum(len(text) for text in look.documents if len(text) > 1)
-        self.mass += look.mass
+        assert isinstance(observation, DecileObservation)
+        self.queries += sum(len(text) for text in observation.documents if len(text) > 1)
+        self.mass += observation.mass
         for kind, counts in self.counts.items():
-            for layer, (cells, more) in enumerate(look.counts[kind]):
+            for layer, (cells, more) in enumerate(observation.counts[kind]):
                 counts[layer].reshape(-1)[cells] += more
-        for layer, (cells, pairs, weights) in enumerate(look.random):
-            self._keep_random(look, layer, cells, pairs, weights)
-        for (layer, head), (pairs, weights) in look.strongest.items():
-            self._keep_strongest(look, layer, head, pairs, weights)
+        for layer, (cells, pairs, weights) in enumerate(observation.random):
+            self._keep_random(observation, layer, cells, pairs, weights)
+        for (layer, head), (pairs, weights) in observation.strongest.items():
+            self._keep_strongest(observation, layer, head, pairs, weights)
 
-    def _keep_random(self, look: DecileLook, layer: int, cells: Any, pairs: Any, weights: Any) -> None:
+    def _keep_random(self, look: DecileObservation, layer: int, cells: Any, pairs: Any, weights: Any) -> None:
         """Keep the pair with the smallest random number of each bin: a random one, whatever the batches."""
         drawn, lowest = look.pairs.random[pairs], self._lowest[layer].reshape(-1)
         better = drawn < lowest[cells]
@@ -96,7 +96,7 @@ class Deciles:
         for cell, pair, weight in zip(cells[better], pairs[better], weights[better], strict=True):
             kept[cell] = look.place(int(pair), float(weight))
 
-    def _keep_strongest(self, look: DecileLook, layer: int, head: int, pairs: Any, weights: Any) -> None:
+    def _keep_strongest(self, look: DecileObservation, layer: int, head: int, pairs: Any, weights: Any) -> None:
         drawn = look.pairs.random[pairs]
         more = [
             (-float(weight), int(number), look.place(int(pair), float(weight)))
@@ -169,7 +169,7 @@ class Place:
 
 
 @dataclass
-class DecileLook:
+class DecileObservation:
     """What one batch contributes."""
 
     documents: Sequence[Document]

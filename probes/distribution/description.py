@@ -21,7 +21,7 @@ from mha.batches import Batch
 from probes.distribution.pairs import TAGS, tags_of
 from probes.evidence.results import named_heads
 from probes.records import Document, IntArray
-from probes.scoring.observers import Look
+from probes.scoring.observers import Observation
 from probes.scoring.tally import Numbers
 from probes.targets import Items
 
@@ -112,19 +112,21 @@ class RulePredictions:
         self.n = np.zeros(len(TAGS), np.int64)
         "[tag] Words that attend; those of texts of one word are left out."
 
-    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items] = ()) -> PredictionLook:
+    def observe(
+        self, documents: Sequence[Document], batch: Batch, items: Sequence[Items] = ()
+    ) -> PredictionObservation:
         """Return what counts the hits of a batch."""
-        return PredictionLook(documents, self.hits.shape[1:3])
+        return PredictionObservation(documents, self.hits.shape[1:3])
 
-    def add(self, look: Look) -> None:
+    def add(self, observation: Observation) -> None:
         """Add the hits of a batch."""
-        assert isinstance(look, PredictionLook)
-        self.hits += look.hits
-        self.n += look.n
+        assert isinstance(observation, PredictionObservation)
+        self.hits += observation.hits
+        self.n += observation.n
 
 
 @dataclass
-class PredictionLook:
+class PredictionObservation:
     """What one batch contributes."""
 
     documents: Sequence[Document]
@@ -208,6 +210,6 @@ def _scored(select: RulePredictions, report: RulePredictions, layer: int, head: 
     chosen, held_out = select.hits[:, layer, head], report.hits[:, layer, head]
     found, n = Description.of(chosen, int(select.n.sum())), max(int(report.n.sum()), 1)
     offset = int(chosen[:, BASELINE].sum(0).argmax())
-    accuracy, rival = found.hits(held_out) / n, held_out[:, offset].sum() / n
-    said = {"description": str(found), "accuracy": accuracy, "offset": NAMES[offset], "offset_accuracy": rival}
-    return said | {"gain": accuracy - rival}
+    accuracy, baseline = found.hits(held_out) / n, held_out[:, offset].sum() / n
+    said = {"description": str(found), "accuracy": accuracy, "offset": NAMES[offset], "offset_accuracy": baseline}
+    return said | {"gain": accuracy - baseline}

@@ -30,27 +30,27 @@ class Difference:
     "Whether both runs were held against each other item group by item group."
 
 
-def paired_difference(n: Numbers, one: Numbers, other: Numbers) -> Difference:
-    """Return the difference where both runs answered the same items: `n`, hits of `one` and of `other` are [document].
+def paired_difference(n: Numbers, first: Numbers, second: Numbers) -> Difference:
+    """Return the difference where both runs answered the same items; `n` and the hits of both are [document].
 
     Interval and p are those of leads (`Documents`), p twice that of the direction that was seen.
     """
-    documents, more = Documents.of(n), (other - one)[:, None]
+    documents, more = Documents.of(n), (second - first)[:, None]
     low, high = documents.lead_interval(more)[:, 0].tolist()
     p = 2 * np.fmin(documents.p_above(more, 0), documents.p_above(-more, 0))
     return Difference(float(more.sum() / n.sum()), low, high, float(np.minimum(p, 1)[0]), paired=True)
 
 
-def independent_difference(one: Interval, other: Interval) -> Difference:
+def independent_difference(first: Interval, second: Interval) -> Difference:
     """Return the difference as it follows from both numbers' own intervals, as if they were independent.
 
     Each end of the interval takes the ends of both that lie in its direction (Zou and Donner 2008, Statistics in
     Medicine 27:10, the MOVER). Runs that read the same texts err in the same direction, mostly, and then this interval
     is too wide. p is below 0.05 exactly where the interval leaves 0 out.
     """
-    value = other[0] - one[0]
-    low = value - math.hypot(other[0] - other[1], one[2] - one[0])
-    high = value + math.hypot(other[2] - other[0], one[0] - one[1])
+    value = second[0] - first[0]
+    low = value - math.hypot(second[0] - second[1], first[2] - first[0])
+    high = value + math.hypot(second[2] - second[0], first[0] - first[1])
     return Difference(value, low, high, _p(abs(value), value - low if value > 0 else high - value), paired=False)
 
 

@@ -156,7 +156,7 @@ def _arcs(weights: npt.NDArray[np.float32], targets: Targets, chosen: Sequence[i
         answers = [key for key in order if key in candidates.get(query, ())][:3]
         for key in answers if order[0] in answers else [order[0], *answers]:
             ends = (key, query) if targets.by_column else (query, key)
-            told = {"gold": key in answers and key in gold[query], "asked": key in answers}
+            told = {"gold": key in answers and key in gold[query], "scored": key in answers}
             yield {"query": ends[0], "key": ends[1], "weight": float(view[query, key - first])} | told
 
 

@@ -180,15 +180,15 @@ def p_unseen(leads: Numbers, documents: Numbers | float, margin: float) -> Numbe
     return missing
 
 
-def p_of_leads(documents: Documents, heads: Numbers, rivals: Numbers, margin: float) -> Numbers:
+def p_of_leads(documents: Documents, heads: Numbers, baselines: Numbers, margin: float) -> Numbers:
     """Return [head], the p of "the head leads some baseline by no more than `margin`", of hits [document, head].
 
     It is that of the baseline over which the lead is least sure, and needs no correction for their number
     (intersection-union, Berger 1982, Technometrics 24:4). NaN without a baseline, and for fewer than two documents.
     """
-    if not rivals.shape[1] or np.isnan(documents.freedom):
+    if not baselines.shape[1] or np.isnan(documents.freedom):
         return np.full(heads.shape[1], np.nan)
-    over = [documents.p_above(heads - rivals[:, [rival]], margin) for rival in range(rivals.shape[1])]
+    over = [documents.p_above(heads - baselines[:, [baseline]], margin) for baseline in range(baselines.shape[1])]
     largest: Numbers = np.max(over, axis=0)
     return largest
 

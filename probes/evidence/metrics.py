@@ -163,10 +163,10 @@ class Lines:
         lines = memory[self.text, :, self.query] if self.by_column else memory[self.text, self.query]
         key, item = self.gold
         gold = lines[item, key]
-        rivals = lines.masked_fill_(~self.others[:, :, None], -1)[item]
-        compared = torch.empty_like(rivals)  # sums of numbers take a tenth of the time that those of bools take
-        above = torch.gt(rivals, gold[:, None], out=compared).sum(1).double()
-        same = torch.eq(rivals, gold[:, None], out=compared).sum(1).double()
+        baselines = lines.masked_fill_(~self.others[:, :, None], -1)[item]
+        compared = torch.empty_like(baselines)  # sums of numbers take a tenth of the time that those of bools take
+        above = torch.gt(baselines, gold[:, None], out=compared).sum(1).double()
+        same = torch.eq(baselines, gold[:, None], out=compared).sum(1).double()
         none = above.new_zeros(len(self.text), gold.shape[1])
         best = gold.new_zeros(none.shape).scatter_reduce(0, item[:, None].expand_as(gold), gold, "amax")
         first = (gold == best[item]).double()

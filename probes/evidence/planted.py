@@ -24,7 +24,7 @@ NOWHERE = -1
 Head = tuple[int, int]
 "Layer and head, from 0."
 
-Asked = tuple[IntArray, IntArray]
+NearestGold = tuple[IntArray, IntArray]
 "The queries of a question in a text, and the right answer to each."
 
 
@@ -40,12 +40,12 @@ class Knows:
     """How far a document's own share may lie from `strength`, to either side (no further than 0 or 1 is from it): real
     heads do better in some documents than in others, so that items of one document are alike."""
 
-    def attended(self, document: Document, asked: Asked | None = None) -> IntArray:
+    def attended(self, document: Document, nearest: NearestGold | None = None) -> IntArray:
         """Return the word that each word attends to; the nearest gold where there are several, NOWHERE if not asked.
 
-        `asked` is `nearest_gold` of the question, where it is known already.
+        `nearest` is `nearest_gold` of the question, where it is known already.
         """
-        query, gold = asked or nearest_gold(self.question, document)
+        query, gold = nearest or nearest_gold(self.question, document)
         places = np.full(len(document), NOWHERE)
         other, uniform = _random_words(document, query, self.question, self.strength, self.seed)
         places[query] = np.where(uniform < self._strength_in(document), gold, other)
@@ -119,7 +119,7 @@ class RandomGold:
 Planted = Mapping[Head, Knows | Follows]
 
 
-def nearest_gold(question: Question, document: Document) -> Asked:
+def nearest_gold(question: Question, document: Document) -> NearestGold:
     """Return the queries of a question in a text, and the gold key nearest to each."""
     probe = get_probe(question[0])
     targets: Targets = probe.targets(document)[question[1]]
@@ -147,7 +147,7 @@ def _first(document: Document) -> str:
 def planted_changes(planted: Planted, documents: Sequence[Document], batch: Batch) -> list[Attend]:
     """Return what makes the heads of a model attend as `planted` says while it reads a batch, one change a layer."""
     patterns: dict[int, dict[int, Tensor]] = {}
-    known: dict[Question, list[Asked]] = {}
+    known: dict[Question, list[NearestGold]] = {}
     for (layer, head), role in planted.items():
         if isinstance(role, Knows):
             if role.question not in known:

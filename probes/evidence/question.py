@@ -98,8 +98,8 @@ def weigh(
     documents = Documents.of(heads.n)
     strongest, baseline_accuracy = _strongest(baselines, n)
     rule, rule_accuracy = _strongest(rules, n)
-    rival = baselines.get(strongest)
-    lead, blind_lead = (_lead_interval(documents, heads, one) for one in (rival, blind.get(strongest, rival)))
+    baseline = baselines.get(strongest)
+    lead, blind_lead = (_lead_interval(documents, heads, one) for one in (baseline, blind.get(strongest, baseline)))
     tested = _tested(documents, heads, baselines, table, rules, margin if test else None)
     return Evidence(
         n=int(n),
@@ -145,29 +145,29 @@ def _tested(
     return found
 
 
-def _strongest(rivals: Mapping[str, Sums], n: float) -> tuple[str, float]:
+def _strongest(baselines: Mapping[str, Sums], n: float) -> tuple[str, float]:
     """Return the baseline with the highest accuracy, the first by name of equals; "" and NaN where there is none."""
-    found = {name: float(sums.hits.sum() / n) for name, sums in sorted(rivals.items())}
+    found = {name: float(sums.hits.sum() / n) for name, sums in sorted(baselines.items())}
     name = max(found, key=found.__getitem__, default="")
     return name, found.get(name, np.nan)
 
 
-def _lead_interval(documents: Documents, heads: Sums, rival: Sums | None) -> Numbers:
-    """Return [2, head], the interval of the lead over `rival`."""
-    if rival is None:
+def _lead_interval(documents: Documents, heads: Sums, baseline: Sums | None) -> Numbers:
+    """Return [2, head], the interval of the lead over `baseline`."""
+    if baseline is None:
         return np.full((2, heads.hits.shape[1]), np.nan)
-    return documents.lead_interval(heads.hits - rival.hits)
+    return documents.lead_interval(heads.hits - baseline.hits)
 
 
-def _excluded(documents: Documents, heads: Sums, rivals: Sequence[Sums]) -> float:
+def _excluded(documents: Documents, heads: Sums, baselines: Sequence[Sums]) -> float:
     """Return the lead over all baselines that no head reaches.
 
     A head is bounded by the baseline over which it leads least significantly, each bound being held to its share of
     the level (Bonferroni), for which baseline is strongest is not known. Heads are bounded one by one: that all of
     them stay below a margin is shown where each does (Berger 1982).
     """
-    if not rivals:
+    if not baselines:
         return np.nan
-    level = 1 - 0.05 / len(rivals)
-    bounds = [documents.upper_bound(heads.hits - rival.hits, level) for rival in rivals]
+    level = 1 - 0.05 / len(baselines)
+    bounds = [documents.upper_bound(heads.hits - baseline.hits, level) for baseline in baselines]
     return float(np.min(bounds, axis=0).max())

@@ -179,8 +179,8 @@ def add_verdicts(scores: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     tested = np.flatnonzero(scores.p_label.notna())
     leads = strongest_leads(
         *(
-            (scores.accuracy - scores[rival]).to_numpy(np.float64)
-            for rival in ("baseline_accuracy", "lexical_accuracy", "rule_accuracy")
+            (scores.accuracy - scores[baseline]).to_numpy(np.float64)
+            for baseline in ("baseline_accuracy", "lexical_accuracy", "rule_accuracy")
         )
     )
     unseen = p_unseen(leads, scores.effective_clusters.to_numpy(np.float64), rule.margin)
@@ -209,10 +209,10 @@ def _adjusted(scores: pd.DataFrame, tested: IntArray, corrected: Numbers) -> Num
 
 def questions(select: Split, report: Split) -> list[Question]:
     """Return the questions of both splits, as `told_questions` leaves them."""
-    return told_questions(set(select.heads) | set(report.heads))
+    return reported_questions(set(select.heads) | set(report.heads))
 
 
-def told_questions(known: Collection[Question]) -> list[Question]:
+def reported_questions(known: Collection[Question]) -> list[Question]:
     """Return questions, sorted; "det:*" is left out where "det" has no subtypes to pool."""
     parts = Counter((probe, variant, label.partition(":")[0]) for probe, variant, label in known)
     return sorted(

@@ -65,7 +65,7 @@ class Pool:
         n, best = sums.n.sum(), np.full(len(GRADES), np.nan)
         for name, pooled in {**self.baselines, **self.several}.items():
             if question in pooled:
-                grade = rival_grade(name)
+                grade = baseline_grade(name)
                 best[grade - 1] = np.fmax(best[grade - 1], (pooled[question].hits.sum(0) / n).max())
         accuracy = sums.hits.sum(0) / n
         strongest = np.maximum.accumulate(best)  # NaN from the first grade on that has no rival
@@ -115,7 +115,7 @@ class Pool:
         return replace(self, heads=tilted)
 
 
-def rival_grade(name: str) -> int:
+def baseline_grade(name: str) -> int:
     """Return the grade that a head must lead this baseline, control, table or rule for."""
     return 2 if name == LEXICAL else 3 if name in RULES else 1
 

@@ -20,15 +20,15 @@ BOUND = math.log(2)
 "The highest Jensen-Shannon divergence, in nats."
 
 
-def jensen_shannon(one: Attention, other: Attention) -> Float[Tensor, " sentence"]:
+def jensen_shannon(first: Attention, second: Attention) -> Float[Tensor, " sentence"]:
     """Return the Jensen-Shannon divergence of attention in nats, in [0, ln 2]."""
-    mean = (one + other) / 2
+    mean = (first + second) / 2
 
     def divergence(part: Tensor) -> Tensor:
         nats: Tensor = torch.special.xlogy(part, part.clamp(min=1e-12) / mean.clamp(min=1e-12)).sum(-1)
         return nats
 
-    return (divergence(one) + divergence(other)) / 2
+    return (divergence(first) + divergence(second)) / 2
 
 
 def permuted_change(decisions: AttentionDecisions, generator: torch.Generator) -> Float[Tensor, " sentence"]:

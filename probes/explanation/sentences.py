@@ -41,9 +41,11 @@ class SubjectNumberTask:
     plural: Float[Tensor, " sentence"]
     "1 where the main subject is plural, else 0."
 
-    def take(self, chosen: Tensor) -> SubjectNumberTask:
+    def take(self, indices: Tensor) -> SubjectNumberTask:
         """Return some of the sentences."""
-        return SubjectNumberTask(self.states[chosen], self.embeddings[chosen], self.real[chosen], self.plural[chosen])
+        return SubjectNumberTask(
+            self.states[indices], self.embeddings[indices], self.real[indices], self.plural[indices]
+        )
 
 
 @dataclass(frozen=True)

@@ -59,17 +59,17 @@ class Clauses:
             predicate = self.predicates.suiting(entity, embedded=True)
             return self.assembled(own, entity, predicate, self.time(predicate, embedded=True), busy=busy)
         predicate = Predicate("gap", discourse.pick(verbs))
-        subject = discourse.choose(("person",), busy, fresh=0.4)
+        subject = discourse.choose(("person",), busy, new=0.4)
         phrase = self.nominals.phrase(subject, "nominative", busy, 0)
         front = [] if phrase.head.upos != "PROPN" and discourse.chance(0.25) else [(own, "obj")]
         return self.assembled(phrase, subject, predicate, self.time(predicate, embedded=True), front=front, busy=busy)
 
-    def shared(self, subject: Entity, said: Collection[Verb], *, last: bool = True) -> Phrase:
+    def shared(self, subject: Entity, used: Collection[Verb], *, last: bool = True) -> Phrase:
         """Return a further verb phrase, with another verb, for a subject that is named already ("and opens the door").
 
         One that is not the last follows a comma.
         """
-        verb = self.discourse.pick([verb for verb in VERBS["affects", subject.kind] if verb not in said])
+        verb = self.discourse.pick([verb for verb in VERBS["affects", subject.kind] if verb not in used])
         _, main = verb_group(verb, subject.plural, Time(self.tense), support=False)
         words = [Word("and", "CCONJ").under(main, "cc") if last else Word(",", "PUNCT").under(main, "punct"), main]
         for phrase, deprel in self.predicates.complements(subject, Predicate("affects", verb), frozenset((subject,))):

@@ -106,8 +106,8 @@ class Discourse:
         if noun is None or entity.plural or entity.last < recent or noun.singular in self.used:
             return None
         for other in self.entities:
-            rival = entity.pronoun in other.readings if person else other.kind == entity.kind and not other.plural
-            if other is not entity and other.last >= recent and rival:
+            baseline = entity.pronoun in other.readings if person else other.kind == entity.kind and not other.plural
+            if other is not entity and other.last >= recent and baseline:
                 return None
         self.reserved.add(noun.singular)
         return noun
@@ -117,12 +117,12 @@ class Discourse:
         """The groups named by coordination."""
         return frozenset(entity for entity in self.entities if entity.group)
 
-    def choose(self, kinds: Collection[str], busy: Collection[Entity], fresh: float) -> Entity:
-        """Return an entity of one of the kinds, a new one with probability `fresh`, and none of the busy ones.
+    def choose(self, kinds: Collection[str], busy: Collection[Entity], new: float) -> Entity:
+        """Return an entity of one of the kinds, a new one with probability `new`, and none of the busy ones.
 
         One that this sentence has mentioned, and a group, is chosen only where a pronoun would be clear.
         """
-        if not self.chance(fresh):
+        if not self.chance(new):
             known = [
                 entity
                 for entity in self.entities

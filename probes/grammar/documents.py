@@ -59,7 +59,7 @@ def _cast(discourse: Discourse) -> None:
 
 def _subject(discourse: Discourse) -> Entity:
     """Return what a clause is to be about."""
-    return discourse.choose((discourse.pick(_SUBJECTS),), (), fresh=0.12)
+    return discourse.choose((discourse.pick(_SUBJECTS),), (), new=0.12)
 
 
 def _simple(clauses: Clauses) -> tuple[Phrase, str]:
@@ -112,7 +112,7 @@ def _joined(clauses: Clauses) -> tuple[Phrase, str]:
 def _shared(clauses: Clauses) -> tuple[Phrase, str]:
     """Return two verb phrases with one subject."""
     discourse = clauses.discourse
-    subject = discourse.choose(("person",), (), fresh=0.2)
+    subject = discourse.choose(("person",), (), new=0.2)
     verb = discourse.pick(VERBS["affects", "person"])
     first = clauses.clause(subject, Predicate("affects", verb))
     return Phrase([*first.words, *clauses.shared(subject, (verb,)).under(first.head, "conj")], first.head), "."

@@ -78,11 +78,11 @@ class Nominals:
     def coordinated(self, members: int = 2) -> tuple[Entity, Phrase, frozenset[Entity]]:
         """Return a new group, the phrase that names its members ("Mary and the farmers"), and these."""
         discourse = self.discourse
-        people = [discourse.choose(("person",), discourse.groups, fresh=0.2)]
+        people = [discourse.choose(("person",), discourse.groups, new=0.2)]
         first = self.phrase(people[0], "accusative", (), pronouns=0.0)
         whole = Phrase(list(first.words), first.head)
         while len(people) < members:
-            person = discourse.choose(("person",), discourse.groups | set(people), fresh=0.3)
+            person = discourse.choose(("person",), discourse.groups | set(people), new=0.3)
             named = self.phrase(person, "accusative", people, pronouns=0.0)
             people.append(person)
             last = len(people) == members
@@ -166,7 +166,7 @@ class Nominals:
             return self.relative(entity, busy).under(head, "acl:relcl")
         preposition, kind = discourse.pick(PREPOSITIONS[entity.kind]).split()
         if discourse.chance(0.12):
-            other = discourse.choose((kind,), busy, fresh=0.0)
+            other = discourse.choose((kind,), busy, new=0.0)
         else:
             other = discourse.new(kind, plural=outer != discourse.chance(0.8), named=0.2)
         inner = self.phrase(other, "accusative", busy, modifiers - 1, outer=outer)

@@ -114,15 +114,15 @@ class Predicates:
         discourse = self.discourse
         if "person" in verb.objects and discourse.chance(0.2) and (found := self.nominals.relative_of(busy)):
             return [(found, "obj")]
-        other = discourse.choose(verb.objects, busy, fresh=0.3)
+        other = discourse.choose(verb.objects, busy, new=0.3)
         modifiers = discourse.pick((0, 0, 0, 1))
         return [(self.nominals.phrase(other, "accusative", busy, modifiers), "obj")]
 
     def given(self, verb: Verb, busy: frozenset[Entity]) -> list[Part]:
         """Return the one who receives and the thing that is given, in either order."""
         discourse, phrase = self.discourse, self.nominals.phrase
-        person = discourse.choose(("person",), busy | discourse.groups, fresh=0.2)
-        thing = discourse.choose(verb.objects, busy, fresh=0.6)
+        person = discourse.choose(("person",), busy | discourse.groups, new=0.2)
+        thing = discourse.choose(verb.objects, busy, new=0.6)
         busy |= {person, thing}
         if discourse.clear(thing) or discourse.chance(0.4):
             first = phrase(thing, "accusative", busy, 0)
@@ -132,8 +132,8 @@ class Predicates:
 
     def taken(self, verb: Verb, busy: frozenset[Entity]) -> list[Part]:
         """Return the thing that is taken and the one who had it."""
-        thing = self.discourse.choose(verb.objects, busy, fresh=0.6)
-        person = self.discourse.choose(("person",), busy | self.discourse.groups | {thing}, fresh=0.2)
+        thing = self.discourse.choose(verb.objects, busy, new=0.6)
+        person = self.discourse.choose(("person",), busy | self.discourse.groups | {thing}, new=0.2)
         busy |= {person, thing}
         first = self.nominals.phrase(thing, "accusative", busy, 0)
         return [(first, "obj"), (prepositional("from", self.nominals.phrase(person, "accusative", busy, 0)), "obl")]
@@ -142,7 +142,7 @@ class Predicates:
         """Return the clause that is thought or said."""
         discourse = self.discourse
         kind = discourse.pick(("person", "person", "person", "animal", "object", "place"))
-        clause = self.clause(discourse.choose((kind,), (), fresh=0.35))
+        clause = self.clause(discourse.choose((kind,), (), new=0.35))
         if discourse.chance(0.75):
             clause.words.insert(0, Word("that", "SCONJ").under(clause.head, "mark"))
         return [(clause, "ccomp")]
@@ -169,7 +169,7 @@ class Predicates:
         """Return who does it to the subject of a passive, if that is said."""
         if not self.discourse.chance(0.5):
             return []
-        person = self.discourse.choose(("person",), busy, fresh=0.25)
+        person = self.discourse.choose(("person",), busy, new=0.25)
         return [(prepositional("by", self.nominals.phrase(person, "accusative", busy, 0)), "obl:agent")]
 
     def description(self, subject: Entity, named: Phrase, busy: frozenset[Entity]) -> Phrase:
@@ -188,6 +188,6 @@ class Predicates:
     def location(self, busy: frozenset[Entity], options: Sequence[str] = lexicon.LOCATIONS) -> Phrase:
         """Return a prepositional phrase that says where."""
         preposition, kind = self.discourse.pick(options).split()
-        place = self.discourse.choose((kind,), busy, fresh=0.85)
+        place = self.discourse.choose((kind,), busy, new=0.85)
         preposition = "near" if place.plural and preposition == "in" else preposition
         return prepositional(preposition, self.nominals.phrase(place, "accusative", busy, 0, pronouns=0.0))

@@ -22,7 +22,7 @@ _PEOPLE = tuple(noun for noun in lexicon.NOUNS if noun.kind == "person")
 
 
 def _person(discourse: Discourse, *busy: Entity) -> Entity:
-    return discourse.choose(("person",), busy, fresh=0.15)
+    return discourse.choose(("person",), busy, new=0.15)
 
 
 def _verbs_in_chain(clauses: Clauses) -> tuple[Phrase, str]:
@@ -83,7 +83,7 @@ def _feeling(clauses: Clauses) -> tuple[Phrase, str]:
     head = Word(adjective, "ADJ", "Degree=Pos")
     words = phrase(person, "nominative", (person,), discourse.pick((0, 1, 2))).under(head, "nsubj")
     words = [*words, be(person.plural, clauses.tense).under(head, "cop"), head]
-    other = discourse.choose(("person", "animal"), (person,), fresh=0.3)
+    other = discourse.choose(("person", "animal"), (person,), new=0.3)
     object = prepositional(preposition, phrase(other, "accusative", (person, other), 0))
     return Phrase([*words, *object.under(head, "obl")], head), "."
 
@@ -91,7 +91,7 @@ def _feeling(clauses: Clauses) -> tuple[Phrase, str]:
 def _where(clauses: Clauses) -> tuple[Phrase, str]:
     """Return a clause about a place with a relative clause of place ("The school where Mary works is old")."""
     discourse = clauses.discourse
-    place = discourse.choose(("place",), (), fresh=0.6)
+    place = discourse.choose(("place",), (), new=0.6)
     named = clauses.nominals.phrase(place, "nominative", (place,), 0, pronouns=0.0)
     person, time = _person(discourse, place), Time(clauses.tense)
     verb = discourse.pick([verb for verb in VERBS["acts", "person"] if "manner" in verb.flags])

@@ -14,7 +14,7 @@ from torch import Tensor
 from mha.batches import Batch
 from probes.evidence.statistics import Bootstrap
 from probes.records import Document, IntArray
-from probes.scoring.observers import Look
+from probes.scoring.observers import Observation
 from probes.scoring.scorer import TINY
 from probes.scoring.tally import Numbers, Pooled, Segments, Sums, Tally
 from probes.syntax.distractors import GROUPS, NOUNS, Distractors
@@ -40,20 +40,20 @@ class Confusion:
         self.tally = Tally(layers * (heads + 1) + 1, measures=1)
         "Bits [layer * (head, then their mean)], and the bits of chance."
 
-    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items] = ()) -> _Look:
+    def observe(self, documents: Sequence[Document], batch: Batch, items: Sequence[Items] = ()) -> _Observation:
         """Lay out the items of a batch."""
         targets = [self.probe.targets(document) for document in documents]
         groups, nouns = (
             gather(self.probe.name, name, [of_text[name] for of_text in targets]) for name in (GROUPS, NOUNS)
         )
         blocks = np.array([self.blocks[document.id] for document in documents], np.int64)
-        return _Look.of(groups, nouns, blocks, self.shape)
+        return _Observation.of(groups, nouns, blocks, self.shape)
 
-    def add(self, look: Look) -> None:
+    def add(self, observation: Observation) -> None:
         """Take in a batch."""
-        assert isinstance(look, _Look)
-        if len(look.items):
-            self.tally.add_items(Segments.of([look.items], look.blocks), look.bits[:, None])
+        assert isinstance(observation, _Observation)
+        if len(observation.items):
+            self.tally.add_items(Segments.of([observation.items], observation.blocks), observation.bits[:, None])
 
     def sums(self) -> Pooled:
         """Return the sums of bits (as `hits`) by question, with pooled labels."""
@@ -61,7 +61,7 @@ class Confusion:
 
 
 @dataclass
-class _Look:
+class _Observation:
     """Measures the items of one batch, layer after layer."""
 
     items: Items
@@ -78,7 +78,7 @@ class _Look:
     key: IntArray
 
     @classmethod
-    def of(cls, groups: Items, nouns: Items, blocks: IntArray, shape: tuple[int, int]) -> _Look:
+    def of(cls, groups: Items, nouns: Items, blocks: IntArray, shape: tuple[int, int]) -> _Observation:
         assert not isinstance(groups.candidates, str)
         assert not isinstance(nouns.candidates, str)
         key, item = groups.candidates

@@ -11,7 +11,7 @@ from mha.batches import Batch
 from probes.maps.matching import divergence, map_rows
 from probes.records import Document, IntArray
 from probes.scoring.aligned import name_of
-from probes.scoring.observers import Look
+from probes.scoring.observers import Observation
 from probes.scoring.scorer import TINY
 from probes.scoring.tally import Numbers
 from probes.targets import Items
@@ -31,27 +31,27 @@ class Distances:
     It compares the maps that the run reads, each row as shares of its sum.
     """
 
-    def __init__(self, chosen: Collection[Text] | None = None) -> None:
-        """Compare heads on the `chosen` texts, on all if None; on no text with a word that has no piece."""
-        self.chosen = None if chosen is None else frozenset(chosen)
+    def __init__(self, selected: Collection[Text] | None = None) -> None:
+        """Compare heads on the `selected` texts, on all if None; on no text with a word that has no piece."""
+        self.selected = None if selected is None else frozenset(selected)
         self.texts = 0
         self.words = 0
         "Rows that were compared."
         self._sums: Numbers | None = None
 
-    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items] = ()) -> DistanceLook:
+    def observe(self, documents: Sequence[Document], batch: Batch, items: Sequence[Items] = ()) -> DistanceObservation:
         """Return what compares the heads on one batch."""
         whole = ((batch.from_words.sum(2) > 0.5).sum(1) == batch.words).tolist()
-        wanted = [self.chosen is None or text_key(text) in self.chosen for text in documents]
-        return DistanceLook(batch.words.numpy(), np.flatnonzero(np.logical_and(wanted, whole)))
+        wanted = [self.selected is None or text_key(text) in self.selected for text in documents]
+        return DistanceObservation(batch.words.numpy(), np.flatnonzero(np.logical_and(wanted, whole)))
 
-    def add(self, look: Look) -> None:
+    def add(self, observation: Observation) -> None:
         """Add the distances of one batch."""
-        assert isinstance(look, DistanceLook)
-        self.texts += len(look.texts)
-        self.words += int(look.words[look.texts].sum())
-        if look.blocks:
-            sums = look.sums()
+        assert isinstance(observation, DistanceObservation)
+        self.texts += len(observation.texts)
+        self.words += int(observation.words[observation.texts].sum())
+        if observation.blocks:
+            sums = observation.sums()
             self._sums = sums if self._sums is None else self._sums + sums
 
     def means(self) -> Numbers | None:
@@ -59,7 +59,7 @@ class Distances:
         return None if self._sums is None else self._sums / self.words
 
 
-class DistanceLook:
+class DistanceObservation:
     """The heads of one batch, layer after layer: each is compared with those of its own layer and of layers below."""
 
     def __init__(self, words: IntArray, texts: IntArray) -> None:

@@ -12,7 +12,7 @@ from mha.models.model import Model
 from mha.pieces import Pieces
 
 
-def map_cosines(one: Model, other: Model, text: Pieces) -> Float[Tensor, "layer head"]:
+def map_cosines(first: Model, second: Model, text: Pieces) -> Float[Tensor, "layer head"]:
     """Return the cosine of the maps of each head of two models on a text, each map [piece, piece] taken as one vector.
 
     In [0, 1]; 1 where nothing differs. Special tokens count (Kovaleva et al. 2019, who hold heads before and after
@@ -20,7 +20,7 @@ def map_cosines(one: Model, other: Model, text: Pieces) -> Float[Tensor, "layer 
     """
     ids = torch.from_numpy(text.ids)[None].long()
     found = []
-    for model in (one, other):
+    for model in (first, second):
         with torch.inference_mode(), record(model.module) as seen:
             model.run(ids, None)
         found.append(torch.cat(seen["pattern"]).double().flatten(2))

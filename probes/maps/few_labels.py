@@ -173,11 +173,11 @@ class FewLabels:
         for place, method in enumerate(methods):
             low, high = np.percentile(drawn[place], (2.5, 97.5))
             row = {"method": method, "arcs": size, "accuracy": accuracy[place], "low": low, "high": high}
-            lead = {"rival": "", "lead": np.nan, "lead_low": np.nan, "lead_high": np.nan}
+            lead = {"best_rule": "", "lead": np.nan, "lead_low": np.nan, "lead_high": np.nan}
             if method in HEADS:
                 low, high = np.percentile(drawn[place] - drawn[best], (2.5, 97.5))
                 ahead = accuracy[place] - accuracy[best]
-                lead = {"rival": methods[best], "lead": ahead, "lead_low": low, "lead_high": high}
+                lead = {"best_rule": methods[best], "lead": ahead, "lead_low": low, "lead_high": high}
             rows.append(row | lead)
         return rows
 

@@ -108,8 +108,8 @@ def mates(words: IntArray) -> IntArray:
 
 
 def map_distance(
-    one: Float[Tensor, "row key head"],
-    other: Float[Tensor, "row key other"],
+    first: Float[Tensor, "row key head"],
+    second: Float[Tensor, "row key other"],
     step: Callable[[int], None] = lambda rows: None,
 ) -> Numbers:
     """Return [head, other head], the mean Jensen-Shannon divergence in nats between rows that belong together.
@@ -117,21 +117,21 @@ def map_distance(
     In [0, ln 2]; 0 for heads with the same maps. The head distance of Clark et al. 2019, section 6, as a mean over
     words instead of a sum.
     """
-    return divergence(one, other, step) / len(one)
+    return divergence(first, second, step) / len(first)
 
 
 def divergence(
-    one: Float[Tensor, "row key head"],
-    other: Float[Tensor, "row key other"],
+    first: Float[Tensor, "row key head"],
+    second: Float[Tensor, "row key other"],
     step: Callable[[int], None] = lambda rows: None,
 ) -> Numbers:
     """Return [head, other head], the Jensen-Shannon divergence in nats, summed over rows in double precision.
 
     `step` is told how many rows more were compared.
     """
-    total = np.zeros((one.shape[2], other.shape[2]))
-    rows = max(CELLS // (other.shape[1] * other.shape[2]), 1)
-    for left, right in zip(torch.split(one, rows), torch.split(other, rows), strict=True):
+    total = np.zeros((first.shape[2], second.shape[2]))
+    rows = max(CELLS // (second.shape[1] * second.shape[2]), 1)
+    for left, right in zip(torch.split(first, rows), torch.split(second, rows), strict=True):
         own = _entropy(left)[:, None] + _entropy(right)[None]
         mixed = torch.stack([_entropy((left[:, :, head, None] + right).mul_(0.5)) for head in range(left.shape[2])])
         total += (mixed - own / 2).numpy()
@@ -190,18 +190,18 @@ def compared_rows(seen: SeenMaps) -> int:
 
 
 def match_models(
-    one: SeenMaps, other: SeenMaps, *, within_layers: bool, step: Callable[[int], None] = lambda rows: None
+    first: SeenMaps, second: SeenMaps, *, within_layers: bool, step: Callable[[int], None] = lambda rows: None
 ) -> Matched:
     """Match the heads of two models by their maps of the same sentences (`kept` of both is the same).
 
     `step` is told how many rows more were compared, of `compared_rows`.
     """
-    texts, mate = np.arange(len(one.words)), mates(one.words)
+    texts, mate = np.arange(len(first.words)), mates(first.words)
     paired = np.flatnonzero(mate >= 0)
     null = float("nan")
     if len(paired):
-        null = float(np.nanmean(_match(one, other, paired, mate[paired], within_layers, step).distance))
-    return Matched(_match(one, other, texts, texts, within_layers, step), null)
+        null = float(np.nanmean(_match(first, second, paired, mate[paired], within_layers, step).distance))
+    return Matched(_match(first, second, texts, texts, within_layers, step), null)
 
 
 def _match(
@@ -218,13 +218,13 @@ def _match(
     return match_heads(distance, one.layers, within_layers=within_layers)
 
 
-def same_roles(partner: IntArray, one: npt.ArrayLike, other: npt.ArrayLike) -> tuple[float, float]:
+def same_roles(partner: IntArray, first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[float, float]:
     """Return the share of heads with a role whose partner has the same, and the share that chance gives.
 
-    `one` and `other` are the main roles [head] of two models, -1 for none. Chance pairs each head with every head of
+    `first` and `second` are the main roles [head] of two models, -1 for none. Chance pairs each head with every head of
     the other model alike. NaN where no head has a role, or none of these a partner.
     """
-    mine, theirs = np.asarray(one), np.asarray(other)
+    mine, theirs = np.asarray(first), np.asarray(second)
     with_role = np.flatnonzero((mine >= 0) & (partner >= 0))
     if not len(with_role):
         return float("nan"), float("nan")

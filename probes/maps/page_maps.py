@@ -41,7 +41,7 @@ class EveryHead:
     left_out: int = 0
     "Texts that would have been too many, or too long."
 
-    def look(self, text: Document, probes: Sequence[Probe]) -> None:
+    def observe(self, text: Document, probes: Sequence[Probe]) -> None:
         """Take note of what every head does on a text, and what `probes` would have right, unless it is known.
 
         A text that the model cannot read whole is passed over: scoring has counted it as dropped.

@@ -14,7 +14,7 @@ from mha.batches import Batch
 from probes.corpora.ratings import Ratings
 from probes.evidence.statistics import Bootstrap
 from probes.records import Document, IntArray
-from probes.scoring.observers import Look
+from probes.scoring.observers import Observation
 from probes.scoring.tally import Numbers, cluster_blocks
 from probes.targets import Items
 
@@ -41,22 +41,22 @@ class Relatedness:
     def __init__(self, ratings: Ratings, layers: int, heads: int) -> None:
         """Look for the pairs of `ratings`."""
         self.ratings, self.shape = ratings, (layers, heads)
-        self._looks: list[_Look] = []
+        self._looks: list[_Observation] = []
 
-    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items] = ()) -> _Look:
+    def observe(self, documents: Sequence[Document], batch: Batch, items: Sequence[Items] = ()) -> _Observation:
         """Find the pairs of a batch."""
         found = [
             (text, document.id, *one)
             for text, document in enumerate(documents)
             for one in rated_pairs(document, self.ratings)
         ]
-        return _Look(found, np.zeros((len(found), self.shape[0] * self.shape[1]), np.float32))
+        return _Observation(found, np.zeros((len(found), self.shape[0] * self.shape[1]), np.float32))
 
-    def add(self, look: Look) -> None:
+    def add(self, observation: Observation) -> None:
         """Take in a batch."""
-        assert isinstance(look, _Look)
-        if look.found:
-            self._looks.append(look)
+        assert isinstance(observation, _Observation)
+        if observation.found:
+            self._looks.append(observation)
 
     def items(self) -> RatedItems:
         """Return everything that was collected."""
@@ -72,15 +72,15 @@ class Relatedness:
         )
 
 
-Found = tuple[int, str, int, int, tuple[str, str], float]
+RatedOccurrence = tuple[int, str, int, int, tuple[str, str], float]
 "Text, document id, the two words, the rated pair and its rating."
 
 
 @dataclass
-class _Look:
+class _Observation:
     """The pairs of one batch, and the attention between them."""
 
-    found: Sequence[Found]
+    found: Sequence[RatedOccurrence]
     attention: np.ndarray
     "[item, layer * head]"
     places: tuple[IntArray, IntArray, IntArray] = field(init=False)

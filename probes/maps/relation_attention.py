@@ -19,7 +19,7 @@ from mha.batches import Batch
 from probes.evidence.results import SPLITS, WHOLE_ATTENTION
 from probes.records import Document, IntArray
 from probes.registry import Probe
-from probes.scoring.observers import Look
+from probes.scoring.observers import Observation
 from probes.scoring.scorer import BROAD_LIMIT, top_of
 from probes.scoring.tally import Numbers, Question
 from probes.targets import Items
@@ -46,11 +46,11 @@ class GoldPairs:
     signatures: tuple[Signature, ...]
 
     @classmethod
-    def of(cls, asked: Sequence[Items]) -> GoldPairs:
+    def of(cls, item_sets: Sequence[Items]) -> GoldPairs:
         """Collect the pairs of all items: (query, gold), or (gold, query) where columns are read."""
         questions: list[Question] = []
         found = [np.zeros((4, 0), np.int64)]
-        for items in asked:
+        for items in item_sets:
             gold, item = items.gold
             word, label = items.query[item], items.label[item] + len(questions)
             query, key = (gold, word) if items.by_column else (word, gold)
@@ -76,7 +76,7 @@ class RelationAttention:
         """Look at heads of that many layers; `probes` are those whose questions are asked."""
         self.shape, self.pools = (layers, heads), {probe.name: probe.pool for probe in probes}
         count = layers * heads
-        self.asked: set[Question] = set()
+        self.questions: set[Question] = set()
         self.strong = np.zeros(count)
         "[layer * head] Words whose strongest other word gets at least STRONG."
         self.words, self.between = 0.0, np.zeros(count)
@@ -92,26 +92,26 @@ class RelationAttention:
         self._pairs = np.zeros((0, 1))
         "[signature, offset] What uniform attention to the other words of a text puts on pairs."
 
-    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items]) -> RelationLook:
+    def observe(self, documents: Sequence[Document], batch: Batch, items: Sequence[Items]) -> RelationObservation:
         """Return what sums the attention of a batch."""
-        return RelationLook(asked, batch, self.shape)
+        return RelationObservation(items, batch, self.shape)
 
-    def add(self, look: Look) -> None:
+    def add(self, observation: Observation) -> None:
         """Take in a batch."""
-        assert isinstance(look, RelationLook)
-        self.asked |= look.asked
-        rows = [self._rows.setdefault(one, len(self._rows)) for one in look.pairs.signatures]
-        self._reserve(look.width - 1)
+        assert isinstance(observation, RelationObservation)
+        self.questions |= observation.questions
+        rows = [self._rows.setdefault(one, len(self._rows)) for one in observation.pairs.signatures]
+        self._reserve(observation.width - 1)
         reach = len(self.n) // 2
-        near = slice(reach - look.width + 1, reach + look.width)
-        self._on[rows] += look.on.reshape(-1, self.strong.size)
-        self._hits[rows] += look.hits.reshape(-1, self.strong.size)
-        self._pairs[rows, near] += look.pairs_by_offset()
-        self.words += float(look.n[look.width - 1])
-        self.between += look.between.reshape(-1)
-        self.strong += look.strong.reshape(-1)
-        self.by_offset[near] += look.by_offset.reshape(2 * look.width - 1, -1)
-        self.n[near] += look.n
+        near = slice(reach - observation.width + 1, reach + observation.width)
+        self._on[rows] += observation.on.reshape(-1, self.strong.size)
+        self._hits[rows] += observation.hits.reshape(-1, self.strong.size)
+        self._pairs[rows, near] += observation.pairs_by_offset()
+        self.words += float(observation.n[observation.width - 1])
+        self.between += observation.between.reshape(-1)
+        self.strong += observation.strong.reshape(-1)
+        self.by_offset[near] += observation.by_offset.reshape(2 * observation.width - 1, -1)
+        self.n[near] += observation.n
 
     def _reserve(self, reach: int) -> None:
         """Make room for all signatures, and for offsets up to `reach`."""
@@ -127,7 +127,7 @@ class RelationAttention:
 
     def members(self) -> dict[Question, IntArray]:
         """Return the signatures whose pairs are gold in a question, of all that were asked, pooled labels included."""
-        rows: dict[Question, set[int]] = {pooled: set() for one in self.asked for pooled in self._pooled(one)}
+        rows: dict[Question, set[int]] = {pooled: set() for one in self.questions for pooled in self._pooled(one)}
         for signature, row in self._rows.items():
             for one in signature:
                 for pooled in self._pooled(one):
@@ -173,13 +173,13 @@ class RelationAttention:
         return _ratio(on, self.between)
 
 
-class RelationLook:
+class RelationObservation:
     """What one batch contributes to `RelationAttention`."""
 
-    def __init__(self, asked: Sequence[Items], batch: Batch, shape: tuple[int, int]) -> None:
-        """Lay out the pairs of the questions `asked`; `shape` is (layers, heads)."""
-        self.asked = {(items.probe, items.variant, label) for items in asked for label in items.labels}
-        self.pairs = pairs = GoldPairs.of(asked)
+    def __init__(self, item_sets: Sequence[Items], batch: Batch, shape: tuple[int, int]) -> None:
+        """Lay out the pairs of the questions `item_sets`; `shape` is (layers, heads)."""
+        self.questions = {(items.probe, items.variant, label) for items in item_sets for label in items.labels}
+        self.pairs = pairs = GoldPairs.of(item_sets)
         texts, self.width = batch.from_words.shape[:2]
         self._row = torch.from_numpy(pairs.query * texts + pairs.text)
         self._cell = torch.from_numpy((pairs.query * (self.width + 2) + pairs.key) * texts + pairs.text)
@@ -238,11 +238,11 @@ def _ratio(part: Numbers, whole: Numbers) -> Numbers:
     return ratio
 
 
-def add_relation_attention(scores: pd.DataFrame, found: RelationAttention) -> pd.DataFrame:
+def add_relation_attention(scores: pd.DataFrame, attention: RelationAttention) -> pd.DataFrame:
     """Return scores (`probes.evidence.results.score_table`) with the precision and the lift of the report split."""
     columns = scores[[*WHOLE_ATTENTION]].to_numpy(np.float64, copy=True)
     places = scores.groupby(["probe", "variant", "label", "split"], sort=False).indices
-    for question, numbers in found.measures().items():
+    for question, numbers in attention.measures().items():
         rows = places.get((*question, SPLITS[1]))
         if rows is not None:
             columns[rows] = np.stack(numbers, 1)

@@ -54,8 +54,8 @@ def _numbers(shapes: Shapes, place: int, bootstrap: Bootstrap, flips: SignFlips,
     resamples = bootstrap.of(clusters.tolist(), n)
     low, high = resamples.interval(resamples.means(sums))
     tested = not np.isnan(threshold)
-    rival: Numbers = threshold * n[:, None] if tested else sums[:, :0]
-    found = flips.test(clusters.tolist(), sums, rival)
+    baseline: Numbers = threshold * n[:, None] if tested else sums[:, :0]
+    found = flips.test(clusters.tolist(), sums, baseline)
     return {
         "n": int(n.sum()),
         "clusters": len(clusters),

@@ -22,7 +22,7 @@ from mha.pieces import CLS, SEP
 from probes.maps.cells import ATTENTION, CELLS, OFFSETS, SIEVES, CellWeights, Layout, sieve_weights
 from probes.maps.classes import CLASSES, ClassRule, EvenParts, MapParts, classify
 from probes.records import Document, IntArray
-from probes.scoring.observers import Look
+from probes.scoring.observers import Observation
 from probes.scoring.tally import BLOCKS, Numbers, cluster_blocks
 from probes.targets import Items
 
@@ -68,22 +68,24 @@ class Shapes:
         self.near_ties = np.zeros(model.layers * model.heads, np.int64)
         "[layer * head] Texts in which the class of the map hangs on rounding."
 
-    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items] = ()) -> ShapesLook:
+    def observe(self, documents: Sequence[Document], batch: Batch, items: Sequence[Items] = ()) -> ShapesObservation:
         """Return what measures the maps of a batch."""
         blocks = np.array([self.block_of[document.id] for document in documents], np.int64)
-        return ShapesLook(_Lens(Layout(batch, documents, self.signs), self.rule), blocks, self.layers, self.heads)
+        return ShapesObservation(
+            _Lens(Layout(batch, documents, self.signs), self.rule), blocks, self.layers, self.heads
+        )
 
-    def add(self, look: Look) -> None:
+    def add(self, observation: Observation) -> None:
         """Add the sums of a batch."""
-        assert isinstance(look, ShapesLook)
-        self.n[look.present] += look.n
-        self.sums[look.present] += look.sums.reshape(*look.sums.shape[:2], -1)
-        self.even[look.present] += look.even
-        self.near_ties += look.near.reshape(-1)
+        assert isinstance(observation, ShapesObservation)
+        self.n[observation.present] += observation.n
+        self.sums[observation.present] += observation.sums.reshape(*observation.sums.shape[:2], -1)
+        self.even[observation.present] += observation.even
+        self.near_ties += observation.near.reshape(-1)
 
 
 @dataclass
-class ShapesLook:
+class ShapesObservation:
     """What one batch contributes: sums of its texts, cluster by cluster."""
 
     lens: _Lens

@@ -51,8 +51,8 @@ def reflexive_pairs(document: Document) -> Iterator[MinimalPair]:
             near = {one.entity for one in sentence.mentions if one.head in between} - {own.entity}
             right, case = _form(sentence, found.word)
             for wrong in sorted(ANYTHING - suits[own.entity]):
-                rivals = sum(wrong in suits[entity] for entity in near)
-                kind = Kind("reflexive", _contrast(right, wrong), rivals, _number(right), REFLEXIVES)
+                baselines = sum(wrong in suits[entity] for entity in near)
+                kind = Kind("reflexive", _contrast(right, wrong), baselines, _number(right), REFLEXIVES)
                 yield _pair(sentence, found.word, PRONOUNS[wrong][case], kind)
 
 
@@ -92,14 +92,14 @@ def _wrong_pronouns(text: Document, mention: Mention, sentences: int) -> Iterato
             yield _pair(text, own, form, kind)
 
 
-def readings(text: Document, asked: Mention | None = None) -> dict[str, frozenset[str]]:
+def readings(text: Document, left_out: Mention | None = None) -> dict[str, frozenset[str]]:
     """Return for every entity of a text the pronouns that all its mentions allow, leaving out the one that is asked.
 
     A person whose gender no word shows may be he, she or they; an animal he, she or it.
     """
     found: dict[str, frozenset[str]] = {}
     for mention in text.mentions:
-        if mention != asked:
+        if mention != left_out:
             found[mention.entity] = found.get(mention.entity, ANYTHING) & _allowed(text, mention)
     return found
 

@@ -33,13 +33,13 @@ def grammar_pairs(seed: int) -> Iterator[MinimalPair]:
                 yield MinimalPair(document.id, kind_of(sentence, found), words, bad)
 
 
-def kind_of(sentence: Document, found: Agreement) -> Kind:
+def kind_of(sentence: Document, agreement: Agreement) -> Kind:
     """Return what a pair about a verb is about."""
-    verb, subject = (morphology(sentence.feats[word]).get("Number") for word in (found.verb, found.subject))
+    verb, subject = (morphology(sentence.feats[word]).get("Number") for word in (agreement.verb, agreement.subject))
     number = PLURAL if verb == "Plur" else SINGULAR
     if subject not in (None, verb):
         return Kind("agreement", "coordinated subject", None, number, AGREEMENT)
-    return Kind("agreement", _clause(sentence, found), found.attractors, number, AGREEMENT)
+    return Kind("agreement", _clause(sentence, agreement), agreement.attractors, number, AGREEMENT)
 
 
 def _clause(sentence: Document, found: Agreement) -> str:

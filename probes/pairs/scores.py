@@ -75,7 +75,7 @@ class MaskedQuestion:
 
 
 @dataclass(frozen=True)
-class AskedPair:
+class PromptedPair:
     """A pair as questions to a model: one of two answers, or one for each piece of both sentences."""
 
     pair: MinimalPair
@@ -119,7 +119,7 @@ def decide(
     rest = iter(items)
     while chunk := list(islice(rest, CHUNK)):
         asked = []
-        for one in asked_pairs(lm, chunk, method):
+        for one in prompted_pairs(lm, chunk, method):
             if isinstance(one, LeftOut):
                 decisions.left_out.append(one)
             else:
@@ -131,7 +131,7 @@ def decide(
     return decisions
 
 
-def asked_pairs(lm: MaskedLM, items: Sequence[Item], method: str) -> Iterator[AskedPair | LeftOut]:
+def prompted_pairs(lm: MaskedLM, items: Sequence[Item], method: str) -> Iterator[PromptedPair | LeftOut]:
     """Yield each pair as questions to the model, or left out with the reason; `method` as in `decide`."""
     pairs = [item for item in items if isinstance(item, MinimalPair)]
     cut = align(lm.model.tokenizer, [words for pair in pairs for words in (pair.good, pair.bad)])
@@ -177,12 +177,12 @@ def _only_difference(good: Pieces, bad: Pieces) -> int | None:
     return int(places[0]) if len(places) == 1 else None
 
 
-def _questions(lm: MaskedLM, pair: MinimalPair, good: Pieces, bad: Pieces, method: str) -> AskedPair:
+def _questions(lm: MaskedLM, pair: MinimalPair, good: Pieces, bad: Pieces, method: str) -> PromptedPair:
     place = _only_difference(good, bad)
     if place is not None and method != PLL:
         forms = int(good.ids[place]), int(bad.ids[place])
-        return AskedPair(pair, MASKED, (MaskedQuestion(_masked(good, place, lm.mask), place, forms),), ())
-    return AskedPair(pair, PLL, *(tuple(_every(text, lm.mask)) for text in (good, bad)))
+        return PromptedPair(pair, MASKED, (MaskedQuestion(_masked(good, place, lm.mask), place, forms),), ())
+    return PromptedPair(pair, PLL, *(tuple(_every(text, lm.mask)) for text in (good, bad)))
 
 
 def _every(text: Pieces, mask: int) -> Iterator[MaskedQuestion]:

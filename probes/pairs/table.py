@@ -15,7 +15,7 @@ from probes.minimal_pairs import LeftOut
 from probes.pairs.scores import Decision, Decisions
 from probes.scoring.tally import Numbers
 
-One = TypeVar("One", Decision, LeftOut)
+Outcome = TypeVar("Outcome", Decision, LeftOut)
 
 LEVELS: Mapping[str, tuple[str, ...]] = {
     "corpus": (),
@@ -64,8 +64,8 @@ def _order(key: tuple[str | int, ...]) -> list[list[str | int]]:
     return [[int(part) if place % 2 else part for place, part in enumerate(name)] for name in parts]
 
 
-def _grouped(items: Sequence[One], keys: Sequence[str]) -> dict[tuple[str | int, ...], list[One]]:
-    groups: dict[tuple[str | int, ...], list[One]] = {}
+def _grouped(items: Sequence[Outcome], keys: Sequence[str]) -> dict[tuple[str | int, ...], list[Outcome]]:
+    groups: dict[tuple[str | int, ...], list[Outcome]] = {}
     for item in items:
         key = tuple(getattr(item.kind, name) for name in keys)
         if not keys or key[-1] not in ("", None):

@@ -13,7 +13,7 @@ from probes.targets import Items
 
 
 @runtime_checkable
-class Look(Protocol):
+class Observation(Protocol):
     """What is measured of the maps of one batch; it must not change them."""
 
     def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:
@@ -32,11 +32,11 @@ class Observer(Protocol):
     Batches are looked at side by side on threads, so that each has a look of its own.
     """
 
-    def look(self, documents: Sequence[Document], batch: Batch, asked: Sequence[Items]) -> Look:
+    def observe(self, documents: Sequence[Document], batch: Batch, items: Sequence[Items]) -> Observation:
         """Return what looks at the maps of a batch of these texts; it may be called on several threads at a time.
 
-        `asked` are the questions about the batch, as they are scored.
+        `items` are the questions about the batch, as they are scored.
         """
 
-    def add(self, look: Look) -> None:
+    def add(self, observation: Observation) -> None:
         """Take in a batch that has been looked at; called in the order of the batches, by one thread."""

@@ -26,7 +26,7 @@ from probes.scoring.baselines import BASELINES, LEXICAL, Baseline, LexicalTable
 from probes.scoring.batch_targets import Sheet
 from probes.scoring.control_arcs import ControlArcs
 from probes.scoring.expert_rules import RULES
-from probes.scoring.observers import Look, Observer
+from probes.scoring.observers import Observation, Observer
 from probes.scoring.scorer import score_rows
 from probes.scoring.tally import Numbers, Segments, Tally
 from probes.targets import Items, Targets, gather
@@ -130,7 +130,7 @@ class _Scored:
     heads: list[tuple[Segments, Numbers]] = field(default_factory=list)
     "On the questions and, if there are any, on control arcs."
     baselines: list[tuple[str, Segments, npt.NDArray[np.float32]]] = field(default_factory=list)
-    looks: list[Look] = field(default_factory=list)
+    looks: list[Observation] = field(default_factory=list)
     "One an observer."
 
 
@@ -161,7 +161,7 @@ class _Work:
         groups = ask(self.probes, documents, cut, scored.dropped, self.places)
         if groups or self.observers:
             batch = collate(cut, reduce=self.settings.reduce, padding=self.model.padding)
-            scored.looks = [observer.look(documents, batch, groups) for observer in self.observers]
+            scored.looks = [observer.observe(documents, batch, groups) for observer in self.observers]
             with _changed(self.model, self.changes(documents, batch)):
                 self._read(batch, groups, documents, scored)
         return scored

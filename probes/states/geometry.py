@@ -93,12 +93,12 @@ def random_words(states: WordStates, random: np.random.Generator, count: int) ->
     return words
 
 
-def cosines(one: Cells, other: Cells) -> Float[np.ndarray, " occurrence"]:
+def cosines(first: Cells, second: Cells) -> Float[np.ndarray, " occurrence"]:
     """Return the cosine of each row of one with that of the other; NaN for a row of zeros."""
-    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
-    products = np.einsum("nm,nm->n", one, other)
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    products = np.einsum("nm,nm->n", first, second)
     found: Float[np.ndarray, " occurrence"] = np.divide(
-        products, lengths, out=np.full(len(one), np.nan), where=lengths > 0
+        products, lengths, out=np.full(len(first), np.nan), where=lengths > 0
     )
     return found
 

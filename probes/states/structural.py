@@ -185,7 +185,7 @@ def _of_distances(tree: GoldTree, apart: np.ndarray, first: int) -> dict[Key, li
 
 def _of_depths(tree: GoldTree, below: np.ndarray) -> dict[Key, list[float]]:
     """Return the measures of depths [layer, word]."""
-    found = {(DEPTHS, ROOT, layer): [float(one)] for layer, one in enumerate(tree.root_found(below))}
+    found = {(DEPTHS, ROOT, layer): [float(one)] for layer, one in enumerate(tree.root_correct(below))}
     if len(tree.depths) >= SHORTEST:
         every = tree.depth_correlation(below)
         found |= {(DEPTHS, CORRELATION, layer): [float(one)] for layer, one in enumerate(every)}

@@ -92,17 +92,17 @@ class GoldTree:
         """Return Spearman's rho of predicted and gold depths of the words (NSpr)."""
         return spearman(depths, self.depths[None])
 
-    def root_found(self, depths: Float[np.ndarray, "_layer word"]) -> Layers:
+    def root_correct(self, depths: Float[np.ndarray, "_layer word"]) -> Layers:
         """Return 1 where the word of the least depth, punctuation aside, is the root; else 0."""
         found: Layers = (self.depths[self.words[depths[:, self.words].argmin(1)]] == 0).astype(np.float64)
         return found
 
 
-def spearman(one: Float[np.ndarray, "*rows n"], other: Float[np.ndarray, "*others n"]) -> Float[np.ndarray, "*rows"]:
+def spearman(first: Float[np.ndarray, "*rows n"], second: Float[np.ndarray, "*others n"]) -> Float[np.ndarray, "*rows"]:
     """Return the rank correlation of the last axes; NaN where one of them is constant."""
     from scipy.stats import rankdata
 
-    ranks = [rankdata(values, axis=-1) for values in (one, other)]
+    ranks = [rankdata(values, axis=-1) for values in (first, second)]
     centred = [values - values.mean(-1, keepdims=True) for values in ranks]
     spread = np.sqrt((centred[0] ** 2).sum(-1) * (centred[1] ** 2).sum(-1))
     products = (centred[0] * centred[1]).sum(-1)

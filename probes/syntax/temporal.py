@@ -71,8 +71,8 @@ def temporal_modifiers(document: Document) -> list[tuple[int, int]]:
     """Return every temporal modifier with its predicate."""
     words, deprels = document.words, document.deprels
     found = [arc for arc in document.arcs("obl", "advmod") if words[arc[0]].lower() in WORDS]
-    said = [arc for arc in document.arcs("obl", "nmod") if deprels[arc[0]].endswith(":tmod")]
-    return sorted({*found, *said}) if said else found
+    sentences = [arc for arc in document.arcs("obl", "nmod") if deprels[arc[0]].endswith(":tmod")]
+    return sorted({*found, *sentences}) if sentences else found
 
 
 def _form(document: Document, word: int) -> str:

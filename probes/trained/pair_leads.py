@@ -92,7 +92,7 @@ class PairProbing:
 def pair_table(
     pairs: PairProbing,
     scores: Mapping[tuple[str, str], PairScores],
-    fresh: Mapping[tuple[str, str], PairScores] | None,
+    untrained: Mapping[tuple[str, str], PairScores] | None,
     *,
     model: Model,
     replicates: int,
@@ -101,14 +101,14 @@ def pair_table(
     """Return a row a task, kind of features and head, in the columns of pairs.parquet without those of the run.
 
     The head is selected by the shortest code on the selection split; accuracies and leads are those on the report
-    split. `fresh` are the scores of a model with randomly initialised weights: each head is compared with the one in
-    its place. NaN without them.
+    split. `untrained` are the scores of a model with randomly initialised weights: each head is compared with the one
+    in its place. NaN without them.
     """
     frames = []
     for one in pairs.probing.posed:
         for kind in FEATURES:
             found = scores[one.task.name, kind]
-            other = None if fresh is None else fresh[one.task.name, kind]
+            other = None if untrained is None else untrained[one.task.name, kind]
             rows = {"task": one.task.name, "features": kind} | named_heads((model.layers, model.heads))
             frames.append(pd.DataFrame(rows | _columns(one, found, other, replicates, seed)))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
@@ -126,8 +126,8 @@ def _columns(one: Posed, found: PairScores, fresh: PairScores | None, replicates
     columns |= lead_columns("embedding", blocks, hits[0], found.embedding.hits[0][:, None])
     columns |= {"embedding_accuracy": found.embedding.means[0], "together_accuracy": found.together.means[0]}
     unknown = np.full(hits.shape[1:], np.nan)
-    rivals = unknown if fresh is None else np.stack([head.hits[0] for head in fresh.heads], 1)
-    columns |= lead_columns("random", blocks, hits[0], rivals) | {"random_accuracy": rivals.mean(0)}
+    baselines = unknown if fresh is None else np.stack([head.hits[0] for head in fresh.heads], 1)
+    columns |= lead_columns("random", blocks, hits[0], baselines) | {"random_accuracy": baselines.mean(0)}
     for name in ("embedding", "together"):
         columns[f"random_{name}_accuracy"] = np.nan if fresh is None else getattr(fresh, name).means[0]
     return columns

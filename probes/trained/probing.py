@@ -264,7 +264,7 @@ def head_table(
     probing: Probing,
     heads: Mapping[str, Sequence[ClassifierScores]],
     embeddings: Mapping[str, Sequence[ClassifierScores]],
-    rivals: Mapping[str, Sequence[ClassifierScores]] | None,
+    untrained: Mapping[str, Sequence[ClassifierScores]] | None,
     *,
     model: Model,
     replicates: int,
@@ -273,7 +273,7 @@ def head_table(
     """Return a row a task and head, in the columns of classifiers.parquet without those of the run.
 
     The chosen head of a task is that of the shortest code on the selection split, its accuracy is that on the report
-    split. `rivals` are the heads of a model with random weights, of which the best on the report split is told.
+    split. `untrained` are the heads of a model with random weights, of which the best on the report split is told.
     """
     frames = []
     for one in probing.posed:
@@ -288,7 +288,7 @@ def head_table(
         rows |= {"n_select": n, "classes": len(one.labels), "codelength": bits[0], "compression": short[0]}
         rows |= {"control_compression": short[1], "selected": np.arange(len(judged)) == bits[0].argmin()}
         rows |= {"majority": one.majority(), "control_majority": one.majority(1)}
-        for kind, others in (("embedding", embeddings), ("random", rivals)):
+        for kind, others in (("embedding", embeddings), ("random", untrained)):
             accuracy, control = (np.nan, np.nan) if others is None else max(other.means for other in others[name])
             rows |= {f"{kind}_accuracy": accuracy, f"{kind}_selectivity": accuracy - control}
         rows |= lead_columns("embedding", one.report.clusters, hits[0], embeddings[name][0].hits[0][:, None])

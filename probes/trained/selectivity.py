@@ -41,23 +41,23 @@ def accuracy_beside_control(
 
 
 def lead_columns(
-    rival: str,
+    baseline: str,
     blocks: Int[np.ndarray, " example"],
     heads: Float[np.ndarray, "example head"],
-    rivals: Float[np.ndarray, "example _head"],
+    baseline_hits: Float[np.ndarray, "example _head"],
 ) -> dict[str, object]:
     """Return the columns that say how far heads lead a baseline on the same examples of the report split.
 
-    `heads` and `rivals` are hits; there is one baseline for all heads, or one for each. The lead is a difference of
-    accuracies, in [-1, 1], with its 95 % interval. p is one-sided, of "the head leads by nothing", and corrected for
+    `heads` and `baseline_hits` are hits; there is one baseline for all heads, or one for each. The lead is a difference
+    of accuracies, in [-1, 1], with its 95 % interval. p is one-sided, of "the head leads by nothing", and corrected for
     the number of heads (Holm 1979); both go by documents (`probes.evidence.leads.Documents`). NaN for fewer than two.
     """
     _, count = np.unique(blocks, return_counts=True)
-    documents, totals = Documents.of(count.astype(np.float64)), by_cluster(blocks, heads - rivals)
+    documents, totals = Documents.of(count.astype(np.float64)), by_cluster(blocks, heads - baseline_hits)
     low, high = documents.lead_interval(totals)
     p = holm(documents.p_above(totals, 0.0))
     lead = totals.sum(0) / count.sum()
-    return {f"{rival}_lead": lead, f"{rival}_lead_low": low, f"{rival}_lead_high": high, f"{rival}_p": p}
+    return {f"{baseline}_lead": lead, f"{baseline}_lead_low": low, f"{baseline}_lead_high": high, f"{baseline}_p": p}
 
 
 def by_cluster(

@@ -24,7 +24,7 @@ REACH = 4
 RIGHT, WRONG = "right pair", "wrong pair"
 "Labels of a task about pairs that are related or not."
 
-Asked = tuple[tuple[int, ...], str]
+WordsAndLabel = tuple[tuple[int, ...], str]
 "The word, or the two words, of an example, and its label."
 
 Draw = Callable[[object], int]
@@ -42,7 +42,7 @@ class ProbingTask:
     '"sentence" or "window", as of a probe.'
     needs: str
     'What a corpus must have: "words", "trees" or "mentions".'
-    examples: Callable[[Document, Draw], Iterator[Asked]]
+    examples: Callable[[Document, Draw], Iterator[WordsAndLabel]]
     "Yields the examples of one text."
     matched: bool = False
     "Whether the sample has as many wrong pairs as right ones at every signed distance."
@@ -73,15 +73,15 @@ class Sample:
     "Examples that the split has, of which these are a sample."
 
 
-def _parts_of_speech(document: Document, draw: Draw) -> Iterator[Asked]:
+def _parts_of_speech(document: Document, draw: Draw) -> Iterator[WordsAndLabel]:
     return (((i,), tag) for i, tag in enumerate(document.upos) if tag not in ("", "_"))
 
 
-def _relations(document: Document, draw: Draw) -> Iterator[Asked]:
+def _relations(document: Document, draw: Draw) -> Iterator[WordsAndLabel]:
     return (((i,), deprel.partition(":")[0]) for i, deprel in enumerate(document.deprels) if deprel)
 
 
-def _numbers(document: Document, draw: Draw) -> Iterator[Asked]:
+def _numbers(document: Document, draw: Draw) -> Iterator[WordsAndLabel]:
     """Yield verbs that have one subject, of known number, and whose own form does not show it."""
     subjects: dict[int, list[int]] = {}
     for i, relation in enumerate(document.deprels):
@@ -95,14 +95,14 @@ def _numbers(document: Document, draw: Draw) -> Iterator[Asked]:
             yield (verb,), "singular" if number == "Sing" else "plural"
 
 
-def _places(document: Document, draw: Draw) -> Iterator[Asked]:
+def _places(document: Document, draw: Draw) -> Iterator[WordsAndLabel]:
     for i in range(len(document)):
         band = min(i // BAND, BANDS)
         last = "" if band == BANDS else f"-{band * BAND + BAND}"
         yield (i,), f"{band * BAND + 1}{last or ' and on'}"
 
 
-def _offsets(document: Document, draw: Draw) -> Iterator[Asked]:
+def _offsets(document: Document, draw: Draw) -> Iterator[WordsAndLabel]:
     for i in range(len(document)):
         near = [j for j in range(i - REACH, i + REACH + 1) if 0 <= j < len(document) and j != i]
         if near:
@@ -110,7 +110,7 @@ def _offsets(document: Document, draw: Draw) -> Iterator[Asked]:
             yield (i, other), f"{other - i:+d}"
 
 
-def _entities(document: Document, draw: Draw) -> Iterator[Asked]:
+def _entities(document: Document, draw: Draw) -> Iterator[WordsAndLabel]:
     """Yield each anaphor with one of its antecedents, and with a mention before it that is none."""
     heads = mention_heads(document)
     corefer: dict[int, set[int]] = {}
@@ -163,7 +163,7 @@ TASKS = {
 "Every task by its name."
 
 
-def _pairs(targets: Targets) -> Iterator[Asked]:
+def _pairs(targets: Targets) -> Iterator[WordsAndLabel]:
     """Yield every query with each gold key as a right pair, and with each other candidate as a wrong one."""
     right: dict[int, set[int]] = {}
     among: dict[int, set[int]] = {}
@@ -176,15 +176,15 @@ def _pairs(targets: Targets) -> Iterator[Asked]:
         yield from (((query, key), WRONG) for key in sorted(among.get(query, set()) - gold - {query}))
 
 
-def _subjects(document: Document, draw: Draw) -> Iterator[Asked]:
+def _subjects(document: Document, draw: Draw) -> Iterator[WordsAndLabel]:
     return _pairs(SubjectVerbAgreement().targets(document)[AMONG_NOUNS])
 
 
-def _antecedents(document: Document, draw: Draw) -> Iterator[Asked]:
+def _antecedents(document: Document, draw: Draw) -> Iterator[WordsAndLabel]:
     return _pairs(Coreference().targets(document)[PRECEDING])
 
 
-def _next_words(document: Document, draw: Draw) -> Iterator[Asked]:
+def _next_words(document: Document, draw: Draw) -> Iterator[WordsAndLabel]:
     """Yield each word with the next one, and with another one that is no more than REACH away."""
     for i in range(len(document) - 1):
         others = [j for j in range(i - REACH, i + REACH + 1) if 0 <= j < len(document) and j not in (i, i + 1)]
@@ -260,13 +260,13 @@ def _by_distance(found: Sequence[LabelledExample]) -> dict[tuple[int, str], list
     return groups
 
 
-def matched_in_distance(found: Sequence[LabelledExample], most: int) -> list[LabelledExample]:
+def matched_in_distance(examples: Sequence[LabelledExample], most: int) -> list[LabelledExample]:
     """Return at most `most` examples of a task about pairs, as many wrong as right ones at every signed distance.
 
     So that nothing can be told from where words stand to each other. A right pair whose distance no wrong pair of
     the split is left for is not asked, nor the reverse.
     """
-    groups = _by_distance(found)
+    groups = _by_distance(examples)
     couples = [
         couple
         for (distance, label), group in groups.items()

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probes.evidence.results import told_questions
+from probes.evidence.results import reported_questions
 from probes.evidence.statistics import Bootstrap
 from probes.scoring.baselines import LEXICAL
 from probes.scoring.tally import Numbers, Pooled, Question, Sums
@@ -174,7 +174,7 @@ def courses(checkpoints: Sequence[Mapping[Question, Marks]], baselines: Mapping[
 
     The lexical table is a yardstick, not a baseline.
     """
-    questions = told_questions(checkpoints[0].keys())
+    questions = reported_questions(checkpoints[0].keys())
     return {question: _course([one[question] for one in checkpoints], question, baselines) for question in questions}
 
 

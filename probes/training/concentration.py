@@ -60,8 +60,8 @@ class Profiles:
         for question, course in biography.courses.items():
             told = COVERED.get(question[0]) not in names
             if told and course.baseline and is_role(question, int(course.n.sum())):
-                rival = np.maximum(course.accuracy[:1], course.baseline_accuracy)
-                variants.setdefault((question[0], question[2]), []).append(course.accuracy - rival)
+                baseline = np.maximum(course.accuracy[:1], course.baseline_accuracy)
+                variants.setdefault((question[0], question[2]), []).append(course.accuracy - baseline)
         shape = (len(biography.steps), biography.layers * biography.heads, len(variants))
         best = [np.max(found, axis=0) for found in variants.values()]
         return cls(tuple(variants), np.stack(best, 2) if best else np.zeros(shape))
@@ -118,7 +118,7 @@ class Life:
     "Whether a generalist became a specialist: wide at some checkpoint, narrow and with a role at the last one."
 
 
-def tell_life(main: Sequence[int], effective: Sequence[float], rule: LifeRule) -> Life:
+def life_of(main: Sequence[int], effective: Sequence[float], rule: LifeRule) -> Life:
     """Return the life of a head from its main role [step] (-1 for none) and its effective number of roles [step]."""
     runs: list[tuple[int, int, int]] = []
     for place, role in enumerate(main):

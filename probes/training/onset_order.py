@@ -24,7 +24,21 @@ KINDS: Mapping[str, str] = {"position": "positional", "dependency": "syntactic",
 "Probe -> kind of its roles; other probes are a kind of their own."
 
 ONSETS = (
-    *("seed", "probe", "label", "variant", "n", "seeds", "found", "onset", "after", "by", "low", "high", "sure"),
+    *(
+        "seed",
+        "probe",
+        "label",
+        "variant",
+        "n",
+        "seeds",
+        "with_onset",
+        "onset",
+        "after",
+        "by",
+        "low",
+        "high",
+        "onset_share",
+    ),
     *("first_margin", "peak_margin", "peak_step", "last_margin", "best_head", "peak_head", "role"),
 )
 "The columns of `Timeline.onsets`."
@@ -115,8 +129,8 @@ def _row(biography: Biography, question: Question, course: Course, rise: _Rise) 
         "seed": biography.seed,
         **dict(zip(("probe", "variant", "label"), question, strict=True)),
         "n": int(course.n.sum()),
-        **{"seeds": 1, "found": int(np.isfinite(onset)), "onset": onset, "after": after, "by": by},
-        **{"low": low, "high": high, "sure": _sure(rise.drawn.onset)},
+        **{"seeds": 1, "with_onset": int(np.isfinite(onset)), "onset": onset, "after": after, "by": by},
+        **{"low": low, "high": high, "onset_share": _onset_share(rise.drawn.onset)},
         "first_margin": float(rise.margins[0]),
         "peak_margin": float(rise.margins[peak]),
         "peak_step": biography.steps[peak],
@@ -135,7 +149,7 @@ def _curve(biography: Biography, question: Question, rise: _Rise) -> pd.DataFram
     return pd.DataFrame(columns)[[*CURVES]]
 
 
-def _sure(onset: Numbers) -> float:
+def _onset_share(onset: Numbers) -> float:
     known = onset[~np.isnan(onset)]
     return float(np.isfinite(known).mean()) if len(known) else float("nan")
 
@@ -173,8 +187,8 @@ def _together(
     margins = {name: float(rows[name].mean()) for name in ("first_margin", "peak_margin", "last_margin")}
     return {
         **{"seed": ALL_SEEDS, "probe": probe, "label": label, "variant": variant, "n": int(rows["n"].iloc[0])},
-        **{"seeds": seeds, "found": int(rows["found"].sum()), **medians, "low": low, "high": high},
-        **{"sure": _sure(drawn[0]), **margins},
+        **{"seeds": seeds, "with_onset": int(rows["with_onset"].sum()), **medians, "low": low, "high": high},
+        **{"onset_share": _onset_share(drawn[0]), **margins},
         "peak_step": int(np.quantile(rows["peak_step"], 0.5, method="lower")),
         **{"best_head": "", "peak_head": ""},  # heads of different seeds have nothing but their number in common
         "role": bool(rows["role"].all()),

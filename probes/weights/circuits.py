@@ -123,13 +123,13 @@ def read_circuits(
     return Circuits(tables, known.dropped, facts)
 
 
-Said = dict[str, Numbers]
+Measures = dict[str, Numbers]
 "Measure -> [layer, head], or [layer, head, offset] for kernels."
 
 
 def _read_weights(
     encoder: Encoder, inputs: list[LayerInput], embeddings: Float[Tensor, "word size"], reach: int, near: int
-) -> Said:
+) -> Measures:
     """Return the measures of every head, from the inputs of a sample of words and of places."""
     related = nearest_words(embeddings, min(near, len(embeddings) - 2))
     rows = [
@@ -157,7 +157,7 @@ def _read_layer(
     }
 
 
-def _head_rows(said: Said, text: TextMeasures) -> pd.DataFrame:
+def _head_rows(said: Measures, text: TextMeasures) -> pd.DataFrame:
     """Return one row a head."""
     shares, offsets = said["attention"], text.offsets.numpy()
     reach = shares.shape[2] // 2
@@ -184,7 +184,7 @@ def _at(values: Numbers, place: np.ndarray) -> Numbers:
     return found
 
 
-def _kernel_rows(said: Said, text: TextMeasures, reach: int) -> pd.DataFrame:
+def _kernel_rows(said: Measures, text: TextMeasures, reach: int) -> pd.DataFrame:
     """Return one row a head and offset."""
     layers, heads, offsets = said["score"].shape
     of_heads = pd.DataFrame(named_heads((layers, heads)))
@@ -219,16 +219,18 @@ def _link_rows(heads: pd.DataFrame, relations: pd.DataFrame, settings: CircuitSe
     return pd.DataFrame(found, columns=["relation", "weights", "text", "rho", "low", "high", "heads"])
 
 
-def rank_correlation(one: Numbers, other: Numbers, settings: CircuitSettings) -> tuple[float, float, float]:
+def rank_correlation(first: Numbers, second: Numbers, settings: CircuitSettings) -> tuple[float, float, float]:
     """Return Spearman's rho over heads and its 95 % interval, percentiles of resamples of heads.
 
     NaN where a measure is missing or the same for all heads; resamples in which it is are left out.
     """
-    if np.isnan(one).any() or np.isnan(other).any():
+    if np.isnan(first).any() or np.isnan(second).any():
         return (np.nan,) * 3
-    draws = np.random.default_rng([settings.seed, len(one)]).integers(len(one), size=(settings.replicates, len(one)))
-    chosen = np.concatenate([np.arange(len(one))[None], draws])
-    left, right = (rankdata(values[chosen], axis=1) for values in (one, other))
+    draws = np.random.default_rng([settings.seed, len(first)]).integers(
+        len(first), size=(settings.replicates, len(first))
+    )
+    chosen = np.concatenate([np.arange(len(first))[None], draws])
+    left, right = (rankdata(values[chosen], axis=1) for values in (first, second))
     left, right = left - left.mean(1, keepdims=True), right - right.mean(1, keepdims=True)
     spread = np.sqrt((left**2).sum(1) * (right**2).sum(1))
     rho = np.divide((left * right).sum(1), spread, out=np.full(len(chosen), np.nan), where=spread > 0)

@@ -20,7 +20,7 @@ FOLLOWING = "following mention heads"
 
 FIRST_OR_SECOND, THIRD, CATAPHORA = "pronoun, 1st or 2nd person", "pronoun, 3rd person", "cataphora"
 
-Asked = tuple[int, list[int]]
+MentionGold = tuple[int, list[int]]
 "The head word of a mention, and the head words that are right, ascending."
 
 
@@ -106,7 +106,7 @@ def coreferent_heads(document: Document) -> list[int]:
     return sorted({head for heads in entities if len(heads) > 1 for head in heads})
 
 
-def anaphors(document: Document) -> Iterator[Asked]:
+def anaphors(document: Document) -> Iterator[MentionGold]:
     """Yield for every mention with an antecedent its head word and the head words of its antecedents, ascending."""
     heads_of: dict[str, list[int]] = {}
     for mention in document.mentions:
@@ -117,7 +117,7 @@ def anaphors(document: Document) -> Iterator[Asked]:
         before.append(mention.head)
 
 
-def first_mentions(document: Document) -> Iterator[Asked]:
+def first_mentions(document: Document) -> Iterator[MentionGold]:
     """Yield for every entity with several head words the first and the others, ascending."""
     for heads in _heads_of(document).values():
         first, *later = sorted(heads)
@@ -138,7 +138,7 @@ def _heads_of(document: Document) -> dict[str, set[int]]:
 
 
 def _label_all(
-    document: Document, heads: Sequence[int], found: Iterable[Asked], cataphora: Sequence[int] = ()
+    document: Document, heads: Sequence[int], found: Iterable[MentionGold], cataphora: Sequence[int] = ()
 ) -> list[str]:
     """Return the labels of mentions; `heads` are those of all mentions."""
     labels = []
@@ -158,7 +158,7 @@ def _kinds(document: Document, head: int) -> tuple[str, ...]:
     return (kind, *({"1": (FIRST_OR_SECOND,), "2": (FIRST_OR_SECOND,), "3": (THIRD,)}.get(person, ())))
 
 
-def _cataphora(document: Document, found: Iterable[Asked]) -> list[int]:
+def _cataphora(document: Document, found: Iterable[MentionGold]) -> list[int]:
     """Return the pronouns of the third person that come before a name or noun for the same in their sentence."""
     ends = [*document.starts[1:].tolist(), len(document)]
     return [

@@ -32,7 +32,7 @@ class Anaphor:
     "The words that stand for the subject of its clause, ascending."
     named: list[int]
     "Those of them that are nouns or pronouns, relative ones aside."
-    rivals: list[int]
+    distractors: list[int]
     "The other nouns and pronouns."
     label: str
 
@@ -75,7 +75,7 @@ class Reflexive:
     def targets(self, document: Document) -> dict[str, Targets]:
         """Return one item a reflexive with a subject in its clause, and one a subject."""
         found = list(reflexives(document))
-        listed = [one for one in found if one.named and one.rivals]
+        listed = [one for one in found if one.named and one.distractors]
         reverse = ((subject, one.word, one.label) for one in found for subject in one.subjects)
         words, nominals, back = self.variants
         return {
@@ -84,7 +84,7 @@ class Reflexive:
                 [one.word for one in listed],
                 [one.named for one in listed],
                 [one.label for one in listed],
-                key_sets([sorted([*one.named, *one.rivals]) for one in listed]),
+                key_sets([sorted([*one.named, *one.distractors]) for one in listed]),
             ),
             back: Targets.grouped(reverse),
         }
@@ -103,15 +103,15 @@ def reflexives(document: Document) -> Iterator[Anaphor]:
     nominals = [word for word in range(len(document)) if document.upos[word] in NOMINAL]
     nominals = [word for word in nominals if word not in words and "PronType=Rel" not in document.feats[word]]
     for word in words:
-        said = [subject for subject in _subjects(document, word) if subject != word]
-        right = {*said, *(nouns[subject] for subject in said if subject in nouns)}
+        sentences = [subject for subject in _subjects(document, word) if subject != word]
+        right = {*sentences, *(nouns[subject] for subject in sentences if subject in nouns)}
         right |= {other for other, first in document.arcs("conj") if first in right and other != word}
-        rivals = [other for other in nominals if other not in right]
-        agreeing = any(_may_agree(document.feats[word], document.feats[other]) for other in rivals)
-        label = "agreeing" if agreeing else "differing" if rivals else "none"
+        baselines = [other for other in nominals if other not in right]
+        agreeing = any(_may_agree(document.feats[word], document.feats[other]) for other in baselines)
+        label = "agreeing" if agreeing else "differing" if baselines else "none"
         logophoric = len(right) == 1 and not _may_agree(document.feats[word], document.feats[min(right)])
         if right and not logophoric:
-            yield Anaphor(word, sorted(right), [other for other in nominals if other in right], rivals, label)
+            yield Anaphor(word, sorted(right), [other for other in nominals if other in right], baselines, label)
 
 
 def _is_reflexive(form: str, feats: str) -> bool:

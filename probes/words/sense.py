@@ -11,7 +11,7 @@ import numpy as np
 from probes.records import Document
 from probes.registry import CONTROLS, register
 from probes.targets import OTHERS, Targets, key_sets
-from probes.words.senses import CUE, RIVAL, TARGET
+from probes.words.senses import CUE, DISTRACTOR, TARGET
 
 _BANDS = ((1, "distance=1"), (3, "distance=2-3"), (6, "distance=4-6"))
 
@@ -22,7 +22,7 @@ class Decided:
 
     noun: int
     cue: int
-    rival: int | None
+    distractor: int | None
     "The word of the other sense, where the sentence has one."
     kind: str
     'Noun and sense ("bank: river").'
@@ -33,7 +33,7 @@ class Decided:
         distance = abs(self.cue - self.noun)
         band = next((name for far, name in _BANDS if distance <= far), "distance>=7")
         side = "cue before" if self.cue < self.noun else "cue after"
-        return ", ".join((self.kind, band, side, "no rival" if self.rival is None else "with a rival"))
+        return ", ".join((self.kind, band, side, "no rival" if self.distractor is None else "with a rival"))
 
 
 @register
@@ -70,7 +70,7 @@ class Sense:
         found = list(decided(document))
         noun, cue = (np.array([getattr(one, name) for one in found], np.int64) for name in ("noun", "cue"))
         label = [one.label for one in found]
-        two = [(one, (one.cue, one.rival)) for one in found if one.rival is not None]
+        two = [(one, (one.cue, one.distractor)) for one in found if one.distractor is not None]
         return {
             "noun->cue": Targets.pairs(noun, cue, label, candidates=OTHERS),
             "cue->noun": Targets.pairs(cue, noun, label, candidates=OTHERS),
@@ -93,4 +93,4 @@ def decided(document: Document) -> Iterator[Decided]:
     for sentence, start in zip(document.sentences, document.starts.tolist(), strict=True):
         at = {mention.entity: start + mention.head for mention in sentence.mentions}
         if TARGET in at and CUE in at:
-            yield Decided(at[TARGET], at[CUE], at.get(RIVAL), sentence.kind)
+            yield Decided(at[TARGET], at[CUE], at.get(DISTRACTOR), sentence.kind)

@@ -10,7 +10,7 @@ import numpy as np
 
 from probes.records import Document, Mention, Sentence
 
-TARGET, CUE, RIVAL = "ambiguous", "cue", "rival"
+TARGET, CUE, DISTRACTOR = "ambiguous", "cue", "rival"
 "Entities of a sentence's mentions: the ambiguous noun, the word that decides its sense, one of the other sense."
 
 
@@ -69,7 +69,7 @@ FRAMES = (
 )
 "Sentences in which no other word decides; the cue stands before or after the noun, near or far."
 
-RIVAL_FRAMES = (
+DISTRACTOR_FRAMES = (
     "far from the {rival} , we saw the {noun} with the {cue}",
     "not the {rival} but the {cue} was near the {noun}",
     "we saw the {noun} with the {cue} , far from the {rival}",
@@ -101,11 +101,11 @@ def _document(name: str) -> Document:
     random = Random(name)
     chosen = NOUNS[int(random.random() * len(NOUNS))]
     sense = int(random.random() * 2)
-    cue, rival = (some[int(random.random() * len(some))] for some in (chosen.cues[sense], chosen.cues[1 - sense]))
-    frames = RIVAL_FRAMES if random.random() < 0.5 else FRAMES
+    cue, baseline = (some[int(random.random() * len(some))] for some in (chosen.cues[sense], chosen.cues[1 - sense]))
+    frames = DISTRACTOR_FRAMES if random.random() < 0.5 else FRAMES
     frame = frames[int(random.random() * len(frames))]
     parts = [*frame.split(), "."]
-    forms = {"{noun}": (chosen.noun, TARGET), "{cue}": (cue, CUE), "{rival}": (rival, RIVAL)}
+    forms = {"{noun}": (chosen.noun, TARGET), "{cue}": (cue, CUE), "{rival}": (baseline, DISTRACTOR)}
     words = [forms[part][0] if part in forms else part for part in parts]
     words[0] = words[0].capitalize()
     mentions = tuple(Mention((i,), i, forms[part][1]) for i, part in enumerate(parts) if part in forms)

@@ -60,8 +60,8 @@ def agreement(tables: Mapping[str, pd.DataFrame], needed: float) -> AgreementHea
         return None
     followers = tuple(_followers(curves, scores))
     asked = dict.fromkeys((one.direction, one.label) for one in followers if one.label != UNDISTURBED)
-    said = [_sentence([one for one in followers if (one.direction, one.label) == what], needed) for what in asked]
-    return AgreementHeads(tuple(said), followers)
+    sentences = [_sentence([one for one in followers if (one.direction, one.label) == what], needed) for what in asked]
+    return AgreementHeads(tuple(sentences), followers)
 
 
 def _followers(curves: pd.DataFrame, scores: pd.DataFrame) -> Iterator[Follower]:

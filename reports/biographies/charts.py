@@ -50,14 +50,16 @@ class TrajectoryPanel:
     "Whether numbers are percentages; else they are as they were measured."
 
 
-def panels(found: HeadBiographies) -> list[TrajectoryPanel]:
+def panels(biographies: HeadBiographies) -> list[TrajectoryPanel]:
     """Return the panels that have numbers, from the top: loss, behaviour, margins, effective roles."""
-    progress = found.progress
+    progress = biographies.progress
     losses = [_line(progress, "loss", "training loss", COLOURS[0])]
     losses.append(_line(progress, "evaluation_loss", "evaluation loss", COLOURS[3], dashed=True))
     behaviour = [_line(progress, "behaviour", "behaviour", COLOURS[2])]
     effective = [_line(progress, "effective", "median over heads", COLOURS[4])]
-    margins = [_curve(rows, role, place) for place, (role, rows) in enumerate(found.curves.groupby("role", sort=False))]
+    margins = [
+        _curve(rows, role, place) for place, (role, rows) in enumerate(biographies.curves.groupby("role", sort=False))
+    ]
     every = (
         _panel("Loss", "nats", losses, 120),
         _panel("Behaviour", "accuracy, %", behaviour, 100, percent=True),
@@ -95,9 +97,9 @@ def ticks(last: int) -> list[int]:
     return [0, *(one for one in powers if math.log1p(one) < 0.93 * math.log1p(last)), last]
 
 
-def biography_charts(found: HeadBiographies) -> list[Chart]:
+def biography_charts(biographies: HeadBiographies) -> list[Chart]:
     """Return one chart a panel, all with the same axis of steps, log(step + 1), and a line where the slider stands."""
-    return [_chart(panel, found.steps[-1]) for panel in panels(found)]
+    return [_chart(panel, biographies.steps[-1]) for panel in panels(biographies)]
 
 
 def _chart(panel: TrajectoryPanel, last: int) -> Chart:
@@ -109,8 +111,8 @@ def _chart(panel: TrajectoryPanel, last: int) -> Chart:
     step = alt.param("step", value=last)
     slider = over([{}]).transform_calculate(at=step.name).encode(alt.X("at:Q"))
     drawn = layered(slider.mark_rule(color="var(--other)", strokeDash=[2, 3]), lines).add_params(step)
-    said = "Over training steps on a log scale; biographies.csv has the numbers."
-    return Chart(f"{panel.title} ({panel.unit})", said, drawn.properties(height=panel.height))
+    text = "Over training steps on a log scale; biographies.csv has the numbers."
+    return Chart(f"{panel.title} ({panel.unit})", text, drawn.properties(height=panel.height))
 
 
 def _rows(line: Line, panel: TrajectoryPanel) -> Iterator[dict[str, Any]]:
@@ -119,15 +121,15 @@ def _rows(line: Line, panel: TrajectoryPanel) -> Iterator[dict[str, Any]]:
     for step, value, *bounds in zip(line.steps, line.values, line.low or unsure, line.high or unsure, strict=True):
         low, high = (None if math.isnan(bound) else bound for bound in bounds)
         number = f"{value:.1f}" if panel.percent else f"{value:.3g}"
-        said = f"{line.name}, step {count(step)}: {number} {panel.unit}".replace("-", "−")
-        yield {"step": step, "value": value, "low": low, "high": high, "series": line.name, "said": said}
+        text = f"{line.name}, step {count(step)}: {number} {panel.unit}".replace("-", "−")
+        yield {"step": step, "value": value, "low": low, "high": high, "series": line.name, "text": text}
 
 
-def save_biographies(found: HeadBiographies, title: str, path: Path) -> None:
+def save_biographies(biographies: HeadBiographies, title: str, path: Path) -> None:
     """Write all panels, one above the other, to `path`.png and `path`.pdf."""
     from matplotlib.figure import Figure
 
-    drawn = panels(found)
+    drawn = panels(biographies)
     heights = [panel.height / 72 for panel in drawn]
     page = 0.5 + sum(height + 0.36 for height in heights) + 0.35
     with _styled():
@@ -143,9 +145,9 @@ def save_biographies(found: HeadBiographies, title: str, path: Path) -> None:
                 drawn_line.set(color=line.colour, label=line.name)
                 if line.low:
                     axes.fill_between(x, line.low, line.high, color=line.colour, alpha=0.13, lw=0)
-            shown = ticks(found.steps[-1])
+            shown = ticks(biographies.steps[-1])
             axes.set_xticks(np.log1p(shown), [count(step) for step in shown])
-            axes.set_xlim(0, np.log1p(found.steps[-1]))
+            axes.set_xlim(0, np.log1p(biographies.steps[-1]))
             axes.set_title(f"{panel.title} ({panel.unit})", fontsize=8.5, loc="left", pad=3, color=INK)
             axes.grid(axis="y", color=LINE, lw=0.5)
             axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=7.5)

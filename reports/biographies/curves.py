@@ -16,10 +16,10 @@ MOST_CELLS: Final = 250_000
 "Numbers of the slider view that a page holds; labels beyond are left out, those with the smallest margins first."
 
 
-def drawn_curves(curves: pd.DataFrame, chosen: Sequence[tuple[str, str, str]]) -> pd.DataFrame:
+def drawn_curves(curves: pd.DataFrame, questions: Sequence[tuple[str, str, str]]) -> pd.DataFrame:
     """Return the curves of the chosen questions, means over seeds, in their order."""
     frames = []
-    for question in chosen:
+    for question in questions:
         rows = curves[(curves[QUESTION] == list(question)).all(axis=1)]
         by_step = rows.groupby("step")
         mean = by_step[["margin", "low", "high"]].mean()
@@ -38,10 +38,10 @@ def progress(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return steps.join(effective).reset_index()
 
 
-def slider_view(scores: pd.DataFrame, told: pd.DataFrame) -> tuple[dict[str, Any], int]:
+def slider_view(scores: pd.DataFrame, listed: pd.DataFrame) -> tuple[dict[str, Any], int]:
     """Return accuracies by label, seed and step, in whole tenths of a percent; and how many labels are left out."""
     layers, heads = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1
-    peaks = told.set_index(QUESTION)["peak_margin"]
+    peaks = listed.set_index(QUESTION)["peak_margin"]
     groups = {question: rows for question, rows in scores.groupby(QUESTION, sort=False)}
     order = sorted(groups, key=lambda one: (-float(peaks.get(one, -math.inf)), one))
     each = max(len(rows) for rows in groups.values())

@@ -53,8 +53,8 @@ class Onset:
     low: float
     high: float
     seeds: int
-    found: int
-    sure: float
+    with_onset: int
+    onset_share: float
     first_margin: float
     peak_margin: float
     peak_step: int
@@ -118,7 +118,7 @@ class HeadBiographies:
     "Of all seeds."
     onsets: tuple[Onset, ...]
     "In the order in which roles came."
-    asked: int
+    roles_tested: int
     "Roles that were looked for."
     agreement: AgreementHeads | None
     "The heads between subject and verb; None where they were not asked for."
@@ -161,11 +161,11 @@ class HeadBiographies:
             f"{count(self.steps[0])} to step {count(self.steps[-1])}."
         )
         if not self.onsets:
-            none = f"None of the {count(self.asked)} roles that were tested had an onset."
+            none = f"None of the {count(self.roles_tested)} roles that were tested had an onset."
             return tuple(part for part in (scope, none, self.behaviour) if part)
         first, last = self.onsets[0], self.onsets[-1]
         found = (
-            f"{count(len(self.onsets))} of {count(self.asked)} roles had an onset, the first “{first.label}” "
+            f"{count(len(self.onsets))} of {count(self.roles_tested)} roles had an onset, the first “{first.label}” "
             f"(step {count(round(first.onset))}, interval {first.interval}), the last “{last.label}” "
             f"(step {count(round(last.onset))}, interval {last.interval}). The interval excludes “never” in "
             f"{count(sum(math.isfinite(onset.high) for onset in self.onsets))} of {count(len(self.onsets))}."
@@ -190,7 +190,7 @@ def head_biographies(run: RunFolder, rule: RunThresholds) -> HeadBiographies | N
         seeds=seeds,
         steps=steps,
         onsets=onsets,
-        asked=told.groupby(["probe", "label"]).ngroups,
+        roles_tested=told.groupby(["probe", "label"]).ngroups,
         agreement=agreement(tables, rule.margin),
         courses=tuple(_courses(tables["biography_lives"], several=len(seeds) > 1)),
         narrowed=tuple(_names(tables["biography_lives"].query("narrows"), several=len(seeds) > 1)),
@@ -259,16 +259,16 @@ def _matched(matches: pd.DataFrame | None) -> Iterator[MatchedHeads]:
 
 def _order(order: pd.DataFrame, steps: tuple[int, ...]) -> str:
     """Return which kind of roles has the earlier median onset, for every two kinds; `steps` are the checkpoints."""
-    said = []
+    sentences = []
     for row in order[order["what"] == "kind"].to_dict("records"):
         share = f"in {percent(row['share'])} % of resamples"
         onsets = [float(row[f"{who}_onset"]) for who in ("one", "other")]
         one, other = (count(round(onset)) for onset in onsets)
-        said.append(
+        sentences.append(
             f"Of the roles with an onset, the median {row['one']} onset is step {one}, the median {row['other']} one "
             f"step {other}; the {row['one']} one is earlier {share} (ties count half).{_interpolated(onsets, steps)}"
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def _interpolated(onsets: list[float], steps: tuple[int, ...]) -> str:

@@ -40,8 +40,8 @@ SCORED, CAME, LIVED, PAIRED = (
 
 ONSETS: Final = (
     *label_columns("Role"),
-    CAME["variant"].shown(look="muted"),
-    CAME["onset"].shown("Onset, step", "rising", look="strong"),
+    CAME["variant"].shown(css="muted"),
+    CAME["onset"].shown("Onset, step", "rising", css="strong"),
     TextColumn("Interval", lambda row: row.interval, tip="95 % interval of the onset."),
     TextColumn("Between checkpoints", lambda row: Cell(row.between, sort=float(row.by))),
     TextColumn(
@@ -49,8 +49,8 @@ ONSETS: Final = (
         lambda row: percent(row.before_next),
         tip="Share of resamples in which the onset is earlier than that of the next row, ties half.",
     ),
-    TextColumn("Seeds with an onset", lambda row: f"{row.found} of {row.seeds}"),
-    CAME["sure"].shown("Resamples with an onset, %"),
+    TextColumn("Seeds with an onset", lambda row: f"{row.with_onset} of {row.seeds}"),
+    CAME["onset_share"].shown("Resamples with an onset, %"),
     CAME["first_margin"].shown("Margin at the first checkpoint"),
     CAME["peak_margin"].shown("Largest margin"),
     CAME["peak_step"].shown("Step of the largest margin"),
@@ -80,7 +80,7 @@ FOLLOWERS: Final = (
     TextColumn("Head", lambda row: row.head, "text", "head"),
     SCORED["accuracy"].shown(),
     SCORED["baseline_accuracy"].shown("Strongest baseline, %", write=_baseline),
-    _MARGIN.shown(unit=False, look="strong"),
+    _MARGIN.shown(unit=False, css="strong"),
     _MARGIN.shown_interval(),
     SCORED["excess"].shown("Over itself at the first checkpoint"),
     SCORED["n"].shown(),
@@ -95,7 +95,7 @@ def _named(names: Sequence[str]) -> Cell:
 
 COURSES: Final = (
     TextColumn("Trajectory", lambda course: LIFE_SHOWN[course.life], "row"),
-    TextColumn("Heads", lambda course: count(course.heads), look="strong"),
+    TextColumn("Heads", lambda course: count(course.heads), css="strong"),
     TextColumn("The head ...", lambda course: course.meaning, "text", "wrapping"),
     TextColumn("Heads (role)", lambda course: _named(course.names), "text", "wrapping muted"),
 )
@@ -111,7 +111,7 @@ def _since(row: Mapping[str, Any]) -> Cell:
 
 LIVES: Final = LIVED.text_columns(
     "seed",
-    LIVED["name"].shown("Head", look="head"),
+    LIVED["name"].shown("Head", css="head"),
     LIVED["life"].shown("Trajectory", write=_trajectory, tip="What became of the head."),
     *("first_role", "last_role"),
     LIVED["since"].shown("Since step", write=_since),
@@ -122,7 +122,7 @@ LIVES: Final = LIVED.text_columns(
 MATCHES: Final = (
     PAIRED["what"].shown("Matched", "row", write=lambda row: MATCHED[row.what]),
     TextColumn("Pairs of models", lambda row: count(row.pairs)),
-    PAIRED["distance"].shown("Distance, nats", look="strong"),
+    PAIRED["distance"].shown("Distance, nats", css="strong"),
     PAIRED["null"].shown("on other sentences"),
     PAIRED["chance"].shown("of random pairs"),
     PAIRED["itself"].shown("Matched to itself, %"),

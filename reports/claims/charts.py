@@ -10,7 +10,7 @@ import altair as alt
 
 from reports.axes import Axis, scaled
 from reports.claims.record import ConditionMean, RecordedMeasure, drawn_factor
-from reports.drawing.charts import COLOURS, Chart, curves, layered, looks, over
+from reports.drawing.charts import COLOURS, Chart, curves, layered, over, series_styles
 from reports.formats import count, in_unit
 
 ROW = 34
@@ -49,9 +49,9 @@ def _lines(measure: RecordedMeasure) -> Chart:
     places, along = places_of(measure)
     x = scaled(alt.X("at:Q", title=measure.axis), along, values=places)
     y = scaled(alt.Y("value:Q", title=None), Axis.over(values_of(measure)))
-    drawn = curves(list(_known(measure)), looks(measure.conditions), x, y)
-    said = f"{measure.name} over {measure.axis}; the table below has all numbers."
-    return Chart(measure.title, said, drawn.properties(height=190))
+    drawn = curves(list(_known(measure)), series_styles(measure.conditions), x, y)
+    text = f"{measure.name} over {measure.axis}; the table below has all numbers."
+    return Chart(measure.title, text, drawn.properties(height=190))
 
 
 def _known(measure: RecordedMeasure) -> Iterator[dict[str, Any]]:
@@ -60,7 +60,7 @@ def _known(measure: RecordedMeasure) -> Iterator[dict[str, Any]]:
         value, low, high = cell.number.drawn
         if not math.isnan(value):
             ends = {"low": low, "high": high} if low < high else {}
-            yield {"series": cell.condition, "at": cell.at, "value": value} | ends | {"said": _said(cell, measure)}
+            yield {"series": cell.condition, "at": cell.at, "value": value} | ends | {"text": _said(cell, measure)}
 
 
 def _rows(measure: RecordedMeasure) -> Chart:
@@ -71,20 +71,20 @@ def _rows(measure: RecordedMeasure) -> Chart:
     above, y = (alt.Y("series:N", axis=None, bandPosition=part).scale(domain=names) for part in (0.2, 0.68))
     named = over([{"series": name} for name in names]).encode(y=above, x=alt.value(2), text="series:N")
     halo = named.mark_text(align="left", stroke="var(--bg)", strokeWidth=4, strokeJoin="round")
-    singles = over(list(_singles(measure))).encode(x, y, tooltip="said:N")
+    singles = over(list(_singles(measure))).encode(x, y, tooltip="text:N")
     sure = over([row for row in known if "low" in row]).encode(low, y, alt.X2("high:Q"))
-    means = over(known).encode(x, y, tooltip="said:N")
+    means = over(known).encode(x, y, tooltip="text:N")
     drawn = layered(
         *(halo, named.mark_text(align="left"), singles.mark_circle(size=18, color="var(--other)", opacity=0.55)),
         *(sure.mark_rule(color=COLOURS[0], strokeWidth=2), means.mark_circle(size=32, color=COLOURS[0], opacity=1)),
     )
-    said = f"{measure.name} by condition; grey dots are single {measure.repeat}s. The table below has all numbers."
-    return Chart(measure.title, said, drawn.properties(height=ROW * len(names)))
+    text = f"{measure.name} by condition; grey dots are single {measure.repeat}s. The table below has all numbers."
+    return Chart(measure.title, text, drawn.properties(height=ROW * len(names)))
 
 
 def _singles(measure: RecordedMeasure) -> Iterator[dict[str, Any]]:
     """Yield every repeat of the conditions that have several."""
     for name in measure.conditions:
         for value in filter(math.isfinite, measure.repeats(name)):
-            said = f"{name}: {in_unit(value, measure.unit)} {measure.unit}"
-            yield {"series": name, "value": drawn_factor(measure.unit) * value, "said": said}
+            text = f"{name}: {in_unit(value, measure.unit)} {measure.unit}"
+            yield {"series": name, "value": drawn_factor(measure.unit) * value, "text": text}

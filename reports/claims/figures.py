@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from reports.axes import Axis
 from reports.claims.charts import along_axis, places_of, values_of
 from reports.claims.record import RecordedMeasure, drawn_factor
-from reports.drawing.charts import looks
+from reports.drawing.charts import series_styles
 from reports.drawing.figures import HEAD_BLUE, INK, LINE, MUTED, _axes, _bare, _save, _styled
 from reports.formats import minus
 
@@ -75,7 +75,7 @@ def _scaled(axes: Axes, measure: RecordedMeasure, *, upward: bool) -> None:
 
 def _lines(axes: Axes, measure: RecordedMeasure) -> None:
     places, along = places_of(measure)
-    for condition, look in looks(measure.conditions).items():
+    for condition, look in series_styles(measure.conditions).items():
         cells = [cell for cell in measure.cells if cell.condition == condition and cell.at is not None]
         at = [float(cell.at or 0) for cell in cells]
         value, low, high = np.array([cell.number.drawn for cell in cells]).T

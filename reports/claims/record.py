@@ -28,10 +28,10 @@ class Number:
     unit: str
 
     @classmethod
-    def of(cls, found: Mapping[str, Any], unit: str) -> Number:
+    def of(cls, entry: Mapping[str, Any], unit: str) -> Number:
         """Read a number as the record has it: what is missing is null."""
-        value, low, high = (_value(found[name]) for name in ("value", "low", "high"))
-        return cls(value, low, high, int(found["n"]), unit)
+        value, low, high = (_value(entry[name]) for name in ("value", "low", "high"))
+        return cls(value, low, high, int(entry["n"]), unit)
 
     @property
     def known(self) -> bool:

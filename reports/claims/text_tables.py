@@ -14,9 +14,9 @@ from reports.tables.marks import verdict_cell
 from reports.tables.text_table import TextTable
 
 
-def number_cell(found: Number) -> Cell:
+def number_cell(number: Number) -> Cell:
     """Return a number with its unit, its interval beside it."""
-    return Cell(f"{found.shown} {found.unit}", found.interval)
+    return Cell(f"{number.shown} {number.unit}", number.interval)
 
 
 class StatementRow(NamedTuple):
@@ -76,7 +76,7 @@ OF_CLAIM: Final = (
     STATEMENTS["verdict"].shown(write=lambda row: verdict_cell(row.verdict)),
     STATEMENTS["value"].shown("Number", write=lambda row: number_cell(row.estimate)),
     STATEMENTS["number"].shown("What the number is", write=_number_said),
-    STATEMENTS["rule"].shown(look="rule"),
+    STATEMENTS["rule"].shown(css="rule"),
 )
 
 

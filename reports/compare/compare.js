@@ -4,7 +4,7 @@ function compared(root) {
   const grids = told.map((one, side) => {
     const show = (i) => {
       const cell = one.cells[i];
-      readout.textContent = cell ? cell.said : "Not scored.";
+      readout.textContent = cell ? cell.summary : "Not scored.";
       root.querySelectorAll(".selected").forEach((other) => other.classList.remove("selected"));
       grids[side].cells[i].classList.add("selected");
       if (cell?.to != null) grids[1 - side].cells[cell.to]?.classList.add("selected");
@@ -16,8 +16,8 @@ function compared(root) {
     cell.tabIndex = i === 0 ? 0 : -1;
     cell.textContent = one?.sign ?? "";
     cell.className = one?.kind ?? "alone";
-    cell.title = one?.said ?? "";
-    cell.setAttribute("aria-label", one?.said ?? "Not scored.");
+    cell.title = one?.summary ?? "";
+    cell.setAttribute("aria-label", one?.summary ?? "Not scored.");
   }));
 }
 document.querySelectorAll("[data-compare]").forEach(compared);

@@ -105,8 +105,8 @@ def grids(pair: RunPair) -> list[dict[str, Any]]:
     return [
         _grid(name, {row[own]: row for row in rows if row[own]}, shape, beyond, beside)
         for name, own, beside, shape, beyond in (
-            (pair.one, "head", "partner", *pair.shapes),
-            (pair.other, "partner", "head", *pair.shapes[::-1]),
+            (pair.first, "head", "partner", *pair.shapes),
+            (pair.second, "partner", "head", *pair.shapes[::-1]),
         )
     ]
 
@@ -124,10 +124,10 @@ def _cell(head: str, row: dict[Any, Any], beside: str, wide: int) -> dict[str, A
     sign, kind = HEAD_CHANGES[row["change"]]
     to = row[beside]
     layer, place = (int(part) - 1 for part in to.split("-")) if to else (0, 0)
-    return {"sign": sign, "kind": kind, "said": said_of(head, row), "to": layer * wide + place if to else None}
+    return {"sign": sign, "kind": kind, "summary": head_summary(head, row), "to": layer * wide + place if to else None}
 
 
-def said_of(head: str, row: dict[Any, Any]) -> str:
+def head_summary(head: str, row: dict[Any, Any]) -> str:
     """Say what became of a head in a line."""
     before, now = row["one_role"] or "none", row["other_role"] or "none"
     parts = [f"Head {head}: {row['change']}"]

@@ -45,17 +45,20 @@ class Comparison:
         return " · ".join(run.name for run in self.runs)
 
 
-def write_compared(folder: Path, found: Comparison) -> None:
+def write_compared(folder: Path, comparison: Comparison) -> None:
     """Write compare.json, compare.csv and heads.csv into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     for path, table, frames in (
-        (folder / ROWS_FILE, COMPARED, [pair.rows for pair in found.pairs]),
-        (folder / HEADS_FILE, HEADS, [pair.heads for pair in found.pairs]),
+        (folder / ROWS_FILE, COMPARED, [pair.rows for pair in comparison.pairs]),
+        (folder / HEADS_FILE, HEADS, [pair.heads for pair in comparison.pairs]),
     ):
         replace_file(table.validated(pd.concat(frames, ignore_index=True), path), path)
-    about = ("one", "other", "shapes", "matched", "notes")
-    pairs = [{name: getattr(pair, name) for name in about} for pair in found.pairs]
-    record = {"headscope": found.version, "runs": [asdict(run) for run in found.runs], "pairs": pairs}
+    about = ("shapes", "matched", "notes")
+    pairs = [
+        {"one": pair.first, "other": pair.second} | {name: getattr(pair, name) for name in about}
+        for pair in comparison.pairs
+    ]
+    record = {"headscope": comparison.version, "runs": [asdict(run) for run in comparison.runs], "pairs": pairs}
     (folder / RECORD).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

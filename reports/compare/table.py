@@ -58,8 +58,8 @@ HEAD_CHANGES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 class RunPair:
     """Two runs compared with each other."""
 
-    one: str
-    other: str
+    first: str
+    second: str
     "Their names."
     rows: pd.DataFrame
     "Rows of `reports.compare.tables.COMPARED`."
@@ -110,13 +110,15 @@ class RunPair:
     def _about_roles(self) -> tuple[str, ...]:
         found, total = self.counts, len(self.roles)
         if not total:
-            return (f"Neither {self.one} nor {self.other} has a role: no selected head has a grade in a label.",)
+            return (f"Neither {self.first} nor {self.second} has a role: no selected head has a grade in a label.",)
         parts = [
             f"{number} {one if number == 1 else more} {rest}"
             for change, (one, more, rest) in _SAID.items()
             if (number := found[change])
         ]
-        either = f"Of {total} role{'' if total == 1 else 's'} that {self.one} or {self.other} has, {', '.join(parts)}."
+        either = (
+            f"Of {total} role{'' if total == 1 else 's'} that {self.first} or {self.second} has, {', '.join(parts)}."
+        )
         gone = self.roles["change"].isin([LOST, GAINED])
         return (either, *_verdicts_alone(self.roles[gone]), *_both(self.roles[~gone]))
 
@@ -124,18 +126,16 @@ class RunPair:
         tested = self.rows[self.rows["p_adjusted"].notna()]
         if tested.empty:
             return ("No difference could be tested.",)
-        sure = tested[tested["sure"]]
+        sure = tested[tested["significant"]]
         up, down = int((sure["difference"] > 0).sum()), int((sure["difference"] < 0).sum())
-        said = (
+        text = (
             f"The accuracy of the selected head differs significantly in {len(sure)} of {len(tested)} label–direction "
-            f"pairs: {self.other} is higher in {up} and lower in {down}."
+            f"pairs: {self.second} is higher in {up} and lower in {down}."
         )
         if sure.empty:
-            return (said,)
-        return (
-            said,
-            f"The largest significant difference: {told(sure.sort_values('difference', key=abs).iloc[-1].to_dict())}.",
-        )
+            return (text,)
+        largest = sure.sort_values("difference", key=abs).iloc[-1].to_dict()
+        return text, f"The largest significant difference: {row_summary(largest)}."
 
     def _about_heads(self) -> str:
         found = self.head_counts
@@ -150,26 +150,26 @@ class RunPair:
 
 def _verdicts_alone(gone: pd.DataFrame) -> tuple[str, ...]:
     """Say in how many of the roles that were lost or gained only a verdict changed."""
-    alone = int((~gone["sure"]).sum())
-    said = (
+    alone = int((~gone["significant"]).sum())
+    text = (
         f"In {alone} of the {len(gone)} lost or gained the accuracies do not differ significantly: there a verdict "
         "changed, which can happen by chance near a threshold."
     )
-    return (said,) if alone else ()
+    return (text,) if alone else ()
 
 
 def _both(kept: pd.DataFrame) -> tuple[str, ...]:
     """Say in how many of the roles that both runs have accuracy fell or rose."""
-    sure = kept.loc[kept["sure"], "difference"]
+    sure = kept.loc[kept["significant"], "difference"]
     fell, rose = int((sure < 0).sum()), int((sure > 0).sum())
-    said = (
+    text = (
         f"Of the {len(kept)} that both have, the selected head is significantly less accurate in {fell}, more in "
         f"{rose}."
     )
-    return (said,) if len(kept) else ()
+    return (text,) if len(kept) else ()
 
 
-def told(row: Mapping[Any, Any]) -> str:
+def row_summary(row: Mapping[Any, Any]) -> str:
     """Say one row in a line: which heads, how accurate, and how far apart."""
     return (
         f"{row['label']} ({row['variant']}), {percent(row['one_accuracy'])} % by {row['one_head']} against "

@@ -53,7 +53,7 @@ COMPARED: Final = Table(
         *ends("difference", "the difference", signed, CORRELATIONS),
         p_column("p", "Two-sided p-value of the difference, uncorrected; missing where nothing was tested."),
         replace(P_ADJUSTED, meaning="p corrected for all labels and directions; missing where nothing was tested."),
-        flag("sure", "Whether the difference is significant: adjusted p below the threshold."),
+        flag("significant", "Whether the difference is significant: adjusted p below the threshold."),
         flag("paired", "Whether both runs were resampled at once, on the same words."),
         text("partner", "Head of the second run that corresponds to the first run's; empty without one."),
         fraction("partner_accuracy", "Accuracy of the partner in the second run; missing without one."),
@@ -66,6 +66,7 @@ COMPARED: Final = Table(
         text("change", "Change of the role between the runs; empty where neither has it."),
         flag("role", "Whether this is the direction in which the label is reported as a role."),
     ),
+    renamed={"sure": "significant"},
 )
 
 HEADS: Final = Table(

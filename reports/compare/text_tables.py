@@ -27,18 +27,18 @@ RUNS: Final = (
 
 
 def _head(table: Table, name: str, title: str) -> TextColumn:
-    return table[name].shown(title, look="head", write=lambda row: head_cell(row[name]))
+    return table[name].shown(title, css="head", write=lambda row: head_cell(row[name]))
 
 
 def _difference(row: Row) -> Cell:
     number, ends = float(row["difference"]), signed_interval(row["difference_low"], row["difference_high"])
-    look = ("up" if number > 0 else "down") if row["sure"] else ""
+    look = ("up" if number > 0 else "down") if row["significant"] else ""
     return Cell(signed(number) + ("" if row["paired"] else " ∥"), ends, look, sort=number)
 
 
 LABEL: Final = (
     *label_columns("label", "role", "ci"),
-    COMPARED["variant"].shown("variant", look="muted"),
+    COMPARED["variant"].shown("variant", css="muted"),
     COMPARED["change"].shown("change"),
 )
 
@@ -55,11 +55,11 @@ def role_table(pair: RunPair, rows: pd.DataFrame, title: str) -> TextTable:
     """Return label–variant pairs: the head of either run, and how they differ."""
     sides = [
         column
-        for side, name in (("one", pair.one), ("other", pair.other))
+        for side, name in (("one", pair.first), ("other", pair.second))
         for column in (
             _head(COMPARED, f"{side}_head", f"head in {name}"),
             COMPARED[f"{side}_accuracy"].shown_beside(
-                "accuracy", look=partial(_strong, f"{side}_graded"), plain="accuracy, %"
+                "accuracy", css=partial(_strong, f"{side}_graded"), plain="accuracy, %"
             ),
         )
     ]
@@ -76,7 +76,7 @@ WHOLE: Final = (
     HEADS["other_role"].shown("main role after"),
     HEADS["one_roles"].shown("roles before"),
     HEADS["other_roles"].shown("roles after"),
-    HEADS["largest"].shown("largest change in", look="muted"),
+    HEADS["largest"].shown("largest change in", css="muted"),
     HEADS["largest_from"].shown("from, %"),
     HEADS["largest_to"].shown("to, %"),
 )
@@ -86,7 +86,7 @@ DISTANCE: Final = HEADS["distance"].shown("distance, nats", "rising")
 
 def head_table(pair: RunPair) -> TextTable:
     """Return every head with its counterpart, and what became of it."""
-    named = (_head(HEADS, "head", f"head in {pair.one}"), _head(HEADS, "partner", f"head in {pair.other}"))
+    named = (_head(HEADS, "head", f"head in {pair.first}"), _head(HEADS, "partner", f"head in {pair.second}"))
     columns = (*named, *WHOLE, *([DISTANCE] if pair.by_maps else []))
     return TextTable.of("Head by head", columns, pair.heads.to_dict("records"))
 

@@ -74,7 +74,7 @@ class Diagram:
     words: tuple[str, ...]
 
     @property
-    def said(self) -> tuple[str, ...]:
+    def descriptions(self) -> tuple[str, ...]:
         """The strongest arc of every asked word in plain text, for readers who do not see the drawing."""
         best: dict[int, DrawnArc] = {}
         for arc in self.arcs:
@@ -111,12 +111,12 @@ def diagram(arcs: pd.DataFrame) -> Diagram:
     """Lay out the arcs of one sentence and one head (rows of examples.parquet that share `example`)."""
     first = arcs.iloc[0]
     words = [str(word) for word in first["words"]]
-    scored = scored_end(str(first["variant"]))
-    shown = _shown_arcs(arcs, scored)
-    tokens, places = _place(words, shown, scored)
+    end = scored_end(str(first["variant"]))
+    shown = _shown_arcs(arcs, end)
+    tokens, places = _place(words, shown, end)
     drawable = shown[shown["query"].isin(places) & shown["key"].isin(places)].sort_values("weight", kind="stable")
     base = 14 + max((_rise(places[query], places[key]) for query, key in _ends(drawable)), default=20.0)
-    columns = (drawable[column].tolist() for column in ("query", "key", "weight", "asked", "gold"))
+    columns = (drawable[column].tolist() for column in ("query", "key", "weight", "scored", "gold"))
     drawn = [
         _arc(query, key, weight, "other" if not asked else "right" if gold else "wrong", words, places, base)
         for query, key, weight, asked, gold in zip(*columns, strict=True)
@@ -136,10 +136,10 @@ def diagram(arcs: pd.DataFrame) -> Diagram:
     )
 
 
-def _shown_arcs(arcs: pd.DataFrame, scored: str) -> pd.DataFrame:
+def _shown_arcs(arcs: pd.DataFrame, end: str) -> pd.DataFrame:
     """Leave out the faint second and third answers that are not right."""
-    strongest = arcs["weight"] == arcs.groupby([scored, "asked"])["weight"].transform("max")
-    return arcs[strongest | (arcs["asked"] & (arcs["gold"] | (arcs["weight"] >= FAINT)))]
+    strongest = arcs["weight"] == arcs.groupby([end, "scored"])["weight"].transform("max")
+    return arcs[strongest | (arcs["scored"] & (arcs["gold"] | (arcs["weight"] >= FAINT)))]
 
 
 def _ends(arcs: pd.DataFrame) -> list[tuple[int, int]]:
@@ -147,10 +147,10 @@ def _ends(arcs: pd.DataFrame) -> list[tuple[int, int]]:
     return list(zip(arcs["query"].tolist(), arcs["key"].tolist(), strict=True))
 
 
-def _place(words: list[str], arcs: pd.DataFrame, scored: str) -> tuple[list[Token], dict[int, float]]:
+def _place(words: list[str], arcs: pd.DataFrame, end: str) -> tuple[list[Token], dict[int, float]]:
     """Put [CLS], the words and [SEP] in a row; return the tokens and the centre of every index that is shown."""
-    asked = set(arcs.loc[arcs["asked"], scored].tolist())
-    near = {index for pair in _ends(arcs[arcs["asked"]]) for index in pair if index >= 0}
+    asked = set(arcs.loc[arcs["scored"], end].tolist())
+    near = {index for pair in _ends(arcs[arcs["scored"]]) for index in pair if index >= 0}
     kept = [i for i in range(len(words)) if len(words) <= SHOW_ALL or any(abs(i - end) <= 2 for end in near)]
     tokens, places, x = [], {}, _PAD
 

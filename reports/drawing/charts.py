@@ -17,7 +17,7 @@ COLOURS: Final = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e
 "Okabe and Ito's colours without black and yellow, which vanish on one of the two grounds."
 
 Rows = Sequence[Mapping[str, Any]]
-"Data of a chart: numbers, None where there is none, and in `said` what is told where one points."
+"Data of a chart: numbers, None where there is none, and in `text` what is shown where one points."
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Chart:
     """One panel of a page."""
 
     title: str
-    said: str
+    description: str
     "What the panel shows, for those who do not see it, and where its numbers are."
     drawn: alt.Chart | alt.LayerChart
     "As wide as there is room."
@@ -50,7 +50,7 @@ class SeriesStyle:
     dashed: bool = False
 
 
-def looks(names: Iterable[str]) -> dict[str, SeriesStyle]:
+def series_styles(names: Iterable[str]) -> dict[str, SeriesStyle]:
     """Return a look for every series; where there are more than colours, the others are dashed."""
     return {
         name: SeriesStyle(COLOURS[place % len(COLOURS)], place >= len(COLOURS))
@@ -89,7 +89,7 @@ def legend(names: Iterable[str], symbol: str = "stroke") -> alt.Legend:
 def curves(
     rows: Rows, shown: Mapping[str, SeriesStyle], x: alt.X, y: alt.Y, behind: Sequence[alt.Chart] = ()
 ) -> alt.LayerChart:
-    """Return one line a series with a dot a row that has something `said`; a click in the legend brings a series out.
+    """Return one line a series with a dot a row that has a `text`; a click in the legend brings a series out.
 
     Rows have what `x` and `y` encode and `series`, and `low` and `high` where there are bounds: a band around the
     line, and a bar where a series has one point with bounds alone. What is `behind` has series on the same axes.
@@ -110,7 +110,7 @@ def curves(
             made = around.mark_rule(strokeWidth=2) if alone else around.mark_area()
             layers.append(made.encode(opacity=_out(chosen, 1 if alone else 0.14)))
     line = over(rows).encode(x, y, colour, dash, opacity=_out(chosen)).mark_line(strokeWidth=2)
-    told = over([row for row in rows if "said" in row]).encode(x, y, colour, opacity=_out(chosen), tooltip="said:N")
+    told = over([row for row in rows if "text" in row]).encode(x, y, colour, opacity=_out(chosen), tooltip="text:N")
     return layered(*layers, line, told.mark_circle(size=28).add_params(chosen))
 
 

@@ -64,8 +64,8 @@ def draw_heat_maps(maps: Sequence[dict[str, Any]], layers: int, heads: int, titl
         bar.set(xticks=[], yticks=[0, 50, 100], yticklabels=["0", "50", "100 %"])
         _bare(bar)
         if any(any(one["grade"]) for one in maps):
-            said = "framed: the selected head; dotted: heads with a grade"
-            figure.text(0.4 / page_width, 0.08 / page_height, said, fontsize=7.5, color=MUTED)
+            text = "framed: the selected head; dotted: heads with a grade"
+            figure.text(0.4 / page_width, 0.08 / page_height, text, fontsize=7.5, color=MUTED)
     return figure
 
 

@@ -83,9 +83,9 @@ def _plot(figure: Mapping[str, Any], model: str) -> Chart:
         level = over([{"value": figure["level"], "series": figure["level_name"]}]).encode(y)
         level = level.encode(_keyed(shown, "stroke")[0]) if figure["level_name"] else level
         drawn = layered(drawn, level.mark_rule(color="var(--wrong)", strokeDash=[4, 3]))
-    said = f"{figure['up']} over {figure['across']}, {model}; the table above has the numbers that decide."
+    text = f"{figure['up']} over {figure['across']}, {model}; the table above has the numbers that decide."
     title = f"{figure['title']}: {model} ({figure['up']})"
-    return Chart(title, said, drawn.properties(height=HEIGHT))
+    return Chart(title, text, drawn.properties(height=HEIGHT))
 
 
 def _lines(names: Sequence[object]) -> list[list[str]]:
@@ -118,22 +118,22 @@ def _rows(series: Series, figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]
     for x, y, low, high in series.points:
         where = figure["names"][int(x)] if figure["names"] else f"{figure['across']} {x:.4g}"
         ends = f" [{low:.3g}, {high:.3g}]" if low < high else ""
-        said = f"{series.name}, {where}: " + minus(f"{y:.3g}{ends}")
-        row = {"series": series.name, "x": x, "value": y, "said": said}
+        text = f"{series.name}, {where}: " + minus(f"{y:.3g}{ends}")
+        row = {"series": series.name, "x": x, "value": y, "text": text}
         yield row | ({"low": low, "high": high} if low < high else {})
 
 
 def _dots(rows: Rows, shown: Mapping[str, SeriesStyle], x: alt.X, y: alt.Y) -> alt.LayerChart:
     """Return a dot a row, with a bar where there are bounds."""
     keys = _keyed(shown, "circle")
-    dots = over(rows).encode(x, y, *keys, tooltip="said:N")
+    dots = over(rows).encode(x, y, *keys, tooltip="text:N")
     return layered(_reach(rows, y).encode(x, keys[0]).mark_rule(strokeWidth=2), dots.mark_circle(size=28, opacity=1))
 
 
 def _bars(rows: Rows, shown: Mapping[str, SeriesStyle], x: alt.X, y: alt.Y) -> alt.LayerChart:
     """Return a bar a row on 0, those of one place beside each other, with a stroke where there are bounds."""
     beside = alt.XOffset("series:N").scale(domain=[name for name, look in shown.items() if not look.dashed])
-    bars = over(rows).encode(x, y.stack(None), *_keyed(shown, "square"), xOffset=beside, tooltip="said:N")
+    bars = over(rows).encode(x, y.stack(None), *_keyed(shown, "square"), xOffset=beside, tooltip="text:N")
     return layered(bars.mark_bar(), _reach(rows, y).encode(x, xOffset=beside).mark_rule(color="var(--ink)"))
 
 
@@ -158,13 +158,13 @@ def _matrix(figure: Mapping[str, Any], model: str) -> Chart:
     called = alt.Axis(labelExpr=f"{json.dumps(rows)}[datum.value]", grid=False)
     x = alt.X("column:O", title=figure["across"] or None, axis=named).scale(domain=list(range(len(columns))))
     y = alt.Y("row:O", title=figure["up"] or None, axis=called).scale(domain=list(range(len(rows))))
-    base = over(list(_cells(figure["matrix"], rows, columns))).encode(x, y, tooltip="said:N")
+    base = over(list(_cells(figure["matrix"], rows, columns))).encode(x, y, tooltip="text:N")
     blocks = base.mark_rect(stroke="var(--bg)").encode(alt.Color("colour:N", scale=None))
     room = alt.expr(f"width < {24 * len(columns)} ? 0 : 1")
     numbers = base.mark_text(opacity=room, fontSize=11).encode(alt.Color("ink:N", scale=None), text="shown:N")
-    said = f"{figure['title']}: rows are {figure['up']}, columns {figure['across']}."
+    text = f"{figure['title']}: rows are {figure['up']}, columns {figure['across']}."
     drawn = layered(blocks, numbers).properties(height=CELL * len(rows))
-    return Chart(f"{figure['title']}: {model}", said, drawn)
+    return Chart(f"{figure['title']}: {model}", text, drawn)
 
 
 def column_names(figure: Mapping[str, Any]) -> list[str]:
@@ -189,8 +189,8 @@ def _cells(
             if value is not None:
                 share, shown = (value - low) / ((high - low) or 1), count(int(value)) if whole else decimal(value)
                 look = {"colour": _ramp(share), "ink": "var(--on-high)" if share > 0.55 else "var(--on-low)"}
-                said = f"{rows[row]}, {columns[column]}: {shown}"
-                yield {"row": row, "column": column, "value": value, "shown": shown, "said": said} | look
+                text = f"{rows[row]}, {columns[column]}: {shown}"
+                yield {"row": row, "column": column, "value": value, "shown": shown, "text": text} | look
 
 
 def _ramp(share: float) -> str:

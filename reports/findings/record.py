@@ -75,9 +75,9 @@ class Findings:
         return [finding for finding in self.findings if finding.get("counted", True)]
 
     @property
-    def asked(self) -> list[str]:
+    def requested(self) -> list[str]:
         """The findings that the last call asked by name; none where it asked all."""
-        return list(self.record.get("asked", ()))
+        return list(self.record.get("requested", ()))
 
     @property
     def measured(self) -> int:
@@ -148,9 +148,9 @@ def published_words(statement: Mapping[str, Any]) -> str:
     return " ".join(parts)
 
 
-def number_of(found: Mapping[str, Any] | None, unit: str) -> Number | None:
+def number_of(entry: Mapping[str, Any] | None, unit: str) -> Number | None:
     """Read an estimate of the record; None where there is none."""
-    return None if found is None else Number.of(found, unit)
+    return None if entry is None else Number.of(entry, unit)
 
 
 def read_findings(folder: Path) -> Findings:

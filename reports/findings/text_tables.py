@@ -18,17 +18,17 @@ from reports.findings.tables import FINDINGS
 from reports.findings.words import beside, beyond_untrained, common, decided_by, deciding, facts, provenance
 from reports.formats import escaped
 from reports.tables.cells import Cell, TextColumn
-from reports.tables.marks import verdict_cell, verdict_look
+from reports.tables.marks import verdict_cell, verdict_class
 from reports.tables.text_table import TextTable
 
 SMALL: Final = Markup('<span class="small">{}</span>')
 "What stands below the first line of a cell."
 
 
-def verdict_counts(found: Findings) -> TextTable:
+def verdict_counts(findings: Findings) -> TextTable:
     """Return how many findings have which verdict, by model."""
-    named = TextColumn("Model", lambda row: row[0] + " (negative control)" * (row[0] in found.controls), "row")
-    return TextTable.of("Verdicts by model", (named, *map(_counted, VERDICTS)), found.counts.items())
+    named = TextColumn("Model", lambda row: row[0] + " (negative control)" * (row[0] in findings.controls), "row")
+    return TextTable.of("Verdicts by model", (named, *map(_counted, VERDICTS)), findings.counts.items())
 
 
 def _counted(verdict: str) -> TextColumn:
@@ -52,7 +52,7 @@ def _paper(row: Row) -> Cell:
 
 def _claim(row: Row) -> Cell:
     claim, anchor = row[1]["claim"], f"#{row[1]['id']}"
-    return Cell(claim, link=anchor, look="said", markdown=f"[{escaped(claim)}]({anchor})")
+    return Cell(claim, link=anchor, css="said", markdown=f"[{escaped(claim)}]({anchor})")
 
 
 def _verdict(model: str, row: Row) -> Cell:
@@ -68,15 +68,15 @@ def _counted_as(row: Row) -> Cell:
     return Cell("yes" if row[1].get("counted", True) else f"no: {row[1]['uncounted']}")
 
 
-def all_findings(found: Findings) -> TextTable:
+def all_findings(findings: Findings) -> TextTable:
     """Return every finding with its verdict on every model."""
-    models = (TextColumn(model, partial(_verdict, model), "text", plain=model) for model in found.models)
+    models = (TextColumn(model, partial(_verdict, model), "text", plain=model) for model in findings.models)
     named = (
         FINDINGS["paper"].shown(kind="row", write=_paper),
         FINDINGS["claim"].shown(write=_claim),
         TextColumn("counted", _counted_as, "text"),
     )
-    return TextTable.of("All findings", (*named, *models), _rows(found))
+    return TextTable.of("All findings", (*named, *models), _rows(findings))
 
 
 def statements(finding: Mapping[str, Any]) -> TextTable:
@@ -115,7 +115,7 @@ def _ours(told_of: list[Mapping[str, Any]], row: tuple[int, Mapping[str, Any]]) 
     page, markdown = Markup("{}").format(ours), [escaped(ours)] * bool(ours)
     if decides:
         page += Markup("<br>" if ours else "")
-        page += Markup('{}: <span class="{}">{}</span>').format(decides, verdict_look(verdict), verdict)
+        page += Markup('{}: <span class="{}">{}</span>').format(decides, verdict_class(verdict), verdict)
         markdown.append(f"{escaped(decides)}: **{verdict}**")
     small = [*beyond_untrained(told, statement), *([note] if note else [])]
     page += (Markup(" ") + SMALL.format(near) if near else "") + Markup("").join(map(SMALL.format, small))
@@ -132,9 +132,9 @@ MOVED: Final = (
 )
 
 
-def moved(found: Findings) -> TextTable:
+def moved(findings: Findings) -> TextTable:
     """Return the verdicts that are other ones than in the record before, and why."""
-    return TextTable.of("Changed verdicts", MOVED, found.record.get("moved", ()))
+    return TextTable.of("Changed verdicts", MOVED, findings.record.get("moved", ()))
 
 
 def _hash(run: Mapping[str, Any]) -> Cell:
@@ -150,6 +150,6 @@ RUNS: Final = (
 )
 
 
-def runs(found: Findings) -> TextTable:
+def runs(findings: Findings) -> TextTable:
     """Return the runs behind all numbers."""
-    return TextTable.of("Runs", RUNS, found.record["runs"])
+    return TextTable.of("Runs", RUNS, findings.record["runs"])

@@ -12,21 +12,21 @@ from reports.findings.record import Findings, number_of
 from reports.formats import day, duration, in_unit
 
 
-def beside(told: Mapping[str, Any], statement: Mapping[str, Any]) -> str:
+def beside(entry: Mapping[str, Any], statement: Mapping[str, Any]) -> str:
     """Write our number beside the published one: value, interval, and the baseline where there is one."""
-    if "decides" not in told:
-        return str(told.get("missing", ""))
-    ours = number_of(told["ours"], statement["shown"])
+    if "decides" not in entry:
+        return str(entry.get("missing", ""))
+    ours = number_of(entry["ours"], statement["shown"])
     parts = [_number(ours)] if ours is not None else []
-    if told["baseline"] is not None:
-        parts.append(f"(baseline {in_unit(told['baseline'], statement['shown'])})")
-    parts += [f"head {told['heads']}"] if told["heads"] else []
+    if entry["baseline"] is not None:
+        parts.append(f"(baseline {in_unit(entry['baseline'], statement['shown'])})")
+    parts += [f"head {entry['heads']}"] if entry["heads"] else []
     return " ".join(parts)
 
 
-def deciding(told: Mapping[str, Any], statement: Mapping[str, Any]) -> str:
+def deciding(entry: Mapping[str, Any], statement: Mapping[str, Any]) -> str:
     """Write the number that decides, with its interval and unit."""
-    found = number_of(told.get("decides"), statement["unit"])
+    found = number_of(entry.get("decides"), statement["unit"])
     return "" if found is None else _number(found)
 
 
@@ -59,20 +59,20 @@ def provenance(finding: Mapping[str, Any]) -> str:
     return "paper at second hand" if "second-hand" in read else ""
 
 
-def counted_words(found: Findings) -> str:
+def counted_words(findings: Findings) -> str:
     """Say how many findings are counted, and why others are not."""
-    if len(found.counted) == len(found.findings):
+    if len(findings.counted) == len(findings.findings):
         return ""
     kinds = {"are facts, whatever the weights": "fact", "rest on a number that is counted already": "repeats"}
     kinds |= {"are not what the paper claims": "unclaimed", "have a rule that changed after their numbers": "revised"}
-    others = ", ".join(f"{sum(bool(one.get(key)) for one in found.findings)} {said}" for said, key in kinds.items())
-    return f"Counted are {len(found.counted)}: of the others {others}."
+    others = ", ".join(f"{sum(bool(one.get(key)) for one in findings.findings)} {said}" for said, key in kinds.items())
+    return f"Counted are {len(findings.counted)}: of the others {others}."
 
 
-def beyond_untrained(told: Mapping[str, Any], statement: Mapping[str, Any]) -> list[str]:
+def beyond_untrained(entry: Mapping[str, Any], statement: Mapping[str, Any]) -> list[str]:
     """Write by how much the number that decides is more than that of each kind of untrained weights."""
     found = []
-    for kind, minus in told.get("minus", {}).items():
+    for kind, minus in entry.get("minus", {}).items():
         number = number_of(minus, "points" if statement["unit"] == "%" else statement["unit"])
         if number is not None:
             weights = shown_baseline(f"{kind} weights")
@@ -81,10 +81,10 @@ def beyond_untrained(told: Mapping[str, Any], statement: Mapping[str, Any]) -> l
     return found
 
 
-def with_network(finding: Mapping[str, Any], found: Findings) -> str:
+def with_network(finding: Mapping[str, Any], findings: Findings) -> str:
     """Say how to hold the paper's own model against its numbers, where it is not among the models; else empty."""
     names = finding["original"]
-    if not names or any(name in found.models for name in names):
+    if not names or any(name in findings.models for name in names):
         return ""
     return (
         f"The paper's own model is not among those here. With network: headscope reproduce {finding['id']} --model "

@@ -68,19 +68,19 @@ class HeadCard:
 
 
 def _plain(part: CardPart) -> Iterator[str]:
-    yield from ("", part.title, *(f"  {sentence}" for sentence in part.said))
+    yield from ("", part.title, *(f"  {sentence}" for sentence in part.sentences))
     yield from plain_rows(part.columns, part.rows)
 
 
 def _markdown(part: CardPart) -> Iterator[str]:
-    yield from ("", f"#### {escaped(part.title)}", "", *(f"- {escaped(sentence)}" for sentence in part.said))
+    yield from ("", f"#### {escaped(part.title)}", "", *(f"- {escaped(sentence)}" for sentence in part.sentences))
     if part.rows:
         yield from ("", *TextTable(part.title, part.columns, part.rows).markdown_lines())
 
 
 def _html(part: CardPart) -> str:
-    said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in part.said)
-    return f"<h4>{html.escape(part.title)}</h4>{said}{html_rows(part.columns, part.rows)}"
+    text = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in part.sentences)
+    return f"<h4>{html.escape(part.title)}</h4>{text}{html_rows(part.columns, part.rows)}"
 
 
 def head_card(run: RunFolder, name: str) -> HeadCard:
@@ -127,8 +127,8 @@ def profiles(source: CardSource) -> tuple[tuple[str, str], ...]:
     lines = []
     for (_, _, name), rows in found.groupby(["layer", "head", "name"], sort=True):
         first = rows.head(NEAREST).to_dict("records")
-        said = [f"{row['label']} ({row['variant']}) {signed(row['margin'])}" for row in first]
+        sentences = [f"{row['label']} ({row['variant']}) {signed(row['margin'])}" for row in first]
         lines.append(
-            (str(name), ", ".join(said) + (f", and {len(rows) - NEAREST} more" if len(rows) > NEAREST else ""))
+            (str(name), ", ".join(sentences) + (f", and {len(rows) - NEAREST} more" if len(rows) > NEAREST else ""))
         )
     return tuple(lines)

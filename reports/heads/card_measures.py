@@ -63,13 +63,13 @@ def circuits(source: CardSource, name: str) -> CardPart | None:
     if not found:
         return None
     row = found[0]
-    said = (minus(f"By its weights alone its favourite offset is {row['kernel_offset']:+d}."),)
+    sentences = (minus(f"By its weights alone its favourite offset is {row['kernel_offset']:+d}."),)
     cells = tuple(
         (text, percent(float(row[column])) if "%" in text else decimal(float(row[column])))
         for column, text in CIRCUITS.items()
         if column in row and row[column] == row[column]
     )
-    return CardPart("From its weights alone", said, ("measure", "value"), cells)
+    return CardPart("From its weights alone", sentences, ("measure", "value"), cells)
 
 
 def classifiers(source: CardSource, name: str) -> CardPart | None:

@@ -46,7 +46,7 @@ class CardPart:
     """One part of a card: sentences, and a table that may be empty."""
 
     title: str
-    said: tuple[str, ...]
+    sentences: tuple[str, ...]
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
 
@@ -104,17 +104,17 @@ def roles(source: CardSource, name: str) -> CardPart | None:
         return None
     noted = rows[rows["graded"] | rows["selected"]]
     kinds = rows[["graded", "selected"]].sum()
-    said = [
+    sentences = [
         f"A grade in {kinds['graded']} of {len(rows)} label–direction pairs in which it was tested; selected as the "
         f"best head in {kinds['selected']}."
     ]
     if noted.empty:
         noted = rows.head(1)
-        said.append("The margin with the highest lower end:")
+        sentences.append("The margin with the highest lower end:")
     elif len(noted) > MOST:
-        said.append(f"The {MOST} with the highest lower end of the margin, of {len(noted)}:")
+        sentences.append(f"The {MOST} with the highest lower end of the margin, of {len(noted)}:")
     shown = noted.head(MOST)[[*ROLE_READ]].to_dict("records")
-    return CardPart("Roles", tuple(said), ROLE_COLUMNS, tuple(_role(row) for row in shown))
+    return CardPart("Roles", tuple(sentences), ROLE_COLUMNS, tuple(_role(row) for row in shown))
 
 
 def _role(row: Mapping[object, object]) -> tuple[str, ...]:
@@ -146,9 +146,9 @@ def nearest(source: CardSource, name: str) -> CardPart | None:
     fellows = places.loc[(places["group"] == group) & (places["name"] != name), "name"].tolist()
     heads = "head" if len(fellows) == 1 else "heads"
     others_said = f"with {len(fellows)} other {heads}: {names(fellows, NEAREST)}" if fellows else "alone"
-    said = f"Group {group} of {places['group'].nunique()}, {others_said}."
+    text = f"Group {group} of {places['group'].nunique()}, {others_said}."
     mean = f"Its maps are {decimal(float(pairs['distance'].mean()))} nats from those of another head on average."
-    return CardPart("Nearest heads", (said, mean), ("head", "distance, nats", "main role"), rows)
+    return CardPart("Nearest heads", (text, mean), ("head", "distance, nats", "main role"), rows)
 
 
 OVERLAPS: Final[Mapping[str, str]] = {
@@ -182,7 +182,7 @@ def ensembles(source: CardSource, name: str) -> CardPart | None:
     table = source.run.studies.get("ensembles")
     if table is None:
         return None
-    chosen = table[table["chosen"] & (table["size"] > 1)]
+    chosen = table[table["selected"] & (table["size"] > 1)]
     rows = [row for row in chosen.to_dict("records") if name in str(row["heads"]).split()]
     columns = ("label", "variant", "heads", "accuracy, %", "gain over the first", "interval")
     cells = tuple(
@@ -199,5 +199,5 @@ def examples(source: CardSource, name: str) -> CardPart | None:
     """What the head attends to in the sentences of the page."""
     found = source.run.examples[source.run.examples["name"] == name]
     drawn = [diagram(arcs) for _, arcs in found.groupby("example", sort=True)]
-    rows = tuple((one.label, " ".join(one.words), "; ".join(one.said)) for one in drawn)
+    rows = tuple((one.label, " ".join(one.words), "; ".join(one.descriptions)) for one in drawn)
     return CardPart("Examples", (), ("label", "sentence", "strongest candidate"), rows) if rows else None

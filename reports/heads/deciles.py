@@ -15,7 +15,7 @@ def whole_distribution(source: CardSource, name: str) -> CardPart | None:
     if not described or not rows:
         return None
     one = described[-1]
-    said = (
+    sentences = (
         f"{one['description']} Accuracy on held-out text: {percent(one['accuracy'])} %; of the offset "
         f"“{one['offset']}”: {percent(one['offset_accuracy'])} % (difference {signed(one['gain'])} points); of "
         f"descriptions of a randomly initialised model: {percent(one['random_accuracy'])} %.",
@@ -25,7 +25,7 @@ def whole_distribution(source: CardSource, name: str) -> CardPart | None:
     falling = sorted(rows[-10:], key=lambda row: -row["decile"])
     cells = tuple(_cells(row) for row in falling)
     columns = ("decile", "from, %", "arcs, %", "distance", "parts of speech", "offsets")
-    return CardPart("All of its attention", said, columns, cells)
+    return CardPart("All of its attention", sentences, columns, cells)
 
 
 def _cells(row: Mapping[Any, Any]) -> tuple[str, ...]:

@@ -16,8 +16,8 @@ from reports.run.folder import RunFolder
 def explained(source: CardSource, name: str) -> CardPart | None:
     """How much of a head's attention between words its roles explain, scope by scope."""
     rows = source.of_head("heads", name)
-    said = tuple(_said(row, f"In {row['scope']}s: " if len(rows) > 1 else "") for row in rows)
-    return CardPart("Attention explained by its roles", said) if said else None
+    sentences = tuple(_said(row, f"In {row['scope']}s: " if len(rows) > 1 else "") for row in rows)
+    return CardPart("Attention explained by its roles", sentences) if sentences else None
 
 
 def _said(row: Mapping[Any, Any], begin: str) -> str:

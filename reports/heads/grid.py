@@ -43,7 +43,7 @@ class Roles:
     "The probe, or ANY."
     roles: tuple[HeadRole, ...]
     "The most frequent first."
-    said: Mapping[str, str]
+    descriptions: Mapping[str, str]
     "Name of a head -> its role and numbers in one line."
 
 

@@ -17,16 +17,16 @@ function everyHead(root) {
     return scroll;
   };
   const card = (name) => {
-    const parts = cards.get(name).flatMap((part) => [element("h4", part.title), ...part.said.map((text) => element("p", text)), ...(part.rows.length ? [table(part)] : [])]);
+    const parts = cards.get(name).flatMap((part) => [element("h4", part.title), ...part.sentences.map((text) => element("p", text)), ...(part.rows.length ? [table(part)] : [])]);
     place.replaceChildren(element("h3", `Head ${name}`), ...(parts.length ? parts : [element("p", "No label was tested in this head.")]));
     place.scrollTop = 0;
     select.value = name;
   };
 
   /* The grid. Its cells are found by name, as those of all other grids on the page. */
-  let { said } = views[0];
-  const say = (i) => { readout.textContent = said[grid.cells[i].dataset.head] ?? ""; };
-  const grid = headGrid(root.querySelector(".grid"), layers, heads, say);
+  let { descriptions } = views[0];
+  const describe = (i) => { readout.textContent = descriptions[grid.cells[i].dataset.head] ?? ""; };
+  const grid = headGrid(root.querySelector(".grid"), layers, heads, describe);
   root.classList.toggle("broad", heads > 16);
   const key = (look, letter, text, more) => {
     const item = document.createElement("li");
@@ -35,12 +35,12 @@ function everyHead(root) {
   };
   const paint = (view) => {
     const role = new Map(view.roles.flatMap((one) => one.heads.map((name) => [name, one])));
-    ({ said } = view);
+    ({ descriptions } = view);
     for (const cell of grid.cells) {
       const name = cell.dataset.head, main = role.get(name);
       cell.textContent = main ? main.letter : cards.has(name) ? "·" : "";
       cell.className = main ? `role-${main.colour}` : "";
-      cell.setAttribute("aria-label", said[name] ?? `Head ${name}: not there`);
+      cell.setAttribute("aria-label", descriptions[name] ?? `Head ${name}: not there`);
     }
     const keys = view.roles.map((one) => key(`role-${one.colour}`, one.letter, one.label, `${one.probe}, ${one.heads.length}`));
     root.querySelector(".rolekeys").replaceChildren(...keys, key("", "·", "no role", cards.size - role.size));
@@ -48,7 +48,7 @@ function everyHead(root) {
   for (const cell of grid.cells) cell.tabIndex = -1;
   paint(views[0]);
   probe?.append(...views.map((view, i) => element("option", view.probe, { value: i })));
-  probe?.addEventListener("change", () => { paint(views[probe.value]); say(grid.focus); });
+  probe?.addEventListener("change", () => { paint(views[probe.value]); describe(grid.focus); });
 
   /* Names of heads in tables lead to the card; a row belongs to each head that it names. */
   const rows = [];
@@ -66,7 +66,7 @@ function everyHead(root) {
     grid.cells[grid.focus].tabIndex = -1;
     grid.focus = at;
     grid.cells[at].tabIndex = 0;
-    say(at);
+    describe(at);
     for (const cell of document.querySelectorAll("[data-head]")) cell.setAttribute("aria-selected", cell.dataset.head === name);
     const naming = new Set(rows.filter(([one]) => one === name).map(([, line]) => line));
     for (const [, line] of rows) line?.classList.toggle("current", naming.has(line));
@@ -87,7 +87,7 @@ function everyHead(root) {
     event.preventDefault();
     press(event.target);
   });
-  root.querySelector(".grid").addEventListener("pointerleave", () => say(grid.cells.findIndex((cell) => cell.dataset.head === chosen)));
+  root.querySelector(".grid").addEventListener("pointerleave", () => describe(grid.cells.findIndex((cell) => cell.dataset.head === chosen)));
   document.addEventListener("choose", ({ detail }) => { if (cards.has(detail)) keep(detail); });
   const asked = () => location.hash.replace("#head-", "");
   addEventListener("hashchange", () => { if (cards.has(asked())) open(asked()); });

@@ -65,8 +65,8 @@ def head_profile(runs: Sequence[RunFolder], step: Step = silent) -> Profile:
         raise ValueError("a profile takes one run or more")
     named = sorted(set(models.values()))
     if len(named) > 1:
-        said = "; ".join(f"{folder} is of {', '.join(names)}" for folder, names in models.items())
-        raise ValueError(f"a profile is of one model, but {said}")
+        text = "; ".join(f"{folder} is of {', '.join(names)}" for folder, names in models.items())
+        raise ValueError(f"a profile is of one model, but {text}")
     sources = [CardSource(run) for run in runs]
     roles = pd.concat([_roles(source) for source in sources], ignore_index=True)
     heads = pd.concat([run.scores for run in runs]).drop_duplicates("name").sort_values(["layer", "head"])["name"]
@@ -92,24 +92,24 @@ def _roles(source: CardSource) -> pd.DataFrame:
 
 def _line(name: str, roles: pd.DataFrame, measures: Sequence[str]) -> HeadLine:
     surest = roles.sort_values(["margin_low", "label"], ascending=[False, True], kind="stable").to_dict("records")
-    said = tuple(
+    sentences = tuple(
         f"{row['label']} ({row['variant']}, {row['corpus']}) {percent(row['accuracy'])} {signed(row['margin'])}"
         for row in surest[:MOST]
     )
-    return HeadLine(name, said, max(len(surest) - MOST, 0), tuple(measures))
+    return HeadLine(name, sentences, max(len(surest) - MOST, 0), tuple(measures))
 
 
-Found = dict[str, str]
+HeadTexts = dict[str, str]
 "Name of a head -> what a column says of it."
 
 
-def _first(make: Callable[[RunFolder], Found], sources: Sequence[CardSource]) -> Found:
+def _first(make: Callable[[RunFolder], HeadTexts], sources: Sequence[CardSource]) -> HeadTexts:
     """Return a column from the first run that has what it tells."""
     return next((found for source in sources if (found := make(source.run))), {})
 
 
-def _shape(kind: str, measure: str, write: Callable[[float], str]) -> Callable[[RunFolder], Found]:
-    def make(run: RunFolder) -> Found:
+def _shape(kind: str, measure: str, write: Callable[[float], str]) -> Callable[[RunFolder], HeadTexts]:
+    def make(run: RunFolder) -> HeadTexts:
         rows = _shapes(run)
         rows = rows[(rows["kind"] == kind) & (rows["measure"] == measure)] if len(rows) else rows
         return {str(row["name"]): write(float(row["value"])) for row in rows.to_dict("records")}
@@ -127,22 +127,22 @@ def _shapes(run: RunFolder) -> pd.DataFrame:
     return first
 
 
-def _class(run: RunFolder) -> Found:
+def _class(run: RunFolder) -> HeadTexts:
     rows = _shapes(run)
     return _top(rows[rows["kind"] == "class"], "value", lambda row: str(row["measure"])) if len(rows) else {}
 
 
-def _kernel(run: RunFolder) -> Found:
+def _kernel(run: RunFolder) -> HeadTexts:
     table = run.studies.get("circuits", pd.DataFrame())
     return {str(row["name"]): signed_whole(int(row["kernel_offset"])) for row in table.to_dict("records")}
 
 
-def _copying(run: RunFolder) -> Found:
+def _copying(run: RunFolder) -> HeadTexts:
     table = run.studies.get("circuits", pd.DataFrame())
     return {str(row["name"]): decimal(float(row["copying"])) for row in table.to_dict("records")}
 
 
-def _selective(run: RunFolder) -> Found:
+def _selective(run: RunFolder) -> HeadTexts:
     table = run.studies.get("classifiers")
     if table is None:
         return {}
@@ -150,13 +150,13 @@ def _selective(run: RunFolder) -> Found:
     return _top(rows, "selectivity", lambda row: f"{row['task']} {signed(float(row['selectivity']))}")
 
 
-def _top(rows: pd.DataFrame, by: str, say: Callable[[dict[Any, Any]], str]) -> Found:
+def _top(rows: pd.DataFrame, by: str, say: Callable[[dict[Any, Any]], str]) -> HeadTexts:
     """Return what is said of each head's highest row."""
     first = rows.sort_values(by, ascending=False, kind="stable").drop_duplicates("name")
     return {str(row["name"]): say(row) for row in first.to_dict("records")}
 
 
-def _nearest(run: RunFolder) -> Found:
+def _nearest(run: RunFolder) -> HeadTexts:
     table = run.studies.get("distances")
     if table is None:
         return {}
@@ -165,7 +165,7 @@ def _nearest(run: RunFolder) -> Found:
     return _top(both, "near", lambda row: f"{row['other']} ({decimal(float(row['distance']))})")
 
 
-MEASURES: Final[dict[str, Callable[[RunFolder], Found]]] = {
+MEASURES: Final[dict[str, Callable[[RunFolder], HeadTexts]]] = {
     "entropy, nats": _shape("entropy", "all tokens", decimal),
     "to [SEP], %": _shape("attention", "[SEP]", percent),
     "to [CLS], %": _shape("attention", "[CLS]", percent),

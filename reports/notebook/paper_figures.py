@@ -12,7 +12,7 @@ from reports.drawing.figures import draw_best_heads, draw_heat_maps, save_figure
 from reports.drawing.heatmaps import heat_map_data
 from reports.progress import Step, each, silent
 from reports.scores.best_heads import CLASSIFIER, best_heads, page_scores
-from reports.scores.best_table import asked_probes
+from reports.scores.best_table import requested_probes
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
@@ -32,7 +32,7 @@ def best_heads_figure(
     Without `labels` they are the surest 15. With `path` it is also written, as PDF, PNG or SVG. Raises ValueError for a
     probe or label that the run did not score.
     """
-    found = best_heads(page_scores(run.scores)[0], asked_probes(run, probe)[0])
+    found = best_heads(page_scores(run.scores)[0], requested_probes(run, probe)[0])
     rows = [row for row in found if row.n]
     _check_labels(run, probe, labels, [row.label for row in rows])
     shown = [row for row in rows if row.label in labels] if labels else rows[:MOST_ROWS]
@@ -49,7 +49,7 @@ def heat_map_figure(
     written, as PDF, PNG or SVG. Raises ValueError for a probe or label that the run did not score.
     """
     scores = page_scores(run.scores)[0]
-    best = best_heads(scores, asked_probes(run, probe)[0])
+    best = best_heads(scores, requested_probes(run, probe)[0])
     data = heat_map_data(scores, probe, best)
     by_pair = {(one["label"], one["variant"]): one for one in data["maps"]}
     by_label = {row.label: by_pair[row.label, row.variant] for row in reversed(best) if row.n}
@@ -69,10 +69,10 @@ def save_paper_figures(
     """Write both figures of every probe, or of those named, into `folder` and return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     saved = []
-    for place, probe in enumerate(each("figures of probes", probes or asked_probes(run), step), 1):
+    for place, probe in enumerate(each("figures of probes", probes or requested_probes(run), step), 1):
         stem = probe if probe.replace("-", "").isalnum() and probe.isascii() else f"probe{place}"
         for name, draw in FIGURES.items():
-            if any(row.n for row in best_heads(page_scores(run.scores)[0], asked_probes(run, probe)[0])):
+            if any(row.n for row in best_heads(page_scores(run.scores)[0], requested_probes(run, probe)[0])):
                 saved.append(folder / f"{stem}-{name}{ending}")
                 draw(run, probe, saved[-1])
     return saved

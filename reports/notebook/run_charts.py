@@ -8,7 +8,7 @@ import altair as alt
 
 from reports.drawing.figures import BASELINE_ORANGE, HEAD_BLUE, INK, MUTED, RAMP_COLOURS
 from reports.scores.best_heads import best_heads, page_scores
-from reports.scores.best_table import ScoredQuestion, asked_probes, best_frame, find_question
+from reports.scores.best_table import ScoredQuestion, best_frame, find_question, requested_probes
 
 if TYPE_CHECKING:
     from reports.run.folder import RunFolder
@@ -66,7 +66,7 @@ def head_chart(run: RunFolder, label: str, probe: str | None = None, variant: st
 def best_chart(run: RunFolder, probe: str | None = None) -> Any:
     """Return the best heads with interval and baselines as an Altair chart, the MOST surest margins."""
     scores, _ = page_scores(run.scores)
-    every = [row for name in asked_probes(run, probe) for row in best_heads(scores, name) if row.n]
+    every = [row for name in requested_probes(run, probe) for row in best_heads(scores, name) if row.n]
     found = sorted(every, key=lambda row: row.order)[:MOST]
     order = [f"{row.label} · {row.variant}  {row.name}" for row in found]
     if probe is None:
@@ -78,7 +78,7 @@ def best_chart(run: RunFolder, probe: str | None = None) -> Any:
     dots = base.mark_point(color=HEAD_BLUE, size=45, opacity=1).encode(
         x=alt.X("accuracy:Q", scale=alt.Scale(domain=[0, 1])), fill=fill, tooltip=[*NUMBERS]
     )
-    rival = base.mark_tick(color=BASELINE_ORANGE, thickness=2.5, size=12).encode(x="baseline_accuracy:Q")
+    baseline = base.mark_tick(color=BASELINE_ORANGE, thickness=2.5, size=12).encode(x="baseline_accuracy:Q")
     table = base.mark_point(shape="diamond", color=MUTED, size=35).encode(x="lexical_accuracy:Q")
     rule = base.mark_point(shape="triangle", color=MUTED, size=35).encode(x="rule_accuracy:Q")
     told = (
@@ -92,7 +92,7 @@ def best_chart(run: RunFolder, probe: str | None = None) -> Any:
         else ""
     )
     title = alt.Title(f"{run.name}: {which}", subtitle=[told, many] if many else told)
-    return (span + rival + table + rule + dots).properties(width=380, title=title)
+    return (span + baseline + table + rule + dots).properties(width=380, title=title)
 
 
 _FIELDS: Final = (

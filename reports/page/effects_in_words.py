@@ -11,7 +11,7 @@ from reports.studies.gating.section import Gating
 from reports.studies.link.section import Linked
 from reports.studies.patching.section import Patched
 
-TOLD: Final = 3
+SHOWN: Final = 3
 "Comparisons with random heads that the first screen tells in full."
 
 UNMEASURED: Final = (
@@ -21,17 +21,17 @@ UNMEASURED: Final = (
 )
 
 
-def mattering(found: Mapping[str, Any], specialised: frozenset[str], heads: int) -> Iterator[str]:
+def mattering(contents: Mapping[str, Any], specialised: frozenset[str], heads: int) -> Iterator[str]:
     """Yield what sections found of the consequences of heads, so many of which there are; or that nothing was asked."""
-    ablation, gating, link = found.get("ablation"), found.get("gating"), found.get("link")
-    said = [*_contrasts(ablation), *_linked(link), *_important(gating, specialised, heads)]
-    said += _patched(found.get("patching"))
-    yield from said or (_single(ablation) if ablation else [UNMEASURED])
+    ablation, gating, link = contents.get("ablation"), contents.get("gating"), contents.get("link")
+    sentences = [*_contrasts(ablation), *_linked(link), *_important(gating, specialised, heads)]
+    sentences += _patched(contents.get("patching"))
+    yield from sentences or (_single(ablation) if ablation else [UNMEASURED])
 
 
-def lost_without(name: str, found: Mapping[str, Any]) -> str:
+def lost_without(name: str, contents: Mapping[str, Any]) -> str:
     """Say what the first behaviour of an ablation loses without a head; "" where that was not measured."""
-    ablation: Ablations | None = found.get("ablation")
+    ablation: Ablations | None = contents.get("ablation")
     if ablation is None:
         return ""
     costs = ablation.behaviours[0].first
@@ -43,7 +43,7 @@ def lost_without(name: str, found: Mapping[str, Any]) -> str:
 
 def _effect(costs: Costs, row: Any) -> str:
     """Say what one head costs, and whether surely."""
-    told, sure = f"{costs.told(row)} {costs.scale.unit}", row["p_adjusted"] < LEVEL
+    told, sure = f"{costs.with_interval(row)} {costs.scale.unit}", row["p_adjusted"] < LEVEL
     if costs.distance:
         more = (
             "significantly more than the median head does"
@@ -66,10 +66,10 @@ def _contrasts(ablation: Ablations | None) -> Iterator[str]:
         "Ablated together, the heads of a label cost significantly more than as many random heads of the same layers "
         f"in {more} of {len(held)} comparison{'s' * (len(held) > 1)}."
     )
-    for one in held[:TOLD]:
+    for one in held[:SHOWN]:
         yield _contrast(one)
-    if len(held) > TOLD:
-        yield f"The other {len(held) - TOLD} comparisons are in the section Ablation."
+    if len(held) > SHOWN:
+        yield f"The other {len(held) - SHOWN} comparisons are in the section Ablation."
 
 
 def _contrast(one: Contrast) -> str:
@@ -85,7 +85,7 @@ def _contrast(one: Contrast) -> str:
 def _single(ablation: Ablations) -> Iterator[str]:
     """Yield how many single heads cost something, where no chosen heads were held against random ones."""
     for one in ablation.behaviours:
-        yield f"{one.first.title}: {one.said}"
+        yield f"{one.first.title}: {one.summary}"
 
 
 def _linked(link: Linked | None) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _patched(patching: Patched | None) -> Iterator[str]:
     if patching is None:
         return
     cells = [cell for row in patching.cells for cell in row]
-    gains = sum(cell.sure and cell.share > 0 for cell in cells)
+    gains = sum(cell.significant and cell.share > 0 for cell in cells)
     yield (
         f"Patched from a sentence whose subject has the other number, {gains} of {len(cells)} heads, each alone, "
         "restore a significant part of the preference for the correct verb form."

@@ -11,7 +11,7 @@ from reports.page.methods_of_studies import of_studies
 from reports.run.folder import RunFolder
 from reports.run.record import CorpusFacts, ModelFacts, RunRecord
 from reports.scores.best_heads import FEW_CLUSTERS, BestHead
-from reports.scores.controls import Rival
+from reports.scores.controls import ComparedBaseline
 from reports.scores.verdicts import Verdicts
 from reports.tables.grades import GRADES
 
@@ -43,7 +43,11 @@ Paragraph = tuple[str, str]
 
 
 def methods(
-    run: RunFolder, config: Mapping[str, Any], rows: Sequence[BestHead], rivals: Sequence[Rival], verdicts: Verdicts
+    run: RunFolder,
+    config: Mapping[str, Any],
+    rows: Sequence[BestHead],
+    baselines: Sequence[ComparedBaseline],
+    verdicts: Verdicts,
 ) -> tuple[Paragraph, ...]:
     """Return what was done, a paragraph a step; `rows` are those of untrained heads, `config` is config.toml as read.
 
@@ -55,8 +59,8 @@ def methods(
         ("Corpora", [*_corpora(record)]),
         ("Maps of words", [*_maps(scoring)]),
         ("Labels and scores", [*_questions(config, rows)]),
-        ("Baselines", [*_rivals(rivals, control=False)]),
-        ("Controls", [*_rivals(rivals, control=True), *_repeated(config)]),
+        ("Baselines", [*_rivals(baselines, control=False)]),
+        ("Controls", [*_rivals(baselines, control=True), *_repeated(config)]),
         ("Intervals", [*_intervals(config)]),
         ("Tests and verdicts", [*_tests(verdicts)]),
     ]
@@ -146,11 +150,11 @@ def _questions(config: Mapping[str, Any], rows: Sequence[BestHead]) -> Iterator[
         yield "Heads were also ranked by mass, reciprocal rank and area under the curve, on the report split."
 
 
-def _rivals(rivals: Sequence[Rival], *, control: bool) -> Iterator[str]:
+def _rivals(baselines: Sequence[ComparedBaseline], *, control: bool) -> Iterator[str]:
     """Yield what heads were held against."""
     told = [
         f"{shown_baseline(one.name)} ({one.what})" if one.what else shown_baseline(one.name)
-        for one in rivals
+        for one in baselines
         if one.is_control == control
     ]
     if told and not control:

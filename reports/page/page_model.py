@@ -24,12 +24,12 @@ from reports.progress import Step, each, silent
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import CLASSIFIER, BestHead, best_heads, page_scores, probes
 from reports.scores.best_shown import best_shown, more_shown, trained_shown
-from reports.scores.controls import RIVALS, Rival, rivals
-from reports.scores.glossary import MAPS_SAID
+from reports.scores.controls import BASELINE_COLUMNS, ComparedBaseline, run_baselines
+from reports.scores.glossary import MAPS_TEXT
 from reports.scores.rankings import Rankings, rankings
 from reports.scores.summary import Summary, summarise
 from reports.scores.verdicts import Verdicts
-from reports.sections.report_section import Told
+from reports.sections.report_section import FilledSection
 from reports.studies.behaviour.section import MinimalPairResults, behaviour
 from reports.tables.text_table import TextTable
 
@@ -87,7 +87,7 @@ class Contents:
     opening: Opening
     summary: Summary
     verdicts: Verdicts
-    rivals: tuple[Rival, ...]
+    baselines: tuple[ComparedBaseline, ...]
     "The controls of the run, then its baselines."
     probes: tuple[ProbePart, ...]
     rankings: Rankings | None
@@ -96,7 +96,7 @@ class Contents:
     "What the model does on minimal pairs; None where the run asked about none."
     biographies: HeadBiographies | None
     "How heads came to their roles; None where the run followed no training."
-    sections: tuple[Told, ...]
+    sections: tuple[FilledSection, ...]
     "What was measured beside scores."
     examples_total: int
     unscored: tuple[BestHead, ...]
@@ -106,9 +106,9 @@ class Contents:
     "What was done, in words."
 
     @property
-    def maps_said(self) -> str:
+    def maps_text(self) -> str:
         """How to read numbers that are not about attention weights; "" for those that are."""
-        return MAPS_SAID.get(self.maps, "")
+        return MAPS_TEXT.get(self.maps, "")
 
     @property
     def about(self) -> str:
@@ -116,14 +116,14 @@ class Contents:
         return f"{self.model} on {self.provenance.corpora.get('report', 'the report split')}"
 
     @property
-    def controls(self) -> tuple[Rival, ...]:
+    def controls(self) -> tuple[ComparedBaseline, ...]:
         """The controls of the run."""
-        return tuple(rival for rival in self.rivals if rival.is_control)
+        return tuple(baseline for baseline in self.baselines if baseline.is_control)
 
     @property
-    def controls_said(self) -> str:
+    def controls_text(self) -> str:
         """What heads were compared with, in two sentences."""
-        names = ", ".join(shown_baseline(rival.name) for rival in self.controls)
+        names = ", ".join(shown_baseline(baseline.name) for baseline in self.controls)
         if not names:
             return (
                 "This run had no controls: grade 1 means above the baselines only. A model without knowledge might do "
@@ -136,9 +136,9 @@ class Contents:
         )
 
     @property
-    def rival_table(self) -> TextTable:
+    def baseline_table(self) -> TextTable:
         """The controls, then the baselines."""
-        return TextTable.of("Baselines and controls", RIVALS, self.rivals)
+        return TextTable.of("Baselines and controls", BASELINE_COLUMNS, self.baselines)
 
     @property
     def shows_attention(self) -> bool:
@@ -156,12 +156,12 @@ def gather(folder: Path, step: Step = silent) -> Contents:
     run = Run.open(folder)
     scores, left_out = _shown_scores(run)
     best, config, told = _best(scores), _config(run), tuple(sections(run, step))
-    against = rivals(scores, run.record, config)
-    controlled = any(rival.is_control for rival in against)
+    against = run_baselines(scores, run.record, config)
+    controlled = any(baseline.is_control for baseline in against)
     verdicts = Verdicts.of(scores, config, kinds_of_sinks(run), controlled=controlled)
     layers, heads, maps = int(scores["layer"].max()) + 1, int(scores["head"].max()) + 1, str(scores["maps"].iloc[0])
     summary = summarise(best, run.record, verdicts, layers, heads)
-    found = {one.name: one.found for one in told}
+    found = {one.name: one.content for one in told}
     return Contents(
         run=run,
         model=run.record.model.name or str(scores["model"].iloc[0]),
@@ -172,7 +172,7 @@ def gather(folder: Path, step: Step = silent) -> Contents:
         opening=opening(best, run.record, summary, verdicts, layers * heads, found),
         summary=summary,
         verdicts=verdicts,
-        rivals=against,
+        baselines=against,
         probes=tuple(
             _probe_part(run, scores, probe, rows) for probe, rows in each("page: probes", tuple(best.items()), step)
         ),

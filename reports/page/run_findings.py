@@ -20,7 +20,7 @@ from reports.tables.text_table import TextTable
 class RunFindings:
     """What a page says."""
 
-    said: str
+    summary: str
     verdicts: Sequence[Mapping[str, str]]
     """Of the findings that could be measured: those that were reproduced, those that differ, those that were not.
 
@@ -70,13 +70,13 @@ def run_findings(run: RunFolder) -> RunFindings | None:
     numbers = ", ".join(f"{count(counts[verdict])} {verdict}" for verdict in VERDICTS if counts[verdict])
     lacking = len(found.counted) - sum(counts.values())
     nothing = f", {count(lacking)} without a record" if lacking else ""
-    said = (
+    text = (
         f"Of {count(len(found.counted))} counted findings of {count(len(found.papers))} papers these weights "
         f"({model}) have these verdicts: {numbers}{nothing}. Corpora may differ from this run's. The table also has "
         "findings that are not counted, such as repeats of one number. The numbers, rules and runs behind them are on "
         "the page of all findings, reports/published/findings; 'headscope reproduce' measures them again."
     )
-    return RunFindings(said, sorted(told, key=lambda one: VERDICTS.index(one["verdict_of_finding"])))
+    return RunFindings(text, sorted(told, key=lambda one: VERDICTS.index(one["verdict_of_finding"])))
 
 
 def _model(found: Findings, run: RunFolder) -> str:

@@ -10,7 +10,7 @@ from reports.heads.grid import head_grid
 from reports.page.run_findings import run_findings
 from reports.progress import Step, each, silent
 from reports.run.folder import RunFolder
-from reports.sections.report_section import ReportSection, Told
+from reports.sections.report_section import FilledSection, ReportSection
 from reports.studies.registry import STUDY_REPORTS
 
 SECTIONS: Final = (
@@ -22,9 +22,9 @@ SECTIONS: Final = (
 "In the order of the page."
 
 
-def sections(run: RunFolder, step: Step = silent) -> Iterator[Told]:
+def sections(run: RunFolder, step: Step = silent) -> Iterator[FilledSection]:
     """Yield what a page tells of a run beside scores."""
     for section in each("page: sections", SECTIONS, step):
         found = section.gather(run, step) if section.by_head else section.gather(run)
         if found is not None:
-            yield Told(section, found)
+            yield FilledSection(section, found)

@@ -17,7 +17,7 @@ from reports.scores.best_heads import CLASSIFIER, FEW_CLUSTERS, BestHead
 from reports.scores.plain_names import guess, task
 from reports.scores.summary import Best, Summary, corpus_name
 from reports.scores.verdicts import Verdicts
-from reports.tables.sparks import rivals_drawn, spark
+from reports.tables.sparks import baseline_marks, spark
 
 Reason = tuple[str, str]
 "A few words, and the sentences that they stand for."
@@ -51,7 +51,7 @@ class Opening:
     "What was run, in one line."
     headline: str
     "How many heads are specialised, or why none is named."
-    found: tuple[str, ...]
+    results: tuple[str, ...]
     leaders: tuple[Leader, ...]
     uncertainty: tuple[Reason, ...]
     effects: tuple[str, ...]
@@ -68,17 +68,17 @@ class Opening:
 
 
 def opening(
-    best: Best, record: RunRecord, summary: Summary, verdicts: Verdicts, heads: int, found: Mapping[str, Any]
+    best: Best, record: RunRecord, summary: Summary, verdicts: Verdicts, heads: int, contents: Mapping[str, Any]
 ) -> Opening:
-    """Return the first screen of a run with so many heads; `found` has what its sections show, by their names."""
+    """Return the first screen of a run with so many heads; `contents` has what its sections show, by their names."""
     rows = [row for probe, of in best.items() if probe != CLASSIFIER for row in of]
     return Opening(
         scope=_scope(rows, record, heads),
         headline=_headline(verdicts, heads),
-        found=(*_found(summary, verdicts, heads), *_explained(found)),
-        leaders=tuple(_leader(row, found) for row in summary.leaders),
+        results=(*_found(summary, verdicts, heads), *_explained(contents)),
+        leaders=tuple(_leader(row, contents) for row in summary.leaders),
         uncertainty=tuple(_uncertainty(rows, record, verdicts)),
-        effects=tuple(mattering(found, verdicts.specialised, heads)),
+        effects=tuple(mattering(contents, verdicts.specialised, heads)),
     )
 
 
@@ -141,7 +141,7 @@ def _short_of(row: BestHead, verdicts: Verdicts) -> str:
 
 def _leader(row: BestHead, found: Mapping[str, Any]) -> Leader:
     accuracy, higher = f"{percent(row.accuracy)} %", _beyond(row)
-    below = rivals_drawn(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
+    below = baseline_marks(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
     return Leader(
         name=row.name,
         does=task(row.probe, row.label, row.variant).partition(" (candidates: ")[0],

@@ -24,12 +24,11 @@ LINE = 13
 EVERY, SINGLE = "all cells", "single cells"
 
 
-def shade(place: int, of: int, *, found: bool) -> str:
+def shade(place: int, of: int, *, planted: bool) -> str:
     """Return the colour of one of several series: blues for heads that can be found, oranges for others."""
     part = round(100 * (place + 1) / of)
-    return (
-        f"color-mix(in oklab,var({'--ramp2' if found else '--wrong'}) {part}%,var({'--ramp1' if found else '--other'}))"
-    )
+    strong, weak = ("--ramp2", "--ramp1") if planted else ("--wrong", "--other")
+    return f"color-mix(in oklab,var({strong}) {part}%,var({weak}))"
 
 
 def margin_places(margins: Sequence[float], threshold: float) -> dict[float, tuple[bool, int, int]]:
@@ -38,17 +37,17 @@ def margin_places(margins: Sequence[float], threshold: float) -> dict[float, tup
     return {one: (bool(found), place, len(kind)) for found, kind in enumerate(kinds) for place, one in enumerate(kind)}
 
 
-def margin_looks(margins: Sequence[float], threshold: float) -> dict[float, SeriesStyle]:
+def margin_styles(margins: Sequence[float], threshold: float) -> dict[float, SeriesStyle]:
     """Return the look of the line of each margin; those not above the threshold are dashed."""
     return {
-        margin: SeriesStyle(shade(place, of, found=found), dashed=not found)
+        margin: SeriesStyle(shade(place, of, planted=found), dashed=not found)
         for margin, (found, place, of) in margin_places(margins, threshold).items()
     }
 
 
 def power_charts(power: Sequence[Power], threshold: float) -> list[Chart]:
     """Return one panel a grade and role: the share of runs in which its head has the grade, by size."""
-    looks = margin_looks(sorted({row.margin for row in power}), threshold)
+    looks = margin_styles(sorted({row.margin for row in power}), threshold)
     known = [row for row in power if row.graded.known]
     return [
         _power_chart(role, grade, [row for row in known if (row.role, row.grade) == (role, grade)], looks)
@@ -76,11 +75,11 @@ def _power_chart(role: str, grade: int, rows: Sequence[Power], looks: Mapping[fl
         {names[margin]: look for margin, look in looks.items() if margin in names},
         *(_by_size(list(words), "documents, scored words", words), y),
     )
-    said = (
+    text = (
         f"Share of runs in which the head for “{role}” has grade {grade}, by documents; a line a true lead, in points. "
         "The table below has all numbers."
     )
-    return Chart(panel_name(role, grade), said, drawn.properties(height=180))
+    return Chart(panel_name(role, grade), text, drawn.properties(height=180))
 
 
 def _margin_names(rows: Sequence[Power]) -> dict[float, str]:
@@ -118,7 +117,7 @@ def _false_chart(name: str, rows: Sequence[FalseFinds], level: float, right: flo
     low.shorthand, at.shorthand = "low:Q", "at:Q"
     size = alt.Color("documents:N", legend=None).scale(
         domain=[count(documents) for documents in shown],
-        range=[shade(number, len(shown), found=True) for number in range(len(shown))],
+        range=[shade(number, len(shown), planted=True) for number in range(len(shown))],
     )
     dots = over([row for part, key in enumerate(names) for row in _rates(key, rows, step * part + 1)])
     headings = over([{"place": step * part, "rate": key} for part, key in enumerate(names)])
@@ -128,12 +127,12 @@ def _false_chart(name: str, rows: Sequence[FalseFinds], level: float, right: flo
         headings.mark_text(align="left", dy=-2, stroke="var(--bg)", strokeWidth=4, strokeJoin="round"),
         headings.mark_text(align="left", dy=-2),
         dots.mark_rule(strokeWidth=2).encode(low, alt.X2("high:Q"), place, size),
-        dots.mark_circle(size=28, opacity=1).encode(x, place, size, tooltip="said:N"),
+        dots.mark_circle(size=28, opacity=1).encode(x, place, size, tooltip="text:N"),
     )
-    said = (
+    text = (
         f"Rates of false positives under the null hypothesis “{name}”, by documents; the table below has all numbers."
     )
-    return Chart(name, said, drawn.properties(height=LINE * lines))
+    return Chart(name, text, drawn.properties(height=LINE * lines))
 
 
 def _rates(key: str, rows: Sequence[FalseFinds], first: int) -> Iterator[dict[str, Any]]:
@@ -141,17 +140,17 @@ def _rates(key: str, rows: Sequence[FalseFinds], first: int) -> Iterator[dict[st
     for place, row in enumerate(rows, first):
         rate = row.rates.get(key, Rate())
         if rate.known:
-            said = f"{key}, {count(row.documents)} documents: {rate} %"
-            yield _percents(rate) | {"place": place, "documents": count(row.documents), "said": said}
+            text = f"{key}, {count(row.documents)} documents: {rate} %"
+            yield _percents(rate) | {"place": place, "documents": count(row.documents), "text": text}
 
 
 def _marks(level: float, runs: int, at: alt.X) -> Iterator[alt.Chart]:
     """Yield the lines of the nominal level and, dashed, of what is allowed for so many runs."""
     goal = allowed(level, runs)
-    nominal = over([{"at": 100 * level, "said": f"nominal level: {percent(level)} %"}])
-    yield nominal.mark_rule(color="var(--muted)", strokeWidth=1.2).encode(at, tooltip="said:N")
-    wanted = over([{"at": 100 * goal, "said": f"goal: at most {percent(goal)} %"}])
-    yield wanted.mark_rule(color="var(--wrong)", strokeWidth=1.2, strokeDash=[4, 3]).encode(at, tooltip="said:N")
+    nominal = over([{"at": 100 * level, "text": f"nominal level: {percent(level)} %"}])
+    yield nominal.mark_rule(color="var(--muted)", strokeWidth=1.2).encode(at, tooltip="text:N")
+    wanted = over([{"at": 100 * goal, "text": f"goal: at most {percent(goal)} %"}])
+    yield wanted.mark_rule(color="var(--wrong)", strokeWidth=1.2, strokeDash=[4, 3]).encode(at, tooltip="text:N")
 
 
 def coverage_charts(coverage: Sequence[Coverage]) -> list[Chart]:
@@ -170,9 +169,9 @@ def _coverage_chart(quantity: str, rows: Sequence[Coverage], least: float) -> Ch
     y = y.axis(values=_steps(least), format=".0f")
     band, line = y.copy(), y.copy()
     band.shorthand, line.shorthand = "low:Q", "at:Q"
-    (low, high), tooltip = COVERAGE_GOAL, "said:N"
-    goal = over([{"low": 100 * low, "high": 100 * high, "said": f"goal: {percent(low)} to {percent(high)} %"}])
-    nominal = over([{"at": 100 * NOMINAL, "said": f"nominal: {percent(NOMINAL)} %"}])
+    (low, high), tooltip = COVERAGE_GOAL, "text:N"
+    goal = over([{"low": 100 * low, "high": 100 * high, "text": f"goal: {percent(low)} to {percent(high)} %"}])
+    nominal = over([{"at": 100 * NOMINAL, "text": f"nominal: {percent(NOMINAL)} %"}])
     cells = over([cell for row in rows for cell in _cells(row)]).mark_circle(size=18).encode(tooltip=tooltip)
     pooled = [_point(row.documents, row.pooled, EVERY, _pooled_said(row)) for row in rows if row.pooled.known]
     drawn = layered(
@@ -180,18 +179,18 @@ def _coverage_chart(quantity: str, rows: Sequence[Coverage], least: float) -> Ch
         nominal.mark_rule(color="var(--muted)", strokeWidth=1.2).encode(line, tooltip=tooltip),
         curves(pooled, {EVERY: SeriesStyle("var(--right)"), SINGLE: SeriesStyle("var(--other)")}, x, y, behind=[cells]),
     )
-    said = (
+    text = (
         f"Share of 95 % intervals of the {quantity} that hold the true value, by documents; numbers are in the table."
     )
-    return Chart(quantity, said, drawn.properties(height=170))
+    return Chart(quantity, text, drawn.properties(height=170))
 
 
 def _cells(row: Coverage) -> Iterator[dict[str, Any]]:
     """Yield the roles and margins of one size."""
     size = f"{count(row.documents)} documents"
     for cell, rate in row.cells:
-        said = f"{cell.role}, grade {cell.grade}, true lead {signed(cell.true_margin)}, {size}: {rate} %"
-        yield {"documents": row.documents, "value": 100 * rate.value, "series": SINGLE, "said": said}
+        text = f"{cell.role}, grade {cell.grade}, true lead {signed(cell.true_margin)}, {size}: {rate} %"
+        yield {"documents": row.documents, "value": 100 * rate.value, "series": SINGLE, "text": text}
 
 
 def _pooled_said(row: Coverage) -> str:
@@ -199,7 +198,7 @@ def _pooled_said(row: Coverage) -> str:
 
 
 def _point(documents: int, rate: Rate, series: str, said: str) -> dict[str, Any]:
-    return _percents(rate) | {"documents": documents, "series": series, "said": said}
+    return _percents(rate) | {"documents": documents, "series": series, "text": said}
 
 
 def _percents(rate: Rate) -> dict[str, float | None]:

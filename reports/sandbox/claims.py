@@ -50,7 +50,7 @@ class Promise:
     kept: bool
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """The brief sentence, with the goal where it is missed."""
         return f"{self.brief}{'' if self.kept else f': missed, the goal is {self.goal}'}."
 
@@ -87,7 +87,7 @@ def lead(made: Sequence[Promise], power: Sequence[Power], record: Record) -> lis
     verdict = f"Of {len(made)} claims of the statistics that were put to the test, {len(made) - len(missed)} are kept"
     if made:
         verdict += "." if not missed else f"; missed: {', '.join(claim.name for claim in missed)}."
-    briefs = [claim.said for claim in made]
+    briefs = [claim.text for claim in made]
     return [*rough, *([verdict] if made else []), *briefs, *power_sentences(record), *loss_sentences(power)]
 
 
@@ -105,14 +105,14 @@ def power_sentences(record: Record) -> list[str]:
     """Say from how many scored words on heads are found, for every margin above that of the rule."""
     threshold = float(record.get("rule", {}).get("margin", 0))
     rows = [row for row in record.get("needed", ()) if row["margin"] > threshold + 1e-9]
-    said = []
+    sentences = []
     for wanted in sorted({float(row["power"]) for row in rows})[:1]:
         parts = [f"{needed_text(row)} at {percent(row['margin'])}" for row in rows if row["power"] == wanted]
-        said.append(
+        sentences.append(
             f"To have grade 1 in {percent(wanted)} % of runs, a head with the hardest of the roles takes this many "
             f"scored words, by the lead it was planted with, in points: {'; '.join(parts)}."
         )
-    return said
+    return sentences
 
 
 def needed_text(row: Record) -> str:
@@ -215,7 +215,7 @@ def _weight_claim(record: Record) -> list[Promise]:
     rows = record.get("weights", ())
     if not rows:
         return []
-    found = sum(row["planted"] == row["chosen"] and bool(row["graded"]) for row in rows)
+    found = sum(row["planted"] == row["selected"] and bool(row["graded"]) for row in rows)
     measured = (
         f"{found} of {len(rows)} heads that were built by weights were selected for their place and have a grade."
     )

@@ -87,7 +87,7 @@ class SandboxPage:
         return lead(self.claims, self.power, self.record)
 
     @property
-    def mixed_said(self) -> str:
+    def mixed_text(self) -> str:
         """What is said of false finds beside planted heads."""
         return " ".join(claim.measured for claim in self.claims if claim.name.endswith(BESIDE))
 

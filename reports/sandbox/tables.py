@@ -61,7 +61,7 @@ def _mean(name: str, of: str) -> tuple[Column, ...]:
     )
 
 
-_FOUND: Final = _rate("found", "Share of runs, or of what is found in them, that is false")
+_SHARE: Final = _rate("share", "Share of runs, or of what is found in them, that is false")
 _HELD: Final = _rate("held", "Share of runs whose interval holds the true value")
 
 
@@ -103,7 +103,7 @@ COVERAGE: Final = Table(
 BESIDE: Final = Table(
     "One row for each role, grade, margin, size and rate: what is falsely found beside planted heads.",
     ("role", "grade", "margin", "documents", "rate"),
-    (_ROLE, _GRADE, _MARGIN, _DOCUMENTS, _RATE, *_FOUND),
+    (_ROLE, _GRADE, _MARGIN, _DOCUMENTS, _RATE, *_SHARE),
 )
 
 FALSE: Final = Table(
@@ -119,7 +119,7 @@ FALSE: Final = Table(
 RATES: Final = Table(
     "One row for each null hypothesis, size and rate: what is found although no head has the lead.",
     ("null", "documents", "rate"),
-    (_WHERE, _DOCUMENTS, _RATE, *_FOUND),
+    (_WHERE, _DOCUMENTS, _RATE, *_SHARE),
 )
 
 HELD: Final = Table(
@@ -134,7 +134,7 @@ WEIGHTS: Final = Table(
     (
         text("place", "Word that the head was built to attend to."),
         replace(text("planted", "Head that was built for it, as layer-head counted from 1."), title="built"),
-        text("chosen", "Head that a run selects for it, as layer-head counted from 1."),
+        text("selected", "Head that a run selects for it, as layer-head counted from 1."),
         fraction("accuracy", "Accuracy of the selected head on the report split."),
         flag("graded", "Whether the selected head has a grade."),
     ),
@@ -194,7 +194,7 @@ SANDBOX_TABLES: Final[Mapping[str, Table]] = {
 }
 "Place in sandbox.json -> what its rows must hold."
 
-_NAMED: Final = {"coverage": ("quantity", "held"), "false": ("rate", "found"), "rates": ("rate", "found")}
+_NAMED: Final = {"coverage": ("quantity", "held"), "false": ("rate", "share"), "rates": ("rate", "share")}
 "Part of a row with several rates -> the columns with the name, and with the rate, of each."
 
 

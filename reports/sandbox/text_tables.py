@@ -10,7 +10,7 @@ from reports.formats import MISSING, count, decimal, interval, percent, signed, 
 from reports.sandbox import tables
 from reports.sandbox.record import FalseFinds, Rate, rate_names
 from reports.tables.cells import Cell, TextColumn
-from reports.tables.marks import verdict_look
+from reports.tables.marks import verdict_class
 from reports.tables.text_table import TextTable
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ def rate_cell(rate: Rate | None) -> Cell:
 
 
 def _kept(claim: Promise) -> Cell:
-    said = "kept" if claim.kept else "missed"
-    return Cell(said, look=verdict_look(said), markdown=said if claim.kept else f"**{said}**")
+    text = "kept" if claim.kept else "missed"
+    return Cell(text, css=verdict_class(text), markdown=text if claim.kept else f"**{text}**")
 
 
 CLAIMS: Final = (
@@ -132,8 +132,8 @@ COMPARED: Final = (
 
 WEIGHTS: Final = tables.WEIGHTS.text_columns(
     tables.WEIGHTS["place"].shown(kind="row"),
-    tables.WEIGHTS["planted"].shown(look="head"),
-    tables.WEIGHTS["chosen"].shown(look="head"),
+    tables.WEIGHTS["planted"].shown(css="head"),
+    tables.WEIGHTS["selected"].shown(css="head"),
     tables.WEIGHTS["accuracy"].shown(unit=False),
     tables.WEIGHTS["graded"].shown("With a grade"),
 )

@@ -15,7 +15,7 @@ from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
 from reports.tables.marks import clusters_shown, few_documents
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import difference
-from reports.tables.sparks import ends, rivals_drawn, spark
+from reports.tables.sparks import baseline_marks, ends, spark
 from reports.tables.text_table import TextTable
 
 
@@ -57,7 +57,7 @@ def _spark(row: BestHead) -> Cell:
 
 
 def _drawn(row: BestHead, *, hollow: bool = False) -> Cell:
-    below = rivals_drawn(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
+    below = baseline_marks(row.baseline_accuracy, row.lexical_accuracy, row.rule_accuracy)
     return Cell("", page=spark(row.accuracy, row.ci_low, row.ci_high, below=below, hollow=hollow))
 
 
@@ -75,12 +75,12 @@ def _rule(row: BestHead) -> Cell:
     return Cell(percent(row.rule_accuracy), row.rule, "rival", sort=float(row.rule_accuracy))
 
 
-_LABEL: Final = (SCORES["label"].shown(kind="row"), SCORES["variant"].shown(look="muted"))
-_HEAD: Final = SCORES["name"].shown("Head", look="head", write=lambda row: head_cell(row.name))
+_LABEL: Final = (SCORES["label"].shown(kind="row"), SCORES["variant"].shown(css="muted"))
+_HEAD: Final = SCORES["name"].shown("Head", css="head", write=lambda row: head_cell(row.name))
 
 NAMED: Final = (*_LABEL, _HEAD)
 
-_ACCURACY: Final = SCORES["accuracy"].shown_beside(look=lambda row: "strong")
+_ACCURACY: Final = SCORES["accuracy"].shown_beside(css=lambda row: "strong")
 
 GRADE: Final = TextColumn("Grade", _grade, "verdict", tip="Grade of the head by the rule in the summary.")
 
@@ -88,7 +88,7 @@ FIRST: Final = (
     TextColumn(ends(0, 100), _spark, "spark", only="page", fixed=True),
     replace(_ACCURACY, write=_accuracy),
     SCORES["baseline"].shown(kind="num", write=_baseline),
-    SCORES["margin"].shown_beside(look=_margin),
+    SCORES["margin"].shown_beside(css=_margin),
 )
 "With label, variant, head and grade the columns that a reader sees first: eight on a page."
 
@@ -130,9 +130,9 @@ TRAINED: Final = (
     SCORES["n"].shown(),
     clusters_shown(),
     TextColumn(ends(0, 100), _drawn, "spark", only="page", fixed=True),
-    *SCORES["accuracy"].shown_with_interval("Balanced accuracy", look=lambda row: "strong"),
+    *SCORES["accuracy"].shown_with_interval("Balanced accuracy", css=lambda row: "strong"),
     SCORES["baseline_accuracy"].shown("Control accuracy", plain="control", tip="Accuracy on the control task."),
     *SCORES["margin"].shown_with_interval(
-        "Selectivity", look=_margin, tip="Accuracy minus control accuracy, percentage points."
+        "Selectivity", css=_margin, tip="Accuracy minus control accuracy, percentage points."
     ),
 )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reports.run.folder import RunFolder
 
 COLUMNS: Final = (
-    *("probe", "label", "variant", "head", "n", "accuracy, %", "interval", "baseline, %", "rival"),
+    *("probe", "label", "variant", "head", "n", "accuracy, %", "interval", "baseline, %", "baseline"),
     *("margin", "interval", "p", "grade"),
 )
 "Of the table of all probes; that of one has no column for it."
@@ -44,7 +44,7 @@ def best_table(run: RunFolder, probe: str | None = None) -> TextTable:
     Raises ValueError for a probe that the run did not ask.
     """
     scores, _ = page_scores(run.scores)
-    rows = [row for name in asked_probes(run, probe) for row in best_heads(scores, name)]
+    rows = [row for name in requested_probes(run, probe) for row in best_heads(scores, name)]
     corpora = scores.loc[scores["split"] == "report", "corpus"].drop_duplicates()
     title = f"{run.name}: best heads{'' if probe is None else f' of {probe}'}, {', '.join(corpora)}"
     first = 0 if probe is None else 1
@@ -65,7 +65,7 @@ def _cells(row: BestHead) -> tuple[str, ...]:
     )
 
 
-def asked_probes(run: RunFolder, probe: str | None = None) -> list[str]:
+def requested_probes(run: RunFolder, probe: str | None = None) -> list[str]:
     """Return the probes of a run, or the one that is named; raises ValueError, with those that there are."""
     known = probes(page_scores(run.scores)[0])
     if probe is None:
@@ -80,7 +80,7 @@ def find_question(run: RunFolder, label: str, probe: str | None = None, variant:
 
     Raises ValueError, with what there is, where nothing of the kind was scored.
     """
-    rows = [row for row in _scored(run, asked_probes(run, probe))]
+    rows = [row for row in _scored(run, requested_probes(run, probe))]
     found = [row for row in rows if row.label == label]
     if not found:
         raise ValueError(f"{run.folder}: no label {label!r}{_meant(label, [row.label for row in rows])}")

@@ -77,8 +77,8 @@ RULES: Final = {
 
 
 @dataclass(frozen=True)
-class Rival:
-    """A baseline or control that heads are held against."""
+class ComparedBaseline:
+    """A baseline or control that heads are compared with."""
 
     name: str
     what: str
@@ -91,25 +91,32 @@ class Rival:
     "What to add to the command line for a run without it."
 
 
-def _switch(rival: Rival) -> Cell:
-    if not rival.switch:
+def _switch(baseline: ComparedBaseline) -> Cell:
+    if not baseline.switch:
         return Cell(MISSING)
-    return Cell(rival.switch, page=Markup("<code>{}</code>").format(rival.switch), markdown=f"`{rival.switch}`")
+    return Cell(
+        baseline.switch, page=Markup("<code>{}</code>").format(baseline.switch), markdown=f"`{baseline.switch}`"
+    )
 
 
-RIVALS: Final = (
-    TextColumn("Name", lambda rival: shown_baseline(rival.name), "row"),
+BASELINE_COLUMNS: Final = (
+    TextColumn("Name", lambda baseline: shown_baseline(baseline.name), "row"),
     TextColumn(
-        *("What it is", lambda rival: f"{'control: ' * rival.is_control}{rival.what or MISSING}", "text", "wrapping")
+        *(
+            "What it is",
+            lambda baseline: f"{'control: ' * baseline.is_control}{baseline.what or MISSING}",
+            "text",
+            "wrapping",
+        )
     ),
-    TextColumn("Strongest in (pairs)", lambda rival: count(rival.strongest)),
-    TextColumn("Compute time", lambda rival: duration(rival.seconds)),
+    TextColumn("Strongest in (pairs)", lambda baseline: count(baseline.strongest)),
+    TextColumn("Compute time", lambda baseline: duration(baseline.seconds)),
     TextColumn("Omit with", _switch, "text"),
 )
-"Of the table of rivals."
+"Of the table of baselines."
 
 
-def rivals(scores: pd.DataFrame, record: RunRecord, config: Mapping[str, Any]) -> tuple[Rival, ...]:
+def run_baselines(scores: pd.DataFrame, record: RunRecord, config: Mapping[str, Any]) -> tuple[ComparedBaseline, ...]:
     """Return the controls of a run, then the baselines that are named in `scores`, each kind in its usual order.
 
     A control ran if the config asks for it, a stage of run.json is named after it, or a row of scores names it.
@@ -120,16 +127,16 @@ def rivals(scores: pd.DataFrame, record: RunRecord, config: Mapping[str, Any]) -
     controls = {*asked, *seconds, *(name for name in strongest if name in CONTROLS)}
     order = [*CONTROLS, *BASELINES, *RULES, *sorted({*strongest, *seconds})]
     return tuple(
-        _rival(name, strongest.get(name, 0), seconds.get(name), is_control=name in controls)
+        _baseline(name, strongest.get(name, 0), seconds.get(name), is_control=name in controls)
         for name in sorted({*controls, *strongest}, key=lambda name: (name not in controls, order.index(name)))
     )
 
 
-def _rival(name: str, strongest: int, seconds: float | None, *, is_control: bool) -> Rival:
+def _baseline(name: str, strongest: int, seconds: float | None, *, is_control: bool) -> ComparedBaseline:
     """Return one baseline or control; of one that this page does not know only the name is told."""
     key, off, what = CONTROLS.get(name, ("", "", BASELINES.get(name, "")))
     what = f"rule of grammar: {RULES[name]}" if name in RULES else what
-    return Rival(name, what, strongest, is_control, seconds, f"--set controls.{key}={off}" if key else "")
+    return ComparedBaseline(name, what, strongest, is_control, seconds, f"--set controls.{key}={off}" if key else "")
 
 
 def control_of(name: str) -> str:
@@ -139,15 +146,15 @@ def control_of(name: str) -> str:
 
 
 def _strongest(scores: pd.DataFrame) -> dict[str, int]:
-    """Return every rival that a row names -> number of pairs in which it is the strongest of its kind in the report."""
+    """Return every baseline that a row names -> number of pairs in the report in which it is the strongest there."""
     rows = scores[scores["probe"] != CLASSIFIER]
     found = dict[str, int]()
     for kind in ("baseline", "rule"):
         named = rows[rows[kind] != ""]
-        named = named.assign(rival=named[kind].map(control_of))
-        pairs = named.loc[named["split"] == "report", ["probe", "label", "variant", "rival"]].drop_duplicates()
-        counts = pairs["rival"].value_counts()
-        found |= {name: int(counts.get(name, 0)) for name in sorted(named["rival"].unique())}
+        named = named.assign(strongest=named[kind].map(control_of))
+        pairs = named.loc[named["split"] == "report", ["probe", "label", "variant", "strongest"]].drop_duplicates()
+        counts = pairs["strongest"].value_counts()
+        found |= {name: int(counts.get(name, 0)) for name in sorted(named["strongest"].unique())}
     return found
 
 

@@ -196,7 +196,7 @@ MAPS: Final = {
 }
 "Kind of maps -> what it is."
 
-MAPS_SAID: Final = {
+MAPS_TEXT: Final = {
     "norms": "This run did not read attention weights but norms: a query’s attention to a key times the length of "
     "the key’s value behind the head’s output projection, its bias left out, so that a key with much attention "
     "and a short value counts little. Most attended means the longest such vector. Rows do not sum to 1: mass and "

@@ -37,8 +37,8 @@ MOST: Final = 2
 class MetricPair:
     """How far two metrics agree, over all questions."""
 
-    one: str
-    other: str
+    first: str
+    second: str
     questions: int
     low: float
     median: float
@@ -94,7 +94,7 @@ class Dispute:
 class Rankings:
     """What a page says about the agreement of metrics."""
 
-    asked: int
+    measured: int
     "Questions that have numbers."
     compared: int
     "Questions with enough items to compare rankings."
@@ -128,17 +128,20 @@ class Rankings:
         """What was compared, and which metric agrees most and least with accuracy."""
         if not self.pairs:
             return (
-                f"None of {count(self.asked)} label–direction pairs has enough items to compare the rankings of heads.",
+                f"None of {count(self.measured)} label–direction pairs has enough items to compare the rankings of "
+                "heads.",
             )
-        of_accuracy = sorted((pair for pair in self.pairs if pair.one == NAMES[ACCURACY]), key=lambda one: -one.median)
-        few = f"; the other {count(self.asked - self.compared)} have fewer items than that" * (
-            self.asked > self.compared
+        of_accuracy = sorted(
+            (pair for pair in self.pairs if pair.first == NAMES[ACCURACY]), key=lambda one: -one.median
+        )
+        few = f"; the other {count(self.measured - self.compared)} have fewer items than that" * (
+            self.measured > self.compared
         )
         scope = (
             f"All heads were ranked on {count(self.compared)} label–direction pairs of the report split by each metric "
             f"(the smallest pair has {count(self.least)} items{few})."
         )
-        most, least = (f"{pair.other} ({_agreement(pair)})" for pair in (of_accuracy[0], of_accuracy[-1]))
+        most, least = (f"{pair.second} ({_agreement(pair)})" for pair in (of_accuracy[0], of_accuracy[-1]))
         return scope, f"Closest to accuracy: {most}. Furthest from it: {least}."
 
     @property
@@ -156,7 +159,7 @@ def rankings(run: RunFolder) -> Rankings | None:
     of_accuracy = found[found["one"] == ACCURACY]
     others = [metric for metric in NAMES if metric in set(of_accuracy["other"])]
     return Rankings(
-        asked=run.metrics.groupby(QUESTION).ngroups,
+        measured=run.metrics.groupby(QUESTION).ngroups,
         compared=found.groupby(QUESTION).ngroups,
         least=int(found["n"].min()) if len(found) else 0,
         others=tuple(NAMES[metric] for metric in others),

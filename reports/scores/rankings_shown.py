@@ -12,9 +12,9 @@ from reports.tables.scores import AGREEMENT
 from reports.tables.text_table import TextTable
 
 PAIRS: Final = (
-    TextColumn("Metric", lambda pair: pair.one, "row"),
-    TextColumn("and metric", lambda pair: pair.other, "text"),
-    TextColumn("Median tau", lambda pair: decimal(pair.median), look="strong"),
+    TextColumn("Metric", lambda pair: pair.first, "row"),
+    TextColumn("and metric", lambda pair: pair.second, "text"),
+    TextColumn("Median tau", lambda pair: decimal(pair.median), css="strong"),
     TextColumn("Quartiles", lambda pair: f"{decimal(pair.low)} to {decimal(pair.high)}"),
     TextColumn("Questions", lambda pair: count(pair.questions)),
     TextColumn("Same best head, %", lambda pair: percent(pair.same_best / pair.questions)),
@@ -23,16 +23,16 @@ PAIRS: Final = (
 
 DISPUTES: Final = (
     AGREEMENT["label"].shown(kind="row"),
-    AGREEMENT["variant"].shown(write=lambda row: f"{row.probe}: {row.variant}", look="muted"),
+    AGREEMENT["variant"].shown(write=lambda row: f"{row.probe}: {row.variant}", css="muted"),
     AGREEMENT["n"].shown(),
     TextColumn("Other metric", lambda row: row.metric, "text"),
     AGREEMENT["tau"].shown(),
     TextColumn("Best by accuracy", lambda row: row.by_accuracy.name, "text", "head"),
-    TextColumn("its accuracy", lambda row: percent(row.by_accuracy.accuracy), look="strong"),
+    TextColumn("its accuracy", lambda row: percent(row.by_accuracy.accuracy), css="strong"),
     TextColumn("by the other", lambda row: percent(row.by_accuracy.value)),
     TextColumn("Best by the other", lambda row: row.by_metric.name, "text", "head"),
     TextColumn("its accuracy", lambda row: percent(row.by_metric.accuracy)),
-    TextColumn("by the other", lambda row: percent(row.by_metric.value), look="strong"),
+    TextColumn("by the other", lambda row: percent(row.by_metric.value), css="strong"),
 )
 
 
@@ -41,7 +41,7 @@ def variants_table(rows: Sequence[Any], others: Sequence[str]) -> TextTable:
     taus = (TextColumn(metric, partial(_tau, place)) for place, metric in enumerate(others))
     named = (
         AGREEMENT["probe"].shown(kind="row"),
-        AGREEMENT["variant"].shown(look="muted"),
+        AGREEMENT["variant"].shown(css="muted"),
         TextColumn("Questions", lambda row: count(row.questions)),
     )
     return TextTable.of(

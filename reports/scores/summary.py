@@ -47,18 +47,18 @@ def _proven(rows: Sequence[BestHead], rule: RunThresholds) -> list[str]:
     if not any(row.p_adjusted == row.p_adjusted for row in rows):
         return []
     stable = [row.stability for row in rows if row.grade]
-    said = [
+    sentences = [
         f"Tested: a graded head leads every baseline of its grade by more than {points(rule.margin)} points (adjusted "
         f"p below {rule.alpha:g}). For each grade the false discovery rate over label–direction pairs is at most "
         f"{points(rule.alpha)} % (Benjamini and Yekutieli 2001). Each verdict “no” has an error rate of 5 % by itself.",
         "Reported, not tested: accuracy, mass, precision and lift.",
     ]
     if stable:
-        said.append(
+        sentences.append(
             f"Where the selected head has a grade, it is selected again in {percent(median(stable))} % of resamples of "
             f"the selection split (median; lowest {percent(min(stable))} %)."
         )
-    return said
+    return sentences
 
 
 def _scope(rows: Sequence[BestHead], record: RunRecord, layers: int, heads: int) -> str:

@@ -28,22 +28,22 @@ class RunThresholds:
         verdict = config.get("verdict", {})
         return cls(float(verdict.get("alpha", cls.alpha)), float(verdict.get("margin", cls.margin)))
 
-    def said(self, *, controlled: bool) -> tuple[tuple[str, str], ...]:
+    def terms(self, *, controlled: bool) -> tuple[tuple[str, str], ...]:
         """Return the rule as (term, sentences); `controlled` is whether the run had any control."""
         return (*self._grades(controlled=controlled), *self._questions(), *_uncontrolled(controlled=controlled))
 
     def _grades(self, *, controlled: bool) -> Iterator[tuple[str, str]]:
         """Yield how a head comes to its grade."""
         first = "every baseline and control" if controlled else "every baseline"
-        rivals = (first, "the lexical table as well", "every rule of grammar as well")
+        baselines = (first, "the lexical table as well", "every rule of grammar as well")
         yield (
             "Grade",
             "A head has a grade in a label (in one direction) if, on the report split, its accuracy is more than "
             f"{points(self.margin)} points above that of every baseline of the grade. This lead is tested (adjusted p "
             f"below {self.alpha:g}). Grades are tested in turn and stop at the first failure.",
         )
-        for grade, (name, rival) in enumerate(zip(GRADES[1:], rivals, strict=True), 1):
-            yield f"Grade {grade}, {name}", f"Above {rival}. Not available without such a baseline."
+        for grade, (name, baseline) in enumerate(zip(GRADES[1:], baselines, strict=True), 1):
+            yield f"Grade {grade}, {name}", f"Above {baseline}. Not available without such a baseline."
         yield (
             "Correction",
             "p is corrected for the heads of a label (Holm) and for all labels of the run (Benjamini and Yekutieli "
@@ -160,9 +160,9 @@ class Verdicts:
         return cls(RunThresholds.of(config), find_all(scores), controlled, kinds)
 
     @property
-    def said(self) -> tuple[tuple[str, str], ...]:
+    def terms(self) -> tuple[tuple[str, str], ...]:
         """The rule as (term, sentences)."""
-        return self.rule.said(controlled=self.controlled)
+        return self.rule.terms(controlled=self.controlled)
 
     @property
     def specialised(self) -> frozenset[str]:

@@ -41,11 +41,11 @@ class ReportSection:
 
 
 @dataclass(frozen=True)
-class Told:
-    """A section of one page; `told` in its templates."""
+class FilledSection:
+    """A section of one page; `section` in its templates."""
 
     section: ReportSection
-    found: Any
+    content: Any
     "What its `gather` returned."
     figures: tuple[str, ...] = ()
     "Names of its figures, without suffix."
@@ -73,8 +73,8 @@ class Told:
     @cached_property
     def charts(self) -> Sequence[Chart]:
         """The charts of the HTML page."""
-        return self.section.charts(self.found)
+        return self.section.charts(self.content)
 
     def drawn(self, about: str, folder: Path) -> Self:
         """Save the figures into `folder` and return the section with their names."""
-        return replace(self, figures=tuple(self.section.save(self.found, about, folder)))
+        return replace(self, figures=tuple(self.section.save(self.content, about, folder)))

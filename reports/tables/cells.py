@@ -25,7 +25,7 @@ class Mark:
     """A sign before a number that says: read it with care."""
 
     sign: str
-    said: str
+    tooltip: str
     "What it means, in a tooltip."
     short: str
     "The same in a word, for who hears the page."
@@ -38,7 +38,7 @@ class Cell:
     text: str
     aside: str = ""
     "Said after it and smaller: an interval, a name."
-    look: str = ""
+    css: str = ""
     "Classes of the page's style sheets, beside those of the column."
     sort: float | str | None = None
     "What the page sorts by where that is not the text; NaN and None of a number stay last."
@@ -83,7 +83,7 @@ class TextColumn:
     "Returns the cell of a row: a `Cell`, or what its text is made of."
     kind: str = "num"
     '"row" for what a row is about, "text", "num", "rising" for numbers of which the smallest come first, or classes.'
-    look: str = ""
+    css: str = ""
     "Classes of its cells alone."
     tip: str = ""
     only: Where | Literal[""] = ""
@@ -111,12 +111,12 @@ class TextColumn:
     def cell_class(self, cell: Cell) -> str:
         """Return the classes of one of its cells."""
         kind = KINDS.get(self.kind, (self.kind, self.kind))[1]
-        return " ".join(part for part in (kind, self.look, cell.look) if part)
+        return " ".join(part for part in (kind, self.css, cell.css) if part)
 
 
-def cell_of(found: object) -> Cell:
+def cell_of(written: object) -> Cell:
     """Return what is written in a place of a table as a cell."""
-    return found if isinstance(found, Cell) else Cell(str(found))
+    return written if isinstance(written, Cell) else Cell(str(written))
 
 
 def written(columns: Sequence[TextColumn], rows: Iterable[Any]) -> tuple[tuple[Cell, ...], ...]:

@@ -23,7 +23,7 @@ Write = Callable[[Any], str]
 SLACK: Final = 1e-6
 "What rounding can do: a value so far outside its bounds is not refused."
 
-Look = Callable[[Any], str]
+CssClasses = Callable[[Any], str]
 "Returns the classes that the page's style sheets have for a row's cell."
 
 
@@ -79,7 +79,7 @@ class Column:
         """
         told = self.heading if unit else self.words
         capital = told[:1].upper() + told[1:] if told[1:2].islower() else told
-        value = found_in(within, self.name)
+        value = value_in(within, self.name)
         column = TextColumn(title or capital, lambda row: self._cell_of(value(row)), kind or self._kind)
         return replace(column, **{"tip": self.meaning, **more})
 
@@ -92,19 +92,19 @@ class Column:
         return TextColumn(title, lambda row: between(row) or missing, "text", "ci", **{"tip": tip, **more})
 
     def shown_beside(
-        self, title: str = "", *, within: str = "", look: Look = lambda row: "", **more: Any
+        self, title: str = "", *, within: str = "", css: CssClasses = lambda row: "", **more: Any
     ) -> TextColumn:
         """Return a column for people with the number, and its interval beside it."""
-        value, between = found_in(within, self.name), self._between(within)
+        value, between = value_in(within, self.name), self._between(within)
         number = self.shown(title, within=within, unit=False, **more)
-        return replace(number, write=lambda row: replace(self._cell_of(value(row)), aside=between(row), look=look(row)))
+        return replace(number, write=lambda row: replace(self._cell_of(value(row)), aside=between(row), css=css(row)))
 
     def shown_with_interval(
-        self, title: str = "", *, within: str = "", look: Look = lambda row: "", missing: str = "", **more: Any
+        self, title: str = "", *, within: str = "", css: CssClasses = lambda row: "", missing: str = "", **more: Any
     ) -> tuple[TextColumn, ...]:
         """Return columns for people: on a page the interval stands beside the number, elsewhere on its own."""
         return (
-            self.shown_beside(title, within=within, look=look, only="page", **more),
+            self.shown_beside(title, within=within, css=css, only="page", **more),
             self.shown(title, within=within, unit=False, only="text", **more),
             self.shown_interval("interval", within=within, missing=missing, only="text"),
         )
@@ -123,7 +123,7 @@ class Column:
 
     def _between(self, within: str) -> Callable[[Any], str]:
         """Return what writes a row's interval; "" where it was not measured."""
-        lower, upper = (found_in(within, end) for end in self.interval or ())
+        lower, upper = (value_in(within, end) for end in self.interval or ())
 
         def written(row: Any) -> str:
             low, high = lower(row), upper(row)
@@ -172,7 +172,7 @@ NUMBERS: Final[Mapping[str, Callable[[Any], float]]] = {"int64": int, "Int64": i
 "Types of numbers -> what makes a number of a value."
 
 
-def found_in(within: str, name: str) -> Callable[[Any], Any]:
+def value_in(within: str, name: str) -> Callable[[Any], Any]:
     """Return what finds a value in a row, a mapping or an object; `within` names the part of the row that has it."""
     path = [*within.split("."), name] if within else [name]
 

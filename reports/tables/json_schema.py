@@ -9,7 +9,7 @@ from typing import Any, Final
 from reports.tables.column import Column
 from reports.tables.table import Table
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the schemas of exported tables. A column that goes, or whose type or meaning changes, raises it; one that is added
 does not."""
 

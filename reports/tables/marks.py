@@ -24,8 +24,8 @@ def few_documents(effective: float) -> tuple[Mark, ...]:
     """Return the mark of a score whose effective number of documents is small; none where it is enough."""
     if not 0 < effective < FEW_CLUSTERS:
         return ()
-    said = f"effective number of documents {decimal(effective, 1)}, below {FEW_CLUSTERS}: intervals and tests are rough"
-    return (Mark("⚠", said, "few"),)
+    text = f"effective number of documents {decimal(effective, 1)}, below {FEW_CLUSTERS}: intervals and tests are rough"
+    return (Mark("⚠", text, "few"),)
 
 
 def clusters_shown(**more: Any) -> TextColumn:
@@ -37,7 +37,7 @@ def clusters_shown(**more: Any) -> TextColumn:
     return CLUSTERS.shown(write=marked, **more)
 
 
-VERDICT_LOOKS: Final[Mapping[str, str]] = {
+VERDICT_CLASSES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("holds", "reproduced", "kept"), "kept"),
     **dict.fromkeys(("does not hold", "not reproduced", "missed"), "missed"),
     **dict.fromkeys(("not decided", "differs", "weaker version holds"), "open"),
@@ -45,11 +45,11 @@ VERDICT_LOOKS: Final[Mapping[str, str]] = {
 "Verdict on a statement, a finding or a claim -> its class in the style sheets; all others are none."
 
 
-def verdict_look(verdict: str) -> str:
+def verdict_class(verdict: str) -> str:
     """Return the class of a verdict."""
-    return VERDICT_LOOKS.get(verdict, "none")
+    return VERDICT_CLASSES.get(verdict, "none")
 
 
 def verdict_cell(verdict: str, *, bold: bool = False) -> Cell:
     """Return a verdict as the cell of a table, bold in Markdown where it is asked for."""
-    return Cell(verdict, look=verdict_look(verdict), markdown=f"**{verdict}**" if bold else None)
+    return Cell(verdict, css=verdict_class(verdict), markdown=f"**{verdict}**" if bold else None)

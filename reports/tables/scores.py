@@ -174,11 +174,12 @@ EXAMPLES: Final = Table(
         fraction("weight", "Attention from query to key."),
         flag("gold", "Whether the arc is a correct answer."),
         flag(
-            "asked",
+            "scored",
             "Whether the arc joins a scored word and one of its candidates; by column the scored word is the key.",
         ),
     ),
     csv=False,
+    renamed={"asked": "scored"},
 )
 
 METRICS: Final = Table(

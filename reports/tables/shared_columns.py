@@ -9,7 +9,7 @@ from typing import Final
 from reports.baseline_names import shown_baseline
 from reports.formats import count, decimal, decimal3, listed, p_value, percent, plain, signed, yes_or_no
 from reports.tables.cells import Cell, TextColumn
-from reports.tables.column import Column, Write, found_in
+from reports.tables.column import Column, Write, value_in
 
 NOT_NEGATIVE: Final = (0.0, math.inf)
 FRACTIONS: Final = (0.0, 1.0)
@@ -137,7 +137,7 @@ ITEMS: Final = (N, CLUSTERS)
 
 def label_columns(title: str, plain: str = "", quiet: str = "muted") -> tuple[TextColumn, ...]:
     """Return columns of a label for people: on a page its probe stands behind it, elsewhere before it."""
-    label, probe = found_in("", "label"), found_in("", "probe")
+    label, probe = value_in("", "label"), value_in("", "probe")
     return (
         TextColumn(title, lambda row: Cell(label(row), probe(row), quiet=quiet), "row", tip=LABEL.meaning, only="page"),
         TextColumn(plain or title, lambda row: f"{probe(row)}: {label(row)}", "row", tip=LABEL.meaning, only="text"),

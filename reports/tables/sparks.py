@@ -27,7 +27,7 @@ def spark(accuracy: float, low: float, high: float, *, below: Markup, hollow: bo
     return DRAWN.format(below + between + dot)
 
 
-def rivals_drawn(baseline: float, lexical: float, rule: float) -> Markup:
+def baseline_marks(baseline: float, lexical: float, rule: float) -> Markup:
     """Return the marks of the strongest baseline, the lexical table and the strongest rule, of those that there are."""
     marks = (("lex", "M{} 4l4 4-4 4-4-4z", lexical), ("lex", "M{} 4l4 8h-8z", rule), ("base", "M{} 2v12", baseline))
     return Markup("").join(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Cells = Sequence[str]
 
-UNDER: Final = ("variant", "interval", "rival", "n")
+UNDER: Final = ("variant", "interval", "baseline", "n")
 "Columns that stand below the one before them where a table is wider than the terminal."
 
 LATEX: Final = str.maketrans(

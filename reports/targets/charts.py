@@ -52,13 +52,13 @@ def target_chart(target: RoleTarget, rows: Sequence[ComparedHead]) -> Chart:
         channel(f"{name}:N", scale=None)
         for name, channel in (("shape", alt.Shape), ("colour", alt.Stroke), ("fill", alt.Fill))
     ]
-    dots = over(marks).encode(x, y, *looks, alt.Angle("angle:Q", scale=None), tooltip="said:N")
+    dots = over(marks).encode(x, y, *looks, alt.Angle("angle:Q", scale=None), tooltip="text:N")
     drawn = layered(
         *(halo, named.mark_text(align="left"), sure.mark_rule(color="var(--right)", strokeWidth=2)),
         dots.mark_point(size=60, strokeWidth=2, opacity=1),
     )
-    said = "Filled: a head with a grade. The table below has all numbers."
-    return Chart(f"{target.title}: recall and baselines", said, drawn.properties(height=ROW * len(names)))
+    text = "Filled: a head with a grade. The table below has all numbers."
+    return Chart(f"{target.title}: recall and baselines", text, drawn.properties(height=ROW * len(names)))
 
 
 def _marks(row: ComparedHead) -> Iterator[dict[str, Any]]:
@@ -67,8 +67,8 @@ def _marks(row: ComparedHead) -> Iterator[dict[str, Any]]:
         if math.isnan(value := float(getattr(row, column))):
             continue
         about = {"place": row.title, "value": 100 * value, "shape": shape, "colour": colour, "fill": "transparent"}
-        about |= {"said": f"{row.title}: {name} {percent(value)} %", "angle": 90 if shape == "stroke" else 0}
+        about |= {"text": f"{row.title}: {name} {percent(value)} %", "angle": 90 if shape == "stroke" else 0}
         if column == "accuracy":
-            about |= {"said": f"{about['said']} {interval(row.ci_low, row.ci_high)}"}
+            about |= {"text": f"{about['text']} {interval(row.ci_low, row.ci_high)}"}
             about |= {"fill": colour if row.grade else "var(--bg)", "low": 100 * row.ci_low, "high": 100 * row.ci_high}
         yield about

@@ -46,14 +46,14 @@ class TargetRecord:
     "Target -> the behaviours that belong to it."
 
 
-def write_record(folder: Path, found: TargetRecord) -> None:
+def write_record(folder: Path, targets: TargetRecord) -> None:
     """Write targets.json, targets.csv and effects.csv into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    for (name, table), frame in zip(TARGET_TABLES.items(), (found.answers, found.effects), strict=True):
+    for (name, table), frame in zip(TARGET_TABLES.items(), (targets.answers, targets.effects), strict=True):
         path = folder / f"{name}.csv"
         replace_file(table.validated(frame, path), path)
-    record = {"headscope": found.version, "runs": [asdict(run) for run in found.runs], "notes": found.notes}
-    text = json.dumps(record | {"behaviours": found.behaviours}, indent=2, ensure_ascii=False)
+    record = {"headscope": targets.version, "runs": [asdict(run) for run in targets.runs], "notes": targets.notes}
+    text = json.dumps(record | {"behaviours": targets.behaviours}, indent=2, ensure_ascii=False)
     (folder / RECORD).write_text(f"{text}\n", encoding="utf-8")
 
 

@@ -42,7 +42,7 @@ def _sentences(target: RoleTarget, rows: pd.DataFrame, record: TargetRecord) -> 
             first, *others = own[own["label"] == label].to_dict("records")
             told = [words for words in dict.fromkeys(map(_briefly, others)) if words != _briefly(first)]
             also = f" Other runs: {'; '.join(told)}." if told else ""
-            yield f"{model}: {_answer(first)} {effect_said(effect_of(record, first), target)}{also}"
+            yield f"{model}: {_answer(first)} {effect_text(effect_of(record, first), target)}{also}"
 
 
 def _doubt(target: RoleTarget, rows: pd.DataFrame) -> Iterator[str]:
@@ -71,17 +71,19 @@ def _answer(row: Row) -> str:
 
 
 def _beside(row: Row) -> str:
-    if not row["rival"]:
+    if not row["strongest"]:
         return ", without a baseline"
-    return f", beside {percent(row['rival_accuracy'])} % of {rival_said(row)} (margin {signed(row['lead'])} points)"
+    return (
+        f", beside {percent(row['strongest_accuracy'])} % of {baseline_text(row)} (margin {signed(row['lead'])} points)"
+    )
 
 
-def rival_said(row: Row) -> str:
+def baseline_text(row: Row) -> str:
     """Return what the strongest baseline of a row does, as a sentence has it."""
-    if row["rival"] == row["rule"]:
-        return f"the rule “{row['rival']}”"
-    rival = guess(row["rival"])
-    return rival if rival in GUESSES.values() else f"the {rival}"
+    if row["strongest"] == row["rule"]:
+        return f"the rule “{row['strongest']}”"
+    name = guess(row["strongest"])
+    return name if name in GUESSES.values() else f"the {name}"
 
 
 def graded(row: Row) -> str:
@@ -102,9 +104,9 @@ def verdict(row: Row) -> str:
 
 
 def _briefly(row: Row) -> str:
-    rival = f" beside {percent(row['rival_accuracy'])} %" if row["rival"] else ""
+    beside = f" beside {percent(row['strongest_accuracy'])} %" if row["strongest"] else ""
     grade, _, _ = grade_name(row["grade"]).partition(":")
-    return f"{row['name']} on {row['corpus']}, {percent(row['accuracy'])} %{rival}, {grade}"
+    return f"{row['name']} on {row['corpus']}, {percent(row['accuracy'])} %{beside}, {grade}"
 
 
 def effect_of(record: TargetRecord, row: Row) -> Row | None:
@@ -143,22 +145,22 @@ def more_than_median(effect: Row) -> bool:
     return bool(effect["ci_low"] > effect["median_cost"])
 
 
-def effect_said(effect: Row | None, target: RoleTarget) -> str:
+def effect_text(effect: Row | None, target: RoleTarget) -> str:
     """Say what the model loses without the head, or that no run has measured it."""
     if effect is None:
         return "No run measured what the model loses without it."
     scale = scale_of(effect)
-    cost = f"{scale.told(effect['cost'], effect['ci_low'], effect['ci_high'])} {scale.unit}"
+    cost = f"{scale.with_interval(effect['cost'], effect['ci_low'], effect['ci_high'])} {scale.unit}"
     aside = "" if effect["own"] else f" No run measured a behaviour of {target.name} itself."
     if str(effect["unit"]).startswith(COSINE):
         than = {"significant": "significantly more than", "not significant": "not significantly more than"}
         found = f"{than.get(significance(effect), significance(effect) + ' beside')} the median head of each text"
-        return f"Its ablation moves the {behaviour_said(effect)} by {cost}, {found}.{aside}"
+        return f"Its ablation moves the {behaviour_text(effect)} by {cost}, {found}.{aside}"
     median = f"the median head costs {scale.cost(effect['median_cost'])}"
-    return f"Its ablation costs {cost} in {behaviour_said(effect)}, {significance(effect)}; {median}.{aside}"
+    return f"Its ablation costs {cost} in {behaviour_text(effect)}, {significance(effect)}; {median}.{aside}"
 
 
-def behaviour_said(effect: Row) -> str:
+def behaviour_text(effect: Row) -> str:
     """Return the behaviour, and the measure where it is not its value."""
     return str(effect["behaviour"]) if effect["measure"] == VALUE else f"{effect['behaviour']}, {effect['measure']}"
 

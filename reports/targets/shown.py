@@ -14,12 +14,12 @@ from reports.formats import names, p_value, percent, yes_or_no
 from reports.scores.plain_names import task
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
 from reports.tables.marks import few_documents
-from reports.tables.sparks import ends, rivals_drawn, spark
+from reports.tables.sparks import baseline_marks, ends, spark
 from reports.tables.text_table import TextTable
 from reports.targets.record import TargetRecord
 from reports.targets.sentences import (
     Row,
-    behaviour_said,
+    behaviour_text,
     costs,
     effect_of,
     graded,
@@ -56,12 +56,12 @@ def _grade(row: Row) -> Cell:
 
 
 def _spark(row: Row) -> Cell:
-    below = rivals_drawn(*(row[f"{one}_accuracy"] for one in ("baseline", "lexical", "rule")))
+    below = baseline_marks(*(row[f"{one}_accuracy"] for one in ("baseline", "lexical", "rule")))
     drawn = spark(row["accuracy"], row["ci_low"], row["ci_high"], below=below, hollow=not row["grade"])
     return Cell("", page=drawn)
 
 
-_RECALL: Final = ANSWERS["accuracy"].shown_beside("Recall", look=lambda row: "strong")
+_RECALL: Final = ANSWERS["accuracy"].shown_beside("Recall", css=lambda row: "strong")
 
 
 def _recall(row: Row) -> Cell:
@@ -70,7 +70,10 @@ def _recall(row: Row) -> Cell:
 
 def _rival(row: Row) -> Cell:
     return Cell(
-        percent(row["rival_accuracy"]), shown_baseline(row["rival"]), "rival", sort=float(row["rival_accuracy"])
+        percent(row["strongest_accuracy"]),
+        shown_baseline(row["strongest"]),
+        "rival",
+        sort=float(row["strongest_accuracy"]),
     )
 
 
@@ -83,7 +86,7 @@ def _effect(record: TargetRecord, row: Row) -> Cell:
     if effect is None:
         return Cell(UNMEASURED, sort="")
     scale = scale_of(effect)
-    behaviour = behaviour_said(effect) + ("" if effect["own"] else ", of any text")
+    behaviour = behaviour_text(effect) + ("" if effect["own"] else ", of any text")
     cost = f"{scale.cost(effect['cost'])} {scale.unit}"
     look = "up" if costs(effect) else ""
     return Cell(cost, f"{behaviour}; {significance(effect)}", look, sort=float(effect["cost"]))
@@ -99,12 +102,12 @@ QUESTION: Final = (
         "question",
         tip="Probe, label and direction that the head is scored on.",
     ),
-    ANSWERS["name"].shown("Head", look="head", write=lambda row: head_cell(row["name"])),
+    ANSWERS["name"].shown("Head", css="head", write=lambda row: head_cell(row["name"])),
     TextColumn("Grade", _grade, "verdict", tip=ANSWERS.meaning("grade")),
     TextColumn(ends(0, 100), _spark, "spark", only="page", fixed=True),
     replace(_RECALL, write=_recall),
-    ANSWERS["rival"].shown("Strongest baseline", "num", write=_rival),
-    ANSWERS["lead"].shown_beside("Margin over it", look=_lead),
+    ANSWERS["strongest"].shown("Strongest baseline", "num", write=_rival),
+    ANSWERS["lead"].shown_beside("Margin over it", css=_lead),
     ANSWERS["precision"].shown(unit=False),
     ANSWERS["lift"].shown(),
 )
@@ -134,15 +137,15 @@ def _in_unit(value: Callable[[Row], float], low: str = "", high: str = "") -> Ca
 
 
 def _behaviour(row: Row) -> Cell:
-    return Cell(behaviour_said(row), "" if row["own"] else "of any text", quiet="muted")
+    return Cell(behaviour_text(row), "" if row["own"] else "of any text", quiet="muted")
 
 
 EFFECT: Final = (
     EFFECTS["model"].shown(kind="row"),
-    EFFECTS["name"].shown("Head", look="head", write=lambda row: head_cell(row["name"])),
+    EFFECTS["name"].shown("Head", css="head", write=lambda row: head_cell(row["name"])),
     EFFECTS["behaviour"].shown(write=_behaviour),
-    EFFECTS["unit"].shown(look="muted", write=lambda row: scale_of(row).unit),
-    EFFECTS["cost"].shown(look="strong", write=_in_unit(lambda row: row["cost"], "ci_low", "ci_high")),
+    EFFECTS["unit"].shown(css="muted", write=lambda row: scale_of(row).unit),
+    EFFECTS["cost"].shown(css="strong", write=_in_unit(lambda row: row["cost"], "ci_low", "ci_high")),
     EFFECTS["p_adjusted"].shown(),
     EFFECTS["median_cost"].shown("Median head", write=_in_unit(lambda row: row["median_cost"])),
     TextColumn("Interval above it", lambda row: yes_or_no(more_than_median(row)), "text"),
@@ -154,7 +157,7 @@ EFFECT: Final = (
         write=_in_unit(lambda row: row["difference"], "difference_low", "difference_high"),
     ),
     EFFECTS["p_random"].shown("p of the excess", write=lambda row: p_value(row["p_random"])),
-    EFFECTS["run"].shown("Measured in", look="muted"),
+    EFFECTS["run"].shown("Measured in", css="muted"),
 )
 
 

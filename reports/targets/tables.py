@@ -51,8 +51,8 @@ ANSWERS: Final = Table(
         SCORES["effective_clusters"],
         replace(SCORES["accuracy"], title="recall"),
         *ends("ci", "accuracy", percent, FRACTIONS),
-        text("rival", "Strongest of baselines, controls, lexical table and rules of grammar; empty without any."),
-        fraction("rival_accuracy", "Accuracy of that baseline on the same words; missing without one."),
+        text("strongest", "Strongest of baselines, controls, lexical table and rules of grammar; empty without any."),
+        fraction("strongest_accuracy", "Accuracy of that baseline on the same words; missing without one."),
         difference("lead", "Accuracy of the head minus that of its strongest baseline; missing without one.", "lead"),
         *ends("lead", "the lead", signed),
         *(SCORES[name] for name in ("precision", "lift", "baseline", "baseline_accuracy", "lexical_accuracy")),
@@ -62,6 +62,7 @@ ANSWERS: Final = Table(
         SCORES["verdict"],
         SCORES["excluded"],
     ),
+    renamed={"rival": "strongest", "rival_accuracy": "strongest_accuracy"},
 )
 
 EFFECTS: Final = Table(

@@ -37,9 +37,9 @@ def environment(*, html: bool = True) -> jinja2.Environment:
     return made
 
 
-def markdown_table(told: TextTable) -> str:
+def markdown_table(table: TextTable) -> str:
     """Return the columns and rows of a table in Markdown."""
-    return "\n".join(told.markdown_lines())
+    return "\n".join(table.markdown_lines())
 
 
 def terms(pairs: Iterable[tuple[str, str]]) -> str:

@@ -7,7 +7,7 @@ const minus = (text) => text.replace("-", "−");
 const short = (value) => minus(value.toFixed(Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : Math.abs(value) >= 1 ? 2 : 3)).replace(/^−(0\.?0*)$/, "$1");
 const names = pieces.map((piece, i) => pieces.indexOf(piece) === pieces.lastIndexOf(piece) ? piece : `${piece} (${i + 1})`);
 const count = (length) => Array.from({ length }, (_, i) => String(i + 1));
-let chosen = data.chosen, wide = false;
+let chosen = data.selected, wide = false;
 
 /* A table of numbers. A row is { name, values, kind, more, row }: `more` stands behind its numbers, `row` is the piece that
    the row is of. Rows of one `part` share their strongest colour. `of`: how many columns there are in all. */

@@ -65,7 +65,7 @@ class Explained:
     pieces: Sequence[str]
     words: Sequence[str]
     'For each piece the word that it is of, "" for special tokens.'
-    chosen: int
+    selected: int
     "The piece whose row is shown first."
     embeddings: Mapping[str, Numbers]
     "What the first layer's input is made of, in order, each [piece, size]: piece, position, type, sum, LayerNorm."
@@ -97,7 +97,7 @@ def write_explanation(path: Path, explained: Explained) -> Path:
         environment()
         .get_template("explain.html.j2")
         .render(
-            told=explained,
+            explained=explained,
             name=f"{explained.layer + 1}-{explained.head + 1}",
             sizes=sizes,
             shape={axes: shape_of(axes, sizes) for axes in (*AXES.values(), "piece size")},
@@ -158,7 +158,7 @@ def _data(told: Explained) -> dict[str, Any]:
     for name in ("outputs", "writes", "mixed", "bias"):
         found[f"{name}_length"] = _digits(np.linalg.norm(steps[name], axis=-1))
     sizes = {f"of_{axis}": length for axis, length in told.sizes().items()}
-    places = {"pieces": list(told.pieces), "words": list(told.words), "chosen": told.chosen, "head": head}
+    places = {"pieces": list(told.pieces), "words": list(told.words), "selected": told.selected, "head": head}
     return found | places | sizes | {"columns": COLUMNS, "pre": told.pre, "scaling": told.scaling}
 
 

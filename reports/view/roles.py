@@ -15,7 +15,7 @@ class KnownRole:
 
     main: RoleName | None
     "In which it is most surely above its rivals; None where it has a grade in nothing."
-    said: str
+    text: str
     "Its surest numbers, in one sentence."
     rows: tuple[tuple[str, ...], ...]
     "Its roles, the surest first: what `reports.heads.card_parts.ROLE_COLUMNS` says."
@@ -33,7 +33,7 @@ def known_roles(run: RunFolder) -> dict[str, KnownRole]:
 
 
 def _said(row: tuple[str, ...]) -> str:
-    label, variant, accuracy, interval, rival, margin, margin_interval, grade = row
+    label, variant, accuracy, interval, baseline, margin, margin_interval, grade = row
     numbers = f"accuracy {accuracy} % {interval}".rstrip()
     above = f"margin {margin} {margin_interval}".rstrip()
-    return f"{label}, {variant}: {numbers}; strongest baseline {rival}; {above}; {grade}"
+    return f"{label}, {variant}: {numbers}; strongest baseline {baseline}; {above}; {grade}"

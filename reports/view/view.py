@@ -115,7 +115,7 @@ def write_view(path: Path, panels: Sequence[Panel], notes: Sequence[str] = (), s
 def _panel(panel: Panel, views: Sequence[Any], marked: Sequence[RoleName]) -> dict[str, Any]:
     """Return what the script reads of a panel with its packed views; a head's main role is its place in `marked`."""
     roles = {
-        name: [marked.index(role.main) if role.main else None, role.said, role.rows]
+        name: [marked.index(role.main) if role.main else None, role.text, role.rows]
         for name, role in panel.roles.items()
     }
     return {"model": panel.model, "views": views, "roles": roles}

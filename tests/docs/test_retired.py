@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from docs.retired import found
+from docs.retired import retired_phrases
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_no_retired_phrase_is_left() -> None:
-    assert found(ROOT) == []
+    assert retired_phrases(ROOT) == []
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_planted_phrase_is_found_with_its_place(tmp_path: Path, path: str, tex
     file = tmp_path / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
-    (hit,) = found(tmp_path)
+    (hit,) = retired_phrases(tmp_path)
     assert hit.startswith(f"{path}:{line}: ")
     assert "(write: " in hit
 
@@ -47,7 +47,7 @@ def test_private_docstrings_and_other_senses_are_left_alone(tmp_path: Path) -> N
     ):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")
-    assert found(tmp_path) == []
+    assert retired_phrases(tmp_path) == []
 
 
 def test_the_command_ends_with_an_error_code_only_where_something_is_found() -> None:

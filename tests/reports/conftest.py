@@ -218,7 +218,7 @@ def _arcs(number: int, head: dict[str, Any], words: list[str], rng: np.random.Ge
         near = np.exp(-np.abs(keys - query) / 3) * rng.exponential(1, len(keys)) + (keys == -2) * 0.8
         top = np.argsort(-near)[: 3 if query in asked else 1]
         for rank, i in enumerate(top):
-            arc = {"query": query, "key": int(keys[i]), "weight": float(near[i] / near.sum()), "asked": query in asked}
+            arc = {"query": query, "key": int(keys[i]), "weight": float(near[i] / near.sum()), "scored": query in asked}
             rows.append(shared | arc | {"gold": bool(query in asked and keys[i] >= 0 and rank == 0)})
     return rows
 

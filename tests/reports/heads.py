@@ -85,7 +85,7 @@ def ensemble(label: str, heads: str, low: float, best: int) -> list[dict[str, ob
             "size": size + 1,
             "heads": " ".join(names),
         }
-        row |= {"select_accuracy": accuracy, "chosen": size == best, "n": 120, "clusters": 30, "accuracy": accuracy}
+        row |= {"select_accuracy": accuracy, "selected": size == best, "n": 120, "clusters": 30, "accuracy": accuracy}
         row |= {"ci_low": accuracy - 0.1, "ci_high": accuracy + 0.1, "gain": 0.05 * size}
         row |= {
             "gain_low": low * (size > 0),

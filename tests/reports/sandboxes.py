@@ -76,7 +76,7 @@ def small_record() -> dict[str, Any]:
             {"null": "random weights", **null, "rates": rates(0.002, 0.004), "coverage": {"margin": rate(0.951)}},
             {"null": "offset decoys", **null, "rates": rates(0.011, 0.013, 0.007), "coverage": {"margin": rate(0.962)}},
         ],
-        "weights": [{"place": "previous", "planted": "1-2", "chosen": "1-2", "accuracy": 1.0, "graded": True}],
+        "weights": [{"place": "previous", "planted": "1-2", "selected": "1-2", "accuracy": 1.0, "graded": True}],
         "whole": [whole(0.601)],
         "null_runs": [{"source": "random", **run}, {"source": "shuffled", **run}],
         "needed": [needed, needed | {"margin": 0.1, "items": None}, needed | {"margin": 0.3, "at_most": True}],

@@ -56,7 +56,7 @@ def test_one_cost_has_one_spelling_on_a_whole_page() -> None:
     ablation = found()
     table = ablation.behaviours[0].heads.texts[0][1]
     sentence = lost_without("1-1", {"ablation": ablation})
-    readout = ablation.heat["maps"][0]["said"][0]
+    readout = ablation.heat["maps"][0]["text"][0]
     link = {"importance": 0.3, "cost_low": 0.04, "cost_high": 0.05, "cost": COST}
     beside = next(column for column in HEADS if column.title == "Cost").write(link)
     gated = pd.DataFrame([row(unit=UNIT, importance=COST, of_layer=0.5, predicted=COST)])
@@ -69,7 +69,7 @@ def test_one_cost_has_one_spelling_on_a_whole_page() -> None:
 def test_how_much_other_heads_cost_does_not_change_the_spelling() -> None:
     rows = pd.DataFrame([row(), row(name="1-2", head=1, cost=7.0)])
     told = Costs("masked-LM loss", UNIT, "zero", "value", rows)
-    assert told.told(rows.iloc[0]) == "0.0451 [0.0400, 0.0500]"
+    assert told.with_interval(rows.iloc[0]) == "0.0451 [0.0400, 0.0500]"
 
 
 @pytest.mark.parametrize(

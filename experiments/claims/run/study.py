@@ -52,7 +52,7 @@ def run_claim(loaded: Loaded, out: Path, *, resume: bool = False, progress: Prog
     with locked(path.parent):
         parts = Parts.open(path.parent, {"config": config}, resume=resume)
         found = loaded.claim.measure(section, Work(out, section.folder, parts, progress, resume))
-        record = _about(loaded, config) | found.recorded() | machine(started) | parts.told()
+        record = _about(loaded, config) | found.recorded() | machine(started) | parts.entry()
         record["wall_seconds"] = round(max(record["wall_seconds"], time.time() - started), 1)
         _write(record, path)
         parts.clear()

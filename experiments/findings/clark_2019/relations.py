@@ -24,7 +24,9 @@ DATA = "Wall Street Journal part of the Penn Treebank, dev, 1,696 sentences, in 
 
 STANDS_IN = "UD English EWT; the head is selected on train and evaluated on dev."
 
-CHOSEN = "The paper selects heads on the sentences on which it evaluates them, and tries offsets from -3 to +2 alone."
+SELECTION = (
+    "The paper selects heads on the sentences on which it evaluates them, and tries offsets from -3 to +2 alone."
+)
 
 NEAR = 0.15
 "On BERT itself: newswire and web text, and the two ways to annotate, may differ by that much."
@@ -45,11 +47,11 @@ def _margins(rows: Sequence[PublishedRow], evidence: Evidence) -> Numbers:
 
 def _statement(row: PublishedRow) -> Statement:
     level = row.relation == LEVEL
-    said = "The best head is near the best fixed offset" if level else "One head is above all baselines"
+    text = "The best head is near the best fixed offset" if level else "One head is above all baselines"
     bar = round(row.accuracy - row.baseline, 3)
     return Statement(
         name=row.relation,
-        text=f"{said} at {row.relation}" + (f"; ours is {row.ours}." if row.label else "."),
+        text=f"{text} at {row.relation}" + (f"; ours is {row.ours}." if row.label else "."),
         number="accuracy of the chosen head minus that of the strongest baseline",
         rule=LearnedRule(above=-SMALLEST, below=SMALLEST) if level else LearnedRule(above=bar),
         weaker=None if level else LearnedRule(above=0.0),
@@ -126,7 +128,7 @@ FINDINGS = (
         metric="Accuracy of the most attended other word, of the best head and the better of two directions; attention "
         "to pieces of a word is summed, attention from them averaged.",
         stands_in=STANDS_IN,
-        differs=f"{CHOSEN} In Universal Dependencies a preposition is a dependent of its object, aux has no "
+        differs=f"{SELECTION} In Universal Dependencies a preposition is a dependent of its object, aux has no "
         "infinitival to (mark has it), and advmod has negation: values of prep, pobj, nn, aux, mark and advmod differ "
         "by that.",
         statements=[_statement(row) for row in TABLE],
@@ -144,8 +146,8 @@ FINDINGS = (
         data=DATA,
         metric="As for the table.",
         stands_in=STANDS_IN,
-        differs=f"{CHOSEN} In Universal Dependencies cc depends on what follows it, xcomp has small clauses, acl has "
-        "infinitives beside participles, and obl:unmarked has times beside other phrases without a preposition.",
+        differs=f"{SELECTION} In Universal Dependencies cc depends on what follows it, xcomp has small clauses, acl "
+        "has infinitives beside participles, and obl:unmarked has times beside other phrases without a preposition.",
         statements=[_statement(row) for row in NOTEBOOK],
         readings=("trees",),
         measure=partial(_margins, NOTEBOOK),

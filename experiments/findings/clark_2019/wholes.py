@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from experiments.findings.clark_2019.relations import CHOSEN, DATA, MODEL, STANDS_IN
+from experiments.findings.clark_2019.relations import DATA, MODEL, SELECTION, STANDS_IN
 from experiments.statements.estimates import exact
 from experiments.statements.figure import Figure, Point
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Published, Statement
@@ -126,7 +126,7 @@ FINDINGS = (
         data=DATA,
         metric="As for single relations, over all arcs (the paper's include punctuation).",
         stands_in=STANDS_IN,
-        differs=f"{CHOSEN} Our arcs are without punctuation.",
+        differs=f"{SELECTION} Our arcs are without punctuation.",
         statements=[
             Statement(
                 name="all arcs",

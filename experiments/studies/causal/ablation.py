@@ -23,13 +23,13 @@ from probes.causal.ablation_table import COLUMNS, CONTRASTS, ablation_table, con
 from probes.causal.attention_effect import ROLES
 from probes.causal.behaviours import Behaviour
 from probes.causal.downstream import head_accuracy
-from probes.causal.head_sets import CHOSEN, RANDOM, HeadSet, random_sets, single_heads, whole_layers
+from probes.causal.head_sets import RANDOM, SELECTED, HeadSet, random_sets, single_heads, whole_layers
 from probes.corpora.corpus import MemoryTexts
 from probes.scoring.aligned import Aligned, sample_texts
 from probes.scoring.tally import Numbers
-from reports.studies.ablation.tables import CHOSEN_BY
+from reports.studies.ablation.tables import SELECTED_BY
 
-SPECIALISED, MARGIN = CHOSEN_BY
+SPECIALISED, MARGIN = SELECTED_BY
 
 
 class AblationSection(StudySection):
@@ -119,7 +119,7 @@ class AblationStudy(Study[AblationSection]):
         wanted = [(), *(one.heads for one in sets)][len(known) :]
         if not wanted:
             return known
-        step = self.run.counter(f"ablation, {one.behaviour.name}, {way}", len(one.behaviour.asked))
+        step = self.run.counter(f"ablation, {one.behaviour.name}, {way}", len(one.behaviour.prompts))
         return np.concatenate([known, measure(one.behaviour, wanted, way, step=step).numpy()])
 
     def _behaviours(self, parts: Sequence[Scored]) -> Iterator[tuple[Weighed, Sequence[str]]]:
@@ -164,7 +164,7 @@ class AblationStudy(Study[AblationSection]):
                 many = f"{len(chosen)} of {shape[0] * shape[1]} heads are selected" if chosen else "no head is selected"
                 self.run.note(f"ablation: {many} by {label}, so none are compared with random ones")
                 continue
-            sets.append(HeadSet(CHOSEN, label, chosen, by=by))
+            sets.append(HeadSet(SELECTED, label, chosen, by=by))
             sets += [HeadSet(RANDOM, label, heads, number) for number, heads in enumerate(drawn.sets, 1)]
             elsewhere[label] = drawn.elsewhere
         return sets, elsewhere

@@ -101,7 +101,7 @@ class Weighed:
         """Return how the value of each item changes with the gate of each head; embeddings in so many directions."""
         if directions not in self._slopes:
             model, seed = self.run.model, self.run.config.seed
-            step = self.run.counter(f"importance, {self.behaviour.name}", len(self.behaviour.asked))
+            step = self.run.counter(f"importance, {self.behaviour.name}", len(self.behaviour.prompts))
             found = slopes(self.behaviour, model.layers, model.heads, directions=directions, seed=seed, step=step)
             self._slopes[directions] = found
         return self._slopes[directions]
@@ -116,7 +116,7 @@ class Weighed:
     def singles(self) -> Numbers:
         """Values of all items [1 + head, item]: of the intact model, and with each head ablated by zero."""
         sets = [(), *(one.heads for one in single_heads(*self.shape))]
-        step = self.run.counter(f"every head off, {self.behaviour.name}", len(self.behaviour.asked))
+        step = self.run.counter(f"every head off, {self.behaviour.name}", len(self.behaviour.prompts))
         found: Numbers = measure(self.behaviour, sets, step=step).numpy()
         return found
 

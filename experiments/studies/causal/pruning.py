@@ -88,7 +88,7 @@ class PruningStudy(Study[PruningSection]):
         for one, orders in self._orders():
             removed = removals(self.run.model.layers * self.run.model.heads, self.section.step)
             told_of = taken(one.behaviour, halves(one.behaviour)[1])
-            step = self.run.counter(f"pruning, {one.behaviour.name}", len(told_of.asked))
+            step = self.run.counter(f"pruning, {one.behaviour.name}", len(told_of.prompts))
             values = curves(told_of, orders, removed, step)
             told.append(curve_table(told_of, orders, removed, values, self.run.effort))
             areas.append(area_table(told_of, orders, removed, values, self.run.effort))

@@ -46,7 +46,7 @@ class SlopeStudy(Study[SlopesSection]):
         model, seed, directions = self.run.model, self.run.config.seed, self.section.directions
         frames = []
         for behaviour in self.behaviours:
-            step = self.run.counter(f"slopes, {behaviour.name}", len(behaviour.asked))
+            step = self.run.counter(f"slopes, {behaviour.name}", len(behaviour.prompts))
             found = weight_slopes(behaviour, model.layers, model.heads, directions=directions, seed=seed, step=step)
             frames.append(slope_table(behaviour, found, (model.layers, model.heads), self.run.effort))
         return Result({"slopes": pd.concat(frames, ignore_index=True)})

@@ -48,20 +48,20 @@ class ChainStudy(Study[ChainsSection]):
         """Return the scores of all heads and baselines; a note, and no table, where a split has no mentions."""
         model, section = self.run.model, self.section
         samples = [MemoryTexts(sample_texts(texts, section.texts)) for texts in self.run.texts("window")]
-        own = self._links(model, samples, rivals=True)
+        own = self._links(model, samples, baselines=True)
         if empty := [split for split, links in zip(SPLITS, own, strict=True) if not links]:
             self.run.note(f"coreference chains: no mention in the windows of the {' and the '.join(empty)} split")
             return Result({})
-        fresh = self._links(self.run.fresh(), samples, rivals=False) if section.random else None
+        fresh = self._links(self.run.random_model(), samples, baselines=False) if section.random else None
         random = None if fresh is None else MethodSums.of(*fresh)
         shape = (model.layers, model.heads)
         return Result({"chains": chain_table(MethodSums.of(*own), random, shape, self.run.effort)})
 
-    def _links(self, model: Model, samples: Sequence[Texts], *, rivals: bool) -> tuple[list[Links], list[Links]]:
+    def _links(self, model: Model, samples: Sequence[Texts], *, baselines: bool) -> tuple[list[Links], list[Links]]:
         """Return the links of the texts of both splits; those that the model cannot read are left out, and counted."""
         found = []
         for split, texts in zip(SPLITS, samples, strict=True):
-            linker, step = Linker(model.layers, model.heads, rivals=rivals), self.run.counter("links", len(texts))
+            linker, step = Linker(model.layers, model.heads, baselines=baselines), self.run.counter("links", len(texts))
             outcome = score_corpus(model, texts, [], {}, self.run.settings, step, observers=[linker])
             self.run.note_dropped(split, "window", "coreference chains", outcome.dropped)
             found.append(linker.texts)

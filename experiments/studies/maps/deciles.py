@@ -66,7 +66,7 @@ class DecileStudy(Study[DecilesSection]):
         return Result({"deciles": deciles.table(), "descriptions": described.merge(between, on=["layer", "head"])})
 
     def _untrained(self) -> tuple[RulePredictions, RulePredictions]:
-        model = self.run.fresh()
+        model = self.run.random_model()
         texts = self.run.texts("sentence")
         select, report = (MemoryTexts(sample_texts(one, self.section.random_texts)) for one in texts)
         return self._predictions(model, select), self._predictions(model, report)
@@ -79,7 +79,7 @@ class DecileStudy(Study[DecilesSection]):
             documents = texts.take([aligned.kept[i] for i in chosen])
             pieces = [aligned.pieces[i] for i in chosen]
             batch = collate(pieces, reduce=settings.reduce, padding=model.padding)
-            look = found.look(documents, batch)
+            look = found.observe(documents, batch)
             stream_maps(model, batch, lambda layer, maps: None, [look.see])
             found.add(look)
         return found

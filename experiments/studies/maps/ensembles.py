@@ -101,9 +101,9 @@ class Ensembles(Study[HeadsSection]):
         told = gather_answers(model, part.texts[1], part.probes, heads, part.settings)
         for relation in relations:
             if relation.question in told:
-                rival = report.baselines[relation.baseline][relation.question]
+                baseline = report.baselines[relation.baseline][relation.question]
                 found = sought[relation.question]
-                yield _rows(relation, *found, told[relation.question], rival, model.heads)
+                yield _rows(relation, *found, told[relation.question], baseline, model.heads)
 
 
 def _rows(
@@ -111,17 +111,17 @@ def _rows(
     chosen: Sequence[int],
     accuracy: Sequence[float],
     answers: Answers,
-    rival: Sums,
+    baseline: Sums,
     heads: int,
 ) -> pd.DataFrame:
     """Return the rows of one relation, a size each."""
     clusters, n, hits = ensemble_hits(answers)
-    assert clusters == rival.clusters, "both answer the same items, so that they are paired"
-    documents, told, beaten = Documents.of(n), hits.sum(0) / n.sum(), rival.hits.sum() / n.sum()
+    assert clusters == baseline.clusters, "both answer the same items, so that they are paired"
+    documents, told, beaten = Documents.of(n), hits.sum(0) / n.sum(), baseline.hits.sum() / n.sum()
     intervals = {
         "ci": documents.share_interval(hits),
         "gain": np.append(np.zeros((2, 1)), documents.lead_interval(hits[:, 1:] - hits[:, :1]), axis=1),
-        "margin": documents.lead_interval(hits - rival.hits),
+        "margin": documents.lead_interval(hits - baseline.hits),
     }
     bounds = {
         f"{name}_{end}": bound
@@ -137,7 +137,7 @@ def _rows(
         variant=variant,
         size=frame.index + 1,
         heads=[" ".join(names[: size + 1]) for size in frame.index],
-        chosen=frame.index == int(np.argmax(accuracy)),
+        selected=frame.index == int(np.argmax(accuracy)),
         n=int(n.sum()),
         clusters=len(clusters),
         gain=told - told[0],

@@ -58,7 +58,7 @@ class FewLabelsStudy(Study[FewLabelsSection]):
         model, section = self.run.model, self.section
         relations = choose_relations(scored.scores, scored.part.probes, section.relations, model.heads)
         questions = [relation.question for relation in relations]
-        own, random = (self._read(one, scored, questions) for one in (model, self.run.fresh()))
+        own, random = (self._read(one, scored, questions) for one in (model, self.run.random_model()))
         for question in (question for question in questions if all(question in split for split in own)):
             select, report = (split[question] for split in own)
             untrained = (random[0][question].hits, random[1][question].hits)

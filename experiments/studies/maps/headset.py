@@ -119,7 +119,7 @@ class HeadSetStudy(Study[HeadsSection]):
 
     def _fresh(self) -> dict[str, dict[str, Numbers]]:
         """Return the same of the same architecture with randomly initialised weights, on the same texts."""
-        fresh = self.run.fresh()
+        fresh = self.run.random_model()
         observer = self._on_sample()
         score_corpus(fresh, MemoryTexts(self.sample), [], {}, self.run.settings, observers=[observer])
         distance = observer.means()

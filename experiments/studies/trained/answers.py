@@ -22,8 +22,8 @@ from mha import Model, align, collate
 from mha.models.masked_prediction import MaskedLM
 from mha.reading.flow import flow_maps
 from probes.causal.ablation import Heads, measure
-from probes.causal.attribution import asked_number, blank_out, input_gradients
-from probes.causal.behaviours import Asked, Predictions
+from probes.causal.attribution import blank_out, input_gradients, number_prompts
+from probes.causal.behaviours import Predictions, Prompt
 from probes.scoring.aligned import Dropped
 from reports.studies.answers.tables import AGAINST
 
@@ -77,7 +77,7 @@ class AnswerStudy(Study[AnswersSection]):
         section, lm = self.section, self.run.lm
         questions = self._questions(section.questions)
         one, other = self.train.masking.answers
-        asked = list(asked_number(lm, questions, (one, other)))
+        asked = list(number_prompts(lm, questions, (one, other)))
         words = [len(question) - 1 for question in questions]
         found = {"text": range(len(asked)), "words": words, "answer": [one[0] for one in questions]}
         odds = measure(as_behaviour(lm, asked), [()])[0].numpy()
@@ -100,7 +100,7 @@ class AnswerStudy(Study[AnswersSection]):
         self.run.note_dropped("report", "sentence", "answers", dropped)
         return fit
 
-    def _one_head(self, asked: Sequence[Asked]) -> pd.DataFrame:
+    def _one_head(self, asked: Sequence[Prompt]) -> pd.DataFrame:
         """Return the log-odds of questions where each head in turn is the only one of its layer."""
         switched_off = one_head_left(self.run.model)
         step = self.run.counter("one head a layer", len(asked))
@@ -113,7 +113,7 @@ class AnswerStudy(Study[AnswersSection]):
         ]
         return pd.concat(frames, ignore_index=True)
 
-    def _flows(self, questions: Sequence[Sequence[str]], asked: Sequence[Asked]) -> pd.DataFrame:
+    def _flows(self, questions: Sequence[Sequence[str]], asked: Sequence[Prompt]) -> pd.DataFrame:
         """Return the rank correlations of the first questions of the right length, each once."""
         section = self.section
         lengths = range(section.shortest, section.longest + 1)
@@ -140,9 +140,9 @@ def first_places(questions: Sequence[Sequence[str]]) -> list[int]:
     return sorted({tuple(words): place for place, words in reversed([*enumerate(questions)])}.values())
 
 
-def as_behaviour(lm: MaskedLM, asked: Sequence[Asked]) -> Predictions:
+def as_behaviour(lm: MaskedLM, prompts: Sequence[Prompt]) -> Predictions:
     """Return questions as a behaviour, an item each; its values are log-odds in nats."""
-    return Predictions("answers", "nats", lm, asked, ("",) * len(asked))
+    return Predictions("answers", "nats", lm, prompts, ("",) * len(prompts))
 
 
 def one_head_left(model: Model) -> dict[tuple[int, int], Heads]:
@@ -155,15 +155,15 @@ def one_head_left(model: Model) -> dict[tuple[int, int], Heads]:
     }
 
 
-def correlations(lm: MaskedLM, asked: Asked) -> pd.DataFrame:
+def correlations(lm: MaskedLM, prompt: Prompt) -> pd.DataFrame:
     """Return Spearman's rho over the words of a question: layer, measure, against, rho.
 
     What the place of the answer attends to, and what flows to it, is compared with what changes the answer. Special
     tokens and the answer itself do not count. NaN where all words are equal in one of the two.
     """
-    maps = flow_maps(lm.model, collate([asked.text], padding=lm.model.padding))
-    place = asked.text.word[asked.places[0]]
-    importance = dict(zip(AGAINST, (blank_out(lm, asked), input_gradients(lm, asked)), strict=True))
+    maps = flow_maps(lm.model, collate([prompt.text], padding=lm.model.padding))
+    place = prompt.text.word[prompt.places[0]]
+    importance = dict(zip(AGAINST, (blank_out(lm, prompt), input_gradients(lm, prompt)), strict=True))
     rows = []
     for kind, (against, words) in ((kind, one) for kind in maps for one in importance.items()):
         others = np.isfinite(words)

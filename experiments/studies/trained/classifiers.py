@@ -126,16 +126,16 @@ class ClassifierStudy(Study[ClassifiersSection]):
             words = probing.judge_embeddings(workers)
             heads = probing.judge_heads(workers, run.counter(f"classifiers of heads ({scope}s)", fits))
         codes = self._codes(probing, scope)
-        rivals, layers = None, pd.DataFrame()
+        baselines, layers = None, pd.DataFrame()
         if section.random:
             with run.journal.stage("classifiers: random weights"):
                 step = run.counter(f"classifiers of random heads ({scope}s)", fits)
-                rivals = probing.reread(run.fresh()).judge_heads(workers, step, coded=False)
+                baselines = probing.reread(run.random_model()).judge_heads(workers, step, coded=False)
         if section.layers:
             with run.journal.stage("classifiers: layers"):
                 step = run.counter(f"classifiers of layers ({scope}s)", len(probing.posed))
                 layers = layer_table(probing, run.model, workers=workers, step=step, **effort)
-        found = head_table(probing, heads, words, rivals, model=run.model, **effort)
+        found = head_table(probing, heads, words, baselines, model=run.model, **effort)
         return found.rename(columns=NAMES), codes, layers.rename(columns=NAMES)
 
     def _pairs(self, scope: str, tasks: Sequence[ProbingTask]) -> pd.DataFrame:
@@ -152,7 +152,7 @@ class ClassifierStudy(Study[ClassifiersSection]):
         fresh = None
         if self.section.random:
             with run.journal.stage("classifiers: pairs, random weights"):
-                other = run.fresh()
+                other = run.random_model()
                 step = run.counter(f"classifiers of random pairs ({scope}s)", fits)
                 fresh = PairProbing.of(words.reread(other), other).judge(self._workers, step, coded=False)
         return pair_table(probing, scores, fresh, model=run.model, **self._effort).rename(columns=NAMES)

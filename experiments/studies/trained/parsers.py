@@ -30,7 +30,7 @@ class ParserStudy(Study[ClassifiersSection]):
         step = run.counter(self.name, len(ATTENTION) * (1 + section.random) + len(DISTANCES))
         found, aligned = parser_table(
             run.model,
-            run.fresh() if section.random else None,
+            run.random_model() if section.random else None,
             run.texts("sentence"),
             run.settings,
             sentences=section.sentences,

@@ -3,7 +3,7 @@
 function costOf(map, i) {
   if (map.cost[i] === null) return ": has no part in it";
   const p = map.p[i] === null ? "" : ` · corrected p ${map.p[i] < 0.001 ? "< 0.001" : map.p[i].toFixed(3)}`;
-  return ` · cost ${map.said[i]} ${map.unit}${p}`;
+  return ` · cost ${map.text[i]} ${map.unit}${p}`;
 }
 
 function paintCosts(scale, map, cells, said) {

@@ -69,14 +69,14 @@ class Costs:
         return self.unit.startswith(COSINE)
 
     @property
-    def sure(self) -> tuple[int, int]:
+    def significant(self) -> tuple[int, int]:
         """How many heads significantly cost something (of a distance: more than the median head), and how many help."""
         found = self.heads[self.heads["p_adjusted"] < LEVEL]
         return int((found["cost"] > 0).sum()), int((found["cost"] < 0).sum())
 
-    def told(self, row: Any) -> str:
+    def with_interval(self, row: Any) -> str:
         """Write the cost of a row with its interval."""
-        return self.scale.told(row["cost"], row["ci_low"], row["ci_high"])
+        return self.scale.with_interval(row["cost"], row["ci_low"], row["ci_high"])
 
     def grid(self, column: str, shape: tuple[int, int]) -> Grid:
         """Return a column of the heads as [layer, head]; NaN for those that have no part in the behaviour."""

@@ -24,10 +24,10 @@ MOST: Final = 8
 "Panels at the most: those of the first way come first."
 
 
-def save_ablation(found: Ablations, about: str, folder: Path) -> list[str]:
+def save_ablation(ablations: Ablations, about: str, folder: Path) -> list[str]:
     """Write a panel a behaviour, measure and way to ablation.png and ablation.pdf in `folder`; returns that name."""
-    shown = sorted(found.every, key=lambda one: one.way != found.every[0].way)[:MOST]
-    layers, heads = found.shape
+    shown = sorted(ablations.every, key=lambda one: one.way != ablations.every[0].way)[:MOST]
+    layers, heads = ablations.shape
     columns = min(2, len(shown))
     rows, cell = -(-len(shown) // columns), 0.32 if layers * heads <= 200 else 0.2
     width, height = max(heads * cell, 2.2), layers * cell
@@ -35,12 +35,12 @@ def save_ablation(found: Ablations, about: str, folder: Path) -> list[str]:
     with _styled():
         figure = Figure(figsize=(page_width, page_height))
         figure.text(0.02, 1 - 0.1 / page_height, f"{about}: what heads cost", fontsize=10.5, va="top")
-        said = "Blue: the model does worse without the head; orange: better. Dotted: corrected p below 0.05."
-        figure.text(0.02, 1 - 0.32 / page_height, said, fontsize=7, color=MUTED, va="top")
+        text = "Blue: the model does worse without the head; orange: better. Dotted: corrected p below 0.05."
+        figure.text(0.02, 1 - 0.32 / page_height, text, fontsize=7, color=MUTED, va="top")
         for number, one in enumerate(shown):
             left = 0.5 + (number % columns) * (width + 0.75)
             bottom = page_height - 0.9 - height - (number // columns) * (height + 0.8)
-            _draw(_axes(figure, left, bottom, width, height), one, found.shape, numbers=layers * heads <= 200)
+            _draw(_axes(figure, left, bottom, width, height), one, ablations.shape, numbers=layers * heads <= 200)
         _save(figure, folder / "ablation")
     return ["ablation"]
 

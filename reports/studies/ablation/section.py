@@ -14,7 +14,7 @@ from reports.formats import count, decimal, escaped, names, p_value
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import FEW_CLUSTERS
 from reports.studies.ablation.costs import LEVEL, VALUE, Costs
-from reports.studies.ablation.tables import ABLATION_CONTRASTS, CHOSEN_BY
+from reports.studies.ablation.tables import ABLATION_CONTRASTS, SELECTED_BY
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.table import last_step
 from reports.tables.text_table import TextTable
@@ -46,21 +46,21 @@ class BehaviourCosts:
         return (*told, *ways)
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """What stands out, in a few sentences."""
         one = self.first
-        costly, helping = one.sure
+        costly, helping = one.significant
         few = f" ⚠ Only {count(one.clusters)} clusters." if one.clusters < FEW_CLUSTERS else ""
         than = "more than the median head" if one.distance else "something"
-        said = f"With all heads: {one.scale.value(one.rows['intact'].iloc[0])} {one.unit}, n = {count(one.n)}."
-        said += f" Of {len(one.heads)} heads {costly} significantly cost {than}"
+        text = f"With all heads: {one.scale.value(one.rows['intact'].iloc[0])} {one.unit}, n = {count(one.n)}."
+        text += f" Of {len(one.heads)} heads {costly} significantly cost {than}"
         better = (
             f"without {helping} the model is significantly better"
             if helping
             else "there is none without which the model is significantly better"
         )
-        said += f", and {better}." if not one.distance else "."
-        return said + few
+        text += f", and {better}." if not one.distance else "."
+        return text + few
 
     @property
     def heads(self) -> TextTable:
@@ -83,10 +83,10 @@ class BehaviourCosts:
 
     def _columns(self, about: str) -> tuple[TextColumn, ...]:
         """Return the columns of a table whose rows are names of heads or layers."""
-        told = [{row["name"]: one.told(row) for row in one.rows.to_dict("records")} for one in self.costs]
+        told = [{row["name"]: one.with_interval(row) for row in one.rows.to_dict("records")} for one in self.costs]
         named = zip(self.columns, told, strict=True)
         costs = [
-            TextColumn(title, cells.__getitem__, look="strong" if about == "Head" and not place else "")
+            TextColumn(title, cells.__getitem__, css="strong" if about == "Head" and not place else "")
             for place, (title, cells) in enumerate(named)
         ]
         return (TextColumn(about, kind="row"), *costs)
@@ -113,13 +113,13 @@ class Contrast:
         return told(row["cost"]), f"{told(row['random_cost'])} ({ends})", difference
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """What came out, in a sentence."""
         row, one = self.row, self.costs
         heads = row["heads"].split()
         some = f"the {len(heads)} heads" if len(heads) > 1 else "the one head"
         largest = f"with the largest margin{'s' * (len(heads) > 1)} on"
-        why = f"specialised in {row['name']}" if row["by"] == CHOSEN_BY[0] else f"{largest} {row['name']}"
+        why = f"specialised in {row['name']}" if row["by"] == SELECTED_BY[0] else f"{largest} {row['name']}"
         which = f"{some} {why} ({names(heads, 8)})"
         moved = row["elsewhere"]
         other = f", {moved} of them of other layers, for theirs have too few" if moved else ""
@@ -140,12 +140,12 @@ def _label(one: Contrast) -> Cell:
 
 CONTRASTS: Final = (
     TextColumn("Behaviour", lambda one: one.costs.title, "row"),
-    ABLATION_CONTRASTS["way"].shown(within="row", look="muted"),
+    ABLATION_CONTRASTS["way"].shown(within="row", css="muted"),
     TextColumn("Label", _label, "text"),
     TextColumn("Heads", lambda one: names(one.row["heads"].split()), "text", "wrapping heads"),
     TextColumn("Cost", lambda one: one.cells[0]),
     TextColumn("Random heads (range)", lambda one: one.cells[1]),
-    TextColumn("Difference, 95 % interval", lambda one: Cell(one.cells[2], look="up" if one.more else "")),
+    TextColumn("Difference, 95 % interval", lambda one: Cell(one.cells[2], css="up" if one.more else "")),
     TextColumn("Unit", lambda one: one.costs.scale.unit, "text", "muted"),
     ABLATION_CONTRASTS["p"].shown(within="row"),
     ABLATION_CONTRASTS["elsewhere"].shown("Of other layers", within="row"),
@@ -175,7 +175,7 @@ class Ablations:
         for one in self.contrasts:  # later measures are more telling
             if one.costs.way == self.every[0].way:
                 best[one.costs.behaviour, one.row["name"]] = one
-        return tuple(one.said for one in best.values())
+        return tuple(one.summary for one in best.values())
 
     @property
     def heat(self) -> dict[str, Any]:
@@ -225,13 +225,13 @@ def _map(one: Costs, shape: tuple[int, int]) -> dict[str, Any]:
     def numbers(column: str, scale: float = 1) -> list[float | None]:
         return [None if np.isnan(value) else float(f"{scale * value:.4g}") for value in one.grid(column, shape).ravel()]
 
-    told = {(row["layer"], row["head"]): one.told(row) for row in one.heads.to_dict("records")}
+    told = {(row["layer"], row["head"]): one.with_interval(row) for row in one.heads.to_dict("records")}
     return {
         "title": f"{one.title} ({one.way})",
         "unit": one.scale.unit,
         "about": f"with all heads {one.scale.value(one.rows['intact'].iloc[0])} ({one.unit}) · n\u00a0{count(one.n)} · "
         f"clusters\u00a0{count(one.clusters)}",
         "cost": numbers("cost", one.scale.factor),
-        "said": [told.get(place) for place in np.ndindex(*shape)],
+        "text": [told.get(place) for place in np.ndindex(*shape)],
         "p": numbers("p_adjusted"),
     }

@@ -29,10 +29,10 @@ from reports.tables.table import Refuse, Table
 MEASURES: Final = ("value", "accuracy", "accuracy with attractors")
 "What is measured of a behaviour; of all but minimal pairs the value alone."
 
-KINDS: Final = ("head", "layer", "chosen", "random")
+KINDS: Final = ("head", "layer", "selected", "random")
 "Kinds of sets of heads."
 
-CHOSEN_BY: Final = ("specialised", "largest margin")
+SELECTED_BY: Final = ("specialised", "largest margin")
 "What heads of a label are selected by: the verdict, or their margins on the selection split."
 
 MEASURE: Final = text(
@@ -76,6 +76,7 @@ ABLATIONS: Final = Table(
         replace(P_ADJUSTED, meaning="p corrected for all sets of its kind; missing where nothing was tested."),
     ),
     _check_ablations,
+    reworded={"kind": {"chosen": "selected"}},
 )
 
 ABLATION_CONTRASTS: Final = Table(
@@ -89,7 +90,7 @@ ABLATION_CONTRASTS: Final = Table(
         _WAY,
         MEASURE,
         replace(NAME, meaning="The label that selected the heads."),
-        text("by", "What the heads were selected by: their verdict, or the largest margin.", CHOSEN_BY),
+        text("by", "What the heads were selected by: their verdict, or the largest margin.", SELECTED_BY),
         text("heads", "Names of the heads that the label selected."),
         whole("elsewhere", "Heads of a random set that are of other layers than the selected ones."),
         whole("draws", "Number of random sets."),

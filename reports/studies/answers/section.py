@@ -50,7 +50,7 @@ Row = tuple[str, ...]
 class Answered:
     """What a page says."""
 
-    said: str
+    summary: str
     "How many answers are right."
     tables: Sequence[TextTable]
     (
@@ -66,14 +66,14 @@ def answers(run: RunFolder) -> Answered | None:
         return None
     table = last_step(table)
     left, flows = run.studies.get("one_head"), run.studies.get("flows")
-    said = f"Of {count(len(table))} held-out questions {_right(table['log_odds'])} are answered correctly."
+    text = f"Of {count(len(table))} held-out questions {_right(table['log_odds'])} are answered correctly."
     tables = [TextTable.of("Correct answers by length", LENGTHS, _lengths(table))]
     if left is not None:
         tables.append(TextTable.of("One head of a layer left", LEFT, _left(last_step(left), table)))
     if flows is not None:
         title = "Attention, rollout and flow against the answer, mean rank correlation"
         tables.append(TextTable.of(title, FLOWS, _flows(last_step(flows))))
-    return Answered(said, [one for one in tables if len(one)])
+    return Answered(text, [one for one in tables if len(one)])
 
 
 def _right(log_odds: pd.Series) -> str:

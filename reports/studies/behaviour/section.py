@@ -88,7 +88,7 @@ class Preference:
         )
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """Accuracy with its interval and n: "81.5 % [77.0, 85.9] of 412"."""
         between = interval(self.ci_low, self.ci_high)
         return f"{percent(self.accuracy)} %{' ' + between if between else ''} of {count(self.n)}"
@@ -127,18 +127,18 @@ class Examined:
         return TextTable.of("All pairs", PREFERENCES, [self.whole])
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """What came out, in a few sentences."""
         whole = self.whole
         if not whole.n:
             return f"Nothing was decided; pairs left out: {count(whole.left_out)}."
         verdict = f"the interval {VERBS[whole.verdict]}" if whole.verdict else "too few clusters for a verdict"
-        said = f"The correct sentence is preferred in {whole.said} pairs: {verdict}."
+        text = f"The correct sentence is preferred in {whole.text} pairs: {verdict}."
         attractors = next((one.rows for one in self.groupings if one.level == "attractors"), ())
         known = [row for row in attractors if row.n and not row.has_few_clusters]
         if len(known) > 1:
-            said += f" Without attractors {known[0].said}, with {known[-1].name}: {known[-1].said}."
-        return said + (f" Pairs left out: {count(whole.left_out)}." if whole.left_out else "")
+            text += f" Without attractors {known[0].text}, with {known[-1].name}: {known[-1].text}."
+        return text + (f" Pairs left out: {count(whole.left_out)}." if whole.left_out else "")
 
 
 @dataclass(frozen=True)

@@ -17,16 +17,16 @@ def _drawn(row: Any) -> Cell:
 
 def _verdict(row: Any) -> Cell:
     looks = {"above chance": "up", "below chance": "down"}
-    return Cell(row.verdict or MISSING, look=looks.get(row.verdict, "muted"))
+    return Cell(row.verdict or MISSING, css=looks.get(row.verdict, "muted"))
 
 
 PREFERENCES: Final = BEHAVIOUR.text_columns(
     TextColumn("Pairs", lambda row: row.name, "row"),
-    BEHAVIOUR["method"].shown(look="muted"),
+    BEHAVIOUR["method"].shown(css="muted"),
     "n",
     clusters_shown(),
     TextColumn(ends(0, 50, 100), _drawn, "spark", only="page"),
-    *BEHAVIOUR["accuracy"].shown_with_interval(look=lambda row: "strong"),
+    *BEHAVIOUR["accuracy"].shown_with_interval(css=lambda row: "strong"),
     TextColumn("Interval", _verdict, "text", plain="verdict"),
     *("near_ties", "left_out"),
 )

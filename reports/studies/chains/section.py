@@ -55,7 +55,7 @@ Row = Mapping[str, Mapping[Any, Any]]
 class Chains:
     """What a page says."""
 
-    said: str
+    summary: str
     "How the head does beside its strongest baseline."
     tables: Sequence[TextTable]
     "F1; precision and recall."
@@ -67,7 +67,7 @@ def chains(run: RunFolder) -> Chains | None:
     if table is None or table.empty:
         return None
     table = last_step(table)
-    rows = _rows(table[(table["split"] == "report") & (table["selected"] | (table["method"] == "rival"))])
+    rows = _rows(table[(table["split"] == "report") & (table["selected"] | (table["method"] == "baseline"))])
     idle = [_named(row["CoNLL"]) for row in rows if _is_idle(row, rows)]
     rows = [row for row in rows if _named(row["CoNLL"]) not in idle]
     said = _said(rows[0]["CoNLL"], rows[1]["CoNLL"])
@@ -91,14 +91,14 @@ def _is_idle(row: Row, rows: Sequence[Row]) -> bool:
     return row is not single and alike
 
 
-def _said(head: Mapping[Any, Any], rival: Mapping[Any, Any]) -> str:
+def _said(head: Mapping[Any, Any], baseline: Mapping[Any, Any]) -> str:
     """Write what came out for the selected head and its strongest baseline."""
     between = signed_interval(head["lead_low"], head["lead_high"])
     lead = " ".join(filter(None, (signed(head["lead"]), between)))
     return (
         f"{count(head['n'])} mentions in {count(head['chains'])} gold chains of {count(head['clusters'])} documents. "
         f"Head {head['name']}, the best on the selection split, reaches a CoNLL average of {percent(head['f1'])}, the "
-        f"strongest baseline, “{rival['name']}”, {percent(rival['f1'])}. The lead of {lead} points is "
+        f"strongest baseline, “{baseline['name']}”, {percent(baseline['f1'])}. The lead of {lead} points is "
         f"{_significance(head['lead_low'], head['lead_high'])}."
     )
 

@@ -21,12 +21,12 @@ WIDTH, HEIGHT, BESIDE, BETWEEN, TOP = 1.55, 1.1, 0.5, 0.62, 0.72
 "Inches."
 
 
-def save_circuits(found: CircuitParts, about: str, folder: Path) -> list[str]:
+def save_circuits(circuits: CircuitParts, about: str, folder: Path) -> list[str]:
     """Write the kernels of every layer, and below them a panel a link, to circuits.png and circuits.pdf in `folder`.
 
     Returns that name.
     """
-    kernels, heads, links = (found.tables[name] for name in ("circuit_kernels", "circuits", "circuit_links"))
+    kernels, heads, links = (circuits.tables[name] for name in ("circuit_kernels", "circuits", "circuit_links"))
     links = links[links["relation"] == ""]
     layers = int(heads["layer"].max()) + 1
     above, below = (-(-panels // ACROSS) for panels in (layers, len(links)))
@@ -35,9 +35,9 @@ def save_circuits(found: CircuitParts, about: str, folder: Path) -> list[str]:
     with _styled():
         figure = Figure(figsize=(width, height))
         figure.text(0.01, 1 - 0.1 / height, f"{about}: circuits from the weights alone", fontsize=10.5, va="top")
-        said = "Upper rows: attention to each offset by position embeddings alone, a line a head; of the head with the "
+        text = "Upper rows: attention to each offset by position embeddings alone, a line a head; of the head with the "
         figure.text(
-            0.01, 1 - 0.33 / height, said + "highest peak, text too (orange).", fontsize=7.5, color=MUTED, va="top"
+            0.01, 1 - 0.33 / height, text + "highest peak, text too (orange).", fontsize=7.5, color=MUTED, va="top"
         )
         for layer in range(layers):
             axes = _panel(figure, layer // ACROSS, layer % ACROSS, height)

@@ -15,7 +15,7 @@ from reports.tables.text_table import TextTable
 FORETOLD: Final = LINKS.text_columns(
     LINKS["weights"].shown("Weights alone", "row"),
     LINKS["text"].shown("On text"),
-    LINKS["rho"].shown(look="strong"),
+    LINKS["rho"].shown(css="strong"),
     LINKS["rho"].shown_interval("Interval"),
     "heads",
 )
@@ -24,7 +24,7 @@ MAPPED: Final = (
     RELATIONS["relation"].shown(kind="row"),
     RELATIONS["pairs"].shown(),
     TextColumn("Head", lambda row: row.head, "text", "head"),
-    RELATIONS["static"].shown(unit=False, look="strong"),
+    RELATIONS["static"].shown(unit=False, css="strong"),
     RELATIONS["dynamic"].shown("Its dynamic"),
     TextColumn("Lowered most by", lambda row: row.lowering, "text", "head"),
     RELATIONS["suppressed"].shown("Lowered"),
@@ -53,7 +53,7 @@ def heads_table(rows: Sequence[Mapping[str, Any]], reach: int) -> TextTable:
     """Return the table of all heads; `reach` is the largest offset that is drawn."""
     ends = Markup('<span class="sr">Kernel, drawn</span><span aria-hidden="true" class="ends">')
     ends += Markup("<i>−{0}</i><i>+{0}</i></span>").format(reach)
-    named = CIRCUITS["name"].shown("Head", look="head", write=lambda row: head_cell(row["name"]))
+    named = CIRCUITS["name"].shown("Head", css="head", write=lambda row: head_cell(row["name"]))
     return TextTable.of("All heads", (named, TextColumn(ends, _drawn, "spark", only="page", fixed=True), *HEADS), rows)
 
 

@@ -19,12 +19,12 @@ ROW, WIDTH, TALL, TOP, BETWEEN, BOTTOM = 0.24, 4.2, 2.2, 0.62, 0.85, 0.5
 "Inches."
 
 
-def save_classifiers(found: Classifiers, about: str, folder: Path) -> list[str]:
+def save_classifiers(classifiers: Classifiers, about: str, folder: Path) -> list[str]:
     """Save what there is of tasks, parsers and layers below each other, as PNG and PDF; return the figure's name."""
-    if not found.drawn:
+    if not classifiers.drawn:
         return []
-    panels = [(ROW * len(rows), rows) for rows in (_tasks(found.best), _parsers(found.parsers)) if rows]
-    height = TOP + sum(tall + BETWEEN for tall, _ in panels) + (TALL if found.layers else 0) + BOTTOM
+    panels = [(ROW * len(rows), rows) for rows in (_tasks(classifiers.best), _parsers(classifiers.parsers)) if rows]
+    height = TOP + sum(tall + BETWEEN for tall, _ in panels) + (TALL if classifiers.layers else 0) + BOTTOM
     left = 2.2
     with _styled():
         figure = Figure(figsize=(left + WIDTH + 1.6, height))
@@ -33,8 +33,8 @@ def save_classifiers(found: Classifiers, about: str, folder: Path) -> list[str]:
         for tall, rows in panels:
             _draw_rows(_axes(figure, left, above - tall, WIDTH, tall), rows)
             above -= tall + BETWEEN
-        if found.layers:
-            _draw_layers(_axes(figure, left, above - TALL, WIDTH, TALL), found)
+        if classifiers.layers:
+            _draw_layers(_axes(figure, left, above - TALL, WIDTH, TALL), classifiers)
         _save(figure, folder / "classifiers")
     return ["classifiers"]
 

@@ -14,15 +14,15 @@ from reports.tables.cells import TextColumn
 LEVEL: Final = 0.05
 "A lead with an adjusted p below this is significant."
 
-RIVALS: Final = (("embedding", "both embeddings"), ("random", "the same head with randomly initialised weights"))
+BASELINES: Final = (("embedding", "both embeddings"), ("random", "the same head with randomly initialised weights"))
 "What each head is compared with, and what a sentence calls it."
 
 Row = Mapping[str, Any]
 
 
-def _met(row: Row, rival: str) -> bool:
+def _met(row: Row, baseline: str) -> bool:
     """Return whether there is such a baseline, and a test of the lead over it."""
-    return not math.isnan(row[f"{rival}_p"])
+    return not math.isnan(row[f"{baseline}_p"])
 
 
 def with_mark(row: Row) -> str:
@@ -30,11 +30,11 @@ def with_mark(row: Row) -> str:
     return ("⚠ " if 0 < row["clusters"] < FEW_CLUSTERS else "") + count(row["n"])
 
 
-def _heads_above(rival: str, title: str) -> TextColumn:
+def _heads_above(baseline: str, title: str) -> TextColumn:
     """Return the column of how many heads lead a baseline significantly."""
     tip = f"Heads with an adjusted p below {LEVEL}, of all heads."
-    above = f"{rival}_above"
-    return TextColumn(title, lambda row: f"{row[above]} of {row['heads']}" if _met(row, rival) else MISSING, tip=tip)
+    above = f"{baseline}_above"
+    return TextColumn(title, lambda row: f"{row[above]} of {row['heads']}" if _met(row, baseline) else MISSING, tip=tip)
 
 
 PAIRED: Final = (
@@ -65,23 +65,23 @@ def selected_pairs(rows: Sequence[Row]) -> list[Row]:
     selected: list[Row] = []
     for row in (row for row in rows if row["selected"]):
         heads = [head for head in rows if (head["task"], head["features"]) == (row["task"], row["features"])]
-        above = {f"{rival}_above": sum(head[f"{rival}_p"] < LEVEL for head in heads) for rival, _ in RIVALS}
+        above = {f"{baseline}_above": sum(head[f"{baseline}_p"] < LEVEL for head in heads) for baseline, _ in BASELINES}
         selected.append({**row, "heads": len(heads), **above})
     return selected
 
 
 def pair_sentences(selected: Sequence[Row]) -> list[str]:
     """Say of each baseline over which tasks selected heads lead it significantly, and for which tasks no head does."""
-    said = []
-    for rival, over in RIVALS:
-        if not (rows := [row for row in selected if _met(row, rival)]):
+    sentences = []
+    for baseline, over in BASELINES:
+        if not (rows := [row for row in selected if _met(row, baseline)]):
             continue
-        led = [f"{row['task']} from {row['features']}" for row in rows if row[f"{rival}_p"] < LEVEL]
+        led = [f"{row['task']} from {row['features']}" for row in rows if row[f"{baseline}_p"] < LEVEL]
         begin = f"In {len(led)} of {len(rows)} cases the selected head classifies significantly more pairs of words "
-        said.append(f"{begin}correctly than {over}{': ' if led else ''}{', '.join(led)}.")
+        sentences.append(f"{begin}correctly than {over}{': ' if led else ''}{', '.join(led)}.")
         above = {row["task"]: 0 for row in rows}
         for row in rows:
-            above[row["task"]] += row[f"{rival}_above"]
+            above[row["task"]] += row[f"{baseline}_above"]
         if none := [task for task, heads in above.items() if not heads]:
-            said[-1] += f" No head does for {' and '.join(none)}."
-    return said
+            sentences[-1] += f" No head does for {' and '.join(none)}."
+    return sentences

@@ -155,23 +155,23 @@ def _told(rows: Sequence[Row], what: str) -> list[str]:
         return []
     above = sum(row["selectivity_low"] > 0 for row in rows)
     beaten = [row for row in rows if row["ci_low"] > row["majority"] and row["embedding_p"] < LEVEL]
-    said = f"In {above} of {len(rows)} {what} the interval of the best head’s selectivity lies above 0."
+    text = f"In {above} of {len(rows)} {what} the interval of the best head’s selectivity lies above 0."
     if rows[0]["embedding_accuracy"] == rows[0]["embedding_accuracy"]:
         names = ", ".join(str(row["task"]) for row in beaten)
-        said += f" A single head is significantly above the word’s embedding and the majority in {names or 'no task'}."
-    return [said]
+        text += f" A single head is significantly above the word’s embedding and the majority in {names or 'no task'}."
+    return [text]
 
 
 def _parsed(rows: Sequence[Row]) -> list[str]:
     """Say of each parser whether it is significantly above the next word, and what it is with random weights."""
     by_name = {(row["parser"], row["weights"]): row for row in rows}
-    said = []
+    sentences = []
     for parser, sees in (("attention", "is given attention alone"), ("attention + words", "is given words as well")):
-        row, rival = by_name.get((parser, "trained")), by_name.get((parser, "random"))
+        row, baseline = by_name.get((parser, "trained")), by_name.get((parser, "random"))
         if row is not None:
             told = "significantly above" if row["margin_low"] > 0 else "not significantly above"
             begin = f"The parser that {sees} has a UAS of {percent(row['uas'])} %, {told} that of the next word by "
             between = signed_interval(row["margin_low"], row["margin_high"])
-            said.append(f"{begin}{signed(row['margin'])} points {between}".rstrip())
-            said[-1] += "." if rival is None else f"; with random weights it has {percent(rival['uas'])} %."
-    return said
+            sentences.append(f"{begin}{signed(row['margin'])} points {between}".rstrip())
+            sentences[-1] += "." if baseline is None else f"; with random weights it has {percent(baseline['uas'])} %."
+    return sentences

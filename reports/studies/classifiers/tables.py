@@ -61,13 +61,13 @@ _COMPRESSIONS: Final = (
 )
 
 
-def _lead(rival: str, over: str) -> tuple[Column, ...]:
+def _lead(baseline: str, over: str) -> tuple[Column, ...]:
     """Return the columns of the paired test of heads against a rival."""
     meaning = f"Accuracy minus that of {over}, on the same examples; missing where nothing was fitted."
     return (
-        difference(f"{rival}_lead", meaning, f"{rival}_lead"),
-        *ends(f"{rival}_lead", f"the lead over {over}", signed),
-        p_column(f"{rival}_p", f"p of no lead over {over}, by documents and corrected for all heads (Holm)."),
+        difference(f"{baseline}_lead", meaning, f"{baseline}_lead"),
+        *ends(f"{baseline}_lead", f"the lead over {over}", signed),
+        p_column(f"{baseline}_p", f"p of no lead over {over}, by documents and corrected for all heads (Holm)."),
     )
 
 

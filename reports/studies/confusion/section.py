@@ -37,7 +37,7 @@ class Bits:
     high: float
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """Name, bits and interval: "3-5 0.41 [0.38, 0.44]"."""
         between = f" [{decimal(self.low)}, {decimal(self.high)}]" if self.low == self.low else ""
         return f"{self.name} {decimal(self.value)}{between}"
@@ -78,8 +78,8 @@ class Confusions:
                 clusters_shown(),
                 CONFUSION["chance"].shown(),
                 *(TextColumn(f"{place + 1}", partial(_bits, place)) for place in layers),
-                TextColumn("Least confused layer", lambda row: row.layer.said if row.layer else MISSING, "text"),
-                TextColumn("Least confused head", lambda row: row.head.said if row.head else MISSING, "text"),
+                TextColumn("Least confused layer", lambda row: row.layer.text if row.layer else MISSING, "text"),
+                TextColumn("Least confused head", lambda row: row.head.text if row.head else MISSING, "text"),
             ),
             self.rows,
         )

@@ -56,7 +56,7 @@ class DecileResults:
     "Of sentences of the report split; empty where the run has none."
 
     @cached_property
-    def said(self) -> list[str]:
+    def sentences(self) -> list[str]:
         """How well descriptions do, beside an offset and random weights."""
         rows = self.descriptions
         own, offset, random = (

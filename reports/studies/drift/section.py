@@ -36,7 +36,7 @@ MOVED: Final = 6
 class Drift:
     """What a page says."""
 
-    said: str
+    summary: str
     layers: TextTable
     "Of each layer: its number, mean cosine, and the heads that moved most and least, with theirs."
 
@@ -49,13 +49,13 @@ def drift(run: RunFolder) -> Drift | None:
     table = last_step(table)
     heads = table.groupby(["layer", "name"], as_index=False, sort=False)[["cosine"]].mean()
     heads = heads.sort_values("cosine", kind="stable")
-    said = (
+    text = (
         f"On {count(table['text'].nunique())} sentences of the report split the maps moved most in these heads: "
         f"{', '.join(_named(heads)[:MOVED])}. This does not show whether the model needs what moved."
     )
     layers = heads["layer"].drop_duplicates().sort_values().tolist()
     rows = [_layer(layer, heads[heads["layer"] == layer]) for layer in layers]
-    return Drift(said, TextTable.of("Cosine of maps before and after the training run", LAYERS, rows))
+    return Drift(text, TextTable.of("Cosine of maps before and after the training run", LAYERS, rows))
 
 
 def _named(heads: pd.DataFrame) -> list[str]:

@@ -26,9 +26,9 @@ def _styles(rows: pd.DataFrame) -> dict[str, SeriesStyle]:
     return heads | {rule: SeriesStyle(colours[place % len(colours)], True) for place, rule in enumerate(rules)}
 
 
-def few_label_charts(found: FewLabelResults) -> list[Chart]:
+def few_label_charts(results: FewLabelResults) -> list[Chart]:
     """Return a chart a label: accuracy on held-out text by number of labelled arcs."""
-    return [_chart(title, rows) for title, rows in found.labels]
+    return [_chart(title, rows) for title, rows in results.labels]
 
 
 def _chart(title: str, rows: pd.DataFrame) -> Chart:
@@ -38,29 +38,29 @@ def _chart(title: str, rows: pd.DataFrame) -> Chart:
         .axis(values=sorted(rows["arcs"].unique().tolist()))
     )
     y = alt.Y("value:Q", title="accuracy, %").scale(domain=[0, 100])
-    said = "Accuracy on held-out text by number of labelled arcs; few_labels.parquet has the numbers."
-    return Chart(title, said, curves([*_points(rows)], _styles(rows), x, y).properties(height=180))
+    text = "Accuracy on held-out text by number of labelled arcs; few_labels.parquet has the numbers."
+    return Chart(title, text, curves([*_points(rows)], _styles(rows), x, y).properties(height=180))
 
 
 def _points(rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for row in rows.to_dict("records"):
         between = interval(row["low"], row["high"])
-        said = f"{row['method']}, {count(row['arcs'])} arcs: {percent(row['accuracy'])} % {between}"
+        text = f"{row['method']}, {count(row['arcs'])} arcs: {percent(row['accuracy'])} % {between}"
         ends = {"value": 100 * row["accuracy"], "low": 100 * row["low"], "high": 100 * row["high"]}
-        yield {"arcs": row["arcs"], "series": row["method"], "said": said} | ends
+        yield {"arcs": row["arcs"], "series": row["method"], "text": text} | ends
 
 
-def save_few_labels(found: FewLabelResults, about: str, folder: Path) -> list[str]:
+def save_few_labels(results: FewLabelResults, about: str, folder: Path) -> list[str]:
     """Write one panel a label to few-labels.png and .pdf in `folder`; return the name."""
     from matplotlib.figure import Figure
 
-    columns, width, height = min(2, len(found.labels)), 3.4, 1.9
-    rows = -(-len(found.labels) // columns)
+    columns, width, height = min(2, len(results.labels)), 3.4, 1.9
+    rows = -(-len(results.labels) // columns)
     page_width, page_height = columns * (width + 0.75) + 0.15, rows * (height + 0.85) + 0.75
     with _styled():
         figure = Figure(figsize=(page_width, page_height))
         figure.text(0.02, 1 - 0.1 / page_height, f"{about}: heads from few labels", fontsize=10.5, va="top")
-        for number, (title, part) in enumerate(found.labels):
+        for number, (title, part) in enumerate(results.labels):
             left, bottom = 0.62 + (number % columns) * (width + 0.75), page_height - 1.05 - height
             axes = _axes(figure, left, bottom - (number // columns) * (height + 0.85), width, height)
             for method, style in _styles(part).items():

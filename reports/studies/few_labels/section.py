@@ -37,7 +37,7 @@ FEW_LABEL_TERMS: Final[Sequence[tuple[str, str]]] = (
 class FewLabelResults:
     """What a page reports."""
 
-    said: Sequence[str]
+    sentences: Sequence[str]
     "For each number of arcs on how many labels heads lead, and on how many rules do."
     tables: Sequence[TextTable]
     "Leads of heads and of ensembles by number of arcs."
@@ -95,5 +95,5 @@ def _cell(size: int, row: Mapping[int, Mapping[Any, Any]]) -> Cell | str:
         return ""
     one = row[size]
     lead = f"{signed(one['lead'])} {signed_interval(one['lead_low'], one['lead_high'])}"
-    beside = f"{percent(one['accuracy'])}, {percent(one['accuracy'] - one['lead'])} {one['rival']}"
+    beside = f"{percent(one['accuracy'])}, {percent(one['accuracy'] - one['lead'])} {one['best_rule']}"
     return Cell(f"{lead}; {beside}", sort=float(one["lead"]))

@@ -28,10 +28,11 @@ FEW_LABELS: Final = Table(
         *ITEMS,
         fraction("accuracy", "Accuracy on the report split, as a mean over draws of arcs.", ""),
         *ends("", "accuracy over draws and documents", percent),
-        text("rival", "Rule with the highest accuracy from as many arcs; empty for rules."),
+        text("best_rule", "Rule with the highest accuracy from as many arcs; empty for rules."),
         difference("lead", "Accuracy minus that of the best rule; missing for rules.", "lead"),
         *ends("lead", "the lead over the best rule", signed),
     ),
+    renamed={"rival": "best_rule"},
 )
 
 FEW_LABELS_TABLES: Final[Mapping[str, Table]] = {"few_labels": FEW_LABELS}

@@ -12,19 +12,19 @@ import numpy as np
 from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves
 from reports.drawing.figures import INK, LINE, MUTED, RAMP, _axes, _bare, _save, _styled, head_axes
 from reports.formats import compact
-from reports.studies.gating.measures import AT_RANDOM, BY_COST, BY_IMPORTANCE, TOLD, Curve
+from reports.studies.gating.measures import AT_RANDOM, BY_COST, BY_IMPORTANCE, ORDER_NAMES, Curve
 from reports.studies.gating.section import Gating
 
-LOOKS: Final = {BY_IMPORTANCE: COLOURS[0], BY_COST: COLOURS[3], AT_RANDOM: "#808890"}
+ORDER_COLOURS: Final = {BY_IMPORTANCE: COLOURS[0], BY_COST: COLOURS[3], AT_RANDOM: "#808890"}
 "Order -> colour."
 
 PANELS: Final = 8
 "Maps of the figure at the most."
 
 
-def gating_charts(found: Gating) -> list[Chart]:
+def gating_charts(gating: Gating) -> list[Chart]:
     """Return one chart a behaviour and measure."""
-    return [_chart(curve) for curve in found.curves]
+    return [_chart(curve) for curve in gating.curves]
 
 
 def _ends(curve: Curve) -> tuple[float, float]:
@@ -38,32 +38,32 @@ def _ends(curve: Curve) -> tuple[float, float]:
 def _chart(curve: Curve) -> Chart:
     x = alt.X("left:Q", title="heads left, %").scale(domain=[100, 0], nice=False)
     y = alt.Y("value:Q", title=None).scale(domain=list(_ends(curve)), nice=False)
-    orders = {_named(order): SeriesStyle(colour, order == AT_RANDOM) for order, colour in LOOKS.items()}
-    drawn = curves([row for order in LOOKS for row in _rows(curve, order)], orders, x, y)
-    said = "The behaviour while heads are ablated; pruning.csv has the numbers."
-    return Chart(f"{curve.title} ({curve.scale.unit})", said, drawn.properties(height=180))
+    orders = {_named(order): SeriesStyle(colour, order == AT_RANDOM) for order, colour in ORDER_COLOURS.items()}
+    drawn = curves([row for order in ORDER_COLOURS for row in _rows(curve, order)], orders, x, y)
+    text = "The behaviour while heads are ablated; pruning.csv has the numbers."
+    return Chart(f"{curve.title} ({curve.scale.unit})", text, drawn.properties(height=180))
 
 
 def _named(order: str) -> str:
-    return f"{TOLD[order]}{', with range' if order == AT_RANDOM else ''}"
+    return f"{ORDER_NAMES[order]}{', with range' if order == AT_RANDOM else ''}"
 
 
 def _rows(curve: Curve, order: str) -> Iterator[dict[str, Any]]:
     """Yield the points of an order; random orders have a range."""
     bounds = ["low", "high"] if order == AT_RANDOM else []
     for row in curve.line(order).to_dict("records"):
-        said = f"{TOLD[order]}, {row['left']:.0f} % of heads left: {row['written']}"
-        yield {name: row[name] for name in ("left", "value", *bounds)} | {"series": _named(order), "said": said}
+        text = f"{ORDER_NAMES[order]}, {row['left']:.0f} % of heads left: {row['written']}"
+        yield {name: row[name] for name in ("left", "value", *bounds)} | {"series": _named(order), "text": text}
 
 
-def save_gating(found: Gating, about: str, folder: Path) -> list[str]:
+def save_gating(gating: Gating, about: str, folder: Path) -> list[str]:
     """Write maps to head-gates and curves to pruning, each as PNG and PDF in `folder`; return the names."""
     names = []
-    if found.heat["maps"]:
-        _save_maps(found, about, folder / "head-gates")
+    if gating.heat["maps"]:
+        _save_maps(gating, about, folder / "head-gates")
         names.append("head-gates")
-    if found.curves:
-        _save_curves(found, about, folder / "pruning")
+    if gating.curves:
+        _save_curves(gating, about, folder / "pruning")
         names.append("pruning")
     return names
 
@@ -111,12 +111,12 @@ def _save_curves(found: Gating, about: str, path: Path) -> None:
             axes = _axes(
                 figure, left, page_height - 0.8 - height - (number // columns) * (height + 0.85), width, height
             )
-            for order, colour in LOOKS.items():
+            for order, colour in ORDER_COLOURS.items():
                 line, style = curve.line(order), "--" if order == AT_RANDOM else "-"
                 if order == AT_RANDOM:
                     axes.fill_between(line["left"], line["low"], line["high"], color=colour, alpha=0.18, lw=0)
                 (curve_drawn,) = axes.plot(line["left"], line["value"], style, marker="o", ms=2.6, lw=1.4)
-                curve_drawn.set(color=colour, label=TOLD[order])
+                curve_drawn.set(color=colour, label=ORDER_NAMES[order])
             axes.set(xlim=(101, -1), ylim=_ends(curve))
             axes.set_title(f"{curve.title} ({curve.scale.unit})", fontsize=8, loc="left", pad=5, color=INK)
             axes.set_xlabel("heads left, %", labelpad=1, color=MUTED)

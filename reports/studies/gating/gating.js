@@ -8,4 +8,4 @@ function paintGates(map, cells, said) {
   });
   return ["0", `${compact(most, most)} ${map.unit}`];
 }
-document.querySelectorAll("[data-gates]").forEach((root) => chosenMap(root, (map, i) => ` · ${map.said[i]}`, paintGates));
+document.querySelectorAll("[data-gates]").forEach((root) => chosenMap(root, (map, i) => ` · ${map.text[i]}`, paintGates));

@@ -24,7 +24,7 @@ Row = Mapping[Any, Any]
 
 VALUE: Final = MEASURES[0]
 BY_IMPORTANCE, BY_COST, AT_RANDOM = ORDERS
-TOLD: Final = {BY_IMPORTANCE: "by importance", BY_COST: "by own cost", AT_RANDOM: "at random"}
+ORDER_NAMES: Final = {BY_IMPORTANCE: "by importance", BY_COST: "by own cost", AT_RANDOM: "at random"}
 "Order -> what a page calls it."
 
 MOST: Final = 8
@@ -57,7 +57,7 @@ class Importance:
         top = self.rows.sort_values(["importance", "layer", "head"], ascending=[False, True, True], kind="stable")
         columns = (
             IMPORTANCE["name"].shown("Head", "row"),
-            replace(IMPORTANCE["importance"], write=self.scale.cost).shown_beside(look=_strong),
+            replace(IMPORTANCE["importance"], write=self.scale.cost).shown_beside(css=_strong),
             IMPORTANCE["of_layer"].shown("Scaled by layer"),
             replace(IMPORTANCE["predicted"], write=self.scale.cost).shown("Predicted cost"),
             replace(IMPORTANCE["cost"], write=self.scale.cost).shown(),
@@ -65,7 +65,7 @@ class Importance:
         return TextTable.of(title, columns, top.head(MOST).to_dict("records"))
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """How far predictions agree with ablation, in a sentence."""
         first = self.rows.iloc[0]
         few = f" ⚠ Only {count(int(first['clusters']))} clusters." if first["clusters"] < FEW_CLUSTERS else ""
@@ -119,12 +119,12 @@ class Curve:
         return told.assign(left=left, written=written).reset_index(drop=True)
 
     @property
-    def told(self) -> TextTable:
+    def table(self) -> TextTable:
         """Each order with its area, that of random orders and their range, and its gain over them."""
         title = f"{self.title}: area under the curve, in {self.scale.unit}; 95 % intervals"
         columns = (
-            AREAS["order"].shown(kind="row", write=lambda row: TOLD[row["order"]]),
-            replace(AREAS["area"], write=self.scale.value).shown(look="strong"),
+            AREAS["order"].shown(kind="row", write=lambda row: ORDER_NAMES[row["order"]]),
+            replace(AREAS["area"], write=self.scale.value).shown(css="strong"),
             AREAS["random_area"].shown("Random orders (range)", write=self._random),
             replace(AREAS["gain"], write=self.scale.cost).shown_beside("Gain over random"),
         )
@@ -144,7 +144,7 @@ def _with_accuracy(name: str) -> Callable[[Row], str]:
 
 LABELS: Final = (
     MIGRATION["label"].shown("Label", "row", write=lambda row: f"{row['probe']}: {row['label']}, {row['variant']}"),
-    MIGRATION["n"].shown("n", look="strong"),
+    MIGRATION["n"].shown("n", css="strong"),
     MIGRATION["best"].shown("Best before", "num", write=_with_accuracy("best")),
     MIGRATION["kept"].shown("Best that stays, before", "num", write=_with_accuracy("kept")),
     MIGRATION["after"].shown("Best after", "num", write=_with_accuracy("after")),
@@ -162,7 +162,7 @@ class Migration:
     "As migration.parquet."
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """What came out, in a sentence."""
         rows, first = self.rows, self.rows.iloc[0]
         lost = rows[~rows["stays"]]
@@ -176,7 +176,7 @@ class Migration:
         )
 
     @property
-    def told(self) -> TextTable:
+    def table(self) -> TextTable:
         """The labels that change most significantly: n, three heads with their accuracy, and the change."""
         sure = self.rows["ci_low"].combine(-self.rows["ci_high"], max)
         ordered = self.rows.reindex(sure.sort_values(ascending=False, kind="stable").index)
@@ -191,12 +191,12 @@ def _scale(row: Row) -> NumberScale:
 
 PRICES: Final = (
     PATHS["price"].shown("Price", "row", write=lambda row: f"{row['price']:g}"),
-    PATHS["measure"].shown("Measure", look="strong"),
+    PATHS["measure"].shown("Measure", css="strong"),
     PATHS["left"].shown("Heads left", write=lambda row: f"{row['left']} of {row['heads']}"),
     PATHS["intact"].shown("All heads", write=lambda row: _scale(row).value(row["intact"])),
     PATHS["value"].shown("With gates", write=lambda row: _scale(row).value(row["value"])),
     PATHS["cost"].shown(
-        "Cost, 95 % interval", write=lambda row: _scale(row).told(row["cost"], row["ci_low"], row["ci_high"])
+        "Cost, 95 % interval", write=lambda row: _scale(row).with_interval(row["cost"], row["ci_low"], row["ci_high"])
     ),
     PATHS["unit"].shown("Unit", write=lambda row: _scale(row).unit),
 )
@@ -243,7 +243,7 @@ class GatePath:
         return f"gates learned {'along with the weights of a copy' if self.weights else 'with the weights as they are'}"
 
     @property
-    def told(self) -> TextTable:
+    def table(self) -> TextTable:
         """Each price and measure: heads left, value with all heads and with the gates, cost, and who survives."""
         rows = self.path.sort_values(["price", "measure"], ascending=[True, False]).to_dict("records")
         which = TextColumn("Which", self._left, "text", "wrapping heads")

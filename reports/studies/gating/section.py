@@ -100,7 +100,7 @@ def _told(one: Importance, column: str) -> Iterator[str]:
     """Yield what is said of each head: its importance, or its share of its layer."""
     for row in one.rows.to_dict("records"):
         share = column != "importance"
-        yield decimal(row[column]) if share else one.scale.told(row[column], row["ci_low"], row["ci_high"])
+        yield decimal(row[column]) if share else one.scale.with_interval(row[column], row["ci_low"], row["ci_high"])
 
 
 def _map(
@@ -113,5 +113,5 @@ def _map(
         "about": about,
         "unit": scale.unit,
         "value": [float(f"{scale.factor * value:.4g}") for value in ordered[column].tolist()],
-        "said": [told[place] for place in ordered.index],
+        "text": [told[place] for place in ordered.index],
     }

@@ -30,7 +30,7 @@ NAMED: Final = 24
 WEIGHTS: Final = {"own": ("this model", "var(--right)"), "random": ("randomly initialised weights", "var(--wrong)")}
 "Weights in subspaces.parquet -> their name and colour."
 
-TOLD: Final = {
+TOOLTIP: Final = {
     "head": "head",
     "role": "role",
     "surest": "main role",
@@ -48,12 +48,12 @@ def layer_colours(layers: int) -> list[str]:
     return [to_hex(LAYERS(place)) for place in np.linspace(0, 1, layers)] if layers > 1 else [to_hex(LAYERS(0.0))]
 
 
-def headset_charts(found: HeadsTogether) -> list[Chart]:
+def headset_charts(headset: HeadsTogether) -> list[Chart]:
     """Return the plane of the heads, then a panel a subspace; none where the run compared no heads."""
-    if found.places.empty:
+    if headset.places.empty:
         return []
-    whats = [what for what in COMPARED if (found.subspaces["what"] == what).any()]
-    return [plane_chart(found.places), *(overlap_chart(found.subspaces, what) for what in whats)]
+    whats = [what for what in COMPARED if (headset.subspaces["what"] == what).any()]
+    return [plane_chart(headset.places), *(overlap_chart(headset.subspaces, what) for what in whats)]
 
 
 def plane_chart(places: pd.DataFrame) -> Chart:
@@ -73,13 +73,13 @@ def plane_chart(places: pd.DataFrame) -> Chart:
         alt.Color("layer:N", legend=legend(names, "circle")).scale(domain=names, range=layer_colours(len(names))),
         size=alt.when(is_chosen).then(alt.value(200)).otherwise(alt.value(70)),
         strokeWidth=alt.when(is_chosen).then(alt.value(2.5)).otherwise(alt.value(0)),
-        tooltip=[alt.Tooltip(f"{column}:N", title=name) for column, name in TOLD.items()],
+        tooltip=[alt.Tooltip(f"{column}:N", title=name) for column, name in TOOLTIP.items()],
     )
     marks = dots.mark_circle(opacity=0.9, stroke="var(--ink)", cursor="pointer")
     height = min(max(round(PLANE * tall / wide) + 60, 240), 560)
     drawn = layered(marks, *_roles(rows, at, PLANE / wide)).add_params(unit, chosen).properties(height=height)
-    said = "Near heads have similar maps; distances are in the table distances.parquet."
-    return Chart("Heads on a plane, by the distance of their maps", said, drawn)
+    text = "Near heads have similar maps; distances are in the table distances.parquet."
+    return Chart("Heads on a plane, by the distance of their maps", text, drawn)
 
 
 def _told(row: Mapping[Hashable, Any]) -> dict[str, Any]:
@@ -159,6 +159,6 @@ def overlap_chart(subspaces: pd.DataFrame, what: str) -> Chart:
         alt.Color("weights:N", legend=legend(names, "square")).scale(domain=names, range=colours),
         tooltip=["weights:N", *(alt.Tooltip(f"{column}:Q", format=".2f") for column in ("from", "to", "share"))],
     )
-    said = f"Shares of {count(counted.pairs)} pairs of heads by {COMPARED[what]}."
+    text = f"Shares of {count(counted.pairs)} pairs of heads by {COMPARED[what]}."
     title = COMPARED[what].partition(":")[0]
-    return Chart(title, said, drawn.mark_bar(binSpacing=0, opacity=0.5).properties(height=160))
+    return Chart(title, text, drawn.mark_bar(binSpacing=0, opacity=0.5).properties(height=160))

@@ -30,15 +30,15 @@ MOST = 20
 "Relations of the figure of ensembles."
 
 
-def save_headset(found: HeadsTogether, about: str, folder: Path) -> list[str]:
+def save_headset(headset: HeadsTogether, about: str, folder: Path) -> list[str]:
     """Write the figures that there are numbers for to `folder`; return their names without suffix."""
     saved, title = [], f"{about}: relations between heads"
     with _styled():
-        if not found.places.empty:
-            _save(_plane(found, title), folder / "heads-together")
+        if not headset.places.empty:
+            _save(_plane(headset, title), folder / "heads-together")
             saved.append("heads-together")
-        if found.ensembles:
-            _save(_ensembles(found.ensembles[:MOST], title), folder / "ensembles")
+        if headset.ensembles:
+            _save(_ensembles(headset.ensembles[:MOST], title), folder / "ensembles")
             saved.append("ensembles")
     return saved
 

@@ -39,7 +39,7 @@ class PairwiseContrast:
     p: float
     mean: float
     "Over all pairs."
-    fresh: float
+    random: float
     "The same mean of a model with fresh weights."
     above: float
     "Share of pairs above the highest pair of fresh weights; NaN for distances, of which it would say little."
@@ -59,7 +59,7 @@ class Step:
     gain: float
     gain_low: float
     gain_high: float
-    chosen: bool
+    selected: bool
     margin: float
     margin_low: float
     margin_high: float
@@ -82,7 +82,7 @@ class Ensemble:
     @property
     def best(self) -> Step:
         """The size that was best on the selection split."""
-        return next(step for step in self.steps if step.chosen)
+        return next(step for step in self.steps if step.selected)
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,8 @@ def heads_together(run: RunFolder) -> HeadsTogether | None:
         return HeadsTogether(_gains(found), (), nothing, nothing, nothing, found) if found else None
     places = _with_roles(tables["places"], CardSource(run))
     contrasts = tuple(_contrasts(tables["contrasts"], tables["subspaces"]))
-    said = (*_said(run, contrasts, places), *_gains(found))
-    return HeadsTogether(said, contrasts, places, tables["distances"], tables["subspaces"], found)
+    sentences = (*_said(run, contrasts, places), *_gains(found))
+    return HeadsTogether(sentences, contrasts, places, tables["distances"], tables["subspaces"], found)
 
 
 def _with_roles(places: pd.DataFrame, source: CardSource) -> pd.DataFrame:
@@ -163,7 +163,7 @@ def _contrasts(table: pd.DataFrame, subspaces: pd.DataFrame) -> Iterator[Pairwis
             pairs = subspaces[subspaces["what"] == what]
             high = pairs.loc[pairs["weights"] == "random", "overlap"].max()
             above = pairs.loc[(pairs["weights"] == "own") & pairs["overlap"].notna(), "overlap"] > high
-            yield PairwiseContrast(what, **numbers, mean=_mean(own), fresh=_mean(fresh), above=float(above.mean()))
+            yield PairwiseContrast(what, **numbers, mean=_mean(own), random=_mean(fresh), above=float(above.mean()))
 
 
 def _mean(row: Mapping[Any, Any] | None) -> float:
@@ -179,10 +179,10 @@ def _ensembles(table: pd.DataFrame) -> Iterator[Ensemble]:
     groups = [rows.to_dict("records") for _, rows in table.groupby(["probe", "label", "variant"], sort=False)]
 
     def sure(rows: Sequence[Mapping[Any, Any]]) -> float:
-        low = float(next(row["gain_low"] for row in rows if row["chosen"]))
+        low = float(next(row["gain_low"] for row in rows if row["selected"]))
         return -1.0 if low != low else low
 
-    kept = ("heads", "accuracy", "gain", "gain_low", "gain_high", "chosen", "margin", "margin_low", "margin_high")
+    kept = ("heads", "accuracy", "gain", "gain_low", "gain_high", "selected", "margin", "margin_low", "margin_high")
     about = ("probe", "label", "variant", "n", "clusters", "baseline", "baseline_accuracy")
     for rows in sorted(groups, key=sure, reverse=True):
         steps = tuple(Step(**{name: row[name] for name in kept}) for row in rows)
@@ -206,12 +206,12 @@ def _said(run: RunFolder, contrasts: Sequence[PairwiseContrast], places: pd.Data
                 f"Heads of one layer are{sure} {nearer} in their maps ({decimal(one.within)} nats) than heads of two "
                 f"layers ({decimal(one.between)}; permutation p {_p(one.p)})."
             )
-        elif one.what in ("W_V", "W_O") and one.fresh == one.fresh:
+        elif one.what in ("W_V", "W_O") and one.random == one.random:
             does = "read" if one.what == "W_V" else "write"
             yield (
                 f"Subspaces in which heads {does}: two heads share {percent(one.mean)} % of what they {does} "
                 f"({one.what}, mean squared cosine of the principal angles), with randomly initialised weights "
-                f"{percent(one.fresh)} %; {percent(one.above)} % of pairs share more than any pair of randomly "
+                f"{percent(one.random)} %; {percent(one.above)} % of pairs share more than any pair of randomly "
                 "initialised weights."
             )
     if places["group"].nunique() > 1 and facts is not None and facts.silhouette is not None:

@@ -104,7 +104,7 @@ ENSEMBLES: Final = Table(
         whole("size", "Number of heads."),
         text("heads", "Their names, in the order in which they were added on the selection split."),
         fraction("select_accuracy", "Accuracy of the mean map on the selection split."),
-        flag("chosen", "Whether this number of heads has the highest accuracy on the selection split."),
+        flag("selected", "Whether this number of heads has the highest accuracy on the selection split."),
         *ITEMS,
         fraction("accuracy", "Accuracy of the mean map on the report split.", "ci"),
         *ends("ci", "accuracy", percent, FRACTIONS),
@@ -115,6 +115,7 @@ ENSEMBLES: Final = Table(
         difference("margin", "Accuracy minus that of the strongest baseline or control.", "margin"),
         *ends("margin", "the margin", signed, CORRELATIONS),
     ),
+    renamed={"chosen": "selected"},
 )
 
 HEADSET_TABLES: Final[Mapping[str, Table]] = {

@@ -15,11 +15,11 @@ from reports.tables.shared_columns import label_columns
 
 CONTRASTS: Final = (
     TextColumn("Compared", lambda row: row.name, "row"),
-    TextColumn("All pairs", lambda row: decimal3(row.mean), look="strong"),
+    TextColumn("All pairs", lambda row: decimal3(row.mean), css="strong"),
     PAIR_CONTRASTS["within"].shown("Within a layer"),
     PAIR_CONTRASTS["between"].shown("Between layers"),
     PAIR_CONTRASTS["p"].shown("Permutation p"),
-    TextColumn("Random weights, all pairs", lambda row: decimal3(row.fresh)),
+    TextColumn("Random weights, all pairs", lambda row: decimal3(row.random)),
     TextColumn("Pairs above all of random weights, %", lambda row: percent(row.above)),
 )
 
@@ -44,7 +44,7 @@ def _margin(row: Any) -> str:
 
 
 def _sizes(row: Any) -> Cell:
-    told = [(percent(step.accuracy), step.chosen) for step in row.steps]
+    told = [(percent(step.accuracy), step.selected) for step in row.steps]
     shown = Markup(" · ").join(Markup("<b>{}</b>").format(said) if chosen else said for said, chosen in told)
     bold = ", ".join(f"**{said}**" if chosen else said for said, chosen in told)
     return Cell(", ".join(said for said, _ in told), page=shown, markdown=bold)
@@ -52,7 +52,7 @@ def _sizes(row: Any) -> Cell:
 
 TOGETHER: Final = (
     *label_columns("Label"),
-    ENSEMBLES["variant"].shown(look="muted"),
+    ENSEMBLES["variant"].shown(css="muted"),
     ENSEMBLES["n"].shown(write=lambda row: Cell(count(row.n), sort=row.n, marks=few_clusters(row.clusters))),
     ENSEMBLES["baseline"].shown(write=_baseline, kind="num", only="page"),
     ENSEMBLES["baseline"].shown(only="text"),
@@ -60,9 +60,9 @@ TOGETHER: Final = (
     TextColumn("Best head", _single, only="page"),
     TextColumn("Best head", lambda row: row.steps[0].heads, "text", only="text"),
     TextColumn("Its accuracy", lambda row: percent(row.steps[0].accuracy), only="text"),
-    ENSEMBLES["heads"].shown("Ensemble", within="best", look="heads"),
-    ENSEMBLES["accuracy"].shown(within="best", unit=False, look="strong"),
-    *ENSEMBLES["gain"].shown_with_interval(within="best", look=_gain),
-    *ENSEMBLES["margin"].shown_with_interval(within="best", look=_margin),
+    ENSEMBLES["heads"].shown("Ensemble", within="best", css="heads"),
+    ENSEMBLES["accuracy"].shown(within="best", unit=False, css="strong"),
+    *ENSEMBLES["gain"].shown_with_interval(within="best", css=_gain),
+    *ENSEMBLES["margin"].shown_with_interval(within="best", css=_margin),
     TextColumn("By number of heads", _sizes, "text", "sizes", fixed=True),
 )

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reports.drawing.figures import BASELINE_ORANGE, HEAD_BLUE, INK, LINE, MUTED, _axes, _bare, _save, _styled
-from reports.studies.link.section import BOTH, LOOKS, MATTERS, Linked, LinkedRole
+from reports.studies.link.section import ATTENDS, BOTH, MATTERS, Linked, LinkedRole
 
 ACROSS: Final = 3
 "Panels in a row."
@@ -17,25 +17,25 @@ ACROSS: Final = 3
 WIDTH, HEIGHT, BESIDE, BETWEEN, TOP = 2.1, 1.5, 0.6, 0.75, 0.75
 "Inches."
 
-COLOURS: Final = {BOTH: HEAD_BLUE, LOOKS: BASELINE_ORANGE, MATTERS: INK}
+COLOURS: Final = {BOTH: HEAD_BLUE, ATTENDS: BASELINE_ORANGE, MATTERS: INK}
 NAMED: Final = 5
 "Heads of a panel that are named at the most."
 
 
-def save_link(found: Linked, about: str, folder: Path) -> list[str]:
+def save_link(link: Linked, about: str, folder: Path) -> list[str]:
     """Write a panel a role to link.png and link.pdf in `folder`; returns that name."""
-    down = -(-len(found.roles) // ACROSS)
+    down = -(-len(link.roles) // ACROSS)
     width = BESIDE + ACROSS * (WIDTH + BESIDE)
     height = TOP + down * (HEIGHT + BETWEEN)
     with _styled():
         figure = Figure(figsize=(width, height))
         figure.text(0.01, 1 - 0.1 / height, f"{about}: attention and causal effect", fontsize=10.5, va="top")
-        said = (
+        text = (
             "A dot a head. Blue: attends and has an effect; orange: attends without an effect; dark: has an effect "
             "without attending."
         )
-        figure.text(0.01, 1 - 0.33 / height, said, fontsize=7.5, color=MUTED, va="top")
-        for number, role in enumerate(found.roles):
+        figure.text(0.01, 1 - 0.33 / height, text, fontsize=7.5, color=MUTED, va="top")
+        for number, role in enumerate(link.roles):
             row, column = divmod(number, ACROSS)
             bottom = height - TOP - (row + 1) * HEIGHT - row * BETWEEN
             _draw(_axes(figure, BESIDE + column * (WIDTH + BESIDE), bottom, WIDTH, HEIGHT), role)

@@ -17,7 +17,7 @@ from reports.tables.cells import Cell, TextColumn
 from reports.tables.table import last_step
 from reports.tables.text_table import TextTable
 
-BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN = VERDICTS
+BOTH, ATTENDS, MATTERS, NEITHER, UNKNOWN = VERDICTS
 
 MEASURES: Final[Mapping[str, str]] = {
     "accuracy": "accuracy in the role",
@@ -67,7 +67,7 @@ LINK: Final[Sequence[tuple[str, str]]] = (
 HEADS: Final = LINK_TABLE.text_columns(
     LINK_TABLE["name"].shown("Head", "row"),
     *("verdict", "accuracy", LINK_TABLE["margin"].shown(unit=False), "write_norm", "importance", "patching"),
-    LINK_TABLE["cost"].shown(look="strong"),
+    LINK_TABLE["cost"].shown(css="strong"),
     LINK_TABLE["cost"].shown_interval(),
     "p_adjusted",
 )
@@ -147,7 +147,7 @@ ROLES: Final = (
     TextColumn("Role", lambda role: role.role, "row"),
     LINK_TABLE["behaviour"].shown(),
     TextColumn("Attends, with effect", lambda role: role.named(BOTH), "text"),
-    TextColumn("Attends, no effect", lambda role: role.named(LOOKS), "text"),
+    TextColumn("Attends, no effect", lambda role: role.named(ATTENDS), "text"),
     TextColumn("Effect without attention", lambda role: role.named(MATTERS), "text"),
     TextColumn("Neither", lambda role: role.rest, "text"),
 )
@@ -163,7 +163,7 @@ class Linked:
     "What is correlated, of those COMPARED that were measured for some role."
 
     @property
-    def told(self) -> TextTable:
+    def table(self) -> TextTable:
         """The heads of every verdict by role."""
         return TextTable.of("Heads that attend and heads with an effect, the costliest first", ROLES, self.roles)
 
@@ -177,7 +177,7 @@ class Linked:
     @property
     def summary(self) -> str:
         """How many heads of all roles look and matter, in a sentence."""
-        looking = sum(len(role.verdicts[BOTH]) + len(role.verdicts[LOOKS]) for role in self.roles)
+        looking = sum(len(role.verdicts[BOTH]) + len(role.verdicts[ATTENDS]) for role in self.roles)
         both = sum(len(role.verdicts[BOTH]) for role in self.roles)
         blind = sum(len(role.verdicts[MATTERS]) for role in self.roles)
         roles = f"{len(self.roles)} role{'s' * (len(self.roles) > 1)}"
@@ -216,7 +216,7 @@ def _of_role(correlations: pd.DataFrame | None, key: Sequence[str], role: Any) -
 def _role(role: Sequence[str], rows: pd.DataFrame, correlations: pd.DataFrame) -> LinkedRole:
     costly = rows.sort_values(["cost", "layer", "head"], ascending=[False, True, True], kind="stable")
     verdicts = {verdict: costly.loc[costly["verdict"] == verdict, "name"].tolist() for verdict in VERDICTS}
-    rank = costly["verdict"].map({BOTH: 0, LOOKS: 1, MATTERS: 2}).fillna(3)
+    rank = costly["verdict"].map({BOTH: 0, ATTENDS: 1, MATTERS: 2}).fillna(3)
     heads = costly.assign(rank=rank).sort_values("rank", kind="stable").head(SHOWN).to_dict("records")
     found = {
         _pair(pair): Correlation(row["rho"], row["low"], row["high"])

@@ -64,12 +64,12 @@ def mixing(run: RunFolder) -> MixingResults | None:
     rows, heads = last_step(table), last_step(heads)
     means = rows[rows["depth"] > 0].groupby("measure")["value"].mean()
     last = rows[rows["depth"] == rows["depth"].max()].set_index("measure")["value"]
-    said = (
+    text = (
         f"On {count(int(rows['n'].max()))} texts attention blocks mix {percent(means[RATIOS[-1]])} % from other "
         f"pieces, where weights and half a residual give {percent(means[RATIOS[1]])} %. The relative residual of the "
         f"last states is {decimal(last[STATES[0]])}; in a pass of attention alone it is {decimal(last[STATES[-1]])}."
     )
-    return MixingResults(said, (_by_depth(rows), _by_length(heads)))
+    return MixingResults(text, (_by_depth(rows), _by_length(heads)))
 
 
 def _by_depth(rows: pd.DataFrame) -> TextTable:

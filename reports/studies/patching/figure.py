@@ -23,25 +23,25 @@ CELL, LEFT, BETWEEN, TOP, BOTTOM = 0.34, 0.55, 0.85, 0.85, 0.75
 "Inches."
 
 
-def save_patching(found: Patched, about: str, folder: Path) -> list[str]:
+def save_patching(patched: Patched, about: str, folder: Path) -> list[str]:
     """Write both panels to patching.png and patching.pdf in `folder`; returns that name."""
-    shares, roles = found.shares, found.roles
-    by_role = np.array([head.by_role for head in found.strongest]).reshape(len(found.strongest), len(roles))
+    shares, roles = patched.shares, patched.roles
+    by_role = np.array([head.by_role for head in patched.strongest]).reshape(len(patched.strongest), len(roles))
     (layers, heads), rows = shares.shape, max(len(by_role), 1)
     width = max(LEFT + heads * CELL + BETWEEN + len(roles) * 2 * CELL + 0.3, 6.2)
     height = TOP + max(layers, rows) * CELL + BOTTOM
     with _styled():
         figure = Figure(figsize=(width, height))
         figure.text(0.01, 1 - 0.1 / height, f"{about}: activation patching of the answer", fontsize=10.5, va="top")
-        said = "Percent of the difference between clean and corrupted answer. Blue: restored; orange: reduced."
-        figure.text(0.01, 1 - 0.33 / height, said, fontsize=7.5, color=MUTED, va="top")
+        text = "Percent of the difference between clean and corrupted answer. Blue: restored; orange: reduced."
+        figure.text(0.01, 1 - 0.33 / height, text, fontsize=7.5, color=MUTED, va="top")
         axes = _axes(figure, LEFT, height - TOP - layers * CELL, heads * CELL, layers * CELL)
         _draw(axes, shares, [str(i + 1) for i in range(heads)], [str(i + 1) for i in range(layers)])
         axes.set(xlabel="head", ylabel="layer")
-        if found.strongest:
+        if patched.strongest:
             left = LEFT + heads * CELL + BETWEEN
             beside = _axes(figure, left, height - TOP - rows * CELL, len(roles) * 2 * CELL, rows * CELL)
-            _draw(beside, by_role, roles, [str(head.row["name"]) for head in found.strongest])
+            _draw(beside, by_role, roles, [str(head.row["name"]) for head in patched.strongest])
             beside.tick_params(axis="x", labelrotation=30)
             beside.set_title("patched at these places alone", fontsize=7.5, loc="left", pad=3)
         _save(figure, folder / "patching")

@@ -26,7 +26,7 @@ ALL: Final = "all places"
 SHOWN: Final = 12
 "Heads that the table has at the most."
 
-SURE: Final = 0.05
+ALPHA: Final = 0.05
 "Corrected p below which a head surely restores, or takes away, something."
 
 PATCHING: Final[Sequence[tuple[str, str]]] = (
@@ -78,7 +78,7 @@ class HeatMapCell:
     share: float
     strength: int
     "Percent of the strongest share of all heads, of either sign."
-    sure: bool
+    significant: bool
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ class PatchedHead:
 
 
 STRONGEST: Final = (
-    PATCHING_TABLE["name"].shown("Head", "row", within="row", look="head"),
-    PATCHING_TABLE["share"].shown("All places", within="row", look="strong"),
+    PATCHING_TABLE["name"].shown("Head", "row", within="row", css="head"),
+    PATCHING_TABLE["share"].shown("All places", within="row", css="strong"),
     PATCHING_TABLE["share"].shown_interval(within="row", plain="interval"),
     PATCHING_TABLE["p_adjusted"].shown(within="row"),
     PATCHING_TABLE["estimate"].shown(within="row", unit=False),
@@ -174,7 +174,7 @@ def patched_heads(run: RunFolder) -> Patched | None:
 def _cell(row: Mapping[Any, Any], most: float) -> HeatMapCell:
     share = float(row["share"])
     strength = round(100 * abs(share) / most) if share == share and most > 0 else 0
-    return HeatMapCell(str(row["name"]), share, strength, bool(row["p_adjusted"] < SURE))
+    return HeatMapCell(str(row["name"]), share, strength, bool(row["p_adjusted"] < ALPHA))
 
 
 def _asked(facts: PatchingFacts | None, every: pd.DataFrame) -> Iterator[str]:
@@ -200,7 +200,7 @@ def _found(every: pd.DataFrame, ranked: pd.DataFrame) -> Iterator[str]:
             "and no share can be estimated."
         )
         return
-    sure = ranked[ranked["p_adjusted"] < SURE]
+    sure = ranked[ranked["p_adjusted"] < ALPHA]
     gains, losses = (sure[sure["share"] * sign > 0]["name"].tolist() for sign in (1, -1))
     first = ranked.to_dict("records")[0]
     yield (

@@ -60,7 +60,7 @@ def probing(run: RunFolder) -> ProbingResults | None:
         return None
     trees = last_step(layers)
     best = trees[trees["measure"] == "undirected attachment"].nlargest(1, "value")
-    said = "".join(
+    text = "".join(
         "Structural probes recover trees best from "
         f"{'layer ' + count(one['layer']) if one['layer'] else 'the input'}: {percent(one['value'])} % of arcs, where "
         f"words in a row have {percent(one['baseline'])} %."
@@ -71,7 +71,7 @@ def probing(run: RunFolder) -> ProbingResults | None:
         table = found[name]
         if table is not None and len(table):
             tables.append(make(last_step(table)))
-    return ProbingResults(said, tables)
+    return ProbingResults(text, tables)
 
 
 def _interval(one: pd.Series, low: str, high: str) -> str:

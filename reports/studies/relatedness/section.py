@@ -56,7 +56,7 @@ class Rated:
     clusters: int
     heads: tuple[Related, ...]
     "Those of the strongest correlations, whatever their sign."
-    found: int
+    significant: int
     "Number of heads whose corrected p is below ALPHA."
     of: int
     "Number of heads."
@@ -71,7 +71,7 @@ class Rated:
             "Heads of the strongest correlations, whatever their sign",
             (
                 TextColumn("Head", lambda row: row.name, "row"),
-                RELATEDNESS["correlation"].shown(look="strong"),
+                RELATEDNESS["correlation"].shown(css="strong"),
                 RELATEDNESS["correlation"].shown_interval(),
                 RELATEDNESS["p_adjusted"].shown(),
                 *others,
@@ -80,11 +80,11 @@ class Rated:
         )
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """What came out, in a few sentences."""
         seen = f"{count(self.n)} co-occurrences of rated word pairs within a sentence"
         rough = " So few documents make the intervals rough." if self.clusters < FEW_CLUSTERS else ""
-        sure = f"Heads with a significant correlation (corrected p below {ALPHA}): {self.found} of {self.of}."
+        sure = f"Heads with a significant correlation (corrected p below {ALPHA}): {self.significant} of {self.of}."
         return f"{seen}, {count(self.pairs)} different pairs, in {count(self.clusters)} documents.{rough} {sure}"
 
 

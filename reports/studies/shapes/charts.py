@@ -62,18 +62,18 @@ class ShapePanel:
         return [APART * (place - (len(self.series) - 1) / 2) for place in range(len(self.series))]
 
 
-def panels(found: HeadShapes) -> list[ShapePanel]:
+def panels(shapes: HeadShapes) -> list[ShapePanel]:
     """Return the panels that have numbers."""
     made = []
     for title, wanted in PANELS:
-        known = [(name, one) for kind, key, name in wanted if (one := found.measure(kind, key)) is not None]
+        known = [(name, one) for kind, key, name in wanted if (one := shapes.measure(kind, key)) is not None]
         made += [ShapePanel(title, tuple(known))] if known else []
     return made
 
 
-def shape_charts(found: HeadShapes) -> list[Chart]:
+def shape_charts(shapes: HeadShapes) -> list[Chart]:
     """Return one chart a panel."""
-    return [_chart(panel, found.layers) for panel in panels(found)]
+    return [_chart(panel, shapes.layers) for panel in panels(shapes)]
 
 
 def _chart(panel: ShapePanel, layers: int) -> Chart:
@@ -82,7 +82,7 @@ def _chart(panel: ShapePanel, layers: int) -> Chart:
     y = alt.Y("value:Q", title=None).scale(domain=[0, panel.top], nice=False)
     drawn = dict(zip((name for name, _ in panel.series), map(SeriesStyle, COLOURS), strict=False))
     parts = list(zip(panel.shifts(), panel.series, strict=True))
-    heads = over([row for shift, (name, one) in parts for row in _heads(name, one, shift)]).encode(tooltip="said:N")
+    heads = over([row for shift, (name, one) in parts for row in _heads(name, one, shift)]).encode(tooltip="text:N")
     means = [row for shift, (name, one) in parts for row in _means(name, one, shift)]
     even = over([{"value": one.scale * one.even} for _, one in panel.series]).encode(alt.Y("value:Q"))
     lines = curves(
@@ -90,16 +90,16 @@ def _chart(panel: ShapePanel, layers: int) -> Chart:
         behind=[heads.mark_circle(size=28, cursor="pointer")],
     )
     rule = even.mark_rule(color="var(--muted)", strokeDash=[5, 3])
-    said = "A dot a head, by layer, with means over heads; the tables below and shapes.csv have the numbers."
-    return Chart(f"{panel.title} ({panel.unit})", said, layered(lines, rule).properties(height=190))
+    text = "A dot a head, by layer, with means over heads; the tables below and shapes.csv have the numbers."
+    return Chart(f"{panel.title} ({panel.unit})", text, layered(lines, rule).properties(height=190))
 
 
 def _heads(name: str, one: ShapeMeasure, shift: float) -> Iterator[dict[str, Any]]:
     """Yield every head, `shift` beside its layer."""
     for (layer, head), value in np.ndenumerate(one.drawn):
-        said = f"Head {layer + 1}-{head + 1}: {name} {value:.2f} {one.unit}"
+        text = f"Head {layer + 1}-{head + 1}: {name} {value:.2f} {one.unit}"
         place = {"layer": layer + 1 + shift, "value": float(value), "head": f"{layer + 1}-{head + 1}"}
-        yield place | {"series": name, "said": said}
+        yield place | {"series": name, "text": text}
 
 
 def _means(name: str, one: ShapeMeasure, shift: float) -> Iterator[dict[str, Any]]:
@@ -113,11 +113,11 @@ def _shown(layers: int) -> Sequence[int]:
     return range(0, layers, -(-layers // 12))
 
 
-def save_shapes(found: HeadShapes, about: str, folder: Path) -> list[str]:
+def save_shapes(shapes: HeadShapes, about: str, folder: Path) -> list[str]:
     """Write all panels, two beside each other, to shapes.png and shapes.pdf in `folder`; return that name."""
     from matplotlib.figure import Figure
 
-    drawn = panels(found)
+    drawn = panels(shapes)
     rows, width, height = -(-len(drawn) // 2), 3.9, 2.1
     page = 0.45 + rows * (height + 0.75)
     with _styled():
@@ -127,13 +127,13 @@ def save_shapes(found: HeadShapes, about: str, folder: Path) -> list[str]:
             left, line = 0.55 + (place % 2) * (width + 0.75), place // 2
             axes = _axes(figure, left, page - 0.7 - height - line * (height + 0.75), width, height)
             for colour, shift, (name, one) in zip(COLOURS, panel.shifts(), panel.series, strict=False):
-                layer = np.repeat(np.arange(1, found.layers + 1), found.heads)
+                layer = np.repeat(np.arange(1, shapes.layers + 1), shapes.heads)
                 axes.plot(layer + shift, one.drawn.ravel(), "o", ms=2.6, mew=0, color=colour, alpha=0.75)
-                axes.plot(layer[:: found.heads] + shift, one.drawn.mean(1), "-", lw=1.4, color=colour, label=name)
+                axes.plot(layer[:: shapes.heads] + shift, one.drawn.mean(1), "-", lw=1.4, color=colour, label=name)
                 axes.axhline(one.scale * one.even, color=MUTED, lw=0.9, ls=(0, (4, 3)))
             axes.plot([], [], color=MUTED, lw=0.9, ls=(0, (4, 3)), label="even attention")
-            axes.set(xlim=(0.5, found.layers + 0.5), ylim=(0, panel.top))
-            axes.set_xticks([layer + 1 for layer in _shown(found.layers)])
+            axes.set(xlim=(0.5, shapes.layers + 0.5), ylim=(0, panel.top))
+            axes.set_xticks([layer + 1 for layer in _shown(shapes.layers)])
             axes.set_title(f"{panel.title} ({panel.unit})", fontsize=8.5, loc="left", pad=16, color=INK)
             axes.set_xlabel("layer", labelpad=1)
             axes.grid(axis="y", color=LINE, lw=0.5)

@@ -100,9 +100,9 @@ class ShapeMeasure:
         passed: Heads = np.nan_to_num(self.p_adjusted, nan=1) < LEVEL
         return passed
 
-    def names(self, chosen: Heads) -> tuple[str, ...]:
+    def names(self, selected: Heads) -> tuple[str, ...]:
         """Return the names of the chosen heads [layer, head], the highest value first."""
-        ranked = sorted(np.argwhere(chosen).tolist(), key=lambda place: -float(self.value[place[0], place[1]]))
+        ranked = sorted(np.argwhere(selected).tolist(), key=lambda place: -float(self.value[place[0], place[1]]))
         return tuple(f"{layer + 1}-{head + 1}" for layer, head in ranked)
 
 
@@ -139,23 +139,23 @@ def _measure(kind: str, name: str, rows: pd.DataFrame, size: tuple[int, int]) ->
     )
 
 
-def heat_data(one: ShapeMeasure) -> dict[str, Any]:
+def heat_data(measure: ShapeMeasure) -> dict[str, Any]:
     """Return a measure for the page's script: numbers in their unit, null where missing."""
 
     def numbers(values: Numbers) -> list[float | None]:
-        return [None if math.isnan(v) else round(one.scale * v, one.digits) for v in values.ravel().tolist()]
+        return [None if math.isnan(v) else round(measure.scale * v, measure.digits) for v in values.ravel().tolist()]
 
     return {
-        "title": one.title,
-        "unit": one.unit,
-        "digits": one.digits,
-        "scope": one.scope,
-        "n": one.n,
-        "clusters": one.clusters,
-        "even": numbers(np.array([one.even]))[0],
-        "value": numbers(one.value),
-        "low": numbers(one.low),
-        "high": numbers(one.high),
-        "passed": [int(i) for i in np.flatnonzero(one.passed)],
-        "threshold": None if math.isnan(one.threshold) else one.threshold,
+        "title": measure.title,
+        "unit": measure.unit,
+        "digits": measure.digits,
+        "scope": measure.scope,
+        "n": measure.n,
+        "clusters": measure.clusters,
+        "even": numbers(np.array([measure.even]))[0],
+        "value": numbers(measure.value),
+        "low": numbers(measure.low),
+        "high": numbers(measure.high),
+        "passed": [int(i) for i in np.flatnonzero(measure.passed)],
+        "threshold": None if math.isnan(measure.threshold) else measure.threshold,
     }

@@ -69,14 +69,14 @@ SIEVES: Final = (
     TextColumn("Lowest head", lambda row: decimal(row.low)),
     TextColumn("Median", lambda row: decimal(row.median)),
     TextColumn("Highest", lambda row: decimal(row.high)),
-    TextColumn("Heads above", lambda row: len(row.passed), look="strong"),
+    TextColumn("Heads above", lambda row: len(row.passed), css="strong"),
     TextColumn("Which", lambda row: formats.names(row.passed), "text", "wrapping heads"),
 )
 "Of the table of sieves."
 
 CLASSES: Final = (
     TextColumn("Class", lambda row: row.name, "row"),
-    TextColumn("All maps, %", lambda row: percent(row.share), look="strong"),
+    TextColumn("All maps, %", lambda row: percent(row.share), css="strong"),
     TextColumn("Heads mostly so", lambda row: len(row.heads)),
     TextColumn("Which", lambda row: formats.names(row.heads), "text", "wrapping heads"),
 )

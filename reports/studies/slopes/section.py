@@ -47,7 +47,7 @@ class Steepness:
     "Of each layer: its number, the slope at words, and of each special token how many times that it is there."
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """What was read."""
         rough = " So few documents make the numbers rough." if self.clusters < FEW_CLUSTERS else ""
         return f"{count(self.n)} items of {count(self.clusters)} documents.{rough}"

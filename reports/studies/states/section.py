@@ -46,12 +46,12 @@ def states(run: RunFolder) -> StatesResults | None:
         return None
     outliers, rows = run.studies.get("outlier_dimensions"), last_step(geometry)
     found = 0 if outliers is None else len(last_step(outliers))
-    said = (
+    text = (
         f"{count(found)} dimensions of the states are outliers. The random words of the last layer have a mean cosine "
         f"of {rows[rows['measure'] == 'random words'].sort_values('layer')['value'].iloc[-1]:.3f}."
     )
     by_depth = by_layer("Cosines of states by layer, with 95 % intervals", rows, ["measure"])
-    return StatesResults(said, (by_depth, _worth(last_step(ablated))) if len(ablated) else (by_depth,))
+    return StatesResults(text, (by_depth, _worth(last_step(ablated))) if len(ablated) else (by_depth,))
 
 
 def _worth(ablated: pd.DataFrame) -> TextTable:

@@ -10,7 +10,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from experiments.bench import train as bench_train
-from experiments.bench.train import OURS, flops, fresh, grammar_batches, random_batches, summary
+from experiments.bench.train import OURS, flops, grammar_batches, initialised, random_batches, summary
 from experiments.bench.trainers import ATTENTION, evaluation_loss, labels, train_ours, train_theirs
 from mha import EncoderConfig
 from mha.encoder.masked_lm import masked_lm_loss
@@ -23,7 +23,7 @@ TINY = EncoderConfig(vocab=2048, layers=2, heads=2, model=16, feed_forward=32, p
 def test_without_dropout_both_sides_learn_the_same(attention: str) -> None:
     config = replace(TINY, dropout=0.0, attention_dropout=0.0)
     batches = grammar_batches(rows=4, count=9, seed=0)
-    ours, start = fresh(config, 0), fresh(config, 0)
+    ours, start = initialised(config, 0), initialised(config, 0)
     before = evaluation_loss(start, batches[8:])
     assert len(train_ours(ours, batches[:8], seed=0)) == 8
     theirs, seconds = train_theirs(start, batches[:8], 0, attention)
@@ -35,7 +35,7 @@ def test_without_dropout_both_sides_learn_the_same(attention: str) -> None:
 
 def test_the_operations_are_those_that_torch_counts() -> None:
     (batch,) = random_batches(TINY, rows=2, count=1, seed=0)
-    encoder = fresh(TINY, 0)
+    encoder = initialised(TINY, 0)
     with FlopCounterMode(display=False) as counted:
         with torch.autocast("cpu", torch.bfloat16):
             loss = masked_lm_loss(encoder, batch)

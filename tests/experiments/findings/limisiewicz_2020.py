@@ -27,7 +27,7 @@ def _ensembles(gain: float, margin: float, compound: float):
         row |= {"baseline_accuracy": 0.4, "accuracy": 0.4 + above, "ci_low": 0.38 + above, "ci_high": 0.42 + above}
         row |= {"margin": above, "margin_low": above - 0.02, "margin_high": above + 0.02}
         row |= {"gain": gain, "gain_low": gain - 0.02, "gain_high": gain + 0.02}
-        rows += [row | {"size": 1, "heads": "1-1", "chosen": False}, row | {"heads": "1-1 1-2", "chosen": True}]
+        rows += [row | {"size": 1, "heads": "1-1", "selected": False}, row | {"heads": "1-1 1-2", "selected": True}]
     return {"trees": planted_run(ensembles=rows)}
 
 

@@ -78,7 +78,7 @@ def test_every_statement_of_a_claim_is_one_that_the_claim_publishes():
 
 
 def test_a_claim_that_says_something_else_has_no_number():
-    found = vaswani_2017.SEVERAL[0].found_in(ClaimRecord({"claim": "heads"}, (), ()))
+    found = vaswani_2017.SEVERAL[0].measured_in(ClaimRecord({"claim": "heads"}, (), ()))
     assert found == Missing("the claim heads has no statement 'Encoders with 8 heads a layer reach a lower loss'")
 
 

@@ -60,7 +60,7 @@ def test_a_page_of_20_words_on_a_real_model_is_below_1_mb_and_the_models_own(
     text = "The old keys to the cabinet were on the table because Mira had forgotten them there before she left town ."
     page = explain_head(text, "minilm", "3-5", tmp_path / "page.html", word="Mira")
     assert page.stat().st_size < 1_000_000
-    assert told[0].words[told[0].chosen] == "Mira"
+    assert told[0].words[told[0].selected] == "Mira"
     assert max(told[0].differences.values()) < 1e-5
     assert (told[0].steps["x"].shape[1], told[0].steps["outputs"].shape) == (384, (12, len(told[0].pieces), 32))
 
@@ -70,7 +70,7 @@ def test_a_word_is_named_by_its_number_or_as_it_is_written(
     word: str, piece: int, tiny: Path, known: list[str], tmp_path: Path, told: list[Explained]
 ) -> None:
     explain_head(f"{known[0]} qzx {known[1]}", str(tiny), "1-1", tmp_path / "page.html", word=word)
-    assert told[0].chosen == piece
+    assert told[0].selected == piece
 
 
 def test_without_a_word_the_piece_is_followed_that_gives_another_word_the_most(
@@ -79,9 +79,9 @@ def test_without_a_word_the_piece_is_followed_that_gives_another_word_the_most(
     explain_head(f"{known[0]} qzx {known[1]}", str(tiny), "1-2", tmp_path / "page.html")
     pattern = told[0].steps["pattern"]
     most = {(i, j): pattern[i, j] for i in range(1, 6) for j in range(1, 6) if told[0].words[i] != told[0].words[j]}
-    assert told[0].chosen == max(most, key=lambda pair: most[pair])[0]
+    assert told[0].selected == max(most, key=lambda pair: most[pair])[0]
     explain_head("qzx", str(tiny), "1-2", tmp_path / "page.html")
-    assert told[1].chosen == 0
+    assert told[1].selected == 0
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_heads_that_changed_places_are_matched_to_where_they_are(tiny: Path, swa
         found = match_heads_of(str(tiny), str(swapped), sentences=15, within_layers=within)
         assert tuple(found.table.columns) == COLUMNS
         assert found.table.partner.tolist() == ["1-2", "1-1", "2-1", "2-2"]
-        assert (found.asked, found.sentences) == (15, 8), "the others are too long for the tiny model"
+        assert (found.drawn, found.sentences) == (15, 8), "the others are too long for the tiny model"
         assert found.distance < 1e-6 < 0.001 < min(found.null, found.chance)
         assert found.same_role != found.same_role, "models have no roles"
 

@@ -10,9 +10,9 @@ from experiments.config.config import Config, ConfigError
 from experiments.inputs.controls import (
     SAMPLE,
     ModelControl,
-    chosen_shuffles,
     model_controls,
     of_documents,
+    selected_permutations,
     strongest_together,
 )
 from experiments.run.config import load_config
@@ -37,7 +37,7 @@ def controls_of(base: Path) -> Of:
 
 
 def shuffles(config: Config, model: Model, texts: Texts) -> list[int]:
-    return chosen_shuffles(config, model, texts, [get_probe("position"), get_probe("dependency")], Settings())
+    return selected_permutations(config, model, texts, [get_probe("position"), get_probe("dependency")], Settings())
 
 
 def weights(control: ModelControl) -> torch.Tensor:
@@ -116,7 +116,7 @@ def test_the_shuffles_that_are_read_in_full_are_the_strongest_of_those_tried(bas
         outcome = score_corpus(load_model(config.model.name, "shuffled", seed), texts, [probe], {}, Settings())
         hits = dict(outcome.heads.pooled(lambda question: (question[2],)))
         best[seed] = np.array([hits[question].hits.sum(0).max() for question in sorted(hits)])
-    found = chosen_shuffles(config, model, texts, [probe], Settings())
+    found = selected_permutations(config, model, texts, [probe], Settings())
     first = max(best, key=lambda seed: best[seed].sum())
     second = max(best.keys() - {first}, key=lambda seed: np.maximum(best[seed], best[first]).sum())
     assert found == [first, second]

@@ -1,10 +1,10 @@
-from experiments.reproduce.registry import all_findings, chosen, papers
+from experiments.reproduce.registry import all_findings, papers, select_findings
 
 
 def test_files_of_one_paper_are_told_together():
     keys = [told.paper.key for told in papers()]
     assert len(set(keys)) == len(keys)
-    michel = {finding.id for finding in chosen(["michel-2019"])}
+    michel = {finding.id for finding in select_findings(["michel-2019"])}
     assert {"michel-one-head", "michel-transfer"} <= michel
     assert all(name.startswith("michel-") for name in michel)
 

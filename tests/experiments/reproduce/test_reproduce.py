@@ -7,7 +7,7 @@ import pytest
 
 from experiments.config.config import ConfigError
 from experiments.reproduce import readings, record, registry
-from experiments.reproduce.registry import chosen
+from experiments.reproduce.registry import select_findings
 from experiments.reproduce.reproduce import rejudge, reproduce
 from experiments.statements.finding import FindingError, Paper, PaperFindings
 from experiments.statements.numbers import margin
@@ -24,7 +24,7 @@ def results(out: Path) -> dict[str, dict[str, object]]:
 
 @pytest.mark.slow
 def test_every_finding_gets_its_verdict_with_number_and_run(small: Path, tiny: Path):
-    page = reproduce(chosen(()), [Subject.of(str(tiny))], small)
+    page = reproduce(select_findings(()), [Subject.of(str(tiny))], small)
     found = results(small)
     one = found[f"{tiny} some-relations"]
     run = Run.open(small / Subject.of(str(tiny)).folder / "trees")
@@ -52,7 +52,7 @@ def test_what_lies_there_is_taken_and_fresh_is_not(small: Path, tiny: Path, monk
     calls = []
     real = readings.do_run
     monkeypatch.setattr(readings, "do_run", lambda config, *a, **k: calls.append(config.seed) or real(config, *a, **k))
-    asked, subject = chosen(["some-relations"]), [Subject.of(str(tiny))]
+    asked, subject = select_findings(["some-relations"]), [Subject.of(str(tiny))]
     reproduce(asked, subject, small)
     before = results(small)
     reproduce(asked, subject, small)
@@ -68,7 +68,7 @@ def test_what_lies_there_is_taken_and_fresh_is_not(small: Path, tiny: Path, monk
 def test_a_second_model_stands_beside_the_first(small: Path, tiny: Path):
     names = [str(tiny), f"{tiny}:random"]
     for name in names:
-        reproduce(chosen(["some-relations"]), [Subject.of(name)], small)
+        reproduce(select_findings(["some-relations"]), [Subject.of(name)], small)
     assert list(results(small)) == [f"{name} some-relations" for name in names]
     table = pd.read_csv(small / "findings.csv")
     assert list(table.model) == [names[0]] * 3 + [names[1]] * 3
@@ -82,7 +82,7 @@ def test_a_second_model_stands_beside_the_first(small: Path, tiny: Path):
 
 @pytest.mark.slow
 def test_a_record_is_judged_anew_by_the_rules_of_today(small: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch):
-    reproduce(chosen(["some-relations"]), [Subject.of(str(tiny))], small)
+    reproduce(select_findings(["some-relations"]), [Subject.of(str(tiny))], small)
     obj, det, vocative = FINDINGS[0].statements
     other = replace(det, number="another number")
     now = replace(FINDINGS[0], statements=(replace(obj, rule=Rule(above=2.0)), other))
@@ -98,7 +98,7 @@ def test_a_record_is_judged_anew_by_the_rules_of_today(small: Path, tiny: Path, 
 
 @pytest.mark.slow
 def test_untrained_weights_are_read_with_three_seeds_and_keep_a_learned_finding_from_passing(small: Path, tiny: Path):
-    reproduce(chosen(["some-relations"]), [Subject.of(f"a={tiny}")], small, controls=True)
+    reproduce(select_findings(["some-relations"]), [Subject.of(f"a={tiny}")], small, controls=True)
     found = results(small)
     assert list(found) == ["a, random some-relations", "a, shuffled some-relations", "a some-relations"]
     untrained = found["a, random some-relations"]
@@ -115,7 +115,7 @@ def test_untrained_weights_are_read_with_three_seeds_and_keep_a_learned_finding_
 @pytest.mark.slow
 def test_readings_are_changed_by_name(small: Path, tiny: Path):
     changes = ["trees.corpus.report.documents=4"]
-    reproduce(chosen(["some-relations"]), [Subject.of(str(tiny))], small, changes)
+    reproduce(select_findings(["some-relations"]), [Subject.of(str(tiny))], small, changes)
     config = (small / Subject.of(str(tiny)).folder / "trees" / "config.toml").read_text(encoding="utf-8")
     assert "documents = 4" in config
 
@@ -147,14 +147,14 @@ def test_the_papers_own_model_is_held_to_its_published_values(small: Path, tiny:
 )
 def test_a_change_of_nothing_is_refused(small: Path, tiny: Path, change: str, message: str):
     with pytest.raises(ConfigError, match=message):
-        reproduce(chosen(["some-relations"]), [Subject.of(str(tiny))], small, [change])
+        reproduce(select_findings(["some-relations"]), [Subject.of(str(tiny))], small, [change])
 
 
 def test_a_finding_by_a_wrong_name_is_refused_with_the_one_meant(small: Path):
     with pytest.raises(FindingError, match="did you mean 'some-pairs'"):
-        chosen(["some-pair"])
-    assert next(one.id for one in chosen(["some-2020"])) == "some-relations"
-    assert len(chosen(["some-pairs", "some-2020"])) == 4
+        select_findings(["some-pair"])
+    assert next(one.id for one in select_findings(["some-2020"])) == "some-relations"
+    assert len(select_findings(["some-pairs", "some-2020"])) == 4
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ def test_what_is_done_is_not_done_again_and_says_with_which_commit_it_was_made(t
     assert made(again, "power", "other", calls) == {"rate": [1, 2]}
     assert made(again, "whole", 3, calls) == 3
     assert calls == ["power", "whole"]
-    told = again.told()
+    told = again.entry()
     assert told["commits"] == {"the power": "commit 0", "the whole": "commit 1"}
     assert told["wall_seconds"] == pytest.approx(sum(told["stages"].values()))
     assert set(told["stages"]) == {"the power", "the whole"}

@@ -234,7 +234,7 @@ def test_numbers_do_not_depend_on_workers(studied: Callable[[int], dict[str, Any
 
 def test_heads_that_are_planted_by_weights_are_found() -> None:
     for row in planted_by_weights(15, seed=1):
-        assert row["chosen"] == row["planted"]
+        assert row["selected"] == row["planted"]
         assert row["accuracy"] == 1
         assert row["graded"]
 

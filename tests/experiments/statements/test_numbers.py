@@ -9,12 +9,12 @@ from experiments.statements.numbers import (
     Pairs,
     bars,
     best_head,
-    chosen_among,
     heads_above,
     margin,
     over_units,
     preferred,
     rows,
+    selected_head,
     shape,
     together,
 )
@@ -146,10 +146,10 @@ def test_a_head_of_some_layers_is_chosen_on_the_selection_split_and_told_on_the_
             for layer, accuracy in enumerate(by_layer)
         ]
     ).scores
-    row = chosen_among(scores[scores.layer < 2])
+    row = selected_head(scores[scores.layer < 2])
     assert not isinstance(row, Missing)
     assert (row["name"], row["split"], row["accuracy"]) == ("2-1", "report", 0.3)
-    assert isinstance(chosen_among(scores[scores.layer > 2]), Missing)
+    assert isinstance(selected_head(scores[scores.layer > 2]), Missing)
 
 
 def test_bars_stand_beside_the_published_ones_and_leave_out_what_has_no_number():

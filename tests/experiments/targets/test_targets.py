@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from experiments.targets.answers import answers, strongest_rival
+from experiments.targets.answers import answers, strongest_baseline
 from experiments.targets.effects import BEHAVIOURS, effects
 from experiments.targets.page import write_target_page
 from experiments.targets.runs import TargetsError, open_runs
@@ -117,24 +117,24 @@ def test_the_strongest_rival_is_the_largest_of_all_kinds_and_the_lead_is_over_it
     asked, _ = gathered(plant("a"))
     row = asked[(asked["probe"] == "agreement") & (asked["label"] == "all")].iloc[0]
     assert (row["baseline_accuracy"], row["lexical_accuracy"]) == (0.42, 0.61)
-    assert (row["rival"], row["rival_accuracy"]) == ("lexical table", 0.61)
+    assert (row["strongest"], row["strongest_accuracy"]) == ("lexical table", 0.61)
     assert row["lead"] == pytest.approx(row["accuracy"] - 0.61)
     assert row["lead_low"] < row["lead"] < row["lead_high"]
     missing = asked[asked["label"] == "broad"].iloc[0]
-    assert (missing["rival"], missing["lead"] == missing["lead"]) == ("", False)
+    assert (missing["strongest"], missing["lead"] == missing["lead"]) == ("", False)
 
 
 @pytest.mark.parametrize(
-    ("rule", "rival", "ends"), [(0.7, "first noun", (0.05, 0.06)), (float("nan"), "table", (0.03, 0.04))]
+    ("rule", "strongest", "ends"), [(0.7, "first noun", (0.05, 0.06)), (float("nan"), "table", (0.03, 0.04))]
 )
-def test_a_rule_counts_where_there_is_one(rule: float, rival: str, ends: tuple[float, float]) -> None:
+def test_a_rule_counts_where_there_is_one(rule: float, strongest: str, ends: tuple[float, float]) -> None:
     row = SimpleNamespace(
         **{"accuracy": 0.8, "baseline_accuracy": 0.2, "baseline": "offset", "margin_low": 0.01, "margin_high": 0.02},
         **{"lexical_accuracy": 0.6, "lexical_margin_low": 0.03, "lexical_margin_high": 0.04},
         **{"rule_accuracy": rule, "rule": "first noun", "rule_margin_low": 0.05, "rule_margin_high": 0.06},
     )
-    found = strongest_rival(row)  # type: ignore[arg-type]
-    assert found["rival"].endswith(rival)
+    found = strongest_baseline(row)  # type: ignore[arg-type]
+    assert found["strongest"].endswith(strongest)
     assert (found["lead_low"], found["lead_high"]) == ends
 
 

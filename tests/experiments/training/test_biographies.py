@@ -107,7 +107,7 @@ def test_planted_heads_come_at_their_steps(tables: Mapping[str, pd.DataFrame]) -
         (seed, f"{a + 1}-{b + 1}", role) for seed, planted in PLANTED.items() for (a, b), role in planted.items()
     }
     together = tables["biography_onsets"].query("seed == -1 and label == 'previous'").iloc[0]
-    assert (together.found, together.seeds, together.low, together.high) == (2, 2, 10, 20)
+    assert (together.with_onset, together.seeds, together.low, together.high) == (2, 2, 10, 20)
 
 
 def test_order_lives_and_partners_are_those_planted(tables: Mapping[str, pd.DataFrame]) -> None:

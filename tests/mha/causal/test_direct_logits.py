@@ -55,7 +55,7 @@ def test_all_heads_and_all_else_that_is_written_sum_to_the_difference_of_logits(
     kept: list[Tensor] = []
     norm.register_forward_pre_hook(lambda _, inputs: kept.append(inputs[0]))
     with torch.no_grad():
-        logits = lm.read(texts.ids, texts.real, texts.chosen)
+        logits = lm.read(texts.ids, texts.real, texts.selected)
         heads = direct_logits(lm, texts, head_outputs(lm, texts), FORMS)
         x, rest, row, place = kept[0], kept[0], torch.arange(3), torch.tensor([2, 5, 0])
         for layer, output in zip(layers_of(encoder), head_outputs(lm, texts), strict=True):
@@ -89,7 +89,7 @@ def _variance(lm: MaskedLM, texts: TextBatch, *changes: Patch) -> Tensor:
     kept: list[Tensor] = []
     handle = norm.register_forward_pre_hook(lambda _, inputs: kept.append(inputs[0]))
     with torch.no_grad(), intervene(lm.module, *changes):
-        lm.read(texts.ids, texts.real, texts.chosen)
+        lm.read(texts.ids, texts.real, texts.selected)
     handle.remove()
     return kept[0].var(-1, unbiased=False) + norm.eps
 

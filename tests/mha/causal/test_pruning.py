@@ -99,9 +99,9 @@ def test_packed_rows_and_chosen_pieces_are_those_of_the_gated_model(encoder: Enc
         small = smaller(encoder, gates)
         with gated(encoder, gates):
             expected = encoder(pieces, places=places, blocks=blocks)
-            some = encoder(pieces, places=places, blocks=blocks, chosen=chosen)
+            some = encoder(pieces, places=places, blocks=blocks, selected=chosen)
         close(small(pieces, places=places, blocks=blocks), expected)
-        close(small(pieces, places=places, blocks=blocks, chosen=chosen), some)
+        close(small(pieces, places=places, blocks=blocks, selected=chosen), some)
         close(some, expected.flatten(0, 1)[chosen])
 
 

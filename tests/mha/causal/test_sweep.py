@@ -81,7 +81,7 @@ def texts() -> TextBatch:
 
 def one_at_a_time(reader: ModelReader, texts: TextBatch, variant: Variant) -> Tensor:
     with torch.no_grad(), intervene(reader.module, *variant):
-        return reader.read(texts.ids, texts.real, texts.chosen)
+        return reader.read(texts.ids, texts.real, texts.selected)
 
 
 def every_way(reader: ModelReader, texts: TextBatch) -> list[Variant]:
@@ -150,7 +150,7 @@ def test_chosen_pieces_alone_are_read(texts: TextBatch) -> None:
     reader, chosen = ours(), torch.tensor([1, 10, 20])
     variants: list[Variant] = [(Ablate(1, 2),), (Ablate(2, 0),)]
     with sweeping(reader) as sweep:
-        asked = replace(texts, chosen=chosen)
+        asked = replace(texts, selected=chosen)
         found = dict(
             zip((0, 1), (o[0] for _, o in sweep.run(asked, variants, sweep.trace(asked), pieces=1)), strict=True)
         )

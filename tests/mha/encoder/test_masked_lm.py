@@ -100,7 +100,7 @@ def test_hooks_see_a_block_diagonal_pattern(encoder: Encoder, batch: MaskedBatch
 def test_what_the_last_layer_is_spared_changes_nothing(encoder: Encoder, batch: MaskedBatch) -> None:
     with torch.no_grad():
         every = encoder(batch.pieces, places=batch.places, blocks=batch.blocks)
-        chosen = encoder(batch.pieces, places=batch.places, blocks=batch.blocks, chosen=batch.masked)
+        chosen = encoder(batch.pieces, places=batch.places, blocks=batch.blocks, selected=batch.masked)
     torch.testing.assert_close(chosen, every.flatten(0, 1)[batch.masked], rtol=0, atol=1e-6)
     assert bool((every[batch.blocks < 0] == 0).all())
 

@@ -44,7 +44,7 @@ def served(kept: KeptMaps, model: Model, batch: Batch) -> list[Tensor]:
 def watched(model: Model, *batches: Batch, limit: int = 1 << 20) -> KeptMaps:
     kept = KeptMaps(model, limit)
     for batch in batches:
-        look = kept.look((), batch, ())
+        look = kept.observe((), batch, ())
         stream_maps(model, batch, lambda layer, maps: None, [look.see])
         kept.add(look)
     return kept

@@ -72,10 +72,10 @@ def behaviour(lm: MaskedLM, model: Model, documents: list[Document]) -> Callable
 def outputs(behaviour: Behaviour) -> list[list[Tensor]]:
     """Return [text][layer] the head outputs [head, piece, head_dim] of each text, read alone and without padding."""
     found = []
-    for i in range(len(behaviour.asked)):
+    for i in range(len(behaviour.prompts)):
         texts = behaviour.texts([i])
         with record(behaviour.reader.module, ["head_output"]) as kept, torch.no_grad():
-            behaviour.reader.read(texts.ids, texts.real, texts.chosen)
+            behaviour.reader.read(texts.ids, texts.real, texts.selected)
         found.append([layer[0] for layer in kept["head_output"]])
     return found
 
@@ -85,7 +85,7 @@ def change(behaviour: Behaviour, known: Sequence[Sequence[Tensor]], i: int, laye
     every = [of_text[layer][head] for of_text in known]
     if how == MEAN:
         return Ablate(layer, head, "mean", mean=torch.cat(every).mean(0))
-    length = len(behaviour.asked[i].text)
+    length = len(behaviour.prompts[i].text)
     if how == POSITION_MEAN:
         rows = [torch.stack([one[place] for one in every if len(one) > place]).mean(0) for place in range(length)]
         return Ablate(layer, head, "mean", mean=torch.stack(rows))
@@ -100,15 +100,15 @@ def alone(behaviour: Behaviour, i: int, changes: Sequence[Ablate]) -> float:
     """Return the value of one text, read alone, with heads switched off by `intervene`."""
     texts, reader = behaviour.texts([i]), behaviour.reader
     with torch.no_grad():
-        intact = reader.read(texts.ids, texts.real, texts.chosen)
+        intact = reader.read(texts.ids, texts.real, texts.selected)
         with intervene(reader.module, *changes):
-            output = reader.read(texts.ids, texts.real, texts.chosen)
+            output = reader.read(texts.ids, texts.real, texts.selected)
     return float(behaviour.values([i], texts, output[None], intact)[0, 0])
 
 
 def texts_an_item(behaviour: Behaviour) -> int:
     """Return how many texts an item has at the most: each is right to a millionth, in single precision."""
-    return max(sum(one.item == item for one in behaviour.asked) for item in range(len(behaviour.clusters)))
+    return max(sum(one.item == item for one in behaviour.prompts) for item in range(len(behaviour.clusters)))
 
 
 @pytest.mark.parametrize("how", WAYS)
@@ -121,7 +121,7 @@ def test_batches_and_copies_give_what_one_text_and_set_at_a_time_give(
     asked = behaviour(name)
     known, expected = outputs(asked), torch.zeros(len(SETS), len(asked.clusters), dtype=torch.float64)
     for number, heads in enumerate(SETS):
-        for i, one in enumerate(asked.asked):
+        for i, one in enumerate(asked.prompts):
             changes = [change(asked, known, i, layer, head, how) for layer, head in heads]
             expected[number, one.item] += alone(asked, i, changes)
     found = measure(asked, SETS, how)
@@ -147,9 +147,9 @@ def test_sizes_of_batches_and_the_order_of_texts_change_nothing(
 def test_the_mean_is_over_real_pieces_pooled_or_at_each_position(behaviour: Callable[..., Behaviour]) -> None:
     asked = behaviour("loss")
     every, found = outputs(asked), mean_outputs(asked)
-    longest = max(len(one.text) for one in asked.asked)
+    longest = max(len(one.text) for one in asked.prompts)
     assert found.by_position.shape == (LAYERS, HEADS, longest, 8)
-    assert len({len(one.text) for one in asked.asked}) > 1
+    assert len({len(one.text) for one in asked.prompts}) > 1
     for layer in range(LAYERS):
         pooled = torch.cat([one[layer] for one in every], 1).mean(1)
         torch.testing.assert_close(found.pooled[layer], pooled, rtol=0, atol=1e-6)
@@ -181,7 +181,7 @@ def test_without_any_head_switched_off_an_embedding_is_its_intact_self(
 def test_every_text_is_counted_once_under_all_sets(behaviour: Callable[..., Behaviour]) -> None:
     told: list[int] = []
     measure(behaviour("pairs"), SETS, step=told.append, batch_pieces=30)
-    assert sum(told) == len(behaviour("pairs").asked)
+    assert sum(told) == len(behaviour("pairs").prompts)
     assert len(told) > 1
 
 

@@ -20,7 +20,7 @@ from probes.causal.ablation_table import (
     contrast_table,
     two_sided,
 )
-from probes.causal.behaviours import Asked, Behaviour, Embedding, Predictions
+from probes.causal.behaviours import Behaviour, Embedding, Predictions, Prompt
 from probes.causal.downstream import HeadAccuracy
 from probes.causal.head_sets import HeadSet, single_heads, whole_layers
 from probes.evidence.question import Effort
@@ -34,12 +34,12 @@ TEXT = Pieces(np.zeros(1, np.int32), np.zeros(1, np.int32), 1)
 
 def pairs(lm: MaskedLM, clusters: Sequence[str], attractors: Sequence[int | None]) -> Behaviour:
     kinds = tuple(Kind("p", attractors=count) for count in attractors)
-    asked = [Asked(TEXT, item) for item in range(len(clusters))]
+    asked = [Prompt(TEXT, item) for item in range(len(clusters))]
     return Predictions("pairs", "nats", lm, asked, tuple(clusters), kinds)
 
 
 def embedding(model: Model, clusters: Sequence[str]) -> Behaviour:
-    return Embedding("embedding", "cosine", model, [Asked(TEXT, i) for i in range(len(clusters))], tuple(clusters))
+    return Embedding("embedding", "cosine", model, [Prompt(TEXT, i) for i in range(len(clusters))], tuple(clusters))
 
 
 def row(frame: pd.DataFrame, measure: str, name: str, kind: str = "head") -> pd.Series:
@@ -126,7 +126,7 @@ def test_a_head_that_hurts_is_found_as_well_as_one_that_helps(lm: MaskedLM) -> N
 
 def test_sets_of_a_kind_are_one_family_and_random_ones_are_not_tested(lm: MaskedLM) -> None:
     random = np.random.default_rng(2)
-    sets = [*single_heads(2, 2), *whole_layers(2, 2), HeadSet("chosen", "x: y", ((0, 0),))]
+    sets = [*single_heads(2, 2), *whole_layers(2, 2), HeadSet("selected", "x: y", ((0, 0),))]
     sets += [HeadSet("random", "x: y", ((0, 1),), draw) for draw in (1, 2)]
     values = random.normal(size=(1 + len(sets), 30))
     behaviour = pairs(lm, [f"d{i}" for i in range(30)], [0] * 30)
@@ -141,7 +141,7 @@ def test_sets_of_a_kind_are_one_family_and_random_ones_are_not_tested(lm: Masked
     layer = row(frame, VALUE, "2", "layer")
     assert (layer.layer, layer.heads) == (1, 2)
     assert pd.isna(layer["head"])
-    assert pd.isna(row(frame, VALUE, "x: y", "chosen").layer)
+    assert pd.isna(row(frame, VALUE, "x: y", "selected").layer)
 
 
 def test_a_distance_is_tested_against_the_median_head_of_each_item_one_sided(model: Model) -> None:
@@ -156,13 +156,13 @@ def test_a_distance_is_tested_against_the_median_head_of_each_item_one_sided(mod
     assert row(frame, VALUE, "1-3").p_adjusted < 0.01
     assert row(frame, VALUE, "3-1").p > 0.99
     assert (frame.ci_low > 0).all()
-    chosen = [HeadSet("chosen", "x: y", ((0, 0),))]
+    chosen = [HeadSet("selected", "x: y", ((0, 0),))]
     assert ablation_table(embedding(model, clusters), "zero", chosen, values[:2], EFFORT).p.isna().all()
 
 
 def test_an_accuracy_of_which_no_answer_changed_is_not_known_without_doubt(lm: MaskedLM, model: Model) -> None:
     """A head's accuracy is its value; 1 - 0.025 ** (1 / 3) is the binomial bound for three clusters."""
-    asked = [Asked(TEXT, i) for i in range(3)]
+    asked = [Prompt(TEXT, i) for i in range(3)]
     downstream = HeadAccuracy("accuracy", "accuracy", HeadPattern(model, 1, 0), asked, ("a", "b", "c"))
     values = np.array([[1.0, 0, 1], [1, 0, 1], [0, 0, 1]])
     bound = 1 - 0.025 ** (1 / 3)
@@ -180,7 +180,7 @@ def test_one_cluster_gives_neither_interval_nor_test(lm: MaskedLM) -> None:
 
 def contrast(behaviour: Behaviour, costs: Sequence[Sequence[float]]) -> pd.DataFrame:
     """Return the contrast of a first set, which is chosen, with all others; the intact value is 1 everywhere."""
-    sets = [HeadSet("chosen", "agreement: all", ((0, 1), (2, 4)), by="specialised")]
+    sets = [HeadSet("selected", "agreement: all", ((0, 1), (2, 4)), by="specialised")]
     sets += [HeadSet("random", "agreement: all", ((0, 0), (2, 0)), draw + 1) for draw in range(len(costs) - 1)]
     values = 1 - np.concatenate([np.zeros((1, len(costs[0]))), np.array(costs)])
     return contrast_table(behaviour, "mean", sets, values, EFFORT, elsewhere={"agreement: all": 3})

@@ -8,8 +8,8 @@ from mha.encoder.encoder import Encoder
 from mha.pieces import Pieces
 from mha.planted.heads import word_model
 from probes.causal.attention_effect import (
+    ATTENDS,
     BOTH,
-    LOOKS,
     MATTERS,
     NEITHER,
     UNKNOWN,
@@ -18,7 +18,7 @@ from probes.causal.attention_effect import (
     rank_correlations,
     write_norms,
 )
-from probes.causal.behaviours import Asked, Embedding
+from probes.causal.behaviours import Embedding, Prompt
 
 ROLE = Role("agreement", "all", ("grammar", "nowhere"))
 PLACES = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)]
@@ -54,7 +54,7 @@ def test_each_head_gets_the_verdict_of_what_it_looks_at_and_what_it_costs() -> N
     found = link(scores(), {"grammar": costs()}, {}, roles=[ROLE], alpha=0.05)
     assert set(found.behaviour) == {"grammar"}
     for variant, expected in {
-        "verb->subject": [BOTH, LOOKS, MATTERS, NEITHER, UNKNOWN],
+        "verb->subject": [BOTH, ATTENDS, MATTERS, NEITHER, UNKNOWN],
         "subject->verb": [MATTERS, NEITHER, MATTERS, NEITHER, UNKNOWN],
     }.items():
         rows = found[found.variant == variant]
@@ -62,7 +62,7 @@ def test_each_head_gets_the_verdict_of_what_it_looks_at_and_what_it_costs() -> N
         assert rows.verdict.tolist() == expected
         np.testing.assert_allclose(rows.accuracy, [0.0, 0.1, 0.2, 0.3, 0.4])
     stricter = link(scores(), {"grammar": costs()}, {}, roles=[ROLE], alpha=0.005)
-    assert stricter[stricter.variant == "verb->subject"].verdict.tolist()[:3] == [LOOKS, LOOKS, NEITHER]
+    assert stricter[stricter.variant == "verb->subject"].verdict.tolist()[:3] == [ATTENDS, ATTENDS, NEITHER]
 
 
 def test_what_was_measured_beside_stands_at_its_head_and_the_rest_is_missing() -> None:
@@ -113,7 +113,7 @@ def test_write_norms_are_means_over_pieces_that_are_no_padding() -> None:
         attention.get_parameter("output.weight")[:3] = torch.tensor([[2.0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 9, 2]])
         attention.get_parameter("output.bias").fill_(7)
     texts = [np.array(ids, np.int32) for ids in ([4, 4, 4, 5], [4])]
-    asked = [Asked(Pieces(ids, np.arange(len(ids), dtype=np.int32), len(ids)), i) for i, ids in enumerate(texts)]
+    asked = [Prompt(Pieces(ids, np.arange(len(ids), dtype=np.int32), len(ids)), i) for i, ids in enumerate(texts)]
     behaviour = Embedding("embedding", "cosine", model, asked, ("a", "b"))
     assert len(behaviour.batches(512)) == 1, "the short text is padded"
     found = write_norms(behaviour)

@@ -6,8 +6,8 @@ import torch
 
 from mha import MaskedLM
 from mha.pieces import align
-from probes.causal.attribution import asked_number, blank_out, input_gradients
-from probes.causal.behaviours import Asked
+from probes.causal.attribution import blank_out, input_gradients, number_prompts
+from probes.causal.behaviours import Prompt
 
 FORMS = ("is", "are")
 QUESTION = ("are", "the", "harbours", "saw", "she")
@@ -15,8 +15,8 @@ QUESTION = ("are", "the", "harbours", "saw", "she")
 
 
 @pytest.fixture
-def asked(lm: MaskedLM) -> Asked:
-    (found,) = asked_number(lm, [QUESTION], FORMS)
+def asked(lm: MaskedLM) -> Prompt:
+    (found,) = number_prompts(lm, [QUESTION], FORMS)
     return found
 
 
@@ -30,22 +30,22 @@ def log_odds(lm: MaskedLM, ids: list[int]) -> float:
     return float(found[lm.model.tokenizer.token_to_id("are")] - found[lm.model.tokenizer.token_to_id("is")])
 
 
-def test_the_answer_is_masked_and_asked_against_the_other(lm: MaskedLM, asked: Asked) -> None:
+def test_the_answer_is_masked_and_asked_against_the_other(lm: MaskedLM, asked: Prompt) -> None:
     is_, are = (lm.model.tokenizer.token_to_id(form) for form in FORMS)
     assert asked.text.ids.tolist() == [pieces_of(lm, "x")[0], lm.mask, *pieces_of(lm, " ".join(QUESTION))[2:]]
     assert (asked.places, asked.wanted, asked.weights) == ((1, 1), (are, is_), (1.0, -1.0))
-    (other,) = asked_number(lm, [("is", "old")], FORMS)
+    (other,) = number_prompts(lm, [("is", "old")], FORMS)
     assert other.wanted == (is_, are)
 
 
 def test_what_is_no_question_is_refused(lm: MaskedLM) -> None:
     with pytest.raises(ValueError, match=r"'the dog' does not begin with 'is' or 'are'"):
-        list(asked_number(lm, [("is", "old"), ("the", "dog")], FORMS))
+        list(number_prompts(lm, [("is", "old"), ("the", "dog")], FORMS))
     with pytest.raises(ValueError, match="makes 3 pieces of 'unsinkable', expected one"):
-        list(asked_number(lm, [("is", "old")], ("is", "unsinkable")))
+        list(number_prompts(lm, [("is", "old")], ("is", "unsinkable")))
 
 
-def test_a_word_counts_by_what_changes_when_all_its_pieces_are_unknown(lm: MaskedLM, asked: Asked) -> None:
+def test_a_word_counts_by_what_changes_when_all_its_pieces_are_unknown(lm: MaskedLM, asked: Prompt) -> None:
     whole = asked.text.ids.tolist()
     found = blank_out(lm, asked)
     assert np.isnan(found[0])
@@ -57,7 +57,7 @@ def test_a_word_counts_by_what_changes_when_all_its_pieces_are_unknown(lm: Maske
     assert np.ptp(found[1:]) > 1e-3
 
 
-def test_a_gradient_is_that_of_the_embedding_of_the_word(lm: MaskedLM, asked: Asked) -> None:
+def test_a_gradient_is_that_of_the_embedding_of_the_word(lm: MaskedLM, asked: Prompt) -> None:
     """Of pieces that come once and are no answer, the rows of the (tied) embedding have no other gradient."""
     weight = lm.module.pieces.weight
     logits = lm.read(torch.from_numpy(asked.text.ids.astype(np.int64))[None], None, torch.tensor([1]))[0]
@@ -71,7 +71,7 @@ def test_a_gradient_is_that_of_the_embedding_of_the_word(lm: MaskedLM, asked: As
     assert np.ptp(found[1:]) > 1e-3
 
 
-def test_nothing_stays_behind(lm: MaskedLM, asked: Asked) -> None:
+def test_nothing_stays_behind(lm: MaskedLM, asked: Prompt) -> None:
     before = [None if one.grad is None else one.grad.clone() for one in lm.module.parameters()]
     input_gradients(lm, asked)
     assert not lm.module.pieces._forward_hooks

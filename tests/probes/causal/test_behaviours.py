@@ -10,10 +10,10 @@ from mha import MaskedLM, Model
 from mha.causal.sweep import TextBatch
 from mha.pieces import Pieces
 from probes.causal.behaviours import (
-    Asked,
     Behaviour,
     BehaviourError,
     Embedding,
+    Prompt,
     credits,
     embeddings,
     masked_pieces,
@@ -51,7 +51,7 @@ def read(behaviour: Behaviour, batch: list[int]) -> torch.Tensor:
     """Return the values of a batch as the model is."""
     texts = behaviour.texts(batch)
     with torch.no_grad():
-        output = behaviour.reader.read(texts.ids, texts.real, texts.chosen)
+        output = behaviour.reader.read(texts.ids, texts.real, texts.selected)
     return behaviour.values(batch, texts, output[None], output)[0]
 
 
@@ -79,7 +79,7 @@ def test_pairs_that_cannot_be_asked_are_kept_with_their_reason(lm: MaskedLM) -> 
 def test_the_loss_is_that_of_masked_pieces_by_hand(lm: MaskedLM, aligned: Aligned) -> None:
     behaviour = masked_pieces(lm, aligned, rate=0.5, seed=4)
     assert not behaviour.decides
-    for i, (one, text) in enumerate(zip(behaviour.asked, aligned.pieces, strict=True)):
+    for i, (one, text) in enumerate(zip(behaviour.prompts, aligned.pieces, strict=True)):
         inside = [place for place in range(len(text)) if text.word[place] >= 0]
         assert len(one.places) == max(1, round(0.5 * len(inside)))
         assert set(one.places) <= set(inside)
@@ -94,9 +94,9 @@ def test_the_loss_is_that_of_masked_pieces_by_hand(lm: MaskedLM, aligned: Aligne
 def test_what_is_masked_is_a_function_of_the_text_and_the_seed(lm: MaskedLM, model: Model, aligned: Aligned) -> None:
     texts = aligned.texts.take(range(len(aligned.texts)))
     turned = Aligned.of(model, MemoryTexts(texts[::-1]))
-    places = [[one.places for one in masked_pieces(lm, some, seed=0).asked] for some in (aligned, turned)]
+    places = [[one.places for one in masked_pieces(lm, some, seed=0).prompts] for some in (aligned, turned)]
     assert places[0] == places[1][::-1]
-    assert places[0] != [one.places for one in masked_pieces(lm, aligned, seed=1).asked]
+    assert places[0] != [one.places for one in masked_pieces(lm, aligned, seed=1).prompts]
     assert [len(one) for one in places[0]] == [max(1, round(0.15 * (len(text) - 2))) for text in aligned.pieces]
 
 
@@ -133,7 +133,7 @@ def asked(*ids: tuple[int, ...], items: tuple[int, ...] = ()) -> Behaviour:
         "e",
         "u",
         UNREAD,
-        [Asked(text, item) for text, item in zip(texts, of_text, strict=True)],
+        [Prompt(text, item) for text, item in zip(texts, of_text, strict=True)],
         tuple("d" for _ in range(max(of_text) + 1)),
     )
 

@@ -14,7 +14,7 @@ from mha.models.model import Model
 from mha.pieces import Pieces
 from mha.planted.answers import answering_model
 from probes.causal.ablation import measure
-from probes.causal.behaviours import Asked, BehaviourError, Embedding, Predictions, preferences
+from probes.causal.behaviours import BehaviourError, Embedding, Predictions, Prompt, preferences
 from probes.causal.gates import gate_heads, gated_values
 from probes.minimal_pairs import Kind, MinimalPair
 
@@ -81,7 +81,7 @@ def embedding(model: Model) -> Embedding:
     texts = [
         Pieces(torch.arange(2, 2 + n, dtype=torch.int32).numpy(), torch.arange(n).int().numpy(), n) for n in (4, 6)
     ]
-    return Embedding("embedding", "cosine", model, [Asked(text, i) for i, text in enumerate(texts)], ("a", "b"))
+    return Embedding("embedding", "cosine", model, [Prompt(text, i) for i, text in enumerate(texts)], ("a", "b"))
 
 
 def test_a_model_is_what_it_was_and_the_seed_decides() -> None:

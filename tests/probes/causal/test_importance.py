@@ -16,7 +16,7 @@ from mha.pieces import Pieces
 from mha.planted.answers import answering_model
 from mha.planted.heads import word_model
 from probes.causal.ablation import measure
-from probes.causal.behaviours import Asked, Behaviour, Embedding, Predictions, embeddings, of_items, preferences
+from probes.causal.behaviours import Behaviour, Embedding, Predictions, Prompt, embeddings, of_items, preferences
 from probes.causal.importance import Slopes, by_layer, slopes
 from probes.minimal_pairs import Kind, MinimalPair
 
@@ -46,14 +46,14 @@ def loss(model: Model) -> Predictions:
     """Items of two texts, of which two and one pieces are asked with weights of both signs."""
     wanted = ((5, 6), (7,)) * 3
     asked = [
-        Asked(text, i // 2, tuple(range(1, 1 + len(want))), want, (0.5, -1.0)[: len(want)])
+        Prompt(text, i // 2, tuple(range(1, 1 + len(want))), want, (0.5, -1.0)[: len(want)])
         for i, (text, want) in enumerate(zip(texts(), wanted, strict=True))
     ]
     return Predictions("loss", "nats", MaskedLM.of(model), asked, ("a", "b", "c"))
 
 
 def embedding(model: Model) -> Embedding:
-    return Embedding("embedding", "cosine", model, [Asked(t, i) for i, t in enumerate(texts())], tuple("abcdef"))
+    return Embedding("embedding", "cosine", model, [Prompt(t, i) for i, t in enumerate(texts())], tuple("abcdef"))
 
 
 def hub() -> Model:
@@ -68,12 +68,12 @@ def hub() -> Model:
 def read(behaviour: Behaviour, gates: Tensor) -> tuple[list[Tensor], list[Tensor]]:
     """Return what the model gives for each text alone, and the value of each text, with gates [layer, head]."""
     outputs, values = [], []
-    for i in range(len(behaviour.asked)):
+    for i in range(len(behaviour.prompts)):
         asked = behaviour.texts([i])
         with torch.no_grad():
-            intact = behaviour.reader.read(asked.ids, asked.real, asked.chosen)
+            intact = behaviour.reader.read(asked.ids, asked.real, asked.selected)
             with gated(behaviour.reader.module, gates):
-                output = behaviour.reader.read(asked.ids, asked.real, asked.chosen)
+                output = behaviour.reader.read(asked.ids, asked.real, asked.selected)
         outputs.append(embeddings(output, asked)[0] if isinstance(behaviour, Embedding) else output)
         values.append(behaviour.values([i], asked, output[None], intact)[0, 0])
     return outputs, values
@@ -145,7 +145,7 @@ def test_batches_change_nothing_and_two_runs_are_equal(make: Callable[[Model], B
     for batch_pieces in (1, 20, 10_000):
         again = slopes(behaviour, LAYERS, HEADS, batch_pieces=batch_pieces).slopes
         torch.testing.assert_close(again, found, rtol=0, atol=1e-9)
-    turned = replace(behaviour, asked=list(reversed(behaviour.asked)))
+    turned = replace(behaviour, prompts=list(reversed(behaviour.prompts)))
     torch.testing.assert_close(slopes(turned, LAYERS, HEADS).slopes, found, rtol=0, atol=1e-9)
 
 

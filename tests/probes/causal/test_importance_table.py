@@ -7,7 +7,7 @@ from scipy.stats import pearsonr, spearmanr
 
 from mha.pieces import Pieces
 from mha.planted.heads import word_model
-from probes.causal.behaviours import Asked, Embedding, Predictions
+from probes.causal.behaviours import Embedding, Predictions, Prompt
 from probes.causal.importance import Slopes
 from probes.causal.importance_table import CHECKS, COLUMNS, correlations, importance_table, taylor_table
 from probes.evidence.question import Effort
@@ -20,7 +20,7 @@ def behaviour(items: int = 40) -> Predictions:
     model = word_model(["a"], layers=2, heads=2, head_dim=2, positions=4, seed=0)
     clusters = tuple(f"document {item // 2}" for item in range(items))
     text = Pieces(np.zeros(2, np.int32), np.zeros(2, np.int32), 1)
-    return Predictions("loss", "nats", model, [Asked(text, i) for i in range(items)], clusters)
+    return Predictions("loss", "nats", model, [Prompt(text, i) for i in range(items)], clusters)
 
 
 def slopes(items: int = 40, directed: bool = False) -> Slopes:
@@ -70,7 +70,7 @@ def test_where_nothing_varies_there_is_no_correlation() -> None:
 
 def test_an_embedding_is_told_in_the_same_columns() -> None:
     plain = behaviour()
-    own = Embedding("embedding", "cosine", plain.reader, plain.asked, plain.clusters)
+    own = Embedding("embedding", "cosine", plain.reader, plain.prompts, plain.clusters)
     table = importance_table(own, slopes(directed=True), None, SHAPE, EFFORT)
     assert set(table.unit) == {"cosine"}
     assert (table.predicted > 0).all()

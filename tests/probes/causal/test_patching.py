@@ -101,7 +101,7 @@ def test_where_the_planted_head_is_not_read_patching_points_to_none() -> None:
 def difference(lm: MaskedLM, item: PatchItem, version: str, *changes: Patch) -> float:
     texts = _texts(lm, [item], version)
     with torch.no_grad(), intervene(lm.module, *changes):
-        logits = lm.read(texts.ids, texts.real, texts.chosen)[0]
+        logits = lm.read(texts.ids, texts.real, texts.selected)[0]
     return float(logits[item.forms[0]] - logits[item.forms[1]])
 
 

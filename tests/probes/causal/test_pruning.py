@@ -96,9 +96,9 @@ def test_a_curve_is_what_the_model_does_without_the_first_heads_of_an_order() ->
             for batch in behaviour.batches(10_000):
                 texts = behaviour.texts(batch)
                 with torch.no_grad(), intervene(behaviour.reader.module, *off):
-                    output = behaviour.reader.read(texts.ids, texts.real, texts.chosen)
+                    output = behaviour.reader.read(texts.ids, texts.real, texts.selected)
                 values = behaviour.values(batch, texts, output[None], output)[0]
-                items = [behaviour.asked[text].item for text in batch]
+                items = [behaviour.prompts[text].item for text in batch]
                 np.testing.assert_allclose(found[number, point, items], values, atol=1e-4)
 
 

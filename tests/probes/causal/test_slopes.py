@@ -14,7 +14,7 @@ from mha.models.model import Model
 from mha.pieces import CLS, SEP, Pieces
 from mha.planted.heads import word_model
 from mha.watches import Seen
-from probes.causal.behaviours import Asked, Embedding, Predictions, embeddings
+from probes.causal.behaviours import Embedding, Predictions, Prompt, embeddings
 from probes.causal.slopes import COLUMNS, TOKENS, slope_table, weight_slopes
 from probes.evidence.question import Effort
 
@@ -41,17 +41,17 @@ def text(words: int, seed: int) -> Pieces:
 
 def loss(model: Model) -> Predictions:
     """Three texts of two items, one of which has two."""
-    asked = [Asked(text(2 + i, i), i // 2, (1, 2), (5, 6), (0.5, -1.0)) for i in range(3)]
+    asked = [Prompt(text(2 + i, i), i // 2, (1, 2), (5, 6), (0.5, -1.0)) for i in range(3)]
     return Predictions("loss", "nats", MaskedLM.of(model), asked, ("a", "b"))
 
 
 def embedding(model: Model) -> Embedding:
-    return Embedding("embedding", "cosine", model, [Asked(text(2 + i, i), i) for i in range(3)], ("a", "b", "c"))
+    return Embedding("embedding", "cosine", model, [Prompt(text(2 + i, i), i) for i in range(3)], ("a", "b", "c"))
 
 
 def moved(behaviour: Predictions | Embedding, number: int, layer: int, by: float) -> Tensor:
     """Return what is derived of a text, [head * query * key, ...], with each of its weights in a layer moved alone."""
-    pieces = len(behaviour.asked[number].text)
+    pieces = len(behaviour.prompts[number].text)
     places = torch.tensor(list(np.ndindex(HEADS, pieces, pieces)))
     copies = [number] * len(places)
 
@@ -62,7 +62,7 @@ def moved(behaviour: Predictions | Embedding, number: int, layer: int, by: float
 
     texts = behaviour.texts(copies)
     with torch.no_grad(), watch(behaviour.reader.module, move, layers=[layer]):
-        output = behaviour.reader.read(texts.ids, texts.real, texts.chosen)
+        output = behaviour.reader.read(texts.ids, texts.real, texts.selected)
     if isinstance(behaviour, Embedding):
         return torch.nn.functional.normalize(embeddings(output, texts), dim=-1)
     return behaviour.values(copies, texts, output[None], output)[0, :, None]
@@ -70,7 +70,7 @@ def moved(behaviour: Predictions | Embedding, number: int, layer: int, by: float
 
 def differences(behaviour: Predictions | Embedding, number: int) -> tuple[Tensor, list[int]]:
     """Return the lengths of the central differences by each weight, [layer, head, query, key], and what keys are."""
-    word = behaviour.asked[number].text.word.tolist()
+    word = behaviour.prompts[number].text.word.tolist()
     found = []
     for layer in range(LAYERS):
         up, down = (moved(behaviour, number, layer, sign * EPSILON) for sign in (1, -1))

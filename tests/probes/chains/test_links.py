@@ -11,7 +11,7 @@ from mha import Attend
 from mha.batches import Batch, collate
 from mha.models.model import Model
 from mha.pieces import align
-from probes.chains.links import RIVALS, Linker, Links
+from probes.chains.links import BASELINES, Linker, Links
 from probes.corpora.corpus import MemoryTexts
 from probes.records import Document, Mention, Sentence, frozen_ints
 from probes.scoring.score import Settings, score_corpus
@@ -33,7 +33,7 @@ def text_of(name: str = "d", entities: Sequence[str] = ENTITIES, words: Sequence
 def linked(model: Model, document: Document, *maps: Tensor) -> Links:
     """Return the links of one text by given maps [head, query, key] of the words, one a layer."""
     linker = Linker(len(maps), len(maps[0]))
-    look = linker.look([document], collate(align(model.tokenizer, [document.words])))
+    look = linker.observe([document], collate(align(model.tokenizer, [document.words])))
     for layer, some in enumerate(maps):
         words = torch.zeros(1, len(some), len(document), len(document) + 2)
         words[0, :, :, : len(document)] = some
@@ -53,7 +53,7 @@ def attending(*pairs: tuple[int, int, float], words: int = 6) -> Tensor:
 
 def rival(found: Links, name: str) -> list[int]:
     """Return the antecedents of a rival."""
-    antecedents: list[int] = found.antecedent[:, -len(RIVALS) + RIVALS.index(name)].tolist()
+    antecedents: list[int] = found.antecedent[:, -len(BASELINES) + BASELINES.index(name)].tolist()
     return antecedents
 
 
@@ -106,7 +106,7 @@ def test_rules_link_to_mentions_before_alone_and_prefer_as_they_do_elsewhere(mod
 
 def test_a_rule_is_surer_of_what_it_prefers_and_then_of_what_is_near(model: Model) -> None:
     strength = linked(model, text_of(), attending()).strength[
-        :, -len(RIVALS) + RIVALS.index("same head word or mention that agrees")
+        :, -len(BASELINES) + BASELINES.index("same head word or mention that agrees")
     ]
     assert strength[4] == pytest.approx(1 / 4), "the same word four words before is preferred"
     assert strength[1] == pytest.approx(1 - 1), "next to it, but only fitting"
@@ -129,11 +129,11 @@ def test_a_word_without_pieces_or_attention_links_nothing(model: Model) -> None:
 def test_texts_without_a_mention_or_with_one_are_no_trouble(model: Model) -> None:
     bare, single = text_of("a", entities=("",) * 6), text_of("b", entities=("", "e", "", "", "", ""))
     linker = Linker(1, 1)
-    look = linker.look([bare, single], collate(align(model.tokenizer, [bare.words, single.words])))
+    look = linker.observe([bare, single], collate(align(model.tokenizer, [bare.words, single.words])))
     look.see(0, torch.ones(2, 1, 6, 8), torch.empty(0))
     linker.add(look)
     assert [found.document for found in linker.texts] == ["b"]
-    assert linker.texts[0].antecedent.tolist() == [[-1] * (1 + len(RIVALS))]
+    assert linker.texts[0].antecedent.tolist() == [[-1] * (1 + len(BASELINES))]
 
 
 def by_name(linker: Linker) -> dict[str, Links]:
@@ -164,7 +164,7 @@ def test_a_head_that_is_made_to_attend_to_a_mention_links_to_it_through_the_mode
         pattern[:, :, 2] = 1  # [CLS] ship dog
         return [Attend(layer=1, patterns={2: pattern})]
 
-    linker = Linker(model.layers, model.heads, rivals=False)
+    linker = Linker(model.layers, model.heads, baselines=False)
     score_corpus(model, MemoryTexts([document]), [], {}, Settings(), observers=[linker], changes=changes)
     assert linker.texts[0].antecedent[:, 5].tolist() == [-1, -1, 1, 1, 1, 1]
     assert linker.texts[0].antecedent.shape == (6, 6), "no rivals"

@@ -1,4 +1,4 @@
-"""Chains of heads beside their rivals: planted heads, limits that are learned, selection, intervals and leads."""
+"""Chains of heads beside their baselines: planted heads, limits that are learned, selection, intervals and leads."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probes.chains.links import RIVALS, Links, Mentions
+from probes.chains.links import BASELINES, Links, Mentions
 from probes.chains.scores import MEASURES, SCORES, chain_scores
 from probes.chains.table import OPTIONS, MethodSums, chain_table, document_sums, learned
 from probes.evidence.question import Effort
@@ -41,7 +41,7 @@ def links_of(document: Document, random: np.random.Generator, *, report: bool) -
     drawn = np.array([random.integers(-1, m) if m else -1 for m in range(n)])
     perfect = np.where(gold < 0, drawn, gold), np.where(gold < 0, random.uniform(0.01, 0.3, n), 0.4)
     noise = drawn, random.uniform(0, 1, n)
-    others = mentions.rivals()
+    others = mentions.baselines()
     antecedent = np.column_stack([perfect[0], drawn, (perfect if report else noise)[0], others[0]])
     strength = np.column_stack([perfect[1], noise[1], (perfect if report else noise)[1], others[1]])
     return Links(document.id, mentions.entity, antecedent, strength)
@@ -80,7 +80,7 @@ def test_a_head_that_links_perfectly_has_all_scores_and_leads_every_rival(table:
     best = row(table, "1-1")
     assert best.selected
     assert best.least == 0.4
-    assert best.lead == pytest.approx(1 - row(table, best.rival).f1)
+    assert best.lead == pytest.approx(1 - row(table, best.baseline).f1)
     assert 0 < best.lead_low <= best.lead <= best.lead_high
 
 
@@ -125,10 +125,10 @@ def test_no_other_share_of_the_links_of_a_method_does_better_on_the_texts_that_i
 
 
 def test_what_takes_no_choice_learns_nothing(own: MethodSums) -> None:
-    assert own.least[HEADS + RIVALS.index("one chain")] == 1
-    assert own.least[HEADS + RIVALS.index("single mentions")] == 0
-    everything = chain_scores(own.sums[1].sum(0))[HEADS + RIVALS.index("one chain")]
-    nothing = chain_scores(own.sums[1].sum(0))[HEADS + RIVALS.index("single mentions")]
+    assert own.least[HEADS + BASELINES.index("one chain")] == 1
+    assert own.least[HEADS + BASELINES.index("single mentions")] == 0
+    everything = chain_scores(own.sums[1].sum(0))[HEADS + BASELINES.index("one chain")]
+    nothing = chain_scores(own.sums[1].sum(0))[HEADS + BASELINES.index("single mentions")]
     assert everything[:2, 1].tolist() == [1, 1], "all links are found"
     assert nothing[:2, 0].tolist() == [0, 1], "none is wrong"
 
@@ -162,11 +162,11 @@ def test_intervals_are_of_resampled_documents_and_leads_of_the_same_ones(table: 
     n = sums[:, 0, MEASURES.index("B3"), 1]
     drawn = Bootstrap.draw(range(len(sums)), EFFORT.replicates, EFFORT.seed + 1).of(range(len(sums)), n)
     place = [*table[(table.split == "report") & (table.measure == "CoNLL")].name]
-    random, rival = place.index("1-2"), place.index(row(table, "1-2").rival)
+    random, baseline = place.index("1-2"), place.index(row(table, "1-2").baseline)
     f1 = []
     for weights in drawn.weights:
         together = sum(weight * one for weight, one in zip(weights, sums, strict=True))
-        f1.append(chain_scores(np.asarray(together))[[random, rival], -1, 2])
+        f1.append(chain_scores(np.asarray(together))[[random, baseline], -1, 2])
     both = np.array(f1)
     low, high = drawn.interval(np.column_stack([both[:, 0], both[:, 0] - both[:, 1]]))
     found = row(table, "1-2")
@@ -178,12 +178,12 @@ def test_intervals_are_of_resampled_documents_and_leads_of_the_same_ones(table: 
 def test_the_strongest_rival_is_that_of_the_score_and_rivals_have_no_lead(table: pd.DataFrame) -> None:
     report = table[table.split == "report"]
     for measure in SCORES:
-        rivals = report[(report.method == "rival") & (report.measure == measure)].set_index("name").f1
-        assert set(report[(report.method == "head") & (report.measure == measure)].rival) == {rivals.idxmax()}
-    others = report[report.method == "rival"]
-    assert [*others.name.unique()] == [*RIVALS]
+        baselines = report[(report.method == "baseline") & (report.measure == measure)].set_index("name").f1
+        assert set(report[(report.method == "head") & (report.measure == measure)].baseline) == {baselines.idxmax()}
+    others = report[report.method == "baseline"]
+    assert [*others.name.unique()] == [*BASELINES]
     assert others[["lead", "lead_low", "lead_high"]].isna().to_numpy().all()
-    assert set(others.rival) == {""}
+    assert set(others.baseline) == {""}
     assert others.layer.isna().all()
     assert report[report.measure == "CoNLL"][["precision", "recall"]].isna().to_numpy().all()
 
@@ -192,7 +192,7 @@ def test_of_random_weights_the_head_that_is_best_on_the_selection_split_is_a_riv
     heads = own.first(HEADS)
     table = chain_table(own, heads, (1, HEADS), EFFORT)
     assert row(table, "random weights").f1 == row(table, "1-1").f1 == 1
-    assert row(table, "1-1").rival == "random weights"
+    assert row(table, "1-1").baseline == "random weights"
     assert row(table, "1-1").lead == 0
 
 
@@ -206,4 +206,4 @@ def test_one_document_has_no_interval() -> None:
 def test_learning_from_texts_without_any_link_is_possible() -> None:
     (text,) = [text for text in split(0, texts=1)]
     bare = Links("d", np.zeros(1, np.int64), text.antecedent[:1], text.strength[:1])
-    assert learned([bare]).tolist() == [0.0] * (HEADS + len(RIVALS))
+    assert learned([bare]).tolist() == [0.0] * (HEADS + len(BASELINES))

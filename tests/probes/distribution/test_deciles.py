@@ -37,7 +37,7 @@ def observed(texts: Sequence[Document], maps: list[list[torch.Tensor]], size: in
     for start in range(0, len(texts), size):
         part = texts[start : start + size]
         longest = max(map(len, part))
-        look = found.look(part, NO_BATCH)
+        look = found.observe(part, NO_BATCH)
         for layer in range(layers):
             padded = torch.zeros(len(part), heads, longest, longest + 2)
             for place, text in enumerate(part):

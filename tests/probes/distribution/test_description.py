@@ -31,7 +31,7 @@ def predicted(texts: Sequence[Document], *heads: Attend | None) -> RulePredictio
                     if head is not None and (key := head(text, word)) is not None:
                         maps[place, number, word, key] = 0.9
         maps[:, :, :, longest:] = 0.95
-        look = found.look(part, NO_BATCH)
+        look = found.observe(part, NO_BATCH)
         look.see(0, maps, maps)
         found.add(look)
     return found

@@ -82,10 +82,10 @@ def test_arcs_are_the_strongest_of_the_head_and_gold_is_marked(
             seen = weights[:, place] if column else weights[place]
             assert of_one.weight.max() == pytest.approx(float(seen.max()))
             among = candidates_of(question[1], len(weights), place)
-            answers = sorted((float(seen[key]) for key in among), reverse=True)[:3] if of_one.asked.any() else []
-            assert of_one[of_one.asked].weight.tolist() == pytest.approx(answers)
-            assert set(of_one[of_one.asked]["query" if column else "key"]) <= among
-            assert (~of_one.asked).sum() == (not answers or float(seen.max()) > answers[0])
+            answers = sorted((float(seen[key]) for key in among), reverse=True)[:3] if of_one.scored.any() else []
+            assert of_one[of_one.scored].weight.tolist() == pytest.approx(answers)
+            assert set(of_one[of_one.scored]["query" if column else "key"]) <= among
+            assert (~of_one.scored).sum() == (not answers or float(seen.max()) > answers[0])
         assert shown.key.min() >= (0 if column else SEP)
 
 
@@ -117,11 +117,11 @@ def test_keys_that_are_no_candidates_are_shown_but_are_no_answers() -> None:
     """Of "she saw ships" the head of "ships" is asked for: neither [SEP] nor the word itself is a wrong answer."""
     weights = np.array([[0.1, 0.7, 0.1, 0.1, 0], [0, 0, 0, 1, 0], [0.04, 0.06, 0.2, 0.5, 0.2]], np.float32)
     asked = Targets.pairs(np.array([2]), np.array([1]), ["obj"])
-    told = [(arc["query"], arc["key"], arc["gold"], arc["asked"]) for arc in _arcs(weights, asked, [0])]
+    told = [(arc["query"], arc["key"], arc["gold"], arc["scored"]) for arc in _arcs(weights, asked, [0])]
     others = [(0, 1, False, False), (1, SEP, False, False)]
     assert told == [*others, (2, SEP, False, False), (2, 1, True, True), (2, 0, False, True)]
     listed = Targets.sets([2], [[0]], ["pronoun"], key_sets([[0, 1]]))
-    told = [(arc["query"], arc["key"], arc["gold"], arc["asked"]) for arc in _arcs(weights, listed, [0])]
+    told = [(arc["query"], arc["key"], arc["gold"], arc["scored"]) for arc in _arcs(weights, listed, [0])]
     assert told == [*others, (2, SEP, False, False), (2, 1, False, True), (2, 0, True, True)]
 
 

@@ -61,7 +61,7 @@ def classes_of(
     cut = Pieces(np.full(SIZE, 5, np.int32), np.array([CLS, *range(12), SEP], np.int32), 12)
     shapes = Shapes(model, ["d"], rule)
     batch = collate([cut])
-    look = shapes.look([document], batch)
+    look = shapes.observe([document], batch)
     look.see(0, torch.zeros(()), pattern.expand(1, model.heads, SIZE, SIZE).contiguous())
     shapes.add(look)
     found = {name: shapes.sums[:, MEASURES.index(("class", name)), 0].sum() for name in CLASSES}
@@ -121,7 +121,7 @@ def test_short_texts_have_no_class(model: Model) -> None:
     counted = []
     for fewest in (7, 8):
         shapes = Shapes(model, ["d"], ClassRule(fewest=fewest))
-        look = shapes.look([document], collate([cut]))
+        look = shapes.observe([document], collate([cut]))
         shapes.add(look)
         counted.append(int(shapes.n[0, MEASURES.index(("class", "block"))]))
     assert counted == [1, 0]

@@ -36,7 +36,7 @@ def text_of(name: str, distractors: int = 1) -> Document:
 def looked(documents: list[Document], maps: list[Tensor], model: Model) -> Confusion:
     """What is told of given maps [batch, head, query, key], one a layer."""
     found = Confusion(len(maps), maps[0].shape[1], {document.id: i for i, document in enumerate(documents)})
-    look = found.look(documents, collate(align(model.tokenizer, [document.words for document in documents])))
+    look = found.observe(documents, collate(align(model.tokenizer, [document.words for document in documents])))
     for layer, some in enumerate(maps):
         look.see(layer, some, torch.empty(0))
     found.add(look)

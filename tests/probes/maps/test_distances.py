@@ -79,7 +79,7 @@ def test_two_texts_by_hand() -> None:
     maps[1, 1, :, 1] = 1
     batch = collate([*align_words(1), *align_words(2)])
     distances = Distances()
-    look = distances.look([Document("a", ()), Document("b", ())], batch)
+    look = distances.observe([Document("a", ()), Document("b", ())], batch)
     look.see(0, maps, torch.empty(0))
     distances.add(look)
     share, rest = 0.999 + 0.001 / 4, 0.001 / 4
@@ -97,7 +97,7 @@ def test_only_chosen_texts_count_and_none_with_a_word_that_has_no_piece(model: M
     empty = Distances()
     lost = collate([align_words(2)[0]])
     lost.from_words[0, 1] = 0
-    empty.add(empty.look([Document("a", ())], lost))
+    empty.add(empty.observe([Document("a", ())], lost))
     assert (empty.texts, empty.means()) == (0, None)
 
 

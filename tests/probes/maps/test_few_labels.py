@@ -92,7 +92,7 @@ def test_leads_are_over_the_most_accurate_rule(few: Callable[..., FewLabels]) ->
     best = rules.loc[rules.accuracy.idxmax()]
     for method in HEADS:
         one = row(table, method, 20)
-        assert (one.rival, one.lead) == (best.method, pytest.approx(one.accuracy - best.accuracy))
+        assert (one.best_rule, one.lead) == (best.method, pytest.approx(one.accuracy - best.accuracy))
         assert one.lead_low <= one.lead <= one.lead_high
     assert rules["lead"].isna().all()
 

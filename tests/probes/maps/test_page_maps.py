@@ -24,7 +24,7 @@ def texts(random_documents: Callable[..., list[Document]]) -> list[Document]:
 
 def test_the_strongest_keys_of_every_word_are_kept_for_every_head(model: Model, texts: list[Document]) -> None:
     every = EveryHead(model, Settings(maps="norms"), most=30)
-    every.look(texts[0], PROBES)
+    every.observe(texts[0], PROBES)
     rows = every.tables()["attention"]
     assert list(rows.name) == [f"{a + 1}-{b + 1}" for a in range(model.layers) for b in range(model.heads)]
     pieces = whole_pieces(model, texts[0])
@@ -41,7 +41,7 @@ def test_the_strongest_keys_of_every_word_are_kept_for_every_head(model: Model, 
 
 def test_words_come_with_the_pieces_that_the_tokenizer_made_of_them(model: Model, texts: list[Document]) -> None:
     every = EveryHead(model, Settings(), most=30)
-    every.look(texts[0], PROBES)
+    every.observe(texts[0], PROBES)
     (row,) = every.tables()["sentences"].to_dict("records")
     assert row["words"] == list(texts[0].words)
     encoded = model.tokenizer.encode(list(texts[0].words), is_pretokenized=True)
@@ -68,7 +68,7 @@ def test_a_text_is_kept_once_and_what_is_too_much_is_counted(
 ) -> None:
     every = EveryHead(model, Settings(), most=2)
     for text in (texts[0], texts[0], texts[1], texts[2], texts[1]):
-        every.look(text, PROBES)
+        every.observe(text, PROBES)
     tables = every.tables()
     assert list(tables["sentences"].sentence) == [0, 1]
     assert set(tables["gold"].sentence) == set(tables["attention"].sentence) == {0, 1}
@@ -76,7 +76,7 @@ def test_a_text_is_kept_once_and_what_is_too_much_is_counted(
     monkeypatch.setattr(every_head, "WORDS_BY_HEADS", len(texts[0]) * model.layers * model.heads)
     small = EveryHead(model, Settings(), most=2)
     for text in texts[:2]:
-        small.look(text, PROBES)
+        small.observe(text, PROBES)
     assert (len(small.sentences), small.left_out) == (1, 1)
 
 
@@ -84,6 +84,6 @@ def test_a_text_that_the_model_cannot_read_whole_is_passed_over(
     model: Model, random_documents: Callable[..., list[Document]]
 ) -> None:
     every = EveryHead(model, Settings(), most=2)
-    every.look(random_documents(1, sentences=12, longest=9)[0], PROBES)
+    every.observe(random_documents(1, sentences=12, longest=9)[0], PROBES)
     assert every.tables() == {}
     assert every.left_out == 0

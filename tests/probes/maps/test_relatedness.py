@@ -45,7 +45,7 @@ def test_all_rated_pairs_of_content_words_of_a_sentence_are_found() -> None:
 def test_the_attention_of_a_pair_is_the_mean_of_both_directions(model: Model) -> None:
     document = text_of("a", "the ship saw the dog")
     observed = Relatedness(RATINGS, layers=1, heads=2)
-    look = observed.look([document], collate(align(model.tokenizer, [document.words])))
+    look = observed.observe([document], collate(align(model.tokenizer, [document.words])))
     maps = torch.zeros(1, 2, 5, 7)
     maps[0, :, 1, 4] = torch.tensor([0.5, 0.0])
     maps[0, :, 4, 1] = torch.tensor([0.1, 0.2])

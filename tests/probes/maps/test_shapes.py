@@ -41,7 +41,7 @@ def observed(model: Model, texts: Texts, **settings: int) -> Shapes:
 def shown(model: Model, documents: Sequence[Document], batch: Batch, pattern: torch.Tensor) -> Shapes:
     """Return the shapes of a pattern [batch, head, piece, piece] that every layer has."""
     shapes = Shapes(model, [document.id for document in documents])
-    look = shapes.look(documents, batch)
+    look = shapes.observe(documents, batch)
     for layer in range(model.layers):
         look.see(layer, merge(pattern, batch), pattern)
     shapes.add(look)

@@ -81,4 +81,4 @@ def test_rank_correlations_are_those_of_scipy(gold: GoldTree) -> None:
 
 def test_the_root_is_the_word_of_least_depth_that_is_no_punctuation(gold: GoldTree) -> None:
     depths = np.array([[3, 2, 1, 0, 2], [0, 2, 1, 3, 2]], float)
-    assert gold.root_found(depths).tolist() == [1, 0]
+    assert gold.root_correct(depths).tolist() == [1, 0]

@@ -6,7 +6,7 @@ import pytest
 from probes import get_probe
 from probes.scoring.tally import Question
 from probes.training.biography import GROUPS, Biography, Course
-from probes.training.concentration import LifeRule, Profiles, is_role, tell_life
+from probes.training.concentration import LifeRule, Profiles, is_role, life_of
 
 NAN = math.nan
 
@@ -113,19 +113,19 @@ def test_a_role_stands_for_itself_and_has_items(question: Question, n: int, said
     ],
 )
 def test_lives_by_hand(main: list[int], life: str, first: int, last: int, since: int) -> None:
-    found = tell_life(main, [1.0] * len(main), LifeRule())
+    found = life_of(main, [1.0] * len(main), LifeRule())
     assert (found.life, found.first, found.last, found.since) == (life, first, last, since)
 
 
 def test_how_long_a_role_must_last_to_be_held_is_a_setting() -> None:
-    assert tell_life([-1, -1, 2], [1.0] * 3, LifeRule(hold=1)).life == "commits"
-    assert tell_life([1, 1, 2, 2], [1.0] * 4, LifeRule(hold=3)).life == "wavers"
+    assert life_of([-1, -1, 2], [1.0] * 3, LifeRule(hold=1)).life == "commits"
+    assert life_of([1, 1, 2, 2], [1.0] * 4, LifeRule(hold=3)).life == "wavers"
 
 
 def test_a_generalist_that_becomes_a_specialist_narrows() -> None:
     rule = LifeRule()
-    assert tell_life([0, 0, 0], [NAN, 3.2, 1.2], rule).narrows
-    assert not tell_life([0, 0, 0], [NAN, 2.9, 1.2], rule).narrows
-    assert not tell_life([0, 0, 0], [NAN, 3.2, 1.6], rule).narrows
-    assert not tell_life([0, 0, -1], [NAN, 3.2, 1.2], rule).narrows
-    assert tell_life([0, 0, 0], [NAN, 2.9, 1.6], LifeRule(wide=2.5, narrow=2.0)).narrows
+    assert life_of([0, 0, 0], [NAN, 3.2, 1.2], rule).narrows
+    assert not life_of([0, 0, 0], [NAN, 2.9, 1.2], rule).narrows
+    assert not life_of([0, 0, 0], [NAN, 3.2, 1.6], rule).narrows
+    assert not life_of([0, 0, -1], [NAN, 3.2, 1.2], rule).narrows
+    assert life_of([0, 0, 0], [NAN, 2.9, 1.6], LifeRule(wide=2.5, narrow=2.0)).narrows

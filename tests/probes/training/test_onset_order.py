@@ -60,7 +60,7 @@ def test_onsets_are_the_planted_ones(one: Timeline) -> None:
     for question, after, by in ((PREVIOUS, 2, 4), (NEXT, 2, 4), (OBJ, 16, 32)):
         told = row(one.onsets, question)
         assert (told["after"], told["by"], told["low"], told["high"]) == (after, by, after, by)
-        assert (told["found"], told["sure"], told["n"]) == (1, 1.0, 800)
+        assert (told["with_onset"], told["onset_share"], told["n"]) == (1, 1.0, 800)
         assert told["first_margin"] == pytest.approx(0, abs=0.06)
         assert told["last_margin"] == pytest.approx(0.6, abs=0.06)
         assert (told["best_head"], told["peak_head"]) == ("2-1", "2-1")
@@ -68,13 +68,13 @@ def test_onsets_are_the_planted_ones(one: Timeline) -> None:
 
 def test_what_never_comes_has_no_onset(one: Timeline) -> None:
     told = row(one.onsets, SLICE)
-    assert (told["found"], told["onset"], told["sure"], told["role"]) == (0, math.inf, 0.0, False)
+    assert (told["with_onset"], told["onset"], told["onset_share"], told["role"]) == (0, math.inf, 0.0, False)
 
 
 def test_a_higher_threshold_finds_less() -> None:
     biography = planted({OBJ: 32}, strength=0.6)
-    assert row(found(biography).onsets, OBJ)["found"] == 1
-    assert row(found(biography, rule=OnsetRule(rise=0.5)).onsets, OBJ)["found"] == 0
+    assert row(found(biography).onsets, OBJ)["with_onset"] == 1
+    assert row(found(biography, rule=OnsetRule(rise=0.5)).onsets, OBJ)["with_onset"] == 0
 
 
 def test_the_order_has_its_share_of_resamples(one: Timeline) -> None:
@@ -97,11 +97,11 @@ def test_curves_are_those_of_the_best_heads(one: Timeline) -> None:
 
 def test_over_seeds_the_onset_is_the_median_and_its_interval_reaches_to_other_seeds(three: Timeline) -> None:
     told = row(three.onsets, PREVIOUS, ALL_SEEDS)
-    assert (told["seeds"], told["found"], told["after"], told["by"]) == (3, 3, 2, 4)
+    assert (told["seeds"], told["with_onset"], told["after"], told["by"]) == (3, 3, 2, 4)
     assert (told["low"], told["high"]) == (2, 8)
     late = row(three.onsets, OBJ, ALL_SEEDS)
-    assert (late["found"], late["by"], late["high"]) == (2, 16, math.inf)
-    assert 0.5 < late["sure"] < 1
+    assert (late["with_onset"], late["by"], late["high"]) == (2, 16, math.inf)
+    assert 0.5 < late["onset_share"] < 1
     assert late["best_head"] == ""
     assert len(three.onsets) == 3 * 2 + 2
 

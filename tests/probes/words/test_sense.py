@@ -5,7 +5,7 @@ import pytest
 
 from probes.records import Document, Mention, Sentence
 from probes.words.sense import Decided, Sense, decided
-from probes.words.senses import CUE, FRAMES, NOUNS, RIVAL, RIVAL_FRAMES, TARGET, sense_items
+from probes.words.senses import CUE, DISTRACTOR, DISTRACTOR_FRAMES, FRAMES, NOUNS, TARGET, sense_items
 
 PROBE = Sense()
 
@@ -18,7 +18,7 @@ def test_every_item_has_one_noun_one_cue_of_its_sense_and_at_most_one_word_of_th
         noun = of_noun[at[TARGET]]
         sense = noun.senses.index(sentence.kind.removeprefix(f"{noun.noun}: "))
         assert at[CUE] in noun.cues[sense]
-        assert at.get(RIVAL) is None or at[RIVAL] in noun.cues[1 - sense]
+        assert at.get(DISTRACTOR) is None or at[DISTRACTOR] in noun.cues[1 - sense]
         assert [word for word in sentence.words if "{" in word] == []
         assert document.id == f"{noun.noun} {at[CUE]}"
 
@@ -26,7 +26,7 @@ def test_every_item_has_one_noun_one_cue_of_its_sense_and_at_most_one_word_of_th
 def test_no_cue_of_a_noun_decides_for_both_senses_and_none_stands_in_a_frame() -> None:
     for noun in NOUNS:
         assert not set(noun.cues[0]) & set(noun.cues[1])
-        for frame in (*FRAMES, *RIVAL_FRAMES):
+        for frame in (*FRAMES, *DISTRACTOR_FRAMES):
             assert not {*noun.cues[0], *noun.cues[1], noun.noun} & set(frame.split())
 
 
@@ -45,9 +45,9 @@ def test_both_senses_both_sides_near_and_far_with_and_without_a_rival_are_made()
 
 
 def test_the_rival_stands_first_or_last_nearer_or_farther_so_that_no_place_gives_the_cue_away() -> None:
-    found = [one for document in sense_items(400, seed=6) for one in decided(document) if one.rival is not None]
-    assert 0.3 < np.mean([one.rival < one.cue for one in found]) < 0.7
-    assert 0.3 < np.mean([abs(one.rival - one.noun) < abs(one.cue - one.noun) for one in found]) < 0.7
+    found = [one for document in sense_items(400, seed=6) for one in decided(document) if one.distractor is not None]
+    assert 0.3 < np.mean([one.distractor < one.cue for one in found]) < 0.7
+    assert 0.3 < np.mean([abs(one.distractor - one.noun) < abs(one.cue - one.noun) for one in found]) < 0.7
 
 
 def test_an_item_depends_on_the_seed_and_its_number_alone() -> None:
@@ -59,7 +59,7 @@ def test_an_item_depends_on_the_seed_and_its_number_alone() -> None:
 
 def test_the_noun_is_asked_for_its_cue_among_all_words_or_against_the_rival() -> None:
     words = ("Not", "the", "loan", "but", "the", "river", "was", "near", "the", "bank", ".")
-    mentions = (Mention((2,), 2, RIVAL), Mention((5,), 5, CUE), Mention((9,), 9, TARGET))
+    mentions = (Mention((2,), 2, DISTRACTOR), Mention((5,), 5, CUE), Mention((9,), 9, TARGET))
     sentence = Sentence("s", words, np.full(11, -1), ("",) * 11, mentions=mentions, kind="bank: river")
     text = Document("d", (Sentence("t", ("Sea",), np.array([-1]), ("",)), sentence))
     assert list(decided(text)) == [Decided(10, 6, 3, "bank: river")]

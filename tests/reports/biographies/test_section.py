@@ -70,8 +70,8 @@ def onset_frame(seeds: Sequence[int], steps: Sequence[int]) -> pd.DataFrame:
                 row = {"seed": seed, "probe": probe, "label": label, "variant": variant, "n": 200, **times, **margins}
                 row |= {
                     "seeds": len(seeds) if seed < 0 else 1,
-                    "found": int(comes),
-                    "sure": 0.8,
+                    "with_onset": int(comes),
+                    "onset_share": 0.8,
                     "peak_step": steps[-1],
                 }
                 heads = {"best_head": "" if seed < 0 else "1-2", "peak_head": "" if seed < 0 else "1-2"}
@@ -182,10 +182,10 @@ def test_roles_are_told_in_their_order_by_their_best_variant_that_came(found: He
         ("next", "other words"),
         ("det", "dependent->head"),
     ]
-    assert (len(found.onsets), found.asked) == (3, 4)
+    assert (len(found.onsets), found.roles_tested) == (3, 4)
     first, second, _ = found.onsets
     assert (first.interval, second.interval, first.between) == ("[0, 10]", "[10, never]", "0 – 10")
-    assert (first.seeds, first.found, first.heads) == (2, 1, ("1-2", "1-2"))
+    assert (first.seeds, first.with_onset, first.heads) == (2, 1, ("1-2", "1-2"))
     assert first.before_next == 0.97
     assert math.isnan(second.before_next)
 
@@ -318,7 +318,7 @@ def test_curves_hold_the_numbers_on_an_axis_of_log_steps(found: HeadBiographies)
     points = values(loss)
     assert [row["step"] for row in points if row["series"] == "evaluation loss"] == list(STEPS)
     assert [row["value"] for row in points] == [*found.progress["loss"][1:], *found.progress["evaluation_loss"]]
-    assert points[4]["said"] == f"evaluation loss, step 10: {6 - math.log(11):.3g} nats"
+    assert points[4]["text"] == f"evaluation loss, step 10: {6 - math.log(11):.3g} nats"
     assert [row["value"] for row in values(effective)] == found.progress["effective"].tolist()
 
 

@@ -52,7 +52,7 @@ def test_lines_have_a_band_a_lone_interval_a_bar_and_what_is_missing_is_left_out
     shown = [("a", 16, 1.5), ("a", 64, 2.5), ("a", 256, 9.0), ("b", 16, 3.0), ("b", 256, 4.0)]
     assert [(row["series"], row["at"], row["value"]) for row in line[1]] == shown
     assert dots[1] == line[1]
-    assert [row["said"] for row in dots[1]][:3] == [
+    assert [row["text"] for row in dots[1]][:3] == [
         "a, length 16: 1.50 µs [1.40, 1.60]",
         "a, length 64: 2.5 µs [2.0, 3.0]",
         "a, length 256: 9 µs",
@@ -106,14 +106,14 @@ def test_conditions_without_an_axis_have_rows_with_repeats_interval_and_mean() -
     ]
     assert [row["series"] for row in names[1]] == ["one head", "alone", "gone"]
     assert [row["value"] for row in singles[1]] == [70, 80], "a repeat alone is the mean"
-    assert singles[1][0]["said"] == "one head: 70.0 %"
+    assert singles[1][0]["text"] == "one head: 70.0 %"
     assert [(row["series"], row["low"], row["high"]) for row in interval[1]] == [("one head", 65, 85)]
     assert [(row["series"], row["value"]) for row in means[1]] == [("one head", 75), ("alone", 50)]
-    assert means[1][0]["said"] == "one head: 75.0 % [65.0, 85.0]"
+    assert means[1][0]["text"] == "one head: 75.0 % [65.0, 85.0]"
     assert (interval[2]["x"]["field"], interval[2]["x2"]["field"]) == ("low", "high")
     assert means[2]["y"]["scale"]["domain"] == ["one head", "alone", "gone"]
     assert chart.height == 3 * 34
-    assert "grey dots are single seeds" in chart.said
+    assert "grey dots are single seeds" in chart.description
 
 
 def test_a_measure_without_cells_has_no_chart() -> None:

@@ -35,7 +35,13 @@ def row(label: str, change: str, one: float, other: float, **values: Any) -> dic
     told |= {"head": "2-2", "accuracy": other, "low": other - 0.02, "high": other + 0.02}
     gap = other - one
     about |= {f"other_{name}": value for name, value in told.items()} | {"difference": gap}
-    about |= {"difference_low": gap - 0.03, "difference_high": gap + 0.03, "p": 0.01, "p_adjusted": 0.02, "sure": True}
+    about |= {
+        "difference_low": gap - 0.03,
+        "difference_high": gap + 0.03,
+        "p": 0.01,
+        "p_adjusted": 0.02,
+        "significant": True,
+    }
     about |= {"paired": True, "partner": "1-1", "partner_accuracy": 0.1, "partner_graded": False}
     about |= {"partner_difference": -0.5, "partner_low": -0.6, "partner_high": -0.4, "partner_p_adjusted": 0.001}
     return about | {"change": change, "role": True} | values
@@ -50,12 +56,14 @@ def head(name: str, partner: str, change: str, before: str = "", now: str = "", 
 @pytest.fixture(scope="module")
 def pair(hostile: str) -> RunPair:
     rows = [
-        row("det", SAME, 0.8, 0.82, sure=False),
+        row("det", SAME, 0.8, 0.82, significant=False),
         row("obj", MOVED, 0.9, 0.6),
         row(hostile, LOST, 0.7, 0.3),
-        row("amod", LOST, 0.5, 0.45, sure=False, paired=False),
+        row("amod", LOST, 0.5, 0.45, significant=False, paired=False),
         row("cop", GAINED, 0.3, 0.6),
-        row("case", "", 0.2, 0.3, role=False, p_adjusted=NAN, difference_low=NAN, difference_high=NAN, sure=False),
+        row(
+            "case", "", 0.2, 0.3, role=False, p_adjusted=NAN, difference_low=NAN, difference_high=NAN, significant=False
+        ),
     ]
     heads = [
         head("1-1", "1-1", KEPT_ROLE, "det", "det"),
@@ -111,7 +119,7 @@ def test_grids_know_the_counterpart_of_each_head(pair: RunPair) -> None:
     scored = [cell for cell in other["cells"] if cell]
     assert [cell["to"] for cell in scored] == [0, 2, 3, 1, None]
     assert [cell["sign"] for cell in scored] == ["=", "−", "", "≠", "·"]
-    assert other["cells"][1]["said"] == (
+    assert other["cells"][1]["summary"] == (
         "Head 1-2: lost its role · 2-1 of the first run, 1-2 of the second · main role amod → none · largest change "
         "obj (dependent->head) 90.0 → 25.0 %"
     )
@@ -153,7 +161,7 @@ def test_a_record_keeps_its_pairs_apart(pair: RunPair, tmp_path: Path) -> None:
     third = replace(pair, other="NA", rows=pair.rows.assign(other="NA")[:2], heads=pair.heads.assign(other="NA"))
     runs = [Compared(name, "m", "t", "") for name in ("before", "after", "NA")]
     write_comparison(tmp_path, runs, [pair, third], "0.1.0")
-    assert [(one.other, len(one.rows), len(one.heads)) for one in read_compared(tmp_path).pairs] == [
+    assert [(one.second, len(one.rows), len(one.heads)) for one in read_compared(tmp_path).pairs] == [
         *(("after", 6, 5), ("NA", 2, 5)),
     ]
 

@@ -18,7 +18,7 @@ ARCS = [  # query, key, weight, asked, gold
 
 
 def frame(words: list[str], arcs: list[tuple[int, int, float, bool, bool]] = ARCS) -> pd.DataFrame:
-    rows = pd.DataFrame(arcs, columns=["query", "key", "weight", "asked", "gold"])
+    rows = pd.DataFrame(arcs, columns=["query", "key", "weight", "scored", "gold"])
     return rows.assign(
         example=0, probe="dependency", label="nsubj", variant="v", name="3-5", source="own-1", words=[words] * len(rows)
     )
@@ -38,14 +38,14 @@ def test_arcs_are_right_wrong_or_other_and_faint_wrong_ones_are_left_out(drawn: 
 def test_the_strongest_answer_is_drawn_however_faint_and_what_is_no_answer_is_not_called_wrong():
     shown = diagram(frame(["She", "sleeps", "."], [(1, SEP, 0.97, False, False), (1, 2, 0.02, True, False)]))
     assert {(arc.query, arc.key): arc.kind for arc in shown.arcs} == {(1, SEP): "other", (1, 2): "wrong"}
-    assert shown.said == ("sleeps → .: 2 % of its attention, incorrect",)
+    assert shown.descriptions == ("sleeps → .: 2 % of its attention, incorrect",)
     assert [token.kind for token in shown.tokens] == ["special", "word", "asked", "word", "special"]
 
 
 def test_of_a_relation_read_by_columns_the_word_that_is_attended_to_is_scored():
     arcs = [(0, 1, 0.28, True, False), (2, 1, 0.71, True, True), (3, 1, 0.02, True, False)]
     shown = diagram(frame(["had", "coat", "used", "."], arcs).assign(variant="head<-dependent"))
-    assert shown.said == ("used → coat: 71 % of its attention, correct",)
+    assert shown.descriptions == ("used → coat: 71 % of its attention, correct",)
     assert [token.kind for token in shown.tokens] == ["special", "word", "asked", "word", "word", "special"]
     assert {(arc.query, arc.key) for arc in shown.arcs} == {(0, 1), (2, 1)}, "one faint answer is left out"
 
@@ -63,7 +63,7 @@ def test_stronger_arcs_are_wider_and_longer_ones_higher(drawn: Diagram):
 
 
 def test_an_arc_says_itself_in_words(drawn: Diagram):
-    assert drawn.said == ("sleeps → She: 70 % of its attention, correct",)
+    assert drawn.descriptions == ("sleeps → She: 70 % of its attention, correct",)
 
 
 def test_long_windows_keep_the_words_around_scored_ones():

@@ -6,14 +6,14 @@ from typing import Any
 import altair as alt
 import pytest
 
-from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves, legend, looks, over, vega
+from reports.drawing.charts import COLOURS, Chart, SeriesStyle, curves, legend, over, series_styles, vega
 from reports.templates.environment import embedded
 
 ROWS = [
-    {"x": 1, "y": 0.5, "low": 0.4, "high": 0.6, "series": "one", "said": "one: 0.5"},
-    {"x": 2, "y": 0.7, "low": 0.6, "high": 0.8, "series": "one", "said": "one: 0.7"},
-    {"x": 1, "y": 0.2, "low": 0.1, "high": 0.3, "series": "<other>", "said": "</script><b>"},
-    {"x": 2, "y": None, "low": None, "high": None, "series": "<other>", "said": "nothing"},
+    {"x": 1, "y": 0.5, "low": 0.4, "high": 0.6, "series": "one", "text": "one: 0.5"},
+    {"x": 2, "y": 0.7, "low": 0.6, "high": 0.8, "series": "one", "text": "one: 0.7"},
+    {"x": 1, "y": 0.2, "low": 0.1, "high": 0.3, "series": "<other>", "text": "</script><b>"},
+    {"x": 2, "y": None, "low": None, "high": None, "series": "<other>", "text": "nothing"},
 ]
 
 
@@ -62,7 +62,7 @@ def axes() -> tuple[alt.X, alt.Y]:
 
 
 def test_series_beyond_the_colours_are_dashed():
-    found = looks([str(number) for number in range(8)])
+    found = series_styles([str(number) for number in range(8)])
     assert [look.dashed for look in found.values()] == [False] * 6 + [True] * 2
     assert found["6"].colour == found["0"].colour == COLOURS[0]
 

@@ -66,7 +66,7 @@ def test_lines_have_bands_and_dots_that_tell_their_numbers() -> None:
         *(("all", 1, 2.0), ("all", 2, 1.5)),
         *(("GPT-2", 1, -1.0), ("GPT-2", 2, 0.5)),
     ]
-    assert [dots[0]["said"], dots[2]["said"]] == ["all, layer 1: 2 [1.9, 2.1]", "GPT-2, layer 1: −1"]
+    assert [dots[0]["text"], dots[2]["text"]] == ["all, layer 1: 2 [1.9, 2.1]", "GPT-2, layer 1: −1"]
     assert entries(encoding) == [("all", COLOURS[0]), ("GPT-2", COLOURS[1])]
     assert (chart.title, encoding["x"]["title"]) == ("Entropy: minilm (nats)", "layer")
 
@@ -111,7 +111,7 @@ def test_bars_stand_beside_each_other_on_zero_with_their_intervals() -> None:
     interval, beside = of(chart, "rule")
     assert [(row["series"], row["low"], row["high"]) for row in interval] == [("x", 0.75, 1.25)]
     assert beside["xOffset"] == encoding["xOffset"]
-    assert [row["said"] for row in bars] == ["x, a: 1 [0.75, 1.25]", "x, b: 2", "y, a: 3"]
+    assert [row["text"] for row in bars] == ["x, a: 1 [0.75, 1.25]", "x, b: 2", "y, a: 3"]
 
 
 def test_names_that_have_no_room_beside_each_other_are_slanted_in_lines() -> None:
@@ -144,13 +144,13 @@ def test_a_matrix_is_a_heat_map_with_numbers_whose_empty_cells_are_empty() -> No
         for high, share in ((1, "0.0"), (2, "100.0"), (1, "50.0"))
     ]
     assert [row["ink"] for row in cells] == ["var(--on-low)", "var(--on-high)", "var(--on-low)"]
-    assert cells[1]["said"] == "1, 2: 1.00"
+    assert cells[1]["text"] == "1, 2: 1.00"
     assert encoding["color"]["scale"] is None
     assert encoding["x"]["axis"]["labelExpr"] == '["left", "2"][datum.value]'
     assert encoding["y"]["axis"]["labelExpr"] == '["1", "2"][datum.value]'
     assert (encoding["x"]["title"], encoding["y"]["title"], chart.height) == ("layer", "nats", 56)
     cells, encoding = of(finding_chart(figure | {"rows": ["12", "11"]}, "minilm"), "rect")
-    assert [row["said"] for row in cells] == ["12, left: 0.00", "12, 2: 1.00", "11, 2: 0.25"]
+    assert [row["text"] for row in cells] == ["12, left: 0.00", "12, 2: 1.00", "11, 2: 0.25"]
     assert encoding["y"]["axis"]["labelExpr"] == '["12", "11"][datum.value]'
 
 

@@ -18,7 +18,7 @@ from reports.formats import escaped
 from reports.page.run_findings import run_findings
 from reports.page.sections import SECTIONS
 from reports.run.record import ModelFacts, RunRecord
-from reports.sections.report_section import Told
+from reports.sections.report_section import FilledSection
 from reports.templates.environment import environment
 
 HOSTILE = "<script>alert('1')</script> | *a* ‮ 🙂"
@@ -169,7 +169,7 @@ def changed(folder: Path, change: Any) -> None:
 
 def test_what_was_asked_stands_first_and_alone_with_our_numbers_beside_the_published_ones(folder: Path):
     def ask(record: dict[str, Any]) -> None:
-        record["asked"] = ["some-relations"]
+        record["requested"] = ["some-relations"]
         record["papers"].append({"key": "other-2021", "cited": "Another 2021", "title": "Other"})
         record["findings"].append(finding("other-claim", statement("det"), paper="other-2021", claim="Other claim."))
         for one in record["results"]:
@@ -353,17 +353,17 @@ def test_the_page_of_a_run_tells_the_verdicts_that_are_on_record_for_its_weights
         assert run_findings(of_weights("d" * 64, source)) is None, "made from these weights, and others"
     found = run_findings(of_weights("d" * 64))
     assert found is not None
-    assert found.said.startswith("Of 2 counted findings of 1 papers these weights (minilm) have these verdicts: 1 ")
-    assert "1 differs, 1 not testable here. Corpora may differ" in found.said
+    assert found.summary.startswith("Of 2 counted findings of 1 papers these weights (minilm) have these verdicts: 1 ")
+    assert "1 differs, 1 not testable here. Corpora may differ" in found.summary
     assert found.verdicts == [{"paper": "Somebody 2020", "claim": HOSTILE, "verdict_of_finding": "differs", "why": ""}]
-    told = Told(next(one for one in SECTIONS if one.name == "run_findings"), found)
-    html = environment().get_template("run_findings.html.j2").render(told=told)
+    told = FilledSection(next(one for one in SECTIONS if one.name == "run_findings"), found)
+    html = environment().get_template("run_findings.html.j2").render(section=told)
     assert "<td><b>differs</b></td>" in html
     assert "<script>" not in html
     made = environment(html=False)
     made.filters["md"] = escaped
     rows = [
-        line for line in made.get_template("run_findings.md.j2").render(told=told).splitlines() if "Somebody" in line
+        line for line in made.get_template("run_findings.md.j2").render(section=told).splitlines() if "Somebody" in line
     ]
     assert [line.replace("\\|", "").count("|") for line in rows] == [4]
 

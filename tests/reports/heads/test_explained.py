@@ -34,7 +34,10 @@ def run(written_run: Path) -> Run:
 
 def said(run: Run, name: str) -> list[str]:
     return [
-        line for part in run.head(name).parts if part.title == "Attention explained by its roles" for line in part.said
+        line
+        for part in run.head(name).parts
+        if part.title == "Attention explained by its roles"
+        for line in part.sentences
     ]
 
 
@@ -58,8 +61,8 @@ def test_without_such_a_control_nothing_stands_beside_it_and_scopes_are_named_wh
 def test_the_grid_says_it_of_every_head_and_of_the_median_one(run: Run) -> None:
     grid = head_grid(run)
     assert grid is not None
-    assert grid.views[0].said["1-3"].endswith(" · roles explain 2.0 % of its attention between words")
-    assert not any("explain" in line for view in grid.views[1:] for line in view.said.values())
+    assert grid.views[0].descriptions["1-3"].endswith(" · roles explain 2.0 % of its attention between words")
+    assert not any("explain" in line for view in grid.views[1:] for line in view.descriptions.values())
     related = run.layers * (run.heads - 1)  # the roles of the first head of a layer explain nothing
     assert grid.explained == (
         f"{related} of {run.layers * run.heads} heads have a role between words in sentences (offsets included, "
@@ -83,7 +86,7 @@ def test_a_run_without_the_table_says_nothing_of_it(run: Run) -> None:
     grid = head_grid(bare)
     assert grid is not None
     assert grid.explained == ""
-    assert not any("explain" in line for line in grid.views[0].said.values())
+    assert not any("explain" in line for line in grid.views[0].descriptions.values())
 
 
 def test_the_median_is_that_of_the_first_scope(run: Run) -> None:

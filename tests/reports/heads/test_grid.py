@@ -54,7 +54,7 @@ def test_each_probe_has_a_view_of_its_own_with_the_roles_in_it(run: Run, grid: H
     agreement = next(view for view in grid.views if view.probe == "agreement")
     rows = run.scores[(run.scores["grade"] > 0) & (run.scores["probe"] == "agreement")]
     assert {name for role in agreement.roles for name in role.heads} == set(rows["name"])
-    assert "(agreement, " in agreement.said["1-1"]
+    assert "(agreement, " in agreement.descriptions["1-1"]
     alone = head_grid(replace(run, scores=run.scores[run.scores["probe"] == "agreement"]))
     assert alone is not None
     assert len(alone.views) == 1
@@ -63,17 +63,17 @@ def test_each_probe_has_a_view_of_its_own_with_the_roles_in_it(run: Run, grid: H
 def test_a_head_says_role_accuracy_interval_margin_and_n(run: Run, grid: HeadGrid):
     rows = run.scores[(run.scores["name"] == "1-1") & (run.scores["grade"] > 0)]
     row = rows.iloc[0]
-    said = grid.views[0].said["1-1"]
+    said = grid.views[0].descriptions["1-1"]
     assert said.startswith("Head 1-1: grade 1: beyond position and controls in obj (dependency, dependent->head) · ")
     for number in (f"{percent(row['accuracy'])} % [", f"{signed(row['margin'])} points [", "over offset", "n 1,211"):
         assert number in said
-    assert grid.views[0].said["6-12"].startswith("Head 6-12: ")
-    assert "nan" not in "".join(grid.views[0].said.values())
+    assert grid.views[0].descriptions["6-12"].startswith("Head 6-12: ")
+    assert "nan" not in "".join(grid.views[0].descriptions.values())
 
 
 def test_heads_that_were_tested_in_nothing_say_so_and_no_scores_make_no_grid(run: Run):
     untested = head_grid(replace(run, scores=run.scores[run.scores["probe"] == CLASSIFIER]))
     assert untested is not None
     assert untested.views[0].roles == ()
-    assert untested.views[0].said["3-5"] == "Head 3-5: nothing was tested"
+    assert untested.views[0].descriptions["3-5"] == "Head 3-5: nothing was tested"
     assert head_grid(replace(run, scores=run.scores[:0])) is None

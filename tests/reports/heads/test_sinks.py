@@ -34,7 +34,8 @@ def run(written_run: Path) -> Run:
 
 def test_a_card_says_of_which_kind_a_sink_is_and_nothing_of_other_heads(run: Run) -> None:
     said = {
-        name: [part.said for part in run.head(name).parts if part.title == "A sink"] for name in ("1-1", "2-4", "3-5")
+        name: [part.sentences for part in run.head(name).parts if part.title == "A sink"]
+        for name in ("1-1", "2-4", "3-5")
     }
     begin = "80.0 % of the attention of words goes to special tokens, which have 20.0 % of what the head writes: "
     end = " Its outputs take up 2.50 directions in a text on average (1: the same for all words)."
@@ -62,7 +63,7 @@ def test_the_first_screen_of_a_page_counts_the_sinks_of_each_kind(run: Run, run_
     graded = asked & run.scores["name"].isin(["6-6", "2-4", "1-2"])
     write_scores(run.scores.assign(grade=run.scores["grade"].where(~graded, 1)), run_folder)
     write_studies(run.studies, run_folder)
-    (line,) = [line for line in gather(run_folder).opening.found if line.startswith("Other heads")]
+    (line,) = [line for line in gather(run_folder).opening.results if line.startswith("Other heads")]
     assert line.endswith(
         "1 for a special token that gets less than half of their attention, 58 without any of these. Of "
         "the heads above: 1 for position too, 2 a sink too."

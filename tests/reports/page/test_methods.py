@@ -13,7 +13,7 @@ from experiments.run.config import RunConfig
 from reports.page.methods import methods
 from reports.page.methods_of_studies import BEHAVIOUR, LIVES
 from reports.run.record import ModelFacts, RunRecord
-from reports.scores.controls import Rival
+from reports.scores.controls import ComparedBaseline
 from reports.scores.verdicts import RunThresholds, Verdicts
 from reports.sections.study_report import Method
 from reports.studies.registry import STUDY_REPORTS
@@ -38,8 +38,8 @@ CONFIG: dict[str, Any] = {
 MODEL = ModelFacts("tiny", "shuffled", "bert", layers=6, heads=12, max_pieces=512, sha256="ab12")
 KNOWN = replace(RECORD, model=MODEL)
 RIVALS = (
-    Rival("random weights", "fresh weights", 1, is_control=True),
-    Rival("offset", "a distance", 1, is_control=False),
+    ComparedBaseline("random weights", "fresh weights", 1, is_control=True),
+    ComparedBaseline("offset", "a distance", 1, is_control=False),
 )
 
 

@@ -67,15 +67,15 @@ def told(rows: list[BestHead], verdicts: Verdicts, found: dict[str, Any] | None 
 def test_what_roles_explain_follows_where_the_run_measured_it() -> None:
     verdicts = Verdicts(RunThresholds(), (FOUND,), controlled=True)
     sentence = "The median head's roles explain 12.3 % of its attention between words."
-    with_it = told([row()], verdicts, {"heads": SimpleNamespace(explained=sentence)}).found
-    assert with_it == (*told([row()], verdicts).found, sentence)
-    assert told([row()], verdicts, {"heads": SimpleNamespace(explained="")}).found == with_it[:-1]
+    with_it = told([row()], verdicts, {"heads": SimpleNamespace(explained=sentence)}).results
+    assert with_it == (*told([row()], verdicts).results, sentence)
+    assert told([row()], verdicts, {"heads": SimpleNamespace(explained="")}).results == with_it[:-1]
 
 
 def test_a_specialised_head_is_told_in_plain_words_with_its_rival_and_interval() -> None:
     one = row(lexical_accuracy=0.6, rule_accuracy=0.922)
     said = told([one], Verdicts(RunThresholds(), (FOUND,), controlled=True))
-    assert said.found == (
+    assert said.results == (
         "Heads by highest grade in a role of language: 0 beyond grammar rules, 1 beyond words, 1 beyond position and "
         "controls, of 72.",
         "Does some head have a grade? Of 4 label–direction pairs in roles of language, without pools and "
@@ -106,15 +106,17 @@ def test_where_none_is_specialised_the_nearest_is_told_with_the_reason() -> None
     nothing = Verdicts(RunThresholds(0.05, 0.2), (dataclasses.replace(FOUND, grades={}),), controlled=True)
     missed = {"specialised": False, "grade": 0, "p_adjusted": 0.31, "margin": 0.15}
     said = told([row(**missed)], nothing)
-    assert "0 beyond grammar rules, 0 beyond words, 0 beyond position and controls, of 72" in said.found[0]
-    assert said.found[2] == (
+    assert "0 beyond grammar rules, 0 beyond words, 0 beyond position and controls, of 72" in said.results[0]
+    assert said.results[2] == (
         "The largest margin is that of head 3-1: a lead of more than 20 points is not significant (adjusted p 0.310, "
         "not below 0.05)."
     )
     assert "Stability of selection" not in dict(said.uncertainty)
     assert said.headline == "None of 72 heads is specialised in a role of language."
     assert "hollow" in said.leaders[0].drawing
-    assert told([row(**missed)], dataclasses.replace(nothing, finds=())).found[0].startswith("Nothing on this page has")
+    assert (
+        told([row(**missed)], dataclasses.replace(nothing, finds=())).results[0].startswith("Nothing on this page has")
+    )
 
 
 def test_how_sure_it_is_names_splits_correction_and_stability() -> None:
@@ -203,7 +205,7 @@ def test_importance_and_patching_are_told_where_they_were_measured() -> None:
     )
     patched = Patched(
         (),
-        [[HeatMapCell("1-1", 0.5, 100, sure=True), HeatMapCell("1-2", -0.5, 100, sure=True)]],
+        [[HeatMapCell("1-1", 0.5, 100, significant=True), HeatMapCell("1-2", -0.5, 100, significant=True)]],
         (),
         (),
         with_direct=False,

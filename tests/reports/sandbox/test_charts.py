@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from reports.drawing.charts import Chart, SeriesStyle
-from reports.sandbox.charts import coverage_charts, false_charts, margin_looks, power_charts
+from reports.sandbox.charts import coverage_charts, false_charts, margin_styles, power_charts
 from reports.sandbox.page import write_sandbox_page
 from reports.sandbox.record import Coverage, FalseFinds, Power, Rate
 from tests.reports.sandboxes import small_record
@@ -72,13 +72,13 @@ def test_lines_of_power_hold_every_rate_with_its_band():
     ]  # fmt: skip
     assert data(chart, "area", "documents", "low", "high") == [(20, 38, 44), (80, 45, 52)]
     assert data(chart, "area", "documents", "low", "high", place=1) == [(20, 70, 76), (80, 98, 99.4)]
-    told = data(chart, "circle", "said")
+    told = data(chart, "circle", "text")
     assert told[1] == ("true lead +10.4, 80 documents: grade 1 in 48.7 [45.0, 52.0] % of runs",)
     encoding = layer(chart, "line")["encoding"]
     assert encoding["color"]["scale"]["domain"] == ["+10.4", "+20.4"]
     assert encoding["strokeDash"]["scale"]["range"] == [[5, 3], [1, 0]]
     assert encoding["y"]["scale"]["domain"] == [0, 100]
-    assert "“walker”" in chart.said
+    assert "“walker”" in chart.description
 
 
 def test_sizes_are_on_a_logarithmic_axis_with_the_mean_of_scored_words_below():
@@ -113,7 +113,7 @@ def test_a_role_has_its_own_panel_and_what_was_not_measured_has_no_dot():
 def test_a_grade_has_a_panel_of_its_own():
     first, second = power_charts([*GRID, cell(0.2, 80, Rate(0.5, 0.4, 0.6), grade=2)], 0.1)
     assert (first.title, second.title) == ("walker, beyond position and controls", "walker, beyond words")
-    assert data(second, "circle", "said") == [
+    assert data(second, "circle", "text") == [
         ("true lead +20.4, 80 documents: grade 2 in 50.0 [40.0, 60.0] % of runs",)
     ]
 
@@ -126,7 +126,7 @@ def test_lines_of_margins_that_came_out_alike_are_not_one_line():
 
 
 def test_margins_not_above_the_threshold_are_dashed_oranges_and_others_blues():
-    looks = margin_looks([0.0, 0.1, 0.1 + 1e-12, 0.15, 0.3], 0.1)
+    looks = margin_styles([0.0, 0.1, 0.1 + 1e-12, 0.15, 0.3], 0.1)
     assert [look.dashed for look in looks.values()] == [True, True, True, False, False]
     assert looks[0.3] == SeriesStyle("color-mix(in oklab,var(--ramp2) 100%,var(--ramp1))")
     assert looks[0.15] == SeriesStyle("color-mix(in oklab,var(--ramp2) 50%,var(--ramp1))")
@@ -149,7 +149,7 @@ def test_rates_of_false_positives_stand_in_their_rows_with_their_intervals():
     assert data(random, "circle", "place", "documents", "value") == [(1, "25", 0.2), (2, "1,000", 5.1), (5, "25", 0.4)]
     assert data(random, "rule", "place", "low", "high", place=2) == [(1, 0.1, 0.3), (2, 4.0, 6.2), (5, 0.3, 0.5)]
     assert data(random, "text", "place", "rate") == [(0, "head"), (4, "label")]
-    assert data(random, "circle", "said")[1] == ("head, 1,000 documents: 5.1 [4.0, 6.2] %",)
+    assert data(random, "circle", "text")[1] == ("head, 1,000 documents: 5.1 [4.0, 6.2] %",)
     y = layer(random, "circle")["encoding"]["y"]
     assert labels(y["axis"]) == {"1": "25", "2": "1,000", "5": "25", "6": "1,000"}
     assert y["scale"]["domain"] == [6.5, -0.5], "the first row is at the top"
@@ -164,8 +164,8 @@ def test_rates_share_an_axis_with_the_nominal_level_and_the_goal():
         # the highest bound is 12.1 %
         assert x["scale"]["domain"] == pytest.approx([0, 15])
         assert x["axis"]["values"] == pytest.approx([0, 5, 15])
-        assert data(chart, "rule", "at", "said") == [(5, "nominal level: 5.0 %")]
-        assert data(chart, "rule", "at", "said", place=1) == [(6.4, "goal: at most 6.4 %")]
+        assert data(chart, "rule", "at", "text") == [(5, "nominal level: 5.0 %")]
+        assert data(chart, "rule", "at", "text", place=1) == [(6.4, "goal: at most 6.4 %")]
         assert [("strokeDash" in layer(chart, "rule", place)["mark"]) for place in (0, 1)] == [False, True]
     (low,) = false_charts(NULLS[:1], 0.05)
     assert layer(low, "circle")["encoding"]["x"]["scale"]["domain"] == [0, 10], "twice the level at the least"
@@ -181,10 +181,10 @@ def test_coverage_has_its_cells_their_mean_and_the_goal():
     (chart,) = coverage_charts(rows)
     assert chart.title == "mass"
     assert data(chart, "circle", "documents", "value") == [(20, 93), (20, 95), (80, 96)]
-    assert data(chart, "circle", "said")[2] == ("walker, grade 1, true lead +20.4, 80 documents: 96.0 [95.0, 97.0] %",)
+    assert data(chart, "circle", "text")[2] == ("walker, grade 1, true lead +20.4, 80 documents: 96.0 [95.0, 97.0] %",)
     assert data(chart, "line", "documents", "value") == [(20, 94), (80, 96)]
     assert data(chart, "area", "documents", "low", "high") == [(20, 92, 95.5), (80, 94.5, 97)]
-    assert data(chart, "circle", "said", place=1)[0] == ("all cells, 20 documents: 94.0 [92.0, 95.5] %",)
+    assert data(chart, "circle", "text", place=1)[0] == ("all cells, 20 documents: 94.0 [92.0, 95.5] %",)
     assert data(chart, "rect", "low", "high") == [(93, 97)]
     assert data(chart, "rule", "at") == [(95,)]
     y = layer(chart, "line")["encoding"]["y"]

@@ -108,7 +108,7 @@ def test_where_every_goal_is_reached_all_claims_are_kept(record: dict[str, Any],
         (("false", 0, "coverage", "margin"), rate(0.9), "margin intervals hold in 90.0 to 96.2 % of cases: missed"),
         (("power", 0, "coverage", "mass"), rate(0.8), "In 1 of 30 single cells"),
         (("null_runs", 0, "graded"), 2, "1 of 2 whole runs gave a head a grade: missed"),
-        (("weights", 0, "chosen"), "2-4", "Of 1 heads planted by weights 0 are found: missed"),
+        (("weights", 0, "selected"), "2-4", "Of 1 heads planted by weights 0 are found: missed"),
         (("whole", 0, "accuracy", "mean"), 0.7, "Whole runs differ significantly from simulated ones"),
     ],
 )

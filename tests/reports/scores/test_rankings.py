@@ -53,7 +53,7 @@ def test_what_no_metric_can_be_is_refused(metrics: pd.DataFrame, agreement: pd.D
 
 
 def test_pairs_have_the_quartiles_over_questions(found: Rankings, agreement: pd.DataFrame) -> None:
-    names = [(pair.one, pair.other) for pair in found.pairs]
+    names = [(pair.first, pair.second) for pair in found.pairs]
     assert names[:4] == [
         ("accuracy", m) for m in ("mass", "reciprocal rank", "area under the curve", *found.others[3:])
     ]
@@ -107,7 +107,7 @@ def test_the_disputes_are_those_with_the_largest_gaps(found: Rankings, metrics: 
 def test_sentences_say_what_was_compared_and_what_agrees_most(found: Rankings) -> None:
     scope, ends = found.sentences
     assert f"on {found.compared} label–direction pairs" in scope
-    assert f"the other {found.asked - found.compared} have fewer" in scope
+    assert f"the other {found.measured - found.compared} have fewer" in scope
     assert ends.startswith(f"Closest to accuracy: reciprocal rank (median tau {decimal(found.pairs[1].median)}, ")
 
 

@@ -6,7 +6,7 @@ from reports.tables.grades import SINK_KINDS
 
 def test_the_rule_is_told_with_the_thresholds_of_the_run():
     rule = RunThresholds.of({"verdict": {"alpha": 0.01, "margin": 0.125}})
-    said = dict(rule.said(controlled=True))
+    said = dict(rule.terms(controlled=True))
     assert "more than 12.5 points above that of every baseline" in said["Grade"]
     assert "adjusted p below 0.01" in said["Grade"]
     assert "every baseline and control" in said["Grade 1, beyond position and controls"]
@@ -23,7 +23,7 @@ def test_the_rule_has_the_usual_thresholds_where_a_config_names_none():
 
 
 def test_a_run_without_controls_says_that_it_knows_less():
-    said = dict(RunThresholds().said(controlled=False))
+    said = dict(RunThresholds().terms(controlled=False))
     assert "control" not in said["Grade 1, beyond position and controls"].replace("beyond position and controls", "")
     assert "grade 1 means above the baselines only" in said["No controls"]
 

@@ -103,6 +103,16 @@ def test_parquet_and_csv_hold_the_same_and_csv_can_be_left_out(tmp_path: Path) -
     assert not (tmp_path / "dark.csv").exists()
 
 
+def test_a_table_of_an_older_headscope_is_read_under_the_names_and_texts_of_today(tmp_path: Path) -> None:
+    today = replace(TABLE, renamed={"hue": "colour", "bright": "lit"}, reworded={"colour": {"scarlet": "red"}})
+    older = rows().rename(columns={"colour": "hue", "lit": "bright"}).replace({"hue": {"red": "scarlet"}})
+    older.to_parquet(tmp_path / "lamps.parquet")
+    older.to_csv(tmp_path / "lamps.csv", index=False)
+    for ending in ("parquet", "csv"):
+        pd.testing.assert_frame_equal(today.read(tmp_path / f"lamps.{ending}"), TABLE.validated(rows(), ""))
+    pd.testing.assert_frame_equal(today.validated(rows(), ""), TABLE.validated(rows(), ""))
+
+
 def test_every_kind_of_number_is_written_by_its_writer() -> None:
     table = Table(
         "One row.",
@@ -133,8 +143,8 @@ def test_every_kind_of_number_is_written_by_its_writer() -> None:
 
 
 def page_of(columns: tuple[TextColumn, ...], rows: object, *, sorts: bool = False) -> str:
-    made = environment(html=True).from_string('{% from "table.html.j2" import table %}{{ table(told, sorts=sorts) }}')
-    return made.render(told=TextTable.of("Lamps", columns, rows), sorts=sorts)
+    made = environment(html=True).from_string('{% from "table.html.j2" import table %}{{ table(shown, sorts=sorts) }}')
+    return made.render(shown=TextTable.of("Lamps", columns, rows), sorts=sorts)
 
 
 @pytest.mark.parametrize("sorts", [True, False])
@@ -156,8 +166,8 @@ def test_a_shown_column_finds_its_value_in_mappings_objects_and_their_parts() ->
 
 
 def test_an_interval_stands_beside_its_number_on_a_page_and_on_its_own_elsewhere() -> None:
-    table = TextTable.of("Lamps", TABLE["lit"].shown_with_interval(look=lambda row: "up"), rows().to_dict("records"))
+    table = TextTable.of("Lamps", TABLE["lit"].shown_with_interval(css=lambda row: "up"), rows().to_dict("records"))
     assert (table.titles, table.texts) == (("lit", "interval"), (("25.0", "[12.5, 50.0]"), ("–", "")))
     ((_, cell),) = table.page_rows[0]
-    assert (cell.text, cell.aside, cell.look, cell.key) == ("25.0", "[12.5, 50.0]", "up", "0.2500")
+    assert (cell.text, cell.aside, cell.css, cell.key) == ("25.0", "[12.5, 50.0]", "up", "0.2500")
     assert str(TABLE["lit"].shown_interval().write(rows().to_dict("records")[1])) == "–"

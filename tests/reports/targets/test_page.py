@@ -13,7 +13,7 @@ import pytest
 from reports.targets.charts import drawn_answers, target_chart
 from reports.targets.page import write_targets, write_targets_page
 from reports.targets.record import TargetRecord, TargetRun, read_record
-from reports.targets.sentences import effect_of, graded, rival_said, spoken
+from reports.targets.sentences import baseline_text, effect_of, graded, spoken
 from reports.targets.shown import effect_table, question_table, without_effect
 from reports.targets.tables import ANSWERS, EFFECTS
 from reports.targets.target import AGREEMENT, COREFERENCE, POSITION
@@ -37,7 +37,7 @@ def answer(
     row: dict[str, Any] = {"target": target, "run": "one", "model": "minilm", "corpus": "ewt-dev", "place": "first"}
     row |= {"summary": True, "probe": target, "label": label, "variant": variant, "name": name, "n": 500}
     row |= {"effective_clusters": 100.0, "accuracy": accuracy, "ci_low": accuracy - 0.02, "ci_high": accuracy + 0.02}
-    row |= {"rival": RULE, "rival_accuracy": 0.7, "lead": accuracy - 0.7}
+    row |= {"strongest": RULE, "strongest_accuracy": 0.7, "lead": accuracy - 0.7}
     row |= {"lead_low": accuracy - 0.73, "lead_high": accuracy - 0.67, "precision": 0.25, "lift": 3.5}
     row |= {"baseline": "offset", "baseline_accuracy": 0.5, "lexical_accuracy": 0.6, "rule": RULE}
     row |= {"rule_accuracy": 0.7, "p_adjusted": 0.001 if grade else 0.9, "p_rules": 0.9, "stability": 0.8}
@@ -55,7 +55,7 @@ def effect(name: str, cost: float, **more: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def record(hostile: str) -> TargetRecord:
-    plain = {"rule": "", "rule_accuracy": NAN, "lexical_accuracy": NAN, "rival": "random weights 2"}
+    plain = {"rule": "", "rule_accuracy": NAN, "lexical_accuracy": NAN, "strongest": "random weights 2"}
     rows = [
         answer("agreement", "all", FORTH, "4-7", 0.8, 2),
         answer("agreement", "attractors=1", FORTH, "4-7", 0.6, 0, summary=False),
@@ -178,15 +178,15 @@ def test_runs_of_one_model_share_a_sentence(record: TargetRecord) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rival", "words"),
+    ("strongest", "words"),
     [
         ("previous word", "the previous word"),
         ("lexical table", "the lexical table"),
         ("a rule of old", "the rule “a rule of old”"),
     ],
 )
-def test_rivals_are_named_in_plain_words(rival: str, words: str) -> None:
-    assert rival_said({"rival": rival, "rule": "a rule of old"}) == words
+def test_rivals_are_named_in_plain_words(strongest: str, words: str) -> None:
+    assert baseline_text({"strongest": strongest, "rule": "a rule of old"}) == words
 
 
 def test_a_head_is_told_by_the_most_telling_measure_of_the_first_behaviour(record: TargetRecord) -> None:

@@ -35,7 +35,7 @@ def explained(**changes: Any) -> Explained:
     steps |= {"scores": scores, "pattern": pattern, "outputs": outputs, "writes": writes, "bias": bias}
     steps |= {"mixed": mixed, "added": added, "normed": added / added.std(1, keepdims=True)}
     facts: dict[str, Any] = {"model": "mini & lm", "sentence": " ".join(dict.fromkeys(WORDS)), "layer": 1, "layers": 4}
-    facts |= {"head": 1, "pieces": PIECES, "words": WORDS, "chosen": 2, "embeddings": parts, "steps": steps}
+    facts |= {"head": 1, "pieces": PIECES, "words": WORDS, "selected": 2, "embeddings": parts, "steps": steps}
     facts |= {"scaling": HEAD_DIM**-0.5, "pre": False, "differences": {"pattern": 3.04e-7, "head_output": 0.0}}
     return Explained(**(facts | changes))
 

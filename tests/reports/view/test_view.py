@@ -137,7 +137,7 @@ def test_roles_are_those_of_the_cards(report: Path):
     name = next(iter(source.main_roles))
     label, variant, accuracy, interval, rival, margin, margin_interval, verdict = found[name].rows[0]
     said = f"{label}, {variant}: accuracy {accuracy} % {interval}; strongest baseline {rival}; "
-    assert found[name].said == f"{said}margin {margin} {margin_interval}; {verdict}"
+    assert found[name].text == f"{said}margin {margin} {margin_interval}; {verdict}"
     assert label == "{}: {}".format(*(found[name].main or ()))
     assert any(not role.main for role in found.values())
 

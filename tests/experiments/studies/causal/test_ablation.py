@@ -55,7 +55,7 @@ def test_a_run_tells_what_heads_cost_and_its_page_says_so(
     costs, contrasts = tables(folder)
     assert set(costs.behaviour) == {"masked-LM loss", "sentence embedding", "sleepers"}
     of_pairs = costs[(costs.behaviour == "sleepers") & (costs.measure == "value")]
-    assert of_pairs.groupby("kind").size().to_dict() == {"chosen": 1, "head": 4, "layer": 2, "random": 3}
+    assert of_pairs.groupby("kind").size().to_dict() == {"head": 4, "layer": 2, "random": 3, "selected": 1}
     assert set(costs.n[costs.behaviour != "sleepers"]) <= set(range(1, 10))
     lines = [line.split("\t")[1].split() for line in PAIRS.splitlines()]
     pairs = [
@@ -65,9 +65,9 @@ def test_a_run_tells_what_heads_cost_and_its_page_says_so(
     asked = preferences(MaskedLM.of(load_model(str(speaker))), "sleepers", pairs)
     texts = asked.texts([0, 1])
     with torch.no_grad():
-        intact = asked.reader.read(texts.ids, texts.real, texts.chosen)
+        intact = asked.reader.read(texts.ids, texts.real, texts.selected)
         with intervene(asked.reader.module, Ablate(1, 0)):
-            without = asked.reader.read(texts.ids, texts.real, texts.chosen)
+            without = asked.reader.read(texts.ids, texts.real, texts.selected)
     values = asked.values([0, 1], texts, torch.stack([intact, without]), intact).mean(1)
     one = of_pairs[of_pairs["name"] == "2-1"].iloc[0]
     assert (one.intact, one.ablated) == pytest.approx(values.tolist(), abs=1e-6)
@@ -90,7 +90,7 @@ def test_every_option_is_heard(ablate: Callable[..., Path], speaker: Path) -> No
     folder = ablate(speaker, 'ablation.behaviours=["embedding"]', ways, *changes)
     costs, contrasts = tables(folder)
     assert list(dict.fromkeys(costs.way)) == ["uniform", "resample"]
-    assert set(costs.kind) == {"head", "chosen", "random"}
+    assert set(costs.kind) == {"head", "selected", "random"}
     assert costs.n.max() <= 5
     assert (contrasts.draws == 2).all()
     assert (contrasts["name"] == "position: previous").all(), "what matches the embedding"

@@ -55,7 +55,7 @@ def test_loss_and_embedding_are_of_a_sample_of_the_sentences_of_the_report_split
         assert len(one.clusters) + sum(lost) == 7
     assert set(loss.clusters) <= documents
     (more,) = Behaviours.of(run, ("embedding",), 10)
-    assert {one.text.ids.tobytes() for one in embedding.asked} < {one.text.ids.tobytes() for one in more.asked}
+    assert {one.text.ids.tobytes() for one in embedding.prompts} < {one.text.ids.tobytes() for one in more.prompts}
 
 
 def test_pairs_are_a_sample_decided_as_behaviour_says(around: Around) -> None:
@@ -63,7 +63,7 @@ def test_pairs_are_a_sample_decided_as_behaviour_says(around: Around) -> None:
     (pairs,) = Behaviours.of(run, ("grammar",), 12)
     noted = [one for one in run.journal.dropped if one.scope == "grammar"]
     assert len(pairs.clusters) + sum(one.count for one in noted) == 12
-    assert all(len(one.wanted) == 1 for one in pairs.asked), "a place at a time: pseudo-log-likelihood"
+    assert all(len(one.wanted) == 1 for one in pairs.prompts), "a place at a time: pseudo-log-likelihood"
     (every,) = Behaviours.of(run, ("grammar",), 100)
     assert set(pairs.clusters) < set(every.clusters)
 
@@ -99,6 +99,6 @@ def test_names_are_known_and_named_once() -> None:
 
 def test_the_same_seed_masks_the_same(around: Around) -> None:
     one, other, third = (next(iter(Behaviours.of(around(*seed), ("loss",), 5))) for seed in ((), (), ("seed=3",)))
-    assert [a.places for a in one.asked] == [a.places for a in other.asked]
-    assert [a.places for a in one.asked] != [a.places for a in third.asked]
+    assert [a.places for a in one.prompts] == [a.places for a in other.prompts]
+    assert [a.places for a in one.prompts] != [a.places for a in third.prompts]
     assert torch.equal(one.texts([0]).ids, other.texts([0]).ids)

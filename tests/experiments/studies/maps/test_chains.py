@@ -7,7 +7,7 @@ import pytest
 
 from experiments.run.config import load_config
 from experiments.run.run import run
-from probes.chains.links import RIVALS
+from probes.chains.links import BASELINES
 from probes.chains.scores import SCORES
 from reports import Run
 from reports.studies.chains import tables
@@ -31,8 +31,8 @@ def test_heads_and_rivals_of_both_splits_are_scored_whatever_the_probes_are(scor
     found = scored(*ON).studies["chains"]
     assert tuple(found.columns) == tables.CHAINS.names
     heads = ["1-1", "1-2", "2-1", "2-2"]
-    assert found.name.unique().tolist() == [*heads, *RIVALS, "random weights"]
-    assert len(found) == 2 * len(SCORES) * (len(heads) + len(RIVALS) + 1)
+    assert found.name.unique().tolist() == [*heads, *BASELINES, "random weights"]
+    assert len(found) == 2 * len(SCORES) * (len(heads) + len(BASELINES) + 1)
     assert dict(found[["split", "corpus"]].drop_duplicates().to_numpy()) == {
         "select": "grammar-1",
         "report": "grammar-2",

@@ -113,7 +113,7 @@ def same_single_heads(found: Run) -> None:
 
 def test_the_size_that_is_best_on_the_selection_split_is_the_chosen_one(together: Path) -> None:
     for _, rows in Run.open(together).studies["ensembles"].groupby(["probe", "label", "variant"]):
-        assert rows.chosen.tolist() == (np.arange(3) == rows.select_accuracy.argmax()).tolist()
+        assert rows.selected.tolist() == (np.arange(3) == rows.select_accuracy.argmax()).tolist()
         heads = [names.split() for names in rows.heads]
         assert [len(set(names)) for names in heads] == [1, 2, 3]
         assert heads[2][:2] == heads[1]

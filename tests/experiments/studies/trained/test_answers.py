@@ -13,7 +13,7 @@ from experiments.studies.trained import answers
 from mha import Ablate, MaskedLM, intervene
 from mha.causal.sweep import TextBatch
 from mha.pieces import CLS, SEP, Pieces
-from probes.causal.behaviours import Asked, Predictions
+from probes.causal.behaviours import Predictions, Prompt
 from reports import Run
 from reports.studies.answers.tables import AGAINST, MEASURES
 
@@ -75,7 +75,7 @@ def planted(monkeypatch: pytest.MonkeyPatch, rows: list[list[float]], words: lis
         monkeypatch.setattr(answers, name, lambda lm, asked: np.array([np.nan, *words]))
     model: Any = type("M", (), {"padding": 0})
     lm: Any = type("L", (), {"model": model})
-    found = answers.correlations(lm, Asked(text, 0, (1, 1), (3, 4), (1.0, -1.0)))
+    found = answers.correlations(lm, Prompt(text, 0, (1, 1), (3, 4), (1.0, -1.0)))
     assert set(found.against) == set(AGAINST)
     return dict(zip(found[found.against == AGAINST[0]].layer, found[found.against == AGAINST[0]].rho, strict=True))
 
@@ -113,16 +113,16 @@ def test_a_run_tells_answers_and_correlations_of_held_out_texts(config: Path, tm
     lm = MaskedLM.of(_checkpoint(folder))
     texts = [text.split() for text in _held_out(config)][:20]
     assert [text[0] for text in texts] == told.answer.tolist()
-    asked = list(answers.asked_number(lm, texts, ("singular", "plural")))
+    asked = list(answers.number_prompts(lm, texts, ("singular", "plural")))
     behaviour = answers.as_behaviour(lm, asked)
     for place, one in enumerate(asked):
         texts = behaviour.texts([place])
-        logits = lm.read(texts.ids, texts.real, texts.chosen)[0].detach()
+        logits = lm.read(texts.ids, texts.real, texts.selected)[0].detach()
         assert told.log_odds[place] == pytest.approx(float(logits[one.wanted[0]] - logits[one.wanted[1]]), abs=1e-5)
     left = found.studies["one_head"]
     assert left.groupby("name").size().to_dict() == {"1-1": 6, "1-2": 6, "2-1": 6, "2-2": 6}
     with intervene(lm.module, Ablate(layer=1, head=0)):
-        logits = lm.read(texts_of(behaviour, 2).ids, None, texts_of(behaviour, 2).chosen)[0].detach()
+        logits = lm.read(texts_of(behaviour, 2).ids, None, texts_of(behaviour, 2).selected)[0].detach()
     one = left[(left.name == "2-2") & (left.text == 2)].log_odds.item()
     assert one == pytest.approx(float(logits[asked[2].wanted[0]] - logits[asked[2].wanted[1]]), abs=1e-5)
     assert left.groupby("text").log_odds.nunique().max() > 1

@@ -147,13 +147,14 @@ def test_the_costliest_heads_come_first_and_those_that_surely_help_last(tell: Ca
     assert first[1:-1] == ("2.00 [1.99, 2.02]", "10.0 [9.0, 12.0]", "10.0 [9.0, 12.0]", "2.00 [1.99, 2.02]")
     assert last[1] == "−0.600 [−0.610, −0.580]"
     assert (
-        "Of 72 heads 1 significantly cost something, and without 1 the model is significantly better." in grammar.said
+        "Of 72 heads 1 significantly cost something, and without 1 the model is significantly better."
+        in grammar.summary
     )
     assert [name for name, *_ in grammar.layers] == list("123456")
     assert grammar.layers.texts[5][1] == "1.20 [1.19, 1.22]"
     assert grammar.agreement == (("zero", "mean", "1.00"),)
     assert embedding.heads.texts[0][1:-1] == ("0.0100 [0.0000, 0.0300]",)
-    assert "1 significantly cost more than the median head." in embedding.said
+    assert "1 significantly cost more than the median head." in embedding.summary
     assert not len(embedding.layers)
     assert downstream.first.scale.unit == "percentage points"
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from reports.formats import escaped
-from reports.sections.report_section import Told
+from reports.sections.report_section import FilledSection
 from reports.studies.answers.section import answers
 from reports.studies.answers.study import STUDY
 from reports.studies.drift.section import drift
@@ -47,7 +47,7 @@ def asked() -> dict[str, pd.DataFrame]:
 def test_right_answers_are_counted_with_an_exact_interval_and_by_length(asked: dict[str, pd.DataFrame]) -> None:
     found = answers(run(**asked))
     assert found is not None
-    assert found.said == "Of 8 held-out questions 75.0 % [34.9, 96.8] are answered correctly."
+    assert found.summary == "Of 8 held-out questions 75.0 % [34.9, 96.8] are answered correctly."
     assert found.tables[0].texts == (
         ("1", "2", "100.0 % [15.8, 100.0]"),
         ("2", "2", "50.0 % [1.3, 98.7]"),
@@ -92,7 +92,7 @@ def test_heads_that_moved_most_are_named() -> None:
     ).assign(**STEP)
     found = drift(run(drift=table))
     assert found is not None
-    assert found.said.startswith(
+    assert found.summary.startswith(
         "On 2 sentences of the report split the maps moved most in these heads: 1-2 (0.500), 2-2"
     )
     assert found.layers.texts == (
@@ -104,13 +104,13 @@ def test_heads_that_moved_most_are_named() -> None:
 
 def test_both_sections_are_laid_out_in_html_and_markdown(asked: dict[str, pd.DataFrame]) -> None:
     assert STUDY.section is not None
-    told = Told(STUDY.section, answers(run(**asked)))
-    html = environment().get_template("answers.html.j2").render(told=told)
+    told = FilledSection(STUDY.section, answers(run(**asked)))
+    html = environment().get_template("answers.html.j2").render(section=told)
     assert html.count("<table") == html.count("</table>") == 3
     assert '<td class="num">0.75</td>' in html
     made = environment(html=False)
     made.filters["md"] = escaped
-    text = made.get_template("answers.md.j2").render(told=told)
+    text = made.get_template("answers.md.j2").render(section=told)
     tables = [block for block in text.split("\n\n") if block.lstrip().startswith("|")]
     assert len(tables) == 3
     for table in tables:

@@ -103,7 +103,7 @@ def test_a_verdict_follows_the_interval_and_needs_clusters(ships: Examined) -> N
 
 
 def test_the_sentence_compares_no_attractor_with_the_most_that_have_clusters(ships: Examined) -> None:
-    assert ships.said == (
+    assert ships.summary == (
         "The correct sentence is preferred in 62.0 % [57.0, 67.0] of 200 pairs: the interval lies above chance. "
         "Without attractors 90.0 % [85.0, 95.0] of 200, with 2 attractors: 30.0 % [25.0, 35.0] of 200. Pairs left "
         "out: 1,234."
@@ -114,7 +114,7 @@ def test_nothing_decided_is_said(run_folder: Path) -> None:
     write_behaviour(pd.DataFrame([line("ships", "corpus", NAN, n=0, left_out=7, method="")]), run_folder)
     found = behaviour(Run.open(run_folder))
     assert found is not None
-    assert found.corpora[0].said == "Nothing was decided; pairs left out: 7."
+    assert found.corpora[0].summary == "Nothing was decided; pairs left out: 7."
 
 
 def test_only_methods_that_were_used_are_explained(found: MinimalPairResults, run_folder: Path) -> None:

@@ -30,7 +30,7 @@ def linked(split: str = "report", lead: tuple[float, float] = (-0.08, -0.02), st
             both = (NAN, NAN) if measure == "CoNLL" else (score + 0.05, score - 0.05)
             leads = (score - 0.8, *lead) if mine else (NAN,) * 3
             rows.append((name, layer, head, mine, measure, *both, score, "sieve" if mine else "", *leads))
-    numbers = ("precision", "recall", "f1", "rival", "lead", "lead_low", "lead_high")
+    numbers = ("precision", "recall", "f1", "baseline", "lead", "lead_low", "lead_high")
     frame = pd.DataFrame(rows, columns=["name", "layer", "head", "mine", "measure", *numbers])
     known: dict[str, Any] = {
         "model": "m",
@@ -42,7 +42,7 @@ def linked(split: str = "report", lead: tuple[float, float] = (-0.08, -0.02), st
         "clusters": 30,
     }
     selected = frame["name"] == "3-5"
-    method = np.where(frame["mine"], "head", "rival")
+    method = np.where(frame["mine"], "head", "baseline")
     ends = {"low": frame["f1"] - 0.02, "high": frame["f1"] + 0.02}
     return frame.drop(columns="mine").assign(**known, **ends, selected=selected, method=method, least=0.1)
 
@@ -72,7 +72,7 @@ def test_a_rule_that_made_no_link_is_named_and_has_no_row(run_folder: Path) -> N
     other = table.assign(precision=table["precision"].where(table["name"] != "nearest", 0.3))
     found = chains(written(pd.concat([other, idle, single]), run_folder))
     assert found is not None
-    assert found.said.endswith(" Rules that made no link are not shown: “nearest subject”.")
+    assert found.summary.endswith(" Rules that made no link are not shown: “nearest subject”.")
     assert [row[0] for row in found.tables[0]] == ["head 3-5", "sieve", "nearest", "single mentions"]
 
 
@@ -90,18 +90,18 @@ def test_a_lead_is_significant_where_its_interval_is_above_0(
 ) -> None:
     found = chains(written(linked(lead=lead), run_folder))
     assert found is not None
-    assert found.said.startswith(
+    assert found.summary.startswith(
         "7,648 mentions in 5,035 gold chains of 30 documents. Head 3-5, the best on the selection split, reaches a "
         "CoNLL average of 75.0, the strongest baseline, “sieve”, 80.0. The lead of "
     )
-    assert found.said.endswith(said)
+    assert found.summary.endswith(said)
 
 
 def test_of_several_steps_the_last_one_is_told(run_folder: Path) -> None:
     first = linked(step=10).assign(n=1)
     found = chains(written(pd.concat([first, linked(step=20)]), run_folder))
     assert found is not None
-    assert found.said.startswith("7,648 mentions")
+    assert found.summary.startswith("7,648 mentions")
     assert len(found.tables[0]) == 3
 
 

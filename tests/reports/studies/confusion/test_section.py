@@ -64,7 +64,7 @@ def test_layers_and_the_chosen_head_are_told_of_the_report_split(run_folder: Pat
     assert told[0].layers == (0.7, 0.6)
     assert told[0].layer is not None
     assert told[0].head is not None
-    assert (told[0].layer.said, told[0].head.said) == ("layer 2 0.60 [0.50, 0.70]", "2-1 0.40 [0.30, 0.50]")
+    assert (told[0].layer.text, told[0].head.text) == ("layer 2 0.60 [0.50, 0.70]", "2-1 0.40 [0.30, 0.50]")
     assert (told[1].layer, told[1].head, [mark.sign for mark in few_clusters(told[1].clusters)]) == (None, None, ["⚠"])
 
 
@@ -76,7 +76,7 @@ def test_the_strongest_correlations_are_told_whatever_their_sign(run_folder: Pat
     assert [head.name for head in told.heads[:3]] == ["1-1", "1-2", "1-12"]
     assert len(told.heads) == SHOWN
     assert told.strongest.texts[0][2] == "[−0.70, −0.50]"
-    assert told.said == (
+    assert told.summary == (
         "1,234 co-occurrences of rated word pairs within a sentence, 70 different pairs, in 30 documents. "
         "Heads with a significant correlation (corrected p below 0.05): 1 of 12."
     )
@@ -93,8 +93,8 @@ def test_a_head_is_told_with_its_correlations_on_the_other_ratings(run_folder: P
     assert np.isnan(men.heads[0].others[0]), "head 1-1 has no rating there"
     assert simlex.heads[0].name == "1-12"
     assert simlex.heads[0].others == (0.5,)
-    assert "rough" not in men.said
-    assert "in 3 documents. So few documents make the intervals rough. Heads" in replace(men, clusters=3).said
+    assert "rough" not in men.summary
+    assert "in 3 documents. So few documents make the intervals rough. Heads" in replace(men, clusters=3).summary
     write_report(run_folder)
     markdown = (run_folder / "report/report.md").read_text("utf-8")
     assert "| corrected p | on simlex |\n|---|--:|---|--:|--:|\n| 1-1 | −0.60 | " in markdown

@@ -43,7 +43,7 @@ def asked(run_folder: Path) -> Run:
 def test_descriptions_stand_beside_an_offset_and_random_weights(asked: Run) -> None:
     found = decile_results(asked)
     assert found is not None
-    own, better = found.said
+    own, better = found.sentences
     assert "mean accuracy of 30.0 % over heads, on 900 words" in own
     assert "offset reaches 20.0 %, and descriptions of a randomly initialised model 7.0 %" in own
     assert better.startswith("In 4 of 6 heads the sentence is more than 5 points better")

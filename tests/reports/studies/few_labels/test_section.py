@@ -23,7 +23,7 @@ def asked(run_folder: Path) -> Run:
             accuracy = 0.5 if method == "offset" else 0.5 + lead[0] * (method == HEAD)
             leads = {HEAD: lead, "offset": (NAN,) * 3}.get(method, (0.0, -0.1, 0.1))
             rows.append((label, method, arcs, accuracy, *leads, "" if method == "offset" else "offset"))
-    columns = ["label", "method", "arcs", "accuracy", "lead", "lead_low", "lead_high", "rival"]
+    columns = ["label", "method", "arcs", "accuracy", "lead", "lead_low", "lead_high", "best_rule"]
     frame = pd.DataFrame(rows, columns=columns).assign(model="m", step=pd.NA, corpus="sea", n=70, clusters=7)
     frame = frame.assign(probe="dependency", variant="dependent->head")
     write_studies({"few_labels": frame.assign(low=frame.accuracy - 0.05, high=frame.accuracy + 0.05)}, run_folder)
@@ -33,7 +33,7 @@ def asked(run_folder: Path) -> Run:
 def test_labels_are_counted_where_heads_are_significantly_ahead_or_behind(asked: Run) -> None:
     found = few_labels(asked)
     assert found is not None
-    ten, hundred = found.said
+    ten, hundred = found.sentences
     assert ten.startswith(
         "10 labelled arcs: of 2 labels, the selected head leads the best rule in 1 and is behind it in 0"
     )
@@ -57,7 +57,7 @@ def test_the_page_has_a_chart_a_label_and_a_figure(asked: Run, run_folder: Path)
     assert found is not None
     charts = few_label_charts(found)
     assert [chart.title for chart in charts] == ["obj (dependent->head)", "det (dependent->head)"]
-    said = [row["said"] for row in charts[0].spec["layer"][-1]["data"]["values"]]
+    said = [row["text"] for row in charts[0].spec["layer"][-1]["data"]["values"]]
     assert "head, 10 arcs: 70.0 % [65.0, 75.0]" in said
     write_report(run_folder)
     assert (run_folder / "report" / "figures" / "few-labels.png").is_file()

@@ -99,8 +99,8 @@ def test_the_most_important_heads_come_first_with_both_costs(found: Gating) -> N
     (one,) = found.importance
     name, *cells = one.heads.texts[0]
     assert (name, tuple(cells)) == ("2-1", ("50.00 [49.90, 50.10]", "0.50", "−50.00", "50.00"))
-    assert "rank correlation of 0.50 [0.50, 0.50]" in one.said
-    assert "Only 12 clusters" in one.said
+    assert "rank correlation of 0.50 [0.50, 0.50]" in one.summary
+    assert "Only 12 clusters" in one.summary
 
 
 def test_curves_have_the_range_of_random_orders(found: Gating) -> None:
@@ -113,7 +113,7 @@ def test_curves_have_the_range_of_random_orders(found: Gating) -> None:
     in_points = accuracy.line("random")
     of_random = accuracy.rows[accuracy.rows["order"] == "random"]
     assert in_points["high"].max() == pytest.approx(100 * of_random["value"].max())
-    assert accuracy.told.texts[0] == ("by importance", "90.0", "45.0 (22.5 to 54.0)", "45.0 [30.0, 63.0]")
+    assert accuracy.table.texts[0] == ("by importance", "90.0", "45.0 (22.5 to 54.0)", "45.0 [30.0, 63.0]")
     assert [chart.title for chart in gating_charts(found)] == [
         "made-pairs (nats)",
         "made-pairs, accuracy (percentage points)",
@@ -127,10 +127,10 @@ def test_curves_have_the_range_of_random_orders(found: Gating) -> None:
 
 def test_migration_counts_lost_and_other_heads(found: Gating) -> None:
     (one,) = found.migrations
-    assert "1 of 2 labels have lost their best head" in one.said
-    assert "best one of 1 labels is another" in one.said
-    assert "for 1 labels it is better than the best of them was before, for 0 worse" in one.said
-    label, *cells = one.told.texts[0]
+    assert "1 of 2 labels have lost their best head" in one.summary
+    assert "best one of 1 labels is another" in one.summary
+    assert "for 1 labels it is better than the best of them was before, for 0 worse" in one.summary
+    label, *cells = one.table.texts[0]
     assert label == "dependency: nsubj, dependent->head", "the surest, not the largest"
     assert cells == ["40", "1-1 (out), 90.0", "2-1, 50.0", "2-2, 70.0", "+20.0 [+10.0, +30.0]"]
 
@@ -142,15 +142,15 @@ def test_survivors_are_named_with_their_roles(found: Gating, run: Run) -> None:
     assert (name, gate) == ("2-1", "0.75")
     own = run.scores[(run.scores.name == name) & (run.scores.grade > 0) & (run.scores.split == "report")]
     assert roles.startswith("no grade in a label") == own.empty
-    assert [left.split()[0] for _, _, left, *_ in path.told] == ["2", "1", "0"]
-    assert path.told.texts[2][-1] == "–"
+    assert [left.split()[0] for _, _, left, *_ in path.table] == ["2", "1", "0"]
+    assert path.table.texts[2][-1] == "–"
 
 
 def test_maps_are_of_all_heads_in_their_order(found: Gating, run: Run) -> None:
     layers, count = shape(run)
     titles = [one["title"] for one in found.heat["maps"]]
     assert len(titles) == 2 + 3
-    assert all(len(one["value"]) == len(one["said"]) == layers * count for one in found.heat["maps"])
+    assert all(len(one["value"]) == len(one["text"]) == layers * count for one in found.heat["maps"])
     assert max(found.heat["maps"][0]["value"]) == 50
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from reports import Run, write_report, write_studies
 from reports.studies.link.figure import save_link
-from reports.studies.link.section import BOTH, LOOKS, MATTERS, linked_heads
+from reports.studies.link.section import ATTENDS, BOTH, MATTERS, linked_heads
 
 VERDICTS = ["looks and does not matter", "looks and matters", "matters without looking", "neither", "not known"]
 ROLE = {"behaviour": "pairs", "probe": "agreement", "label": "all", "variant": "verb->subject"}
@@ -38,7 +38,7 @@ def test_heads_that_look_stand_before_those_that_matter_and_these_before_the_res
     assert found is not None
     (role,) = found.roles
     assert [head["name"] for head in role.heads] == ["1-2", "1-1", "2-1", "3-1", "2-2"]
-    assert [role.named(verdict) for verdict in (BOTH, LOOKS, MATTERS)] == ["1-2", "1-1", "2-1"]
+    assert [role.named(verdict) for verdict in (BOTH, ATTENDS, MATTERS)] == ["1-2", "1-1", "2-1"]
     assert role.rest == "1, and 1 not known"
     assert found.summary == (
         "Over 1 role with the behaviour that belongs to them, 1 of 2 heads that attend also have a significant effect, "

@@ -53,7 +53,7 @@ def test_heads_are_told_by_layer_and_the_strongest_by_role(run_folder: Path) -> 
     assert found is not None
     assert [[cell.name for cell in row] for row in found.cells] == [["1-1", "1-2", "1-3"], ["2-1", "2-2", "2-3"]]
     assert [cell.strength for cell in found.cells[1]] == [3, 100, 13]
-    assert [cell.sure for row in found.cells for cell in row] == [False] * 4 + [True, False]
+    assert [cell.significant for row in found.cells for cell in row] == [False] * 4 + [True, False]
     assert [head.row["name"] for head in found.strongest[:3]] == ["2-2", "1-2", "2-3"]
     assert found.roles == ["subject", "verb"]
     assert found.strongest[0].by_role == [0.005, 0.7]
