@@ -183,7 +183,7 @@ def _load(folder: Path, config: dict[str, Any], random_seed: int | None, whole: 
 
 
 def _fresh(encoder: Encoder, seed: int) -> Encoder:
-    with _drawing, torch.random.fork_rng():
+    with _drawing, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         fresh = Encoder(encoder.config).eval()
         if encoder.lm_head is not None:
