@@ -42,12 +42,27 @@ class SecondTensor(Tensor):
         """Return its numbers, which torch does of a device but not of a subclass."""
         return self.own.tolist()
 
+    def __getitem__(self, index: Any) -> Any:
+        """Take lists as indices, of which torch would make a tensor by a way that knows no device in Python."""
+        return super().__getitem__(as_index(index))
+
+    def __setitem__(self, index: Any, values: Any) -> None:
+        """Take lists as indices here too."""
+        super().__setitem__(as_index(index), values)
+
     @classmethod
     def __torch_dispatch__(
         cls, operation: Any, types: Any, inputs: Sequence[Any] = (), named: Mapping[str, Any] | None = None
     ) -> Any:
         """Run an operation on the device."""
         return compute(operation, inputs, named or {})
+
+
+def as_index(index: Any) -> Any:
+    """Return an index with tensors in the place of lists."""
+    if isinstance(index, tuple):
+        return tuple(map(as_index, index))
+    return torch.tensor(index, dtype=torch.int64) if isinstance(index, list) else index
 
 
 def compute(operation: Any, inputs: Sequence[Any], named: Mapping[str, Any]) -> Any:

@@ -152,8 +152,8 @@ class Predictions(Behaviour):
     def values(self, batch: Sequence[int], texts: TextBatch, output: Tensor, intact: Tensor) -> Tensor:
         """Return the weighted sum of each text's log-probabilities, in nats."""
         asked = [self.asked[i] for i in batch]
-        text = torch.tensor([row for row, one in enumerate(asked) for _ in one.places], device=output.device)
-        wanted = torch.tensor([piece for one in asked for piece in one.wanted], device=output.device)
+        text = torch.tensor([row for row, one in enumerate(asked) for _ in one.places]).to(output.device)
+        wanted = torch.tensor([piece for one in asked for piece in one.wanted]).to(output.device)
         weights = torch.tensor([weight for one in asked for weight in one.weights]).to(output)
         there = output.gather(2, wanted.expand(len(output), -1)[..., None])[..., 0]
         weighted = (there - output.logsumexp(-1)) * weights
