@@ -39,7 +39,12 @@ ASKED = {
     "ablation": (f'ablation={{{BOTH}, draws=1, ways=["zero", "uniform", "mean", "mean by position", "resample"]}}',),
     "importance": (f"importance={{{BOTH}, directions=2}}", f"slopes={{{BOTH}, directions=2}}"),
     "pruning": (f"pruning={{{BOTH}, draws=1, step=0.5}}", *SIX),
-    "gates": (f"gates={{{BOTH}, prices=[0.0, 1.0], steps=4}}", *SIX, 'behaviour.corpora=["grammar"]', "behaviour.first=20"),
+    "gates": (
+        f"gates={{{BOTH}, prices=[0.0, 1.0], steps=4}}",
+        *SIX,
+        'behaviour.corpora=["grammar"]',
+        "behaviour.first=20",
+    ),
     "gates with weights": ('gates={behaviours=["loss"], items=6, prices=[0.1], steps=4, weights=true}', *SIX),
     "classifiers": (
         *("probes.trained=true", "probes.trained_pairs=20", "probes.names=['dependency']"),
