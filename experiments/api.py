@@ -23,14 +23,14 @@ CALLED = Path("score")
 "Where errors say that a setting is wrong; in the place of a config's name."
 
 
-def load(name: str = "minilm", source: str = "pretrained", seed: int = 0) -> Model:
+def load(name: str = "minilm", source: str = "pretrained", seed: int = 0, *, device: str = "cpu") -> Model:
     """Load a model by short name, folder or "hub:owner/name"; of a training's folder the last checkpoint.
 
     `source` is "pretrained", "random" (randomly initialised weights of `seed`) or "shuffled" (weights shuffled within
-    each matrix). Raises ModelError with what to do.
+    each matrix); `device` is one of `mha.device.DEVICES`. Raises ModelError, or DeviceError, with what to do.
     """
     folder = find_training(Path(name).expanduser())
-    return load_model(name if folder is None else str(find_checkpoint(folder)), source, seed)
+    return load_model(name if folder is None else str(find_checkpoint(folder)), source, seed, device=device)
 
 
 def open_run(folder: str | Path) -> Run:

@@ -56,7 +56,7 @@ def attend(
         key, value = key.repeat_interleave(groups, 1), value.repeat_interleave(groups, 1)
     scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
     call = call_of(module, crossed or query.shape[2] != key.shape[2])
-    with _in_float32(call, query.device.type) as cast:
+    with in_float32(query.device.type, bool(call.watches)) as cast:
         mask, bias = (None if added is None else cast(added) for added in (attention_mask, position_bias))
         added = mask if bias is None else bias if mask is None else bias + mask
         scored = _Scores(cast(query), cast(key), added, scaling, softcap)
@@ -105,9 +105,9 @@ def _attend(
 
 
 @contextmanager
-def _in_float32(call: Call, device: str) -> Iterator[Callable[[Tensor], Tensor]]:
-    """Let a call that hooks watch compute in float32, also where products of matrices are made in bfloat16."""
-    if call.watches and torch.is_autocast_enabled(device):
+def in_float32(device: str, watched: bool = True) -> Iterator[Callable[[Tensor], Tensor]]:
+    """Let what is watched be computed in float32, also where products are made in bfloat16; yield a cast."""
+    if watched and torch.is_autocast_enabled(device):
         with torch.autocast(device, enabled=False):
             yield Tensor.float
     else:

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from mha.device import moved
 from mha.pieces import Pieces
 
 REDUCTIONS = ("mean", "first")
@@ -31,6 +32,17 @@ class Batch:
     "Number of words of each text."
     texts: tuple[Pieces, ...] = ()
     "The texts that were padded."
+
+    def to(self, device: torch.device) -> Batch:
+        """Return the batch on a device; the numbers of words stay where they are."""
+        matrices = self.to_words.to(device), self.from_words.to(device)
+        return Batch(self.ids.to(device), moved(device, self.mask), *matrices, self.words, self.texts)
+
+    def part(self, texts: slice) -> Batch:
+        """Return some of the texts, padded as they are here."""
+        mask = None if self.mask is None else self.mask[texts]
+        matrices = self.to_words[texts], self.from_words[texts]
+        return Batch(self.ids[texts], mask, *matrices, self.words[texts], self.texts[texts])
 
 
 def plan(texts: Sequence[Pieces], names: Sequence[str], budget: int) -> list[list[int]]:

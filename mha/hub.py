@@ -82,7 +82,7 @@ def load_hub_model(folder: str, *, random_seed: int | None = None, whole: bool =
     if random_seed is None:
         model = _whole(auto, folder)
     else:
-        with torch.random.fork_rng():
+        with torch.random.fork_rng(devices=[]):
             torch.manual_seed(random_seed)
             model = auto.from_config(config, trust_remote_code=False, dtype=torch.float32)
     encoder = model.get_encoder() if config.is_encoder_decoder and not whole else model
@@ -106,7 +106,7 @@ def load_hub_masked_lm(folder: str, *, random_seed: int | None = None) -> nn.Mod
         raise HeadMissingError(f"transformers has none for a {config.model_type}")
     auto: Any = AutoModelForMaskedLM
     if random_seed is not None:
-        with torch.random.fork_rng():
+        with torch.random.fork_rng(devices=[]):
             torch.manual_seed(random_seed)
             fresh: nn.Module = auto.from_config(config, trust_remote_code=False, dtype=torch.float32)
         return fresh.eval()

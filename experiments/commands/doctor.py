@@ -70,12 +70,13 @@ def _module(package: str) -> str:
 def _device() -> CheckResult:
     import torch
 
-    threads = f"{torch.get_num_threads()} of {os.cpu_count()} cores"
+    from mha.device import devices_there
+
+    names = {"cpu": f"cpu ({torch.get_num_threads()} of {os.cpu_count()} cores)"}
     if torch.cuda.is_available():
-        return CheckResult(
-            "device", "fine", f"{torch.cuda.get_device_name()} for training; runs read on the CPU, {threads}"
-        )
-    return CheckResult("device", "fine", f"CPU, {threads}")
+        names["cuda"] = f"cuda ({torch.cuda.get_device_name()})"
+    there = devices_there()
+    return CheckResult("device", "fine", f"{', '.join(names.get(one, one) for one in there)}; auto takes {there[0]}")
 
 
 def _memory() -> CheckResult:

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from experiments.config.section import Placed, ProbeNames, Section
 from experiments.config.train_config import GRAMMAR
 from mha.batches import REDUCTIONS
+from mha.device import DEVICES
 from mha.models.folders import HUB
 from mha.models.maps import MAPS
 from mha.models.model import SOURCES
@@ -37,6 +38,9 @@ class ModelSection(Section):
     "Of a checkpoint: the step; the last one where nothing is said."
     precision: Precision = "fp32"
     "Of the products of weight matrices, one of `mha.precision.PRECISIONS`."
+    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+    """Where the model reads, one of `mha.device.DEVICES`; controls and checkpoints of biographies do so too. A training
+    is placed by accelerate."""
     revision: str | None = None
     "Branch, tag or commit of a model of the hub; its newest where nothing is said."
 
@@ -243,6 +247,7 @@ class PageSection(Section):
 
 assert set(SETS) == {"marvin-linzen", "opensesame", "grammar"}
 assert set(SOURCES) == {"pretrained", "random", "shuffled"}
+assert set(DEVICES) == {"auto", "cpu", "cuda", "mps"}
 assert set(REDUCTIONS) == {"mean", "first"}
 assert set(MAPS) == {"weights", "norms", "rollout"}
 assert set(METHODS) == {"auto", "masked", "pll"}

@@ -72,7 +72,8 @@ def model_controls(config: Config, model: Model, shuffles: Sequence[int]) -> lis
 
 def _trained(config: Config, model: Model) -> Model:
     """Return the trained model of which controls are made, which is the run's own unless that is untrained itself."""
-    trained = load_model(config.model.reference) if model.source in ("random", "shuffled") else model
+    untrained_itself, device = model.source in ("random", "shuffled"), model.device.type
+    trained = load_model(config.model.reference, device=device) if untrained_itself else model
     return replace(trained, precision=config.controls.precision)
 
 

@@ -10,6 +10,7 @@ from experiments.config.config import Config, ModelSection
 from experiments.record.progress import Progress
 from experiments.training.train import noted, open_checkpoint, refuse_fixed, train_seeds
 from mha import Model, load_model
+from mha.device import find_device
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,13 @@ class Opened:
 def open_model(config: Config, out: Path, progress: Progress) -> Opened:
     """Load the model that a config names, or train it first; a training that lies in `out` is gone on with.
 
-    Raises ConfigError, before anything is trained, for heads with fixed patterns.
+    Raises ConfigError, before anything is trained, for heads with fixed patterns, and DeviceError for a device that is
+    not there.
     """
     section = config.model
+    find_device(section.device)
     if section.source in ("pretrained", "random", "shuffled"):
-        loaded = load_model(section.reference, section.source, config.seed)
+        loaded = load_model(section.reference, section.source, config.seed, device=section.device)
         return Opened(replace(loaded, precision=section.precision), config)
     trainings: dict[int, Path] = {}
     if section.source == "train":
@@ -40,14 +43,15 @@ def open_model(config: Config, out: Path, progress: Progress) -> Opened:
         refuse_fixed("train.fixed", config.train.fixed)
         trainings = train_seeds(config, out, resume=True, needed=_steps(config), on_progress=noted(progress))
     training = next(iter(trainings.values()), Path(section.name))
-    model, checkpoint, step = open_checkpoint(training, section.step)
+    model, checkpoint, step = open_checkpoint(training, section.step, device=section.device)
     model = replace(model, precision=section.precision)
     if section.source == "train":
         model = replace(model, name=config.name, source="train")
     else:
         folder = checkpoint.parent.parent
         trainings = {int(folder.name.removeprefix("seed-")) if _is_seed(folder.name) else 0: folder}
-    return Opened(model, config.model_copy(update={"model": ModelSection(name=str(checkpoint))}), step, trainings)
+    named = ModelSection(name=str(checkpoint), precision=section.precision, device=section.device)
+    return Opened(model, config.model_copy(update={"model": named}), step, trainings)
 
 
 def _steps(config: Config) -> set[int]:

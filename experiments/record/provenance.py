@@ -25,9 +25,6 @@ from probes.evidence.results import SPLITS
 from probes.words.rare import LIST
 from reports.run.record import CorpusFacts, ListFacts, ModelFacts, RunRecord
 
-DEVICE = torch.device("cpu")
-"That models run on."
-
 PACKAGES = ("torch", "transformers", "tokenizers", "datasets", "scikit-learn", "numpy", "scipy", "pandas", "matplotlib")
 
 
@@ -38,9 +35,9 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
         **machine(started),
         wall_seconds=round(time.time() - started, 1),
         seed=config.seed,
-        device=DEVICE.type,
+        device=model.device.type,
         precision={
-            of: name_of_precision(precision, DEVICE)
+            of: name_of_precision(precision, model.device)
             for of, precision in (("model", model.precision), ("controls", config.controls.precision))
         },
         model=ModelFacts(

@@ -13,8 +13,9 @@ from reports import Run
 
 
 def open_model_of(run: Run) -> Model:
-    """Load the model of a finished run; one that the run trained lies in its folder."""
+    """Load the model of a finished run on the CPU; one that the run trained lies in its folder."""
     config = load_config(run.folder / "config.toml")
+    config = config.model_copy(update={"model": config.model.model_copy(update={"device": "cpu"})})
     if config.model.source == "train" and config.train is not None:
         model = open_checkpoint(run.folder / f"seed-{config.train.seeds[0]}", config.model.step)[0]
         return replace(model, name=run.name)

@@ -106,7 +106,7 @@ class NullRuns:
     def scores(self, source: str, seed: int) -> pd.DataFrame:
         """Return the scores of a run, with verdicts."""
         config = null_config(self.corpus, source, seed, self.sentences)
-        model = load_model(config.model.reference, source, seed)
+        model = load_model(config.model.reference, source, seed, device=config.model.device)
         run = Surroundings(config, Opened(model, config), self.corpora, Journal(""), silent)
         probes, frames = [get_probe(name) for name in config.probes.names], []
         shuffles: list[int] = []

@@ -66,7 +66,8 @@ class Surroundings:
 
     def random_model(self) -> Model:
         """Return the same architecture with the randomly initialised weights of the first such control."""
-        return load_model(self.config.model.reference, "random", first_seed(self.config, self.model, "random"))
+        seed = first_seed(self.config, self.model, "random")
+        return load_model(self.config.model.reference, "random", seed, device=self.model.device.type)
 
     def counter(self, what: str, of: int) -> Callable[..., None]:
         """Return what shows one step of `what` more, or as many as it is told, each time it is called."""

@@ -117,7 +117,8 @@ class _Reader:
         labels = None if self.section.labels == "all" else self.section.labels
         checkpoints, found, behaviour = read_checkpoints(folder, steps), list[dict[Question, Marks]](), list[float]()
         for number, checkpoint in enumerate(checkpoints):
-            model = load_model(str(checkpoint.folder))
+            model = load_model(str(checkpoint.folder), device=self.config.model.device)
+            model = replace(model, precision=self.config.model.precision)
             exams = self._exams_for(model)
             found.append({})
             for exam in exams:

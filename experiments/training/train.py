@@ -176,7 +176,7 @@ def find_training(folder: Path) -> Path | None:
     return seeds[0] if seeds else None
 
 
-def open_checkpoint(training: Path, step: int | None = None) -> tuple[Model, Path, int]:
+def open_checkpoint(training: Path, step: int | None = None, *, device: str = "cpu") -> tuple[Model, Path, int]:
     """Return the model of a checkpoint of a training, its folder and its step; of the last one where none is named.
 
     A folder that holds the training of one seed stands for that. Raises CheckpointError or ConfigError where there is
@@ -186,7 +186,7 @@ def open_checkpoint(training: Path, step: int | None = None) -> tuple[Model, Pat
     checkpoint = find_checkpoint(training, step)
     record = read_record(checkpoint)
     refuse_fixed(str(checkpoint), record.get("settings", {}).get("fixed", ()))
-    model = load_model(str(checkpoint))
+    model = load_model(str(checkpoint), device=device)
     if tokenizer_fingerprint(model.tokenizer) != record["tokenizer"]:
         raise ConfigError(f"{checkpoint}: tokenizer.json is not the tokenizer that the checkpoint was trained with")
     parts = training.resolve().parts[-2 if training.name.startswith("seed-") else -1 :]

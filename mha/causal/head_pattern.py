@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from jaxtyping import Bool, Float, Int
@@ -28,6 +29,10 @@ class HeadPattern:
     def module(self) -> nn.Module:
         """What makes the attention calls."""
         return self.model.module
+
+    def arithmetic(self) -> AbstractContextManager[object]:
+        """Return the context in which the model computes."""
+        return self.model.arithmetic()
 
     def read(
         self,

@@ -111,7 +111,7 @@ class Patch:
         own, clean = seen.tensor[:, self.head], self.clean.to(seen.tensor)
         if own.shape != clean.shape:
             raise HookError(f"the patch is {tuple(clean.shape)}, expected {tuple(own.shape)}")
-        return clean if self.places is None else torch.where(self.places[..., None], clean, own)
+        return clean if self.places is None else torch.where(self.places.to(own.device)[..., None], clean, own)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ batch.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -15,9 +15,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from mha.attention import attend
+from mha.attention import attend, in_float32
 from mha.causal.interventions import Ablate, Patch, changed
 from mha.causal.resume import copies, keeping, known, resumable, skippable_layers
+from mha.device import device_of, in_parts, moved
 from mha.encoder.encoder import Encoder, Entry
 from mha.encoder.layout import Packing
 from mha.hooks import HookError, record, watch
@@ -46,7 +47,13 @@ class ModelReader(Protocol):
         selected: Int[Tensor, " chosen"] | None,
         entry: Entry | None = None,
     ) -> Tensor:
-        """Return what the model gives at the `selected` pieces of the flattened batch, [chosen, ...], or at all."""
+        """Return what the model gives at the `selected` pieces of the flattened batch, [chosen, ...], or at all.
+
+        Wherever what it is given lies, what it gives lies where its weights do.
+        """
+
+    def arithmetic(self) -> AbstractContextManager[object]:
+        """Return the context in which the model computes: that of its precision."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +71,13 @@ class TextBatch:
         size = self.ids.numel()
         chosen = self.selected
         if chosen is not None:
-            chosen = (torch.arange(count)[:, None] * size + chosen).flatten()
+            chosen = (torch.arange(count, device=chosen.device)[:, None] * size + chosen).flatten()
         real = None if self.real is None else self.real.repeat(count, 1)
         return TextBatch(self.ids.repeat(count, 1), real, chosen)
+
+    def to(self, device: torch.device) -> TextBatch:
+        """Return the batch on a device."""
+        return TextBatch(self.ids.to(device), moved(device, self.real), moved(device, self.chosen))
 
 
 @dataclass(frozen=True)
@@ -95,7 +106,7 @@ def sweeping(reader: ModelReader) -> Iterator[Sweep]:
             )
         yield _EncoderSweep(reader)
         return
-    layers = skippable_layers(reader.module, torch.zeros(1, 2, dtype=torch.int64))
+    layers = skippable_layers(reader.module, torch.zeros(1, 2, dtype=torch.int64, device=device_of(reader.module)))
     with resumable(reader.module, layers):
         yield _HubSweep(reader, layers)
 
@@ -131,11 +142,16 @@ class Sweep:
             begun.setdefault(min(change.layer for change in variant), []).append(number)
             self._check(variant, trace)
         side_by_side = max(1, pieces // texts.ids.numel())
+        texts = texts.to(device_of(self.reader.module))
         for layer, numbers in sorted(begun.items()):
-            for start in range(0, len(numbers), side_by_side):
-                group = numbers[start : start + side_by_side]
+
+            def read(part: slice, layer: int = layer, numbers: list[int] = numbers) -> tuple[list[int], Tensor]:
+                group = numbers[part]
                 output = self._read(texts, trace, layer, [variants[number] for number in group])
-                yield group, output.view(len(group), *trace.output.shape)
+                return group, output.view(len(group), *trace.output.shape)
+
+            what = f"{texts.ids.numel()} pieces with a head changed"
+            yield from in_parts(read, len(numbers), what, most=side_by_side)
 
     def _check(self, variant: Variant, trace: Trace) -> None:
         for change in variant:
@@ -172,32 +188,38 @@ class _EncoderSweep(Sweep):
         assert isinstance(self.reader.module, Encoder)
         return self.reader.module
 
-    def _packing(self, texts: TextBatch) -> Packing:
-        batch, length = texts.ids.shape
-        return Packing.of(texts.real, batch, length, self.encoder.pieces.weight.dtype)
-
     @torch.inference_mode()
     def trace(self, texts: TextBatch) -> Trace:
-        packing = self._packing(texts)
+        texts = texts.to(device_of(self.encoder))
+        with self.reader.arithmetic():
+            seen, below = self._layers(texts)
+            return Trace(self.reader.read(texts.ids, texts.real, texts.chosen, below[-1]), tuple(seen), tuple(below))
+
+    def _layers(self, texts: TextBatch) -> tuple[list[Seen], list[Entry]]:
+        """Return the head outputs of every layer, and what it takes to enter each behind its attention."""
+        packing = self.encoder.packing(texts.ids, texts.real)
         x = self.encoder.embed(texts.ids, packing, None)
         seen, below = [], []
         for number, layer in enumerate(layers_of(self.encoder)):
-            query, key, value = layer.read(x, packing)
-            attention = layer.attention
-            heads, _ = attend(attention, query, key, value, packing.bias, scaling=attention.scaling)
+            attention, projected = layer.attention, layer.read(x, packing)
+            with in_float32(x.device.type) as cast:
+                query, key, value = map(cast, projected)
+                bias = None if packing.bias is None else cast(packing.bias)
+                heads, _ = attend(attention, query, key, value, bias, scaling=attention.scaling)
             seen.append(Seen("head_output", number, heads.transpose(1, 2), packing.bias, value=value))
             below.append(Entry(number, x, attention.output(packing.pack(heads.flatten(2)))))
             if number + 1 < len(self.encoder.layers):
                 x = layer(x, packing, mixed=below[-1].mixed)
-        return Trace(self.reader.read(texts.ids, texts.real, texts.selected, below[-1]), tuple(seen), tuple(below))
+        return seen, below
 
     @torch.inference_mode()
     def _read(self, texts: TextBatch, trace: Trace, layer: int, variants: Sequence[Variant]) -> Tensor:
-        packing = self._packing(texts)
         entry, seen = trace.below[layer], trace.seen[layer]
-        mixed = torch.cat([entry.mixed + self._difference(variant, seen, packing) for variant in variants])
-        entry = Entry(layer, entry.x.repeat(len(variants), 1), mixed)
         many = texts.copied(len(variants))
+        with self.reader.arithmetic():
+            packing = self.encoder.packing(texts.ids, texts.real)
+            mixed = torch.cat([entry.mixed + self._difference(variant, seen, packing) for variant in variants])
+        entry = Entry(layer, entry.x.repeat(len(variants), 1), mixed)
         with _above(self.reader, layer + 1, variants, layer + 1):
             return self.reader.read(many.ids, many.real, many.selected, entry)
 

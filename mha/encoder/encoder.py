@@ -223,14 +223,11 @@ class Encoder(nn.Module):
         there, and of `pieces` only the shape counts. Raises ValueError where the input is longer than the position
         embeddings.
         """
-        batch, length = pieces.shape
+        length = pieces.shape[1]
         longest = length if places is None else int(places.max()) + 1
         if longest > self.config.positions:
             raise ValueError(f"{longest} pieces are too long for this encoder ({self.config.positions} positions)")
-        kind = pieces.device.type
-        # the lowest float32 is no bfloat16: added to scores it would become -inf, and a row of padding NaN
-        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else self.pieces.weight.dtype
-        packing = Packing.of(mask, batch, length, dtype) if blocks is None else Packing.of_blocks(blocks, dtype)
+        packing = self.packing(pieces, mask, blocks)
         x = self.embed(pieces, packing, token_types, places) if entry is None else entry.x
         start = 0 if entry is None else entry.layer
         wanted = None if selected is None else packing.index(selected)
@@ -239,6 +236,13 @@ class Encoder(nn.Module):
             x = layer(x, packing, wanted if number + 1 == len(self.layers) else None, mixed)
         x = x if self.final_norm is None else self.final_norm(x)
         return packing.unpack_zero(x) if selected is None else x
+
+    def packing(self, pieces: Tensor, mask: Tensor | None, blocks: Tensor | None = None) -> Packing:
+        """Return where the real tokens of a batch lie; `mask` and `blocks` as in `forward`."""
+        kind = pieces.device.type
+        # the lowest float32 is no bfloat16: added to scores it would become -inf, and a row of padding NaN
+        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else self.pieces.weight.dtype
+        return Packing.of(mask, *pieces.shape, dtype) if blocks is None else Packing.of_blocks(blocks, dtype)
 
     def embed(
         self, pieces: Tensor, packing: Packing, token_types: Tensor | None, places: Tensor | None = None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from mha.batches import Batch
+from mha.device import in_parts, lacks_memory
 from mha.hooks import HookError, watch
 from mha.models.model import Model
 from mha.watches import Seen
@@ -111,21 +113,29 @@ def stream_maps(
 
     `maps` is one of MAPS. Only one layer's maps exist at a time; the pass ends with the last layer's. Raises HookError
     for a model that shows fewer layers than `model.layers`, and for norms of an architecture whose W_O is not known.
+    Whatever the device of the model, what is shown lies on the CPU; where its memory does not hold the batch, the texts
+    are read in parts, and DeviceError is raised where it holds no single one.
     """
     if maps not in READERS:
         raise ValueError(f"unknown maps {maps!r}; known are {', '.join(MAPS)}")
-    reader = READERS[maps]()
 
-    def by_word(seen: Seen) -> bool:
-        if (of_pieces := reader.read(seen)) is None:
-            return False
-        merged = merge(of_pieces, batch)
-        see(seen.layer, merged)
+    def by_word(part: Batch) -> Read:
+        reader = READERS[maps]()
+
+        def read(seen: Seen) -> tuple[Tensor, ...] | None:
+            if (of_pieces := reader.read(seen)) is None:
+                return None
+            merged = merge(of_pieces, part)
+            return (merged, seen.tensor) if also else (merged,)
+
+        return read
+
+    def see_all(layer: int, merged: Tensor, *pattern: Tensor) -> None:
+        see(layer, merged)
         for see_both in also:
-            see_both(seen.layer, merged, seen.tensor)
-        return True
+            see_both(layer, merged, *pattern)
 
-    _stream(model, batch, reader.sites, by_word)
+    _stream(model, batch, READERS[maps].sites, by_word, see_all)
 
 
 def stream_outputs(model: Model, batch: Batch, see: SeeMaps) -> None:
@@ -135,13 +145,15 @@ def stream_outputs(model: Model, batch: Batch, see: SeeMaps) -> None:
     its maps are (`Batch.from_words`); 0 at padding. All else as in `stream_maps`.
     """
 
-    def by_word(seen: Seen) -> bool:
-        texts, heads, length, size = seen.tensor.shape
-        words = torch.bmm(batch.from_words, seen.tensor.transpose(1, 2).reshape(texts, length, heads * size))
-        see(seen.layer, words.view(texts, -1, heads, size))
-        return True
+    def by_word(part: Batch) -> Read:
+        def read(seen: Seen) -> tuple[Tensor, ...]:
+            texts, heads, length, size = seen.tensor.shape
+            words = torch.bmm(part.from_words, seen.tensor.transpose(1, 2).reshape(texts, length, heads * size))
+            return (words.view(texts, -1, heads, size),)
 
-    _stream(model, batch, ("head_output",), by_word)
+        return read
+
+    _stream(model, batch, ("head_output",), by_word, see)
 
 
 def stream_lengths(model: Model, batch: Batch, see: SeeLengths) -> None:
@@ -150,34 +162,83 @@ def stream_lengths(model: Model, batch: Batch, see: SeeLengths) -> None:
     Shown are the layer's index, attention [batch, head, piece, piece] and ||f(x)|| [batch, head, piece] of the pieces
     attended to (Kobayashi et al. 2020, section 3.1). All else as in `stream_maps` of norms.
     """
-    lengths: dict[int, Tensor] = {}
 
-    def both(seen: Seen) -> bool:
-        if seen.site == "value":
-            lengths[seen.layer] = seen.written_norms()
-            return False
-        see(seen.layer, seen.tensor, lengths.pop(seen.layer))
-        return True
+    def both(part: Batch) -> Read:
+        lengths: dict[int, Tensor] = {}
 
-    _stream(model, batch, _Norms.sites, both)
+        def read(seen: Seen) -> tuple[Tensor, ...] | None:
+            if seen.site == "value":
+                lengths[seen.layer] = seen.written_norms()
+                return None
+            return seen.tensor, lengths.pop(seen.layer)
+
+        return read
+
+    _stream(model, batch, _Norms.sites, both, see)
+
+
+Read = Callable[[Seen], tuple[Tensor, ...] | None]
+"Makes of what a hook site holds what is shown of its layer, a text a row; None where that is not complete yet."
+
+
+@dataclass
+class _Stream:
+    """A pass whose layers are shown one by one, on the CPU."""
+
+    model: Model
+    sites: Sequence[str]
+    reader: Callable[[Batch], Read]
+    "Makes what reads one pass over a batch on the model's device."
+    see: Callable[..., None]
+    begun: int = 0
+    "Layers that were shown, or are being shown."
+    shown: int = 0
+
+    def run(self, batch: Batch) -> None:
+        """Run the model; the pass ends with the last layer's hook."""
+        placed = batch.to(self.model.device)
+        read = self.reader(placed)
+
+        def look(seen: Seen) -> None:
+            if (found := read(seen)) is not None:
+                self.show(seen.layer, [one.cpu() for one in found])
+                if seen.layer == self.model.layers - 1:
+                    raise _Done
+
+        try:
+            with watch(self.model.module, look, self.sites):
+                self.model.run(placed.ids, placed.mask)
+        except _Done:
+            return
+        raise HookError(f"{self.model.name} showed {self.shown} layers, expected {self.model.layers}")
+
+    def show(self, layer: int, found: Sequence[Tensor]) -> None:
+        """Show a layer."""
+        self.begun = layer + 1
+        self.see(layer, *found)
+        self.shown = layer + 1
+
+    def of(self, batch: Batch) -> list[tuple[Tensor, ...]]:
+        """Return what every layer of a batch shows, in the stead of showing it."""
+        layers: list[tuple[Tensor, ...]] = []
+        _Stream(self.model, self.sites, self.reader, lambda layer, *found: layers.append(found)).run(batch)
+        return layers
 
 
 @torch.inference_mode()
-def _stream(model: Model, batch: Batch, sites: Sequence[str], show: Callable[[Seen], bool]) -> None:
-    """Show what hook sites hold, layer by layer; the pass ends when `show` says that the last layer is done with."""
-    shown = 0
-
-    def look(seen: Seen) -> None:
-        nonlocal shown
-        if not show(seen):
-            return
-        shown = seen.layer + 1
-        if seen.layer == model.layers - 1:
-            raise _Done
-
+def _stream(
+    model: Model, batch: Batch, sites: Sequence[str], reader: Callable[[Batch], Read], see: Callable[..., None]
+) -> None:
+    """Show what hook sites hold, layer by layer; where memory lacks, texts are read in parts and shown together."""
+    stream = _Stream(model, sites, reader, see)
     try:
-        with watch(model.module, look, sites):
-            model.run(batch.ids, batch.mask)
-    except _Done:
+        stream.run(batch)
         return
-    raise HookError(f"{model.name} showed {shown} layers, expected {model.layers}")
+    except RuntimeError as error:
+        if not lacks_memory(error) or stream.begun > stream.shown:
+            raise
+    texts = len(batch.ids)
+    what = f"{model.name} on {model.device}, texts of {batch.ids.shape[1]} pieces"
+    parts = [*in_parts(lambda part: stream.of(batch.part(part)), texts, what, most=max(1, texts // 2))]
+    for layer in range(stream.shown, model.layers):
+        stream.show(layer, [torch.cat(pieces) for pieces in zip(*(part[layer] for part in parts), strict=True)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from mha.device import device_of, in_parts, moved
 from mha.encoder.encoder import Encoder, Entry
 from mha.hub import HeadMissingError, load_hub_masked_lm
 from mha.models.folders import ModelError, find_model
@@ -65,6 +67,17 @@ class MaskedLM:
         """
         if selected is None:
             raise ValueError("a masked LM is read at chosen pieces: say which")
+        device = device_of(self.module)
+        ids, real, chosen = ids.to(device), moved(device, real), chosen.to(device)
+        with self.arithmetic():
+            logits = self._logits(ids, real, chosen, entry)
+        return logits.to(torch.promote_types(logits.dtype, torch.float32))
+
+    def arithmetic(self) -> AbstractContextManager[object]:
+        """Return the context in which it computes, that of its model."""
+        return self.model.arithmetic()
+
+    def _logits(self, ids: Tensor, real: Tensor | None, chosen: Tensor, entry: Entry | None) -> Tensor:
         if isinstance(self.module, Encoder):
             assert self.module.lm_head is not None
             ours: Tensor = self.module.lm_head(self.module(ids, real, selected=selected, entry=entry))
@@ -88,7 +101,13 @@ class MaskedLM:
         """Return the log-probability, in nats, of every piece of the vocabulary at one place of each text."""
         with torch.inference_mode():
             chosen = torch.arange(len(ids)) * ids.shape[1] + place
-            return self.read(ids, real, chosen).log_softmax(-1)
+
+            def read(texts: slice) -> Tensor:
+                part = None if real is None else real[texts]
+                return self.read(ids[texts], part, chosen[texts] - texts.start * ids.shape[1]).log_softmax(-1)
+
+            parts = [*in_parts(read, len(ids), f"{self.model.name}, texts of {ids.shape[1]} pieces")]
+            return parts[0] if len(parts) == 1 else torch.cat(parts)
 
 
 def mask_piece(model: Model) -> int:
@@ -129,7 +148,7 @@ def _from_hub(model: Model, seed: int) -> nn.Module:
     if decoder is None:
         raise ModelError(_no_head(model, "transformers knows no decoder of it"))
     decoder.register_forward_pre_hook(_at_places)
-    return module
+    return module.to(model.device)
 
 
 def _at_places(decoder: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:

@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from mha.attention import MultiHeadAttention
+from mha.device import device_of, find_device, moved, placed
 from mha.encoder.encoder import Encoder, Entry, MaskedLMHead
 from mha.encoder.weights import FAMILIES, load_encoder
 from mha.hub import load_hub_model
@@ -69,9 +70,19 @@ class Model:
         config: Any = self.module.config
         return min(self.layers, getattr(config, "num_hidden_groups", self.layers))
 
+    @property
+    def device(self) -> torch.device:
+        """Where it runs: what is read is taken there, and what the model gives lies there."""
+        return device_of(self.module)
+
+    def on_cpu(self) -> Model:
+        """Return the model for what is computed of its weights in double precision, which not all devices have."""
+        return self if self.device.type == "cpu" else replace(self, module=deepcopy(self.module).to("cpu"))
+
     def run(self, ids: Int[Tensor, "batch piece"], mask: Bool[Tensor, "batch piece"] | None) -> Float[Tensor, "b p m"]:
         """Return the vectors of the last layer."""
-        with self._arithmetic(ids):
+        ids, mask = ids.to(self.device), moved(self.device, mask)
+        with self.arithmetic():
             if isinstance(self.module, Encoder):
                 return self.module(ids, mask)
             real = torch.ones_like(ids) if mask is None else mask.long()
@@ -90,25 +101,31 @@ class Model:
         `selected` are indices in the flattened batch. With `entry`, for our Encoder, the pass begins there.
         """
         if isinstance(self.module, Encoder):
-            with self._arithmetic(ids):
-                return self.module(ids, real, selected=selected, entry=entry)
+            ids, real = ids.to(self.device), moved(self.device, real)
+            with self.arithmetic():
+                return self.module(ids, real, selected=moved(self.device, selected), entry=entry)
         vectors = self.run(ids, real)
-        return vectors if selected is None else vectors.flatten(0, 1).index_select(0, selected)
+        return vectors if selected is None else vectors.flatten(0, 1).index_select(0, selected.to(self.device))
 
-    def _arithmetic(self, ids: Tensor) -> AbstractContextManager[object]:
-        return autocast(uses_bf16(self.precision, ids.device), ids.device)
+    def arithmetic(self) -> AbstractContextManager[object]:
+        """Return the context in which it computes: that of its `precision`."""
+        return autocast(uses_bf16(self.precision, self.device), self.device)
 
 
-def load_model(name: str, source: str = "pretrained", seed: int = 0, *, whole: bool = False) -> Model:
+def load_model(
+    name: str, source: str = "pretrained", seed: int = 0, *, whole: bool = False, device: str = "cpu"
+) -> Model:
     """Load a model by short name, folder or "hub:owner/name", in evaluation mode.
 
     BERT-family weights are loaded into our `Encoder`; other architectures run in `transformers` through `attend`. Of an
     encoder-decoder it is the encoder, or with `whole` all of it, for `mha.reading.cross_attention`. `seed` decides the
-    weights of the sources "random" and "shuffled". Raises ModelError or WeightsError, with what to do, where a weight
-    is missing, has no place or is not a finite number, and where the tokenizer has pieces without an embedding.
+    weights of the sources "random" and "shuffled"; `device`, one of `mha.device.DEVICES`, changes none of them. Raises
+    ModelError or WeightsError, with what to do, where a weight is missing, has no place or is not a finite number, and
+    where the tokenizer has pieces without an embedding, and DeviceError for a device that is not there.
     """
     if source not in SOURCES:
         raise ModelError(f"unknown model source {source!r}; the sources are {', '.join(SOURCES)}")
+    place = find_device(device)
     folder = find_model(name)
     config = read_model_config(folder)
     module = _load(folder, config, seed if source == "random" else None, whole)
@@ -122,7 +139,7 @@ def load_model(name: str, source: str = "pretrained", seed: int = 0, *, whole: b
         name=name,
         source=source,
         architecture=config.get("model_type", "?"),
-        module=module,
+        module=placed(module, place),
         tokenizer=tokenizer,
         layers=layers,
         heads=heads,
@@ -140,9 +157,10 @@ def untrained(model: Model, source: str, seed: int) -> Model:
     The files of our `Encoder` are not read again.
     """
     if not isinstance(model.module, Encoder):
-        return replace(load_model(model.name, source, seed), precision=model.precision)
+        device = model.device.type
+        return replace(load_model(model.name, source, seed, device=device), precision=model.precision)
     if source == "random":
-        return replace(model, source=source, module=_fresh(model.module, seed))
+        return replace(model, source=source, module=_fresh(model.module, seed).to(model.device))
     module = deepcopy(model.module)
     shuffle_weights(module, seed)
     return replace(model, source=source, module=module)
@@ -165,7 +183,7 @@ def _load(folder: Path, config: dict[str, Any], random_seed: int | None, whole: 
 
 
 def _fresh(encoder: Encoder, seed: int) -> Encoder:
-    with _drawing, torch.random.fork_rng():
+    with _drawing, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         fresh = Encoder(encoder.config).eval()
         if encoder.lm_head is not None:
@@ -224,6 +242,7 @@ def shuffle_weights(module: nn.Module, seed: int) -> None:
             for matrix in parameter.chunk(3) if id(parameter) in fused else [parameter]:
                 if matrix.ndim >= 2:
                     order = torch.randperm(matrix.numel(), generator=generator)
+                    order = order.to(matrix.device)
                     matrix.copy_(matrix.flatten().index_select(0, order).view_as(matrix))
 
 

@@ -11,8 +11,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from mha.batches import Batch
+from mha.device import in_parts
 from mha.encoder.encoder import Encoder
-from mha.encoder.layout import Packing
 from mha.hooks import HookError
 from mha.models.model import Model
 
@@ -21,16 +21,24 @@ from mha.models.model import Model
 def layer_states(model: Model, batch: Batch) -> Float[Tensor, "layer batch word model"]:
     """Return the states of words: what the first layer reads, then the output of each layer.
 
-    A word's state is that of its pieces, reduced as the rows of its maps are (`Batch.from_words`); 0 at padding.
+    A word's state is that of its pieces, reduced as the rows of its maps are (`Batch.from_words`); 0 at padding. They
+    lie on the CPU, whatever the device of the model; where its memory lacks, texts are read in parts.
     """
-    of_pieces = _of_encoder(model.module, batch) if isinstance(model.module, Encoder) else _of_hub(model, batch)
-    return torch.stack([torch.bmm(batch.from_words, states) for states in of_pieces])
+
+    def read(texts: slice) -> Tensor:
+        part, encoder = batch.part(texts).to(model.device), model.module
+        with model.arithmetic():
+            of_pieces = _of_encoder(encoder, part) if isinstance(encoder, Encoder) else _of_hub(model, part)
+        return torch.stack([torch.bmm(part.from_words, states.to(part.from_words)) for states in of_pieces]).cpu()
+
+    what = f"{model.name} on {model.device}, texts of {batch.ids.shape[1]} pieces"
+    parts = [*in_parts(read, len(batch.ids), what)]
+    return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
 
 def _of_encoder(encoder: Encoder, batch: Batch) -> list[Tensor]:
     """Return [batch, piece, model] of every layer."""
-    texts, length = batch.ids.shape
-    packing = Packing.of(batch.mask, texts, length)
+    packing = encoder.packing(batch.ids, batch.mask)
     states = [encoder.embed(batch.ids, packing, None)]
     for layer in encoder.layers:
         states.append(layer(states[-1], packing))
@@ -52,7 +60,7 @@ def zeroed_dimensions(model: Model, dimensions: Sequence[int]) -> Iterator[None]
     """
     if not isinstance(model.module, Encoder):
         raise HookError(f"{model.name} ({model.architecture}): dimensions of its layers' outputs cannot be zeroed")
-    keep = torch.ones(model.module.config.model)
+    keep = torch.ones(model.module.config.model, device=model.device)
     keep[list(dimensions)] = 0
 
     def zero(layer: Any, given: tuple[Any, ...], output: Tensor) -> Tensor:

@@ -45,7 +45,7 @@ def agreeing_model(
     shape = EncoderConfig(
         vocab=len(vocabulary), layers=layers, heads=heads, model=size, feed_forward=size, positions=64, norm=norm
     )
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         encoder = Encoder(shape, lm_head=True).eval()
     kept = SECOND + 1 + 2 * len(looking)

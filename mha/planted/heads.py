@@ -52,7 +52,7 @@ def word_model(
         norm=norm,
         activation=activation,
     )
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         encoder = Encoder(shape, lm_head=lm_head).eval()
     with torch.no_grad():

@@ -59,9 +59,9 @@ def cross_maps(model: Model, source: Pieces, target: Pieces, *, maps: str = "wei
     def see(seen: Seen) -> None:
         if (pattern := reader.read(seen)) is not None:
             inside = seen.call is not None and seen.call.module in encoder
-            found["encoder" if inside else "cross" if seen.crossed else "decoder"].append(pattern)
+            found["encoder" if inside else "cross" if seen.crossed else "decoder"].append(pattern.cpu())
 
-    with watch(module, see, reader.sites):
-        read, told = (torch.from_numpy(pieces.ids).long()[None] for pieces in (source, target))
+    with watch(module, see, reader.sites), model.arithmetic():
+        read, told = (torch.from_numpy(pieces.ids).long()[None].to(model.device) for pieces in (source, target))
         module(input_ids=read, decoder_input_ids=told, use_cache=False)
     return found

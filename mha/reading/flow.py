@@ -55,7 +55,7 @@ def flow_maps(model: Model, batch: Batch) -> dict[str, Float[np.ndarray, "layer 
         raise ValueError(f"attention flow is for one text at a time, not a batch of {len(batch.ids)}")
     with torch.inference_mode(), record(model.module) as seen:
         model.run(batch.ids, batch.mask)
-    patterns = [pattern.double() for pattern in seen["pattern"]]
+    patterns = [pattern.cpu().double() for pattern in seen["pattern"]]
     mixed = torch.cat([half_residual(pattern) for pattern in patterns])
     rolled = [mixed[0]]
     for one in mixed[1:]:

@@ -43,7 +43,7 @@ def mean_outputs(behaviour: Behaviour) -> Means:
     count = torch.zeros(longest, dtype=torch.float64)
     for batch in behaviour.batches(BATCH_PIECES):
         texts = behaviour.texts(batch)
-        outputs = torch.stack(head_outputs(behaviour.reader, texts)).double()
+        outputs = torch.stack(head_outputs(behaviour.reader, texts)).cpu().double()
         real = torch.ones_like(texts.ids) if texts.real is None else texts.real
         summed = torch.einsum("lbhqd,bq->lhqd", outputs, real.double())
         width = summed.shape[2]

@@ -78,7 +78,7 @@ def write_norms(behaviour: Behaviour) -> pd.Series:
         real = torch.ones_like(texts.ids) if texts.real is None else texts.real
 
         def look(seen: Seen, real: Tensor = real) -> None:
-            lengths = (seen.written_norms() * real[:, None]).sum((0, 2), dtype=torch.float64)
+            lengths = (seen.written_norms().cpu() * real[:, None]).sum((0, 2), dtype=torch.float64)
             total[seen.layer] = total.get(seen.layer, 0) + lengths
 
         with torch.inference_mode(), watch(behaviour.reader.module, look, ["head_output"]):

@@ -75,7 +75,7 @@ def input_gradients(lm: MaskedLM, prompt: Prompt) -> Float64[np.ndarray, " word"
             slopes = torch.autograd.grad(answer.sum(), seen[0])[0]
     finally:
         handle.remove()
-    lengths = slopes.double().reshape(len(text), -1).norm(dim=1).numpy()
+    lengths = slopes.cpu().double().reshape(len(text), -1).norm(dim=1).numpy()
     own = text.word >= 0
     return _but_asked(np.bincount(text.word[own], lengths[own], text.words), prompt)
 
@@ -83,7 +83,7 @@ def input_gradients(lm: MaskedLM, prompt: Prompt) -> Float64[np.ndarray, " word"
 def _wanted(lm: MaskedLM, asked: Prompt, ids: Tensor) -> Float64[Tensor, " text"]:
     """Return what is asked for of texts [text, piece] that differ in what was blanked out alone."""
     places = torch.arange(len(ids))[:, None] * ids.shape[1] + torch.tensor(asked.places)
-    logits = lm.read(ids, None, places.flatten()).double().view(*places.shape, -1).log_softmax(-1)
+    logits = lm.read(ids, None, places.flatten()).cpu().double().view(*places.shape, -1).log_softmax(-1)
     wanted = torch.tensor(asked.wanted).expand(len(ids), -1)[..., None]
     found: Tensor = (logits.gather(2, wanted)[..., 0] * torch.tensor(asked.weights, dtype=torch.float64)).sum(1)
     return found

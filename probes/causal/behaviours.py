@@ -137,7 +137,7 @@ class Behaviour:
     def values(
         self, batch: Sequence[int], texts: TextBatch, output: Float[Tensor, "variant ..."], intact: Tensor
     ) -> Float[Tensor, "variant text"]:
-        """Return the value of each text of a batch, from what the model gives and what it gives unchanged."""
+        """Return the value of each text of a batch, on the device of what the model gives, changed and unchanged."""
         raise NotImplementedError
 
 
@@ -154,9 +154,9 @@ class Predictions(Behaviour):
     def values(self, batch: Sequence[int], texts: TextBatch, output: Tensor, intact: Tensor) -> Tensor:
         """Return the weighted sum of each text's log-probabilities, in nats."""
         asked = [self.prompts[i] for i in batch]
-        text = torch.tensor([row for row, one in enumerate(asked) for _ in one.places])
-        wanted = torch.tensor([piece for one in asked for piece in one.wanted])
-        weights = torch.tensor([weight for one in asked for weight in one.weights], dtype=output.dtype)
+        text = torch.tensor([row for row, one in enumerate(asked) for _ in one.places]).to(output.device)
+        wanted = torch.tensor([piece for one in asked for piece in one.wanted]).to(output.device)
+        weights = torch.tensor([weight for one in asked for weight in one.weights]).to(output)
         there = output.gather(2, wanted.expand(len(output), -1)[..., None])[..., 0]
         weighted = (there - output.logsumexp(-1)) * weights
         return output.new_zeros(len(output), len(asked)).index_add(1, text, weighted)
@@ -253,5 +253,5 @@ def of_items(behaviour: Behaviour, values: Iterator[tuple[Sequence[int], Tensor]
     total = torch.zeros(variants, len(behaviour.clusters), dtype=torch.float64)
     for batch, found in values:
         item = torch.tensor([behaviour.prompts[i].item for i in batch])
-        total.index_add_(1, item, found.double())
+        total.index_add_(1, item, found.cpu().double())
     return total

@@ -58,6 +58,7 @@ class HeadAccuracy(Behaviour):
         self, batch: Sequence[int], texts: TextBatch, output: Float[Tensor, "variant batch piece piece"], intact: Tensor
     ) -> Float[Tensor, "variant text"]:
         """Return the hits of each text, see the class."""
+        output, place = output.cpu(), output.device
         cut = [self.prompts[i].text for i in batch]
         words = merge(output.transpose(0, 1), collate(cut, reduce=self.reduce)).permute(0, 2, 3, 1)
         parts = []
@@ -68,7 +69,7 @@ class HeadAccuracy(Behaviour):
         answers: Answers = joined_answers(parts)
         hits = torch.from_numpy(answers.hits(answers.values)) / self.questions
         found = output.new_zeros(len(output), len(batch), dtype=torch.float64)
-        return found.index_add_(1, torch.from_numpy(answers.cluster), hits.T).to(output)
+        return found.index_add_(1, torch.from_numpy(answers.cluster), hits.T).to(place, output.dtype)
 
 
 def head_accuracy(

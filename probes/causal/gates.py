@@ -82,7 +82,7 @@ def _values(behaviour: Behaviour, gates: Tensor, batch: Sequence[int]) -> Float[
     if isinstance(behaviour, Embedding):
         with torch.no_grad():
             intact = behaviour.reader.read(texts.ids, texts.real, texts.selected)
-    return behaviour.values(batch, texts, output[None], intact)[0]
+    return behaviour.values(batch, texts, output[None], intact)[0].cpu()
 
 
 def _with_copy(behaviour: Behaviour) -> Behaviour:

@@ -186,7 +186,7 @@ def _batch_effects(
         (gradient * difference).sum(-1)
         for gradient, difference in zip(_gradients(lm, corrupted, forms), changed, strict=True)
     )
-    return (
+    found = (
         _difference(one.output, forms),
         before,
         gained[:, :, 0].permute(2, 0, 1),
@@ -194,6 +194,7 @@ def _batch_effects(
         torch.einsum("lbhp,bpr->blhr", torch.stack(list(first_order)), role),
         direct_logits(lm, corrupted, changed, forms) if direct else before,
     )
+    return tuple(one.cpu() for one in found)
 
 
 def _variants(outputs: Sequence[Tensor], places: int) -> Iterator[Variant]:

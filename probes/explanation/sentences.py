@@ -84,6 +84,7 @@ def read_task(model: Model, count: int, seed: int) -> SubjectNumberTask:
 
     Raises CircuitError for a model that is not of the BERT family.
     """
+    model = model.on_cpu()
     encoder = encoder_of(model, "attention as explanation")
     drawn, mask = numbered_sentences(2 * count, seed), hidden_piece(model)
     every = zip(align(model.tokenizer, [one.words for one in drawn]), drawn, strict=True)

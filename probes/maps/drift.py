@@ -23,5 +23,5 @@ def map_cosines(first: Model, second: Model, text: Pieces) -> Float[Tensor, "lay
     for model in (first, second):
         with torch.inference_mode(), record(model.module) as seen:
             model.run(ids, None)
-        found.append(torch.cat(seen["pattern"]).double().flatten(2))
+        found.append(torch.cat(seen["pattern"]).cpu().double().flatten(2))
     return F.cosine_similarity(found[0], found[1], dim=2)

@@ -55,6 +55,7 @@ class Mixing:
     @torch.inference_mode()
     def learned(cls, model: Model, select: Aligned, step: Callable[[], None] = lambda: None) -> Mixing:
         """Fit what finds pieces again on texts of the selection split."""
+        model = model.on_cpu()
         encoder, recovery = encoder_of(model), Recovery()
         for text in select.pieces:
             recovery.add(states_without(encoder, _ids(text), skips=True, feed_forward=True))

@@ -216,7 +216,8 @@ def _answer(lm: MaskedLM, questions: Sequence[MaskedQuestion]) -> list[tuple[flo
         row[: len(question.text)] = question.text.ids
     place = torch.tensor([question.place for question in questions])
     wanted = torch.tensor([(question.wanted[0], question.wanted[-1]) for question in questions])
-    found = lm.log_probabilities(torch.from_numpy(ids), _real(lengths), place).gather(1, wanted).tolist()
+    all_pieces = lm.log_probabilities(torch.from_numpy(ids), _real(lengths), place)
+    found = all_pieces.gather(1, wanted.to(all_pieces.device)).tolist()
     return [tuple(row[: len(question.wanted)]) for row, question in zip(found, questions, strict=True)]
 
 

@@ -49,7 +49,7 @@ class Outliers:
     def of(cls, model: Model, states: WordStates) -> Outliers:
         """Find the outliers of a model; raises HookError where the LayerNorm at the end of its layers is not known."""
         norms = output_norms(model)
-        scale, bias = ([getattr(norm, name).detach().numpy() for norm in norms] for name in ("weight", "bias"))
+        scale, bias = ([getattr(norm, name).detach().cpu().numpy() for norm in norms] for name in ("weight", "bias"))
         means = states.vectors[1:].mean(1, dtype=np.float64)
         return cls(far(np.stack(scale)), far(np.stack(bias)), far(means))
 

@@ -70,11 +70,11 @@ class HeadVectors:
 
 
 def embedding_of(model: Model) -> Float32[Tensor, "vocab size"]:
-    """Return the embedding of every piece of a model's vocabulary."""
+    """Return the embedding of every piece of a model's vocabulary, on the CPU."""
     module = model.module
     table = module.pieces if isinstance(module, Encoder) else module.get_input_embeddings()  # type: ignore[operator]  # of transformers
     weight: Tensor = table.weight
-    return weight.detach()
+    return weight.detach().cpu()
 
 
 def cells_of(words: Sequence[tuple[int, tuple[int, ...]]]) -> Int[np.ndarray, "asked slot 2"]:

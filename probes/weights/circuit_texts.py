@@ -55,6 +55,7 @@ def measure_texts(
 
     Batches are read side by side and added in their order. `progress` is told the number of texts of each batch.
     """
+    model = model.on_cpu()
     encoder = encoder_of(model)
     mean = encoder.pieces.weight.detach().mean(0)
     total: Sums = {}

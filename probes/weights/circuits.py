@@ -94,6 +94,7 @@ def read_circuits(
     `progress` is told the number of texts of each batch. Raises CircuitError for another architecture, and for a
     vocabulary of fewer than FEWEST_WORDS whole words.
     """
+    model = model.on_cpu()
     encoder = encoder_of(model)
     vocabulary = whole_words(model.tokenizer)
     if len(vocabulary) < FEWEST_WORDS:

@@ -45,7 +45,7 @@ def head_weights(model: Model) -> dict[str, Float[Tensor, "head model head_dim"]
     with torch.no_grad():
         values = torch.cat([part.W_V for part in parts]).clone()
         outputs = torch.cat([part.W_O for part in parts]).transpose(1, 2).clone()
-    return {"W_V": values, "W_O": outputs}
+    return {"W_V": values.cpu(), "W_O": outputs.cpu()}
 
 
 def subspace_overlap(spans: Float[Tensor, "head model head_dim"]) -> tuple[Numbers, Numbers]:
@@ -86,7 +86,7 @@ def output_similarity(model: Model, texts: Sequence[Document], settings: Setting
         inside, layers = batch.from_words.sum(2) > 0.5, []
 
         def see(seen: Seen) -> None:
-            layers.append(torch.einsum("bwp,bhpd->bwhd", batch.from_words, seen.tensor)[inside].flatten(1))
+            layers.append(torch.einsum("bwp,bhpd->bwhd", batch.from_words, seen.tensor.cpu())[inside].flatten(1))
 
         with torch.inference_mode(), watch(model.module, see, ["head_output"]):
             model.run(batch.ids, batch.mask)

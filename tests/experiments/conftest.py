@@ -1,5 +1,6 @@
 """A model and corpora so small that a whole run takes a second, and configs that name them."""
 
+import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -18,6 +19,8 @@ from mha import Encoder, EncoderConfig, export_encoder, load_model
 from probes.grammar import generate
 from probes.records import Sentence
 from reports import Run
+
+collect_ignore = [] if "HEADSCOPE_SECOND_DEVICE" in os.environ else ["on_second_device.py"]
 
 
 class Said(NamedTuple):

@@ -54,6 +54,7 @@ CHANGED: dict[str, Any] = {
     "controls.words": False,
     "controls.precision": "fp32",
     "model.precision": "bf16",
+    "model.device": "cpu",
     "controls.arcs": False,
     "behaviour.corpora": ["grammar", "grammar-pronouns", "blimp"],
     "behaviour.first": 20,
@@ -333,7 +334,7 @@ def test_a_change_that_cannot_be_made_is_quoted(change: str, message: str, write
         ("seed=2.5", "seed: Input should be a valid integer"),
         ("name=a/b", "name: String should match pattern"),
         ("name=.hidden", "name: String should match pattern"),
-        ("model=minilm", "model: expected a table with name, source, step, precision, revision; got 'minilm'"),
+        ("model=minilm", "model: expected a table with name, source, step, precision, device, revision; got 'minilm'"),
         (
             "corpus.report=grammar",
             "corpus.report: expected a table with name, path, first, documents, seed, wide, sets; got 'gr",

@@ -15,13 +15,13 @@ OWN = ["probe", "label", "variant", "name", "split", "n", "accuracy", "mass", "s
 def precisions(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """Return the list into which every pass of a model writes its source and precision."""
     seen: list[tuple[str, str]] = []
-    plain = Model._arithmetic
+    plain = Model.arithmetic
 
-    def arithmetic(model: Model, ids: object) -> object:
+    def arithmetic(model: Model) -> object:
         seen.append((model.source, model.precision))
-        return plain(model, ids)
+        return plain(model)
 
-    monkeypatch.setattr(Model, "_arithmetic", arithmetic)
+    monkeypatch.setattr(Model, "arithmetic", arithmetic)
     return seen
 
 

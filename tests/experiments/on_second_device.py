@@ -1,0 +1,181 @@
+"""Runs on a second device, beside the same runs on the CPU; `test_second_device.py` starts this in a process of its own.
+
+torch has to know the device before the first gradient of the process, so no other test shares one with these.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from experiments.inputs.corpora import open_corpora
+from experiments.run.config import load_config
+from experiments.run.run import run
+from experiments.training.biographies import biographies
+from mha import Batch, Model, collate, export_encoder, load_model, stream_maps
+from mha.device import find_device
+from mha.pieces import align
+from mha.training.vocabulary import tokenizer_fingerprint
+from probes import get_probe
+from probes.causal.patching import measure_patching
+from probes.registry import probe_names
+from reports import Run
+from tests.probes.causal.test_patching import asked, planted
+from tests.second_device import NAME
+
+NEEDS = ("words", "trees", "subjects", "noun groups")
+"What the grammar has."
+SENTENCE = [one for one in probe_names() if get_probe(one).scope == "sentence" and get_probe(one).needs in NEEDS]
+BOTH = 'behaviours=["loss", "embedding"], items=6'
+SIX = ("corpus.select.documents=6", "corpus.report.documents=6")
+ASKED = {
+    "scores": (f"probes.names={SENTENCE}", "controls={random=1, shuffled=1, shuffles_tried=2}", "scoring.metrics=true"),
+    "norms": ("scoring.maps='norms'", "probes.names=['position']", "page.examples=2"),
+    "rollout": ("scoring.maps='rollout'", "probes.names=['position']", "page.examples=2"),
+    "ablation": (f'ablation={{{BOTH}, draws=1, ways=["zero", "uniform", "mean", "mean by position", "resample"]}}',),
+    "importance": (f"importance={{{BOTH}, directions=2}}", f"slopes={{{BOTH}, directions=2}}"),
+    "pruning": (f"pruning={{{BOTH}, draws=1, step=0.5}}", *SIX),
+    "gates": (
+        f"gates={{{BOTH}, prices=[0.0, 1.0], steps=4}}",
+        *SIX,
+        'behaviour.corpora=["grammar"]',
+        "behaviour.first=20",
+    ),
+    "gates with weights": ('gates={behaviours=["loss"], items=6, prices=[0.1], steps=4, weights=true}', *SIX),
+    "classifiers": (
+        *("probes.trained=true", "probes.trained_pairs=20", "probes.names=['dependency']"),
+        *("classifiers={examples=60, sentences=12, parser=true, codes=2}",),
+    ),
+    "states": ("states={texts=12, contexts=2, sets=1}",),
+    "heads": ("heads={texts=6, groups=2, permutations=19, relations=1, largest=2}", "mixing.texts=3"),
+    "circuits": ("circuits={enabled=true, words=30, sentences=4}", "explanation={sentences=20, classifiers=2}"),
+}
+"What is asked of the model of a run, on either device."
+
+
+@pytest.fixture(autouse=True)
+def _second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let "auto" find the second device; draw no page."""
+    monkeypatch.setattr("mha.device.devices_there", lambda: (NAME, "cpu"))
+    monkeypatch.setattr("experiments.run.run.write_report", lambda folder, step: folder)
+
+
+@pytest.fixture
+def model(speaker: Path) -> Model:
+    return load_model(str(speaker), device="auto")
+
+
+def batch_of(model: Model) -> Batch:
+    return collate(align(model.tokenizer, [["the", "king", "sleeps"], ["kings", "sleep"]]), padding=model.padding)
+
+
+def test_a_batch_that_is_not_moved_and_an_array_that_is_made_too_early_are_caught(model: Model) -> None:
+    """What somebody forgets fails here, as it would on a GPU."""
+    batch, device = batch_of(model), find_device("auto")
+    assert model.device == device == torch.device(NAME, 0) or device.type == NAME
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        model.module(batch.ids, batch.mask)
+    vectors = model.run(batch.ids, batch.mask).detach()
+    with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device"):
+        batch.from_words @ vectors
+    with pytest.raises(RuntimeError, match="numpy"):
+        vectors.numpy()
+    with pytest.raises(TypeError, match="no float64"):
+        vectors.double()
+    assert np.isfinite(vectors.cpu().double().numpy()).all()
+
+
+def test_maps_are_those_of_the_cpu_and_are_shown_there(model: Model, speaker: Path) -> None:
+    found: dict[str, list[torch.Tensor]] = {}
+    for name, one in (("second", model), ("cpu", load_model(str(speaker)))):
+        kept = found.setdefault(name, [])
+        stream_maps(one, batch_of(one), lambda layer, maps, kept=kept: kept.append(maps))
+    for one, other in zip(*found.values(), strict=True):
+        assert one.device.type == "cpu"
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-5)
+
+
+def tables(folder: Path) -> Iterator[tuple[str, pd.DataFrame]]:
+    for path in sorted(folder.glob("*.parquet")):
+        yield path.name, pd.read_parquet(path)
+
+
+@pytest.mark.parametrize("study", [*ASKED])
+def test_a_run_has_the_numbers_of_the_cpu_and_says_where_it_read(
+    study: str, base: Path, speaker: Path, tmp_path: Path
+) -> None:
+    changes = ("corpus.select.documents=3", "corpus.report.documents=3", "scoring.flips=19", *ASKED[study])
+    folders = {}
+    for device in ("auto", "cpu"):
+        config = load_config(base, (*changes, f"model.name='{speaker}'", f"model.device='{device}'"))
+        folders[device] = run(config, tmp_path / device)
+    assert [Run.open(folder).record.device for folder in folders.values()] == [NAME, "cpu"]
+    found = [dict(tables(folder)) for folder in folders.values()]
+    assert found[0].keys() == found[1].keys()
+    for name, frame in found[0].items():
+        assert_alike(frame, found[1][name], name)
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_patching_is_that_of_the_cpu(norm: str) -> None:
+    lm = planted(norm=norm)
+    items = asked(lm)
+    expected = measure_patching(lm, items)
+    lm.module.to(NAME)
+    found = measure_patching(lm, items)
+    for name, one in vars(expected).items():
+        other = getattr(found, name)
+        assert other == one if not isinstance(one, torch.Tensor) else torch.allclose(one, other, atol=1e-4), name
+
+
+def assert_alike(one: pd.DataFrame, other: pd.DataFrame, name: str) -> None:
+    """Compare tables; rows with other numbers, where rounding decided between heads or baselines alike, are counted."""
+    assert one.shape == other.shape, name
+    assert [*one.dtypes] == [*other.dtypes], name
+    apart = np.zeros(len(one), bool)
+    for column in one:
+        here, there = one[column], other[column]
+        if pd.api.types.is_float_dtype(here):
+            apart |= ~np.isclose(here, there, rtol=1e-4, atol=1e-5, equal_nan=True)
+        else:
+            apart |= np.array([*map(str, here)]) != np.array([*map(str, there)])
+    assert apart.sum() <= 0.02 * len(one), f"{name}: {apart.sum()} of {len(one)} rows differ"
+
+
+LIVES = """
+name = "lives"
+model = { name = "training", source = "checkpoint", device = "DEVICE" }
+corpus.select = { name = "grammar", documents = 3, seed = 1 }
+corpus.report = { name = "grammar", documents = 3, seed = 2 }
+probes.names = ["position"]
+controls = { random = 0, shuffled = 0, words = false, arcs = false }
+[biographies]
+probes = ["position", "dependency"]
+replicates = 10
+match_texts = 4
+"""
+
+
+def test_biographies_are_those_of_the_cpu(speaker: Path, tmp_path: Path) -> None:
+    for step, seed in enumerate((3, 4)):
+        model = load_model(str(speaker), "random", seed)
+        checkpoint = tmp_path / "training" / "checkpoints" / f"step-{step:08d}"
+        export_encoder(model.module, checkpoint)
+        model.tokenizer.save(str(checkpoint / "tokenizer.json"))
+        known = f'"tokenizer": "{tokenizer_fingerprint(model.tokenizer)}"'
+        (checkpoint / "training.json").write_text(f'{{"step": {step}, "tokens": {step}, "files": {{}}, {known}}}')
+    found = []
+    for device in ("auto", "cpu"):
+        path = tmp_path / f"{device}.toml"
+        path.write_text(LIVES.replace("DEVICE", device), encoding="utf-8")
+        config = load_config(path)
+        found.append(biographies(config, {0: tmp_path / "training"}, open_corpora(config)).tables)
+    for name, frame in found[0].items():
+        assert_alike(frame, found[1][name], name)
+
+
+assert os.environ["HEADSCOPE_SECOND_DEVICE"]
