@@ -19,14 +19,17 @@ from reports.tables.sparks import ends, rivals_drawn, spark
 from reports.tables.text_table import TextTable
 
 
-def best_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
-    """Return a probe's best heads: eight columns, and behind them on a page those that unfold."""
-    return TextTable.of(probe, (*NAMED, GRADE, *FIRST, *MORE), rows)
+def best_shown(probe: str, rows: Sequence[BestHead], *, layers: bool = False) -> TextTable:
+    """Return a probe's best heads: eight columns, and behind them on a page those that unfold.
+
+    With `layers` one of those says whether the head's layer is local or global.
+    """
+    return TextTable.of(probe, (*NAMED, GRADE, *FIRST, *[MORE_LAYER] * layers, *MORE), rows)
 
 
-def more_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
+def more_shown(probe: str, rows: Sequence[BestHead], *, layers: bool = False) -> TextTable:
     """Return the other numbers of a probe's best heads, which Markdown has in a table of their own."""
-    return TextTable.of(probe, (*NAMED, *NUMBERS), rows)
+    return TextTable.of(probe, (*NAMED, *[LAYER] * layers, *NUMBERS), rows)
 
 
 def trained_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
@@ -119,6 +122,11 @@ def _others(**more: Any) -> tuple[TextColumn, ...]:
         SCORES["near_ties"].shown(**more),
     )
 
+
+LAYER: Final = SCORES["layer_attention"].shown()
+
+MORE_LAYER: Final = replace(LAYER, kind="text more", look="layers", only="page")
+"The page's filter of layers reads its cells."
 
 MORE: Final = _others(kind="num more", only="page")
 

@@ -112,6 +112,8 @@ class Table:
         return TextTable(title, columns, written(columns, frame.to_dict("records")), frame, note)
 
     def _typed(self, frame: pd.DataFrame, where: str | Path) -> pd.DataFrame:
+        absent = {one.name: one.absent for one in self.columns if one.absent is not None and one.name not in frame}
+        frame = frame.assign(**absent)
         missing = [name for name in self.names if name not in frame.columns]
         if missing:
             raise ValueError(

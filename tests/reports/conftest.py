@@ -168,6 +168,7 @@ def _label_rows(
             "rule_margin_high": accuracy - rule + half,
             "near_ties": rng.integers(0, 3, len(skill)),
             "selected": (cell == best) & bool(n),
+            "layer_attention": "global",
             **_verdicts((probe, label, variant), cell == best, split, tested=not (trained or np.isnan(baseline))),
         }
     )
@@ -356,6 +357,15 @@ def run_folder(written_run: Path, tmp_path: Path) -> Path:
 def report(written_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the report on the synthetic run; not to be changed."""
     return write_report(shutil.copytree(written_run, tmp_path_factory.mktemp("reports") / "minilm-ewt")).parent
+
+
+@pytest.fixture(scope="session")
+def alternating_run(written_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The synthetic run with a window of 129 in every layer but the first and the fourth; not to be changed."""
+    folder = shutil.copytree(written_run, tmp_path_factory.mktemp("alternating") / "minilm-ewt")
+    scores = read_scores(folder / "scores.parquet")
+    write_scores(scores.assign(layer_attention=np.where(scores["layer"] % 3, "local (window 129)", "global")), folder)
+    return folder
 
 
 @pytest.fixture(scope="session")
