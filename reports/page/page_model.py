@@ -23,7 +23,7 @@ from reports.page.summary import Opening, opening
 from reports.progress import Step, each, silent
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import CLASSIFIER, BestHead, best_heads, page_scores, probes
-from reports.scores.best_shown import best_shown, more_shown, trained_shown
+from reports.scores.best_shown import best_shown, trained_shown
 from reports.scores.controls import RIVALS, Rival, rivals
 from reports.scores.glossary import MAPS_SAID
 from reports.scores.layer_attention import alternates, layer_attention
@@ -61,11 +61,6 @@ class ProbePart:
         if self.trained:
             return trained_shown(self.name, self.best)
         return best_shown(self.name, self.best, layers=self.alternates)
-
-    @property
-    def more(self) -> TextTable | None:
-        """The other numbers of the best heads, for text; None where one table has all."""
-        return None if self.trained else more_shown(self.name, self.best, layers=self.alternates)
 
     @property
     def first_maps(self) -> tuple[dict[str, Any], ...]:

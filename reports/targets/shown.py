@@ -169,7 +169,7 @@ def without_effect(record: TargetRecord, target: RoleTarget) -> tuple[str, ...]:
     own = record.effects[(record.effects["target"] == target.name) & record.effects["own"]]
     asked = record.answers.loc[record.answers["target"] == target.name, "model"].drop_duplicates()
     left = [model for model in asked if model not in set(own["model"])]
-    return tuple(f"{model}: {not_measured(target, record)}" for model in left)
+    return tuple(f"{model}: {not_measured(target, record, model)}" for model in left)
 
 
 def run_table(record: TargetRecord) -> TextTable:

@@ -38,8 +38,8 @@ def environment(*, html: bool = True) -> jinja2.Environment:
 
 
 def markdown_table(told: TextTable) -> str:
-    """Return the columns and rows of a table in Markdown."""
-    return "\n".join(told.markdown_lines())
+    """Return the columns and rows of a table in Markdown, those behind the first eight columns in a second table."""
+    return "\n".join(told.folded_markdown_lines())
 
 
 def terms(pairs: Iterable[tuple[str, str]]) -> str:

@@ -16,7 +16,7 @@ EXPECTED = {
     "gemma2": [4, None, 4],
     "gemma3_text": [4, 4, 4],
     "mistral": [4, 4, 4],
-    **dict.fromkeys(("eurobert", "bert", "llama", "qwen3"), [None, None, None]),
+    **{kind: [None, None, None] for kind in ("eurobert", "bert", "llama", "qwen3")},
     "bart": [None, None],
 }
 BOTH_SIDES = GEMMA | {"use_bidirectional_attention": True, "sliding_window": 6}
