@@ -21,6 +21,9 @@ WIDTH, HEIGHT, GAP = 2.7, 1.75, 0.75
 LETTER, ROW, UPRIGHT = 0.05, 0.11, 24
 "Width of a letter of a label and height of its line, in inches; letters of a line that stands upright."
 
+TITLE_LETTER, TITLE_ROW = 0.08, 0.19
+"The same of the title."
+
 
 @dataclass(frozen=True)
 class Labels:
@@ -64,10 +67,12 @@ def save_finding_figure(panels: Sequence[tuple[str, Mapping[str, Any]]], path: P
     title, keys = panels[0][1]["title"], max(len(figure["series"]) for _, figure in panels)
     legend = 0.17 * -(-(keys + 1) // 2) + 0.15
     room = max(_labels(figure).room for _, figure in panels)
-    height = HEIGHT + legend + room + 1.0
+    width = len(panels) * (WIDTH + GAP) + 0.25
+    title = fill(title, int((width - 0.3) / TITLE_LETTER))
+    height = HEIGHT + legend + room + TITLE_ROW * title.count("\n") + 1.0
     with _styled():
-        page = Figure(figsize=(len(panels) * (WIDTH + GAP) + 0.25, height))
-        page.text(0.15 / page.get_size_inches()[0], 1 - 0.1 / height, title, fontsize=10.5, va="top")
+        page = Figure(figsize=(width, height))
+        page.text(0.15 / width, 1 - 0.1 / height, title, fontsize=10.5, va="top")
         for place, (model, figure) in enumerate(panels):
             axes = _axes(page, 0.6 + place * (WIDTH + GAP), legend + room + 0.38, WIDTH, HEIGHT)
             (_matrix if figure["kind"] == "matrix" else _plot)(axes, figure)
@@ -101,7 +106,13 @@ def _plot(axes: Axes, figure: Mapping[str, Any]) -> None:
     axes.grid(axis="y", color=LINE, lw=0.5)
     axes.set_axisbelow(True)
     if len(several) > 1 or figure["level_name"]:
-        axes.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.2 - _labels(figure).room / HEIGHT), frameon=False, fontsize=7, ncols=2)
+        axes.legend(
+            loc="upper left",
+            bbox_to_anchor=(-0.02, -0.2 - _labels(figure).room / HEIGHT),
+            frameon=False,
+            fontsize=7,
+            ncols=2,
+        )
 
 
 def _matrix(axes: Axes, figure: Mapping[str, Any]) -> None:

@@ -55,7 +55,9 @@ def write_record(folder: Path, found: TargetRecord) -> None:
         path = folder / f"{name}.csv"
         replace_file(table.validated(frame, path), path)
     record = {"headscope": found.version, "runs": [asdict(run) for run in found.runs], "notes": found.notes}
-    text = json.dumps(record | {"behaviours": found.behaviours, "headless": found.headless}, indent=2, ensure_ascii=False)
+    text = json.dumps(
+        record | {"behaviours": found.behaviours, "headless": found.headless}, indent=2, ensure_ascii=False
+    )
     (folder / RECORD).write_text(f"{text}\n", encoding="utf-8")
 
 

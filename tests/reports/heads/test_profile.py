@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -61,6 +62,15 @@ def test_runs_of_two_models_are_refused_by_name(run: Run) -> None:
         head_profile([run, replace(run, folder=Path("other"), scores=run.scores.assign(model="tiny"))])
     with pytest.raises(ValueError, match="one run or more"):
         head_profile([])
+
+
+def test_the_profile_opens_with_eight_columns_and_has_the_others_in_a_second_table(run: Run) -> None:
+    profile = head_profile([run])
+    assert len(profile.columns) > 6
+    lines = profile_page([run]).splitlines()
+    heads = [line for line, below in pairwise(lines) if below.startswith("|---|---|")]
+    assert heads[1].count("|") - 1 == 8
+    assert heads[2].startswith(f"| head | {profile.columns[6]} |")
 
 
 def test_the_page_has_a_row_a_head_and_escapes_what_comes_from_data(run: Run) -> None:
