@@ -1,4 +1,4 @@
-"""Labels below the panels of a finding: as they are where there is room, else in lines or upright; never overlapping."""
+"""Labels below the panels of a finding: as they are where there is room, else in lines or upright; none overlap."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +13,7 @@ LONG = ("next word (right-branching)", "attention", "attention + words", "attent
 FIGURE: dict[str, Any] = {
     **{"kind": "bars", "title": "How many of the arcs of a tree parsers find that see attention alone, by model"},
     **{"across": "parser", "up": "arcs found", "level": None, "level_name": "", "names": [*LONG, "distances"]},
-    "series": [{"name": "found", "points": [[place, 0.5, 0.4, 0.6] for place in range(5)]}],
+    "series": {"found": [[place, 0.5, 0.4, 0.6] for place in range(5)]},
 }
 
 
