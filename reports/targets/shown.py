@@ -101,12 +101,12 @@ QUESTION: Final = (
     ),
     ANSWERS["name"].shown("Head", look="head", write=lambda row: head_cell(row["name"])),
     TextColumn("Grade", _grade, "verdict", tip=ANSWERS.meaning("grade")),
-    TextColumn(ends(0, 100), _spark, "spark", only="page", fixed=True),
+    TextColumn(ends(0, 100), _spark, "spark", only="page", fixed=True, folded=True),
     replace(_RECALL, write=_recall),
     ANSWERS["rival"].shown("Strongest baseline", "num", write=_rival),
     ANSWERS["lead"].shown_beside("Margin over it", look=_lead),
-    ANSWERS["precision"].shown(unit=False),
-    ANSWERS["lift"].shown(),
+    ANSWERS["precision"].shown(unit=False, folded=True),
+    ANSWERS["lift"].shown(folded=True),
 )
 "Of the table of questions; the effect stands behind them."
 

@@ -34,7 +34,7 @@ def test_no_label_lies_over_another_and_nothing_is_cut(tmp_path: Path, monkeypat
     monkeypatch.setattr("reports.findings.figure._save", lambda page, path: drawn.append(page))
     save_finding_figure([("minilm", FIGURE)], tmp_path / "parsers")
     (page,) = drawn
-    page.canvas.draw()
+    page.draw_without_rendering()
     width, height = page.get_size_inches() * page.dpi
     places = [label.get_window_extent() for label in page.axes[0].get_xticklabels()]
     assert all(one.x1 < other.x0 for one, other in pairwise(places))

@@ -206,15 +206,17 @@ def test_questions_and_effects_stand_in_tables(folder: Path) -> None:
     assert (
         "| one, ewt-dev | attends from a verb to the subject agreement: all, verb->subject | 4-7 "
         "| grade 2: beyond words | 80.0 [78.0, 82.0] "
-        "| 70.0 nearest noun that agrees | +10.0 [+7.0, +13.0] | 25.0 | 3.50 "
+        "| 70.0 nearest noun that agrees | +10.0 [+7.0, +13.0] "
         "| 34.2 percentage points grammar, accuracy with attractors; significant |" in text
     )
+    assert "subject agreement: all, verb->subject | 4-7 | 25.0 | 3.50 |" in text
     assert "| own, grammar | attends from a verb to the subject" in text
     assert re.search(r"\| 3-3 \| grade 3.* not measured \|", text)
     assert (
         "| minilm | 4-7 | grammar, accuracy with attractors | percentage points | 34.2 [33.2, 35.2] | 0.001 | 0.2 "
-        "| yes | 0.3 | 1 of 72 | 4-7, 3-3 | 35.1 [23.5, 45.6] | 0.048 | effects |" in text
+        "| yes |" in text
     )
+    assert "| percentage points | 0.3 | 1 of 72 | 4-7, 3-3 | 35.1 [23.5, 45.6] | 0.048 | effects |" in text
     assert "scratch: no run measured a behaviour of agreement (grammar, linzen): that takes a masked-LM head." in text
     assert "<script>" not in text
 
