@@ -93,7 +93,14 @@ def write_large_run(folder: Path, *, layers: int = 12, heads: int = 12, sentence
     """Write a run folder with invented numbers, which say nothing of any model, and return it."""
     rng = np.random.default_rng(3)
     places = list(np.ndindex(layers, heads))
-    about = {"model": "invented", "step": pd.NA, "corpus": "invented", "maps": "weights", "probe": "dependency"}
+    about = {
+        "model": "invented",
+        "step": pd.NA,
+        "corpus": "invented",
+        "maps": "weights",
+        "probe": "dependency",
+        "layer_attention": "",
+    }
     asked = [about | {"label": label, "variant": variant} for label, variant in product(RELATIONS, VARIANTS)]
     scores = pd.concat([_scores(one, places, rng) for one in asked])
     scores = pd.concat([scores.assign(split=split) for split in ("select", "report")], ignore_index=True)

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from experiments.config.config import Config
-from mha import Model
+from mha import Encoder, Model
 from mha.precision import name_of_precision
 from probes import Corpus, get_probe
 from probes.corpora.corpus import data_folder
@@ -46,6 +46,7 @@ def machine_record(config: Config, model: Model, corpora: Sequence[Corpus], star
             architecture=model.architecture,
             layers=model.layers,
             heads=model.heads,
+            masked_lm=model.module.lm_head is not None if isinstance(model.module, Encoder) else None,
             layers_of_weights=model.layers_of_weights,
             max_pieces=model.max_pieces,
             sha256=model.sha256,

@@ -23,6 +23,7 @@ from experiments.studies.scope import Part, Scored
 from experiments.studies.surroundings import Surroundings
 from experiments.training.biographies import add_biographies, biographies
 from mha import Model
+from mha.models.windows import local_windows
 from probes import Corpus, get_probe
 from probes.corpora.corpus import Texts
 from probes.evidence.examples import choose_heads, choose_texts, example_arcs
@@ -40,6 +41,7 @@ from reports import (
 )
 from reports.run.record import Lost
 from reports.run.replacing import replacing
+from reports.scores.layer_attention import GLOBAL
 
 
 class RunError(ValueError):
@@ -103,8 +105,9 @@ def _work(
     names = dict(zip(SPLITS, (corpus.name for corpus in corpora), strict=True))
     _refuse_nothing(frames, names, journal)
     studies.write(parts, folder)
-    scores = around.verdicts(frames)
-    write_scores(around.complete(scores).assign(maps=config.scoring.maps)[list(SCORE_COLUMNS)], folder)
+    scores = around.complete(around.verdicts(frames))
+    scores = scores.assign(maps=config.scoring.maps, layer_attention=_layer_attention(opened.model, scores["layer"]))
+    write_scores(scores[list(SCORE_COLUMNS)], folder)
     write_examples(_renumbered(examples), folder)
     _write_every_head(every, around, folder)
     if compared:
@@ -113,6 +116,12 @@ def _work(
     (folder / CONFIG).write_text(tomli_w.dumps(resolved(config)), encoding="utf-8")
     (folder / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in journal.lines), encoding="utf-8")
     journal.complete(machine_record(config, opened.model, corpora, started)).write(folder / "run.json")
+
+
+def _layer_attention(model: Model, layers: pd.Series) -> pd.Series:
+    """Return what the column of scores says of each of the layers, counted from 0."""
+    windows = local_windows(model.module, model.layers)
+    return layers.map(dict(enumerate(GLOBAL if one is None else f"local (window {one})" for one in windows)))
 
 
 def _write_every_head(every: EveryHead, run: Surroundings, folder: Path) -> None:

@@ -28,7 +28,9 @@ def write_target_page(names: Sequence[str], out: Path, progress: Progress = sile
     asked = answers(runs)
     versions = sorted({run.run.record.headscope or "" for run in runs} - {""})
     about = tuple(_about(run) for run in runs)
-    record = TargetRecord(about, asked, effects(asked, runs), tuple(_notes(runs)), ", ".join(versions), BEHAVIOURS)
+    headless = tuple(dict.fromkeys(run.model for run in runs if run.run.record.model.masked_lm is False))
+    said, version = tuple(_notes(runs)), ", ".join(versions)
+    record = TargetRecord(about, asked, effects(asked, runs), said, version, BEHAVIOURS, headless)
     return write_targets(out, record, progress), record
 
 

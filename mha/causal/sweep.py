@@ -69,15 +69,15 @@ class TextBatch:
     def copied(self, count: int) -> TextBatch:
         """Return `count` copies of the batch, one after the other, as one."""
         size = self.ids.numel()
-        chosen = self.selected
-        if chosen is not None:
-            chosen = (torch.arange(count, device=chosen.device)[:, None] * size + chosen).flatten()
+        selected = self.selected
+        if selected is not None:
+            selected = (torch.arange(count, device=selected.device)[:, None] * size + selected).flatten()
         real = None if self.real is None else self.real.repeat(count, 1)
-        return TextBatch(self.ids.repeat(count, 1), real, chosen)
+        return TextBatch(self.ids.repeat(count, 1), real, selected)
 
     def to(self, device: torch.device) -> TextBatch:
         """Return the batch on a device."""
-        return TextBatch(self.ids.to(device), moved(device, self.real), moved(device, self.chosen))
+        return TextBatch(self.ids.to(device), moved(device, self.real), moved(device, self.selected))
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class _EncoderSweep(Sweep):
         texts = texts.to(device_of(self.encoder))
         with self.reader.arithmetic():
             seen, below = self._layers(texts)
-            return Trace(self.reader.read(texts.ids, texts.real, texts.chosen, below[-1]), tuple(seen), tuple(below))
+            return Trace(self.reader.read(texts.ids, texts.real, texts.selected, below[-1]), tuple(seen), tuple(below))
 
     def _layers(self, texts: TextBatch) -> tuple[list[Seen], list[Entry]]:
         """Return the head outputs of every layer, and what it takes to enter each behind its attention."""

@@ -68,16 +68,16 @@ class MaskedLM:
         if selected is None:
             raise ValueError("a masked LM is read at chosen pieces: say which")
         device = device_of(self.module)
-        ids, real, chosen = ids.to(device), moved(device, real), chosen.to(device)
+        ids, real, selected = ids.to(device), moved(device, real), selected.to(device)
         with self.arithmetic():
-            logits = self._logits(ids, real, chosen, entry)
+            logits = self._logits(ids, real, selected, entry)
         return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
     def arithmetic(self) -> AbstractContextManager[object]:
         """Return the context in which it computes, that of its model."""
         return self.model.arithmetic()
 
-    def _logits(self, ids: Tensor, real: Tensor | None, chosen: Tensor, entry: Entry | None) -> Tensor:
+    def _logits(self, ids: Tensor, real: Tensor | None, selected: Tensor, entry: Entry | None) -> Tensor:
         if isinstance(self.module, Encoder):
             assert self.module.lm_head is not None
             ours: Tensor = self.module.lm_head(self.module(ids, real, selected=selected, entry=entry))

@@ -11,7 +11,18 @@ import pandas as pd
 
 from reports.formats import escaped, signed
 from reports.heads.card_measures import biography, circuits, classifiers, shape
-from reports.heads.card_parts import NEAREST, CardPart, CardSource, Part, ensembles, examples, nearest, roles, subspaces
+from reports.heads.card_parts import (
+    NEAREST,
+    CardPart,
+    CardSource,
+    Part,
+    ensembles,
+    examples,
+    layer,
+    nearest,
+    roles,
+    subspaces,
+)
 from reports.heads.deciles import whole_distribution
 from reports.heads.explained import explained
 from reports.heads.sinks import sink
@@ -24,6 +35,7 @@ if TYPE_CHECKING:
 PARTS: Final[tuple[Part, ...]] = (
     *(
         roles,
+        layer,
         explained,
         sink,
         shape,

@@ -18,6 +18,7 @@ from reports.drawing.arcs import diagram
 from reports.formats import MISSING, decimal, interval, names, percent, signed, signed_interval
 from reports.heads.role_marks import RoleName
 from reports.scores.best_heads import CLASSIFIER, page_scores
+from reports.scores.layer_attention import layer_attention
 from reports.tables.grades import grade_name
 
 if TYPE_CHECKING:
@@ -76,6 +77,11 @@ class CardSource:
         return self.rows.drop_duplicates("name")
 
     @cached_property
+    def layer_attention(self) -> Mapping[int, str]:
+        """Layer, counted from 0 -> whether it is local or global; {} where all are global or that is not known."""
+        return layer_attention(self.run.scores)
+
+    @cached_property
     def main_roles(self) -> Mapping[str, str]:
         """The label in which each head is most significantly above its baselines, of heads that have a grade in any."""
         return {name: label for name, (_, label) in main_roles(self.rows).items()}
@@ -126,6 +132,13 @@ def _role(row: Mapping[object, object]) -> tuple[str, ...]:
         *(signed(numbers["margin"]), signed_interval(numbers["margin_low"], numbers["margin_high"])),
         grade_name(int(str(row["grade"])), str(row["probe"])) + (", selected" if row["selected"] else ""),
     )
+
+
+def layer(source: CardSource, name: str) -> CardPart | None:
+    """Whether the head's layer is local or global; nothing of a model all of whose layers are global."""
+    number = int(name.split("-")[0])
+    told = source.layer_attention.get(number - 1)
+    return CardPart("Attention of the layer", (f"Layer {number} is {told}.",)) if told else None
 
 
 def nearest(source: CardSource, name: str) -> CardPart | None:

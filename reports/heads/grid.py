@@ -56,6 +56,8 @@ class HeadGrid:
     views: tuple[Roles, ...]
     "Of every probe, then of each by itself where there are several."
     cards: HeadCards
+    layer_attention: tuple[str, ...]
+    "Of every layer; empty where all are global."
     explained: str
     "How many heads have a role between words, and what it explains; empty where that was not measured."
 
@@ -70,7 +72,14 @@ class HeadGrid:
     def data(self) -> dict[str, Any]:
         """What the page's script reads."""
         views = [asdict(view) for view in self.views]
-        return {"layers": self.layers, "heads": self.heads, "views": views, "cards": self.cards.data}
+        data = {"layers": self.layers, "heads": self.heads, "views": views, "cards": self.cards.data}
+        return data | ({"attention": self.layer_attention} if self.layer_attention else {})
+
+    @property
+    def layer_names(self) -> list[str]:
+        """The layers from 1 on, and the attention of each where some are local."""
+        told = self.layer_attention or [""] * self.layers
+        return [", ".join(filter(None, (str(layer), said))) for layer, said in enumerate(told, start=1)]
 
 
 def head_grid(run: RunFolder, step: Step = silent) -> HeadGrid | None:
@@ -83,8 +92,9 @@ def head_grid(run: RunFolder, step: Step = silent) -> HeadGrid | None:
     explained = ExplainedHeads.of(run)
     more = {name: f" · {said}" for name, said in explained.of_heads.items()}
     alone = [_view(probe, source.rows[source.rows["probe"] == probe], names, {}) for probe in probes if len(probes) > 1]
+    told = tuple(source.layer_attention.values())
     views = (_view(ANY, source.rows, names, more), *alone)
-    return HeadGrid(run.layers, run.heads, views, cards, explained.median)
+    return HeadGrid(run.layers, run.heads, views, cards, told, explained.median)
 
 
 def _view(probe: str, rows: pd.DataFrame, names: Sequence[str], more: Mapping[str, str]) -> Roles:

@@ -28,6 +28,11 @@ function everyHead(root) {
   const describe = (i) => { readout.textContent = descriptions[grid.cells[i].dataset.head] ?? ""; };
   const grid = headGrid(root.querySelector(".grid"), layers, heads, describe);
   root.classList.toggle("broad", heads > 16);
+  data.attention?.forEach((said, layer) => {
+    const name = root.querySelector(".grid").tBodies[0].rows[layer].cells[0];
+    name.title = said;
+    if (said !== "global") name.append(element("span", " local", { className: "muted" }));
+  });
   const key = (look, letter, text, more) => {
     const item = document.createElement("li");
     item.append(element("i", letter, { className: look, ariaHidden: "true" }), ` ${text} `, element("span", more, { className: "muted" }));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Final
 
 import pandas as pd
@@ -12,6 +13,8 @@ from reports.formats import MISSING, decimal, escaped, percent, signed, signed_w
 from reports.heads.card_parts import CardSource
 from reports.progress import Step, each, silent
 from reports.run.folder import RunFolder
+from reports.tables.cells import Cell, TextColumn
+from reports.tables.text_table import TextTable
 from reports.templates.environment import environment
 
 MOST: Final = 5
@@ -30,6 +33,12 @@ class HeadLine:
     measures: tuple[str, ...]
     "One a column of `Profile.columns`."
 
+    @property
+    def graded(self) -> Cell:
+        """The roles, each in a line of its own."""
+        lines = [*self.roles, *[f"and {self.more} more"] * (self.more > 0)]
+        return Cell("; ".join(lines) or MISSING, markdown="<br>".join(map(escaped, lines)) or MISSING)
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -40,6 +49,20 @@ class Profile:
     "Name of each run, and the corpora that its heads were chosen and told on."
     columns: tuple[str, ...]
     lines: tuple[HeadLine, ...]
+
+    @property
+    def shown(self) -> TextTable:
+        """The table of all heads."""
+        measures = (
+            TextColumn(title, lambda line, place=place: line.measures[place])  # type: ignore[misc]
+            for place, title in enumerate(self.columns)
+        )
+        columns = (
+            TextColumn("head", attrgetter("name"), "row"),
+            TextColumn("grade in", attrgetter("graded"), "wrapping"),
+            *measures,
+        )
+        return TextTable.of(self.model, columns, self.lines)
 
     @property
     def idle(self) -> tuple[str, ...]:

@@ -23,9 +23,10 @@ from reports.page.summary import Opening, opening
 from reports.progress import Step, each, silent
 from reports.run.folder import RunFolder
 from reports.scores.best_heads import CLASSIFIER, BestHead, best_heads, page_scores, probes
-from reports.scores.best_shown import best_shown, more_shown, trained_shown
+from reports.scores.best_shown import best_shown, trained_shown
 from reports.scores.controls import BASELINE_COLUMNS, ComparedBaseline, run_baselines
 from reports.scores.glossary import MAPS_TEXT
+from reports.scores.layer_attention import alternates, layer_attention
 from reports.scores.rankings import Rankings, rankings
 from reports.scores.summary import Summary, summarise
 from reports.scores.verdicts import Verdicts
@@ -46,6 +47,8 @@ class ProbePart:
     heat: dict[str, Any]
     "Output of `heat_map_data`."
     examples: tuple[Diagram, ...]
+    alternates: bool = False
+    "Whether the model has local and global layers."
 
     @property
     def trained(self) -> bool:
@@ -55,12 +58,9 @@ class ProbePart:
     @property
     def shown(self) -> TextTable:
         """The table of the best heads."""
-        return trained_shown(self.name, self.best) if self.trained else best_shown(self.name, self.best)
-
-    @property
-    def more(self) -> TextTable | None:
-        """The other numbers of the best heads, for text; None where one table has all."""
-        return None if self.trained else more_shown(self.name, self.best)
+        if self.trained:
+            return trained_shown(self.name, self.best)
+        return best_shown(self.name, self.best, layers=self.alternates)
 
     @property
     def first_maps(self) -> tuple[dict[str, Any], ...]:
@@ -210,7 +210,7 @@ def _of_untrained(best: Mapping[str, Sequence[BestHead]]) -> list[BestHead]:
 
 def _probe_part(run: RunFolder, scores: pd.DataFrame, probe: str, rows: tuple[BestHead, ...]) -> ProbePart:
     drawn = tuple(diagrams(run.examples, rows, HEADS_WITH_EXAMPLES))
-    return ProbePart(probe, rows, heat_map_data(scores, probe, rows), drawn)
+    return ProbePart(probe, rows, heat_map_data(scores, probe, rows), drawn, alternates(layer_attention(scores)))
 
 
 def _config(run: RunFolder) -> Mapping[str, Any]:

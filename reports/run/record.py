@@ -64,6 +64,8 @@ class ModelFacts:
     "Of its tokenizer as it was used."
     revision: str | None = None
     "Commit of the hub; None for a model from elsewhere."
+    masked_lm: bool | None = None
+    "Whether its weights have a masked-LM head; None where nothing has looked for one."
     layers_of_weights: int | None = None
     "Number of layers with weights of their own, fewer than `layers` where some share them."
 

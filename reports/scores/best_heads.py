@@ -70,6 +70,7 @@ class BestHead:
     verdict: str
     "On the question: yes, no, undecided; empty where nothing was tested."
     excluded: float
+    layer_attention: str
     others: tuple[str, ...] = ()
     "Names of the other heads with a grade in the label, the most accurate first."
 

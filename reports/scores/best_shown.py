@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from markupsafe import Markup
 
@@ -19,14 +19,12 @@ from reports.tables.sparks import baseline_marks, ends, spark
 from reports.tables.text_table import TextTable
 
 
-def best_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
-    """Return a probe's best heads: eight columns, and behind them on a page those that unfold."""
-    return TextTable.of(probe, (*NAMED, GRADE, *FIRST, *MORE), rows)
+def best_shown(probe: str, rows: Sequence[BestHead], *, layers: bool = False) -> TextTable:
+    """Return a probe's best heads: eight columns, and behind them those that are folded.
 
-
-def more_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
-    """Return the other numbers of a probe's best heads, which Markdown has in a table of their own."""
-    return TextTable.of(probe, (*NAMED, *NUMBERS), rows)
+    With `layers` one of those says whether the head's layer is local or global.
+    """
+    return TextTable.of(probe, (*NAMED, GRADE, *FIRST, *[LAYER] * layers, *MORE), rows)
 
 
 def trained_shown(probe: str, rows: Sequence[BestHead]) -> TextTable:
@@ -97,32 +95,30 @@ _OVER_TABLE: Final = difference("lexical_margin", "Accuracy minus that of the le
 _OVER_RULE: Final = difference("rule_margin", "Accuracy minus that of the strongest rule of grammar.", "rule_margin")
 
 
-def _others(**more: Any) -> tuple[TextColumn, ...]:
-    """Return the columns that a page unfolds and Markdown has in a second table."""
-    rising = more | ({"kind": "num rising more"} if more else {})
-    return (
-        SCORES["n"].shown(**more),
-        SCORES["effective_clusters"].shown("Effective documents", write=_effective, **more),
-        SCORES["p_adjusted"].shown("Adj. p", plain="adjusted p", **rising),
-        SCORES["p_words"].shown("Adj. p, words", **rising),
-        SCORES["p_rules"].shown("Adj. p, rules", **rising),
-        SCORES["stability"].shown(unit=False, **more),
-        SCORES["lexical_accuracy"].shown("Lexical table", **more),
-        _OVER_TABLE.shown_beside("Margin over table", **more),
-        SCORES["rule"].shown("Rule", write=_rule, **{"kind": "num"} | more),
-        _OVER_RULE.shown_beside("Margin over rule", **more),
-        SCORES["mass"].shown_beside(**more),
-        SCORES["coverage"].shown(unit=False, **more),
-        SCORES["share"].shown(unit=False, **more),
-        SCORES["precision"].shown(unit=False, **more),
-        SCORES["lift"].shown(**more),
-        SCORES["near_ties"].shown(**more),
+LAYER: Final = SCORES["layer_attention"].shown(look="layers", folded=True)
+"The page's filter of layers reads its cells."
+
+MORE: Final = tuple(
+    replace(column, folded=True)
+    for column in (
+        SCORES["n"].shown(),
+        SCORES["effective_clusters"].shown("Effective documents", write=_effective),
+        SCORES["p_adjusted"].shown("Adj. p", plain="adjusted p"),
+        SCORES["p_words"].shown("Adj. p, words"),
+        SCORES["p_rules"].shown("Adj. p, rules"),
+        SCORES["stability"].shown(unit=False),
+        SCORES["lexical_accuracy"].shown("Lexical table"),
+        _OVER_TABLE.shown_beside("Margin over table"),
+        SCORES["rule"].shown("Rule", write=_rule, kind="num"),
+        _OVER_RULE.shown_beside("Margin over rule"),
+        SCORES["mass"].shown_beside(),
+        SCORES["coverage"].shown(unit=False),
+        SCORES["share"].shown(unit=False),
+        SCORES["precision"].shown(unit=False),
+        SCORES["lift"].shown(),
+        SCORES["near_ties"].shown(),
     )
-
-
-MORE: Final = _others(kind="num more", only="page")
-
-NUMBERS: Final = _others()
+)
 
 TRAINED: Final = (
     *_LABEL,

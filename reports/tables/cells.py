@@ -92,6 +92,8 @@ class TextColumn:
     "Whether it is not sorted by in a table that is sorted by others."
     plain: str = ""
     "Its title outside of pages, where that is another one."
+    folded: bool = False
+    "Whether a page shows it after a press alone, and Markdown in a second table."
 
     @property
     def plain_title(self) -> str:
@@ -104,14 +106,19 @@ class TextColumn:
         return self.kind.startswith("row")
 
     @property
+    def tells_apart(self) -> bool:
+        """Whether it is text, which may say which row it is."""
+        return self.kind.split()[0] in ("row", "text")
+
+    @property
     def head_class(self) -> str:
         """Classes of the column's head."""
-        return KINDS.get(self.kind, (self.kind, self.kind))[0]
+        return KINDS.get(self.kind, (self.kind, self.kind))[0] + " more" * self.folded
 
     def cell_class(self, cell: Cell) -> str:
         """Return the classes of one of its cells."""
         kind = KINDS.get(self.kind, (self.kind, self.kind))[1]
-        return " ".join(part for part in (kind, self.css, cell.css) if part)
+        return " ".join(part for part in (kind, "more" * self.folded, self.css, cell.css) if part)
 
 
 def cell_of(written: object) -> Cell:

@@ -154,6 +154,15 @@ SCORES: Final = Table(
             "is excluded.",
             write=signed,
         ),
+        replace(
+            text(
+                "layer_attention",
+                "Attention of the layer: global, or local with its window, the most word pieces that one attends to; "
+                "empty in runs of an older headscope.",
+            ),
+            title="layer’s attention",
+            absent="",
+        ),
     ),
     _check_scores,
 )

@@ -95,7 +95,7 @@ class Table:
 
     def read(self, path: Path) -> pd.DataFrame:
         """Read a parquet file, or a CSV file with the same result; ValueError says what is wrong with it."""
-        dtypes = self.dtypes | {old: self.dtypes[new] for old, new in self.renamed.items()}
+        dtypes = {**self.dtypes, **{old: self.dtypes[new] for old, new in self.renamed.items()}}
         return self.validated(read_csv(path, dtypes) if path.suffix == ".csv" else read_parquet(path), path)
 
     def text_columns(self, *columns: str | TextColumn, within: str = "") -> tuple[TextColumn, ...]:
@@ -125,6 +125,8 @@ class Table:
 
     def _typed(self, frame: pd.DataFrame, where: str | Path) -> pd.DataFrame:
         frame = self._of_today(frame)
+        absent = {one.name: one.absent for one in self.columns if one.absent is not None and one.name not in frame}
+        frame = frame.assign(**absent)
         missing = [name for name in self.names if name not in frame.columns]
         if missing:
             raise ValueError(

@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import pandas as pd
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 Cells = Sequence[str]
+
+OPEN: Final = 8
+"Columns with which a table opens on a page and in Markdown; the others are folded."
+
+NAMING: Final = 4
+"Columns of text in front that are said again where the others follow in a second table, at most."
 
 UNDER: Final = ("variant", "interval", "baseline", "n")
 "Columns that stand below the one before them where a table is wider than the terminal."
@@ -78,9 +85,19 @@ class TextTable:
 
     @property
     def page_columns(self) -> list[TextColumn]:
-        """The columns that a page shows."""
-        shown = [self.columns[place] for place in self._places("page")]
-        return [one if isinstance(one, TextColumn) else TextColumn(one, kind="text") for one in shown]
+        """The columns that a page shows; all but the first of those that are open are folded."""
+        shown = [self._column(place) for place in self._places("page")]
+        open_ones = [place for place, one in enumerate(shown) if not one.folded][:OPEN]
+        return [replace(one, folded=place not in open_ones) for place, one in enumerate(shown)]
+
+    @property
+    def folds(self) -> bool:
+        """Whether a page folds some of its columns."""
+        return any(column.folded for column in self.page_columns)
+
+    def _column(self, place: int) -> TextColumn:
+        column = self.columns[place]
+        return column if isinstance(column, TextColumn) else TextColumn(column, kind="text", plain=column)
 
     @property
     def page_rows(self) -> list[list[tuple[TextColumn, Cell]]]:
@@ -91,14 +108,12 @@ class TextTable:
     @property
     def titles(self) -> tuple[str, ...]:
         """The titles of its columns in every form but a page."""
-        shown = [self.columns[place] for place in self._places("text")]
-        return tuple(one.plain_title if isinstance(one, TextColumn) else one for one in shown)
+        return tuple(self._column(place).plain_title for place in self._places("text"))
 
     @property
     def tips(self) -> tuple[str, ...]:
         """The tooltips of the same columns."""
-        shown = [self.columns[place] for place in self._places("text")]
-        return tuple(one.tip if isinstance(one, TextColumn) else "" for one in shown)
+        return tuple(self._column(place).tip for place in self._places("text"))
 
     @property
     def texts(self) -> tuple[tuple[str, ...], ...]:
@@ -147,11 +162,31 @@ class TextTable:
 
     def markdown_lines(self) -> Iterator[str]:
         """Yield its columns and rows in Markdown, without title and note; none where it has no rows."""
+        return self._markdown_of(self._places("text"))
+
+    def folded_markdown_lines(self) -> Iterator[str]:
+        """Yield the same with the columns that are folded in a second table, behind those that say what a row is."""
         places = self._places("text")
-        kinds = [one.head_class if isinstance(one, TextColumn) else "" for one in map(self.columns.__getitem__, places)]
+        first = [place for place in places if not self._column(place).folded][:OPEN]
+        while first and (after := [place for place in places if place > first[-1]]) and self._belongs(after[0]):
+            first.pop()  # an interval stays with its number
+        rest = [place for place in places if place not in first]
+        yield from self._markdown_of(first)
+        if rest and self.rows:
+            named = [*takewhile(lambda place: self._column(place).tells_apart, first)] or first[:1]
+            yield from ("", "Other columns of the same rows:", "")
+            yield from self._markdown_of([*named[:NAMING], *rest])
+
+    def _belongs(self, place: int) -> bool:
+        """Return whether a column is the interval of the one before it."""
+        return self._column(place).plain_title.endswith("interval")
+
+    def _markdown_of(self, places: Sequence[int]) -> Iterator[str]:
+        """Yield some of the columns and all rows in Markdown; nothing where there are no rows."""
+        columns = [self._column(place) for place in places]
         if self.rows:
-            yield _markdown_row([*map(escaped, self.titles)])
-            yield "".join("|--:" if kind.startswith("num") else "|---" for kind in kinds) + "|"
+            yield _markdown_row([escaped(one.plain_title) for one in columns])
+            yield "".join("|--:" if one.head_class.startswith("num") else "|---" for one in columns) + "|"
             yield from (_markdown_row([cell_of(row[place]).in_markdown for place in places]) for row in self.rows)
 
     def latex(self) -> str:

@@ -44,6 +44,8 @@ class TargetRecord:
     version: str
     behaviours: dict[str, tuple[str, ...]]
     "Target -> the behaviours that belong to it."
+    headless: tuple[str, ...] = ()
+    "Models without a masked-LM head, as far as their runs say."
 
 
 def write_record(folder: Path, targets: TargetRecord) -> None:
@@ -53,7 +55,9 @@ def write_record(folder: Path, targets: TargetRecord) -> None:
         path = folder / f"{name}.csv"
         replace_file(table.validated(frame, path), path)
     record = {"headscope": targets.version, "runs": [asdict(run) for run in targets.runs], "notes": targets.notes}
-    text = json.dumps(record | {"behaviours": targets.behaviours}, indent=2, ensure_ascii=False)
+    text = json.dumps(
+        record | {"behaviours": targets.behaviours, "headless": targets.headless}, indent=2, ensure_ascii=False
+    )
     (folder / RECORD).write_text(f"{text}\n", encoding="utf-8")
 
 
@@ -65,7 +69,8 @@ def read_record(folder: Path) -> TargetRecord:
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         runs = tuple(TargetRun(**run) for run in record["runs"])
         behaviours = {str(name): tuple(of) for name, of in record["behaviours"].items()}
-        return TargetRecord(runs, answers, effects, tuple(record["notes"]), str(record["headscope"]), behaviours)
+        said, headless = tuple(record["notes"]), tuple(record.get("headless", ()))
+        return TargetRecord(runs, answers, effects, said, str(record["headscope"]), behaviours, headless)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         what = f"not the record of a page of targets ({type(error).__name__}: {error})"
         raise ValueError(one_line(f"{path}: {what}; make it again with 'headscope targets'")) from error

@@ -42,7 +42,7 @@ def _sentences(target: RoleTarget, rows: pd.DataFrame, record: TargetRecord) -> 
             first, *others = own[own["label"] == label].to_dict("records")
             told = [words for words in dict.fromkeys(map(_briefly, others)) if words != _briefly(first)]
             also = f" Other runs: {'; '.join(told)}." if told else ""
-            yield f"{model}: {_answer(first)} {effect_text(effect_of(record, first), target)}{also}"
+            yield f"{model}: {_answer(first)} {effect_text(effect_of(record, first), target, record)}{also}"
 
 
 def _doubt(target: RoleTarget, rows: pd.DataFrame) -> Iterator[str]:
@@ -145,13 +145,14 @@ def more_than_median(effect: Row) -> bool:
     return bool(effect["ci_low"] > effect["median_cost"])
 
 
-def effect_text(effect: Row | None, target: RoleTarget) -> str:
+def effect_text(effect: Row | None, target: RoleTarget, record: TargetRecord) -> str:
     """Say what the model loses without the head, or that no run has measured it."""
     if effect is None:
         return "No run measured what the model loses without it."
     scale = scale_of(effect)
     cost = f"{scale.with_interval(effect['cost'], effect['ci_low'], effect['ci_high'])} {scale.unit}"
-    aside = "" if effect["own"] else f" No run measured a behaviour of {target.name} itself."
+    why = _why_not(target, record, effect["model"])
+    aside = "" if effect["own"] else f" No run measured a behaviour of {target.name} itself{why}."
     if str(effect["unit"]).startswith(COSINE):
         than = {"significant": "significantly more than", "not significant": "not significantly more than"}
         found = f"{than.get(significance(effect), significance(effect) + ' beside')} the median head of each text"
@@ -165,7 +166,16 @@ def behaviour_text(effect: Row) -> str:
     return str(effect["behaviour"]) if effect["measure"] == VALUE else f"{effect['behaviour']}, {effect['measure']}"
 
 
-def not_measured(target: RoleTarget, record: TargetRecord) -> str:
+def not_measured(target: RoleTarget, record: TargetRecord, model: str) -> str:
     """Say which behaviours of a target no run of the model has measured."""
     known = ", ".join(record.behaviours.get(target.name, ()))
-    return f"no run measured a behaviour of {target.name}{f' ({known})' * bool(known)}."
+    why = _why_not(target, record, model)
+    return f"no run measured a behaviour of {target.name}{f' ({known})' * bool(known)}{why}."
+
+
+def _why_not(target: RoleTarget, record: TargetRecord, model: str) -> str:
+    """Return what a behaviour of a role of language takes; of position that is the embedding, which any model has."""
+    if not target.of_language:
+        return ""
+    needs = ": that takes a masked-LM head"
+    return f"{needs}, which {model} does not have" if model in record.headless else needs

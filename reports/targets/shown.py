@@ -104,12 +104,12 @@ QUESTION: Final = (
     ),
     ANSWERS["name"].shown("Head", css="head", write=lambda row: head_cell(row["name"])),
     TextColumn("Grade", _grade, "verdict", tip=ANSWERS.meaning("grade")),
-    TextColumn(ends(0, 100), _spark, "spark", only="page", fixed=True),
+    TextColumn(ends(0, 100), _spark, "spark", only="page", fixed=True, folded=True),
     replace(_RECALL, write=_recall),
     ANSWERS["strongest"].shown("Strongest baseline", "num", write=_rival),
     ANSWERS["lead"].shown_beside("Margin over it", css=_lead),
-    ANSWERS["precision"].shown(unit=False),
-    ANSWERS["lift"].shown(),
+    ANSWERS["precision"].shown(unit=False, folded=True),
+    ANSWERS["lift"].shown(folded=True),
 )
 "Of the table of questions; the effect stands behind them."
 
@@ -172,7 +172,7 @@ def without_effect(record: TargetRecord, target: RoleTarget) -> tuple[str, ...]:
     own = record.effects[(record.effects["target"] == target.name) & record.effects["own"]]
     asked = record.answers.loc[record.answers["target"] == target.name, "model"].drop_duplicates()
     left = [model for model in asked if model not in set(own["model"])]
-    return tuple(f"{model}: {not_measured(target, record)}" for model in left)
+    return tuple(f"{model}: {not_measured(target, record, model)}" for model in left)
 
 
 def run_table(record: TargetRecord) -> TextTable:

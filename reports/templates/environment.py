@@ -38,8 +38,8 @@ def environment(*, html: bool = True) -> jinja2.Environment:
 
 
 def markdown_table(table: TextTable) -> str:
-    """Return the columns and rows of a table in Markdown."""
-    return "\n".join(table.markdown_lines())
+    """Return the columns and rows of a table in Markdown, those behind the first eight columns in a second table."""
+    return "\n".join(table.folded_markdown_lines())
 
 
 def terms(pairs: Iterable[tuple[str, str]]) -> str:

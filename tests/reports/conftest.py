@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from itertools import combinations
@@ -168,6 +169,7 @@ def _label_rows(
             "rule_margin_high": accuracy - rule + half,
             "near_ties": rng.integers(0, 3, len(skill)),
             "selected": (cell == best) & bool(n),
+            "layer_attention": "global",
             **_verdicts((probe, label, variant), cell == best, split, tested=not (trained or np.isnan(baseline))),
         }
     )
@@ -359,6 +361,15 @@ def report(written_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def alternating_run(written_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The synthetic run with a window of 129 in every layer but the first and the fourth; not to be changed."""
+    folder = shutil.copytree(written_run, tmp_path_factory.mktemp("alternating") / "minilm-ewt")
+    scores = read_scores(folder / "scores.parquet")
+    write_scores(scores.assign(layer_attention=np.where(scores["layer"] % 3, "local (window 129)", "global")), folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def scores(written_run: Path) -> pd.DataFrame:
     """The scores of the synthetic run; not to be changed."""
     return read_scores(written_run / "scores.parquet")
@@ -471,3 +482,27 @@ def attended_run(
     folder = shutil.copytree(written_run, tmp_path_factory.mktemp("attended") / "minilm-ewt")
     write_attention(attention_tables, folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def too_wide() -> Callable[[Path], list[str]]:
+    """Returns the tables of a folder's index.html and report.md that open with more than eight columns.
+
+    Maps of heads, a row a layer and a column a head, are no tables; of a table in Markdown the second part is free.
+    """
+
+    def tables(folder: Path) -> list[str]:
+        html, markdown = ((folder / name).read_text(encoding="utf-8") for name in ("index.html", "report.md"))
+        found = []
+        for head in re.findall(r'<table class="data[^>]*>.*?<thead>(.*?)</thead>', html, re.DOTALL):
+            shown = [one for one in re.findall(r'<th scope="col" class="([^"]*)"', head) if "more" not in one.split()]
+            found += [f"{len(shown)} on the page: {head[:200]}"] * (len(shown) > 8)
+        lines = markdown.splitlines()
+        for place in (place for place, line in enumerate(lines) if re.fullmatch(r"\|(-+:?\|)+", line)):
+            head, above = lines[place - 1], lines[max(place - 3, 0)]
+            columns = len(re.findall(r"(?<!\\)\|", head)) - 1
+            apart = above == "Other columns of the same rows:" or head.startswith("| layer | 1 |")
+            found += [f"{columns} in Markdown: {head}"] * (columns > 8 and not apart)
+        return found
+
+    return tables

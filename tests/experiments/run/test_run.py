@@ -89,6 +89,7 @@ def test_the_record_says_what_was_run_and_how(whole: Path, tiny: Path) -> None:
     model = record["model"]
     assert (model["name"], model["source"], model["architecture"]) == (str(tiny), "pretrained", "bert")
     assert (model["layers"], model["heads"], model["max_pieces"], len(model["sha256"])) == (2, 2, 48, 64)
+    assert model["masked_lm"] is False
     for split in ("select", "report"):
         corpus, scored = record["corpora"][split], record["scored"][split]
         assert corpus["documents"] == 9

@@ -182,6 +182,13 @@ def test_a_missing_number_is_a_dash_and_never_0(records: list[dict[str, Any]], w
     assert "– %" in shown(html)
 
 
+def test_tables_open_with_eight_columns(
+    too_wide: Callable[[Path], list[str]], records: list[dict[str, Any]], write: Written, tmp_path: Path
+) -> None:
+    write(records)
+    assert too_wide(tmp_path) == []
+
+
 def test_axe_finds_no_serious_fault_of_accessibility(
     serious_faults: Callable[[Path], list[str]], records: list[dict[str, Any]], write: Written, tmp_path: Path
 ) -> None:

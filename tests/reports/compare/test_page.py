@@ -186,6 +186,10 @@ def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, name:
         write_comparison_page(broken)
 
 
+def test_tables_open_with_eight_columns(too_wide: Callable[[Path], list[str]], folder: Path) -> None:
+    assert too_wide(folder) == []
+
+
 def test_axe_finds_no_serious_fault_of_accessibility(serious_faults: Callable[[Path], list[str]], folder: Path) -> None:
     assert serious_faults(folder / "index.html") == []
 

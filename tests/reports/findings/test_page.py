@@ -272,6 +272,11 @@ def test_what_is_known_of_a_run_is_told(folder: Path):
     assert facts({**run, "corpora": None, "git_commit": None}).startswith("22 November 2026")
 
 
+def test_tables_open_with_eight_columns(too_wide: Callable[[Path], list[str]], folder: Path) -> None:
+    write_findings_page(folder)
+    assert too_wide(folder) == []
+
+
 def test_axe_finds_no_serious_fault_of_accessibility(serious_faults: Callable[[Path], list[str]], folder: Path) -> None:
     assert serious_faults(write_findings_page(folder)) == []
 

@@ -63,6 +63,16 @@ def test_runs_of_two_models_are_refused_by_name(run: Run) -> None:
         head_profile([])
 
 
+def test_the_profile_opens_with_eight_columns_and_has_the_others_in_a_second_table(run: Run) -> None:
+    found = head_profile([run])
+    lines = tuple(replace(line, measures=tuple("1234567")) for line in found.lines)
+    shown = [*replace(found, columns=tuple("abcdefg"), lines=lines).shown.folded_markdown_lines()]
+    assert shown[0] == "| head | grade in | a | b | c | d | e | f |"
+    second = shown.index("Other columns of the same rows:") + 2
+    assert shown[second] == "| head | g |"
+    assert shown[second + 2] == f"| {lines[0].name} | 7 |"
+
+
 def test_the_page_has_a_row_a_head_and_escapes_what_comes_from_data(run: Run) -> None:
     page = profile_page([run, other(run, "a|b")])
     heads = run.scores["name"].nunique()

@@ -86,7 +86,7 @@ def test_a_declared_column_is_checked_written_and_shown_everywhere(
     with pytest.raises(ValueError, match=r"`brightness` lies outside \[0, 1\]"):
         more.validated(frame.assign(brightness=45.1), "scores.parquet")
     more.write(frame, tmp_path, "scores")
-    assert (tmp_path / "scores.csv").read_text(encoding="utf-8").splitlines()[0].endswith(",excluded,brightness")
+    assert (tmp_path / "scores.csv").read_text(encoding="utf-8").splitlines()[0].endswith(",layer_attention,brightness")
     assert list(pd.read_parquet(tmp_path / "scores.parquet"))[-1] == "brightness"
     shown = more.shown(frame, "Scores")
     terminal = io.StringIO()

@@ -103,5 +103,9 @@ def test_text_stands_out_from_the_page_in_light_and_dark(report: Path, dark: boo
             assert (one + 0.05) / (other + 0.05) >= least, (name, ground)
 
 
+def test_tables_open_with_eight_columns(too_wide: Callable[[Path], list[str]], report: Path) -> None:
+    assert too_wide(report) == []
+
+
 def test_axe_finds_no_serious_fault_of_accessibility(serious_faults: Callable[[Path], list[str]], report: Path) -> None:
     assert serious_faults(report / "index.html") == []

@@ -307,6 +307,13 @@ def test_what_is_no_record_is_told_in_one_line_and_leaves_the_old_page(tmp_path:
     assert (tmp_path / "index.html").read_text() == "the old one"
 
 
+def test_tables_open_with_eight_columns(
+    too_wide: Callable[[Path], list[str]], record: dict[str, Any], written: Written, tmp_path: Path
+) -> None:
+    written(record)
+    assert too_wide(tmp_path) == []
+
+
 def test_axe_finds_no_serious_fault_of_accessibility(
     serious_faults: Callable[[Path], list[str]], record: dict[str, Any], written: Written, tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ ISSUE_COLUMNS = (
     "ci_high mass mass_low mass_high coverage share precision lift baseline baseline_accuracy margin margin_low "
     "margin_high lexical_accuracy lexical_margin_low lexical_margin_high rule rule_accuracy rule_margin_low "
     "rule_margin_high near_ties p p_label p_adjusted p_words p_rules stability selected grade specialised verdict "
-    "excluded"
+    "excluded layer_attention"
 )
 
 

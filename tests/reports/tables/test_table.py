@@ -43,6 +43,13 @@ def rows() -> pd.DataFrame:
     )
 
 
+def test_a_column_that_came_later_is_filled_in_files_that_lack_it() -> None:
+    later = replace(text("age", "Age of the lamps."), absent="not known")
+    table = replace(TABLE, columns=(*TABLE.columns, later))
+    assert list(table.validated(rows(), "lamps.csv")["age"]) == ["not known"] * 2
+    assert list(table.validated(rows().assign(age="old"), "lamps.csv")["age"]) == ["old"] * 2
+
+
 def test_a_right_frame_is_returned_in_order_and_not_changed() -> None:
     given = rows()[["lit", "colour", *(name for name in rows() if name not in ("lit", "colour"))]].astype({"n": "int8"})
     found = TABLE.validated(given.assign(more=1), "lamps.csv")

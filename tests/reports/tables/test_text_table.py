@@ -1,9 +1,13 @@
+from operator import itemgetter
+
 import pandas as pd
 import pytest
 from rich.console import Console
 
 from reports.heads.card_parts import CardPart
+from reports.tables.cells import TextColumn
 from reports.tables.text_table import TextTable, latex, rich_rows
+from reports.templates.environment import environment
 
 HOSTILE = '<b>&"|</script>`_$%#{}~^\\'
 
@@ -115,3 +119,40 @@ def test_only_the_first_column_gives_way_where_that_is_enough(capsys: pytest.Cap
     assert lines[0] == ["measure", "value", "interval"]
     assert lines[1][-3:] == ["1.15", "[1.0,", "1.2]"]
     assert lines[2] == ["many", "words"]
+
+
+def wide(*titles: str) -> TextTable:
+    """Return a table of one row: what it is about, then numbers, of which the second has an interval of its own."""
+    columns = (TextColumn("Label", itemgetter(0), "row"), *(TextColumn(one, itemgetter(1)) for one in titles))
+    return TextTable.of("Wide", columns, [("obj", "1")])
+
+
+def test_a_table_opens_with_eight_columns_and_folds_the_others() -> None:
+    narrow, table = wide(*"abcdefg"), wide(*"abcdefghi")
+    assert not narrow.folds
+    assert [*narrow.folded_markdown_lines()] == [*narrow.markdown_lines()]
+    assert [column.title for column in table.page_columns if column.folded] == ["h", "i"]
+    assert [*table.folded_markdown_lines()] == [
+        *("| label | a | b | c | d | e | f | g |", "|---|" + "--:|" * 7, "| obj | 1 | 1 | 1 | 1 | 1 | 1 | 1 |"),
+        *("", "Other columns of the same rows:", ""),
+        *("| label | h | i |", "|---|--:|--:|", "| obj | 1 | 1 |"),
+    ]
+    page = environment().from_string('{% from "table.html.j2" import table %}{{ table(told) }}').render(told=table)
+    assert page.count(' more"') == 4
+    assert 'data-more> all 10 columns<span class="sr"> of Wide</span>' in page
+    assert "data-more" not in environment().from_string(
+        '{% from "table.html.j2" import table %}{{ table(told) }}'
+    ).render(told=narrow)
+
+
+def test_an_interval_goes_with_its_number_to_the_second_table() -> None:
+    lines = [*wide("a", "b", "c", "d", "e", "f", "gain", "interval").folded_markdown_lines()]
+    assert lines[0] == "| label | a | b | c | d | e | f |"
+    assert lines[6] == "| label | gain | interval |"
+
+
+def test_columns_that_are_marked_fold_first() -> None:
+    columns = (TextColumn("Label", itemgetter(0), "row"), TextColumn("n", itemgetter(1), folded=True))
+    table = TextTable.of("Marked", columns, [("obj", "1")])
+    assert [column.head_class for column in table.page_columns] == ["text", "num more"]
+    assert next(table.folded_markdown_lines()) == "| label |"

@@ -1,0 +1,22 @@
+"""Local and global layers: what tables and cards say of a model that has local ones."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+
+GLOBAL: Final = "global"
+"What `layer_attention` of the scores says of a layer in which pieces attend to all pieces."
+
+
+def layer_attention(scores: pd.DataFrame) -> dict[int, str]:
+    """Return layer, counted from 0 -> its attention; {} where all layers are global, or where that is not known."""
+    layers = scores.drop_duplicates("layer").sort_values("layer")
+    told = {int(layer): str(said) for layer, said in zip(layers["layer"], layers["layer_attention"], strict=True)}
+    return told if {*told.values()} - {"", GLOBAL} else {}
+
+
+def alternates(told: dict[int, str]) -> bool:
+    """Return whether a model has layers of both kinds, from what `layer_attention` says."""
+    return GLOBAL in told.values()
