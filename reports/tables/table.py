@@ -95,7 +95,7 @@ class Table:
 
     def read(self, path: Path) -> pd.DataFrame:
         """Read a parquet file, or a CSV file with the same result; ValueError says what is wrong with it."""
-        dtypes = self.dtypes | {old: self.dtypes[new] for old, new in self.renamed.items()}
+        dtypes = {**self.dtypes, **{old: self.dtypes[new] for old, new in self.renamed.items()}}
         return self.validated(read_csv(path, dtypes) if path.suffix == ".csv" else read_parquet(path), path)
 
     def text_columns(self, *columns: str | TextColumn, within: str = "") -> tuple[TextColumn, ...]:
