@@ -44,18 +44,18 @@ def test_kinds_of_maps_differ_above_the_first_layer_and_norms_everywhere(
 
 
 class Keeper:
-    """An observer, and the look of each of its batches, that keeps what it sees."""
+    """An observer, and the observation of each of its batches, that keeps what it sees."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[Tensor, Tensor]] = []
 
-    def look(self, documents: object, batch: object, asked: object) -> "Keeper":
+    def observe(self, documents: object, batch: object, items: object) -> "Keeper":
         return self
 
     def see(self, layer: int, maps: Tensor, pattern: Tensor) -> None:
         self.seen.append((maps.clone(), pattern.clone()))
 
-    def add(self, look: object) -> None:
+    def add(self, observation: object) -> None:
         pass
 
 

@@ -38,15 +38,15 @@ class Watched:
 class Watcher:
     """An observer that keeps everything."""
 
-    looks: list[Watched] = field(default_factory=list)
+    observations: list[Watched] = field(default_factory=list)
     adding: set[int] = field(default_factory=set)
     "Threads that called `add`."
 
-    def look(self, documents: Sequence[Document], batch: Batch, asked: object) -> Watched:
+    def observe(self, documents: Sequence[Document], batch: Batch, items: object) -> Watched:
         return Watched(documents, batch)
 
-    def add(self, look: Watched) -> None:
-        self.looks.append(look)
+    def add(self, observation: Watched) -> None:
+        self.observations.append(observation)
         self.adding.add(threading.get_ident())
 
 
@@ -67,13 +67,13 @@ def hits(outcome: Outcome) -> list[tuple[object, list[list[float]]]]:
 def test_observers_see_every_layer_of_every_batch_and_the_pieces_behind_its_words(model: Model, texts: Texts) -> None:
     watcher = Watcher()
     score(model, texts, watcher)
-    assert len(watcher.looks) > 3
-    assert sum(len(look.documents) for look in watcher.looks) == len(texts)
-    for look in watcher.looks:
-        assert [layer for layer, *_ in look.layers] == list(range(model.layers))
-        assert look.batch.words.tolist() == [len(document) for document in look.documents]
-        for _, maps, pattern in look.layers:
-            assert torch.equal(maps, merge(pattern, look.batch))
+    assert len(watcher.observations) > 3
+    assert sum(len(observation.documents) for observation in watcher.observations) == len(texts)
+    for observation in watcher.observations:
+        assert [layer for layer, *_ in observation.layers] == list(range(model.layers))
+        assert observation.batch.words.tolist() == [len(document) for document in observation.documents]
+        for _, maps, pattern in observation.layers:
+            assert torch.equal(maps, merge(pattern, observation.batch))
             assert torch.allclose(pattern.sum(-1), torch.ones(()))
 
 
@@ -85,10 +85,12 @@ def test_batches_are_added_in_their_order_by_one_thread(model: Model, texts: Tex
     several, alone = Watcher(), Watcher()
     score(model, texts, several)
     score_corpus(model, texts, PROBES, {}, Settings(batch_pieces=60, workers=1), observers=[alone])
-    ours, theirs = ([[text.words for text in look.documents] for look in one.looks] for one in (several, alone))
+    ours, theirs = (
+        [[text.words for text in observation.documents] for observation in one.observations] for one in (several, alone)
+    )
     assert ours == theirs
     assert several.adding == {threading.get_ident()}
-    for one, other in zip(several.looks, alone.looks, strict=True):
+    for one, other in zip(several.observations, alone.observations, strict=True):
         assert all(torch.equal(a[1], b[1]) for a, b in zip(one.layers, other.layers, strict=True))
 
 
@@ -97,8 +99,8 @@ def test_batches_that_nothing_is_asked_about_are_shown_too(model: Model, texts: 
     outcome = score_corpus(model, texts, [get_probe("coreference")], {}, Settings(batch_pieces=1), observers=[watcher])
     asked = {int(sums.n.sum()) for _, sums in outcome.heads.pooled(lambda question: question[2:])}
     assert asked, "some sentences have questions"
-    assert len(watcher.looks) == len(texts)
-    assert all(len(look.layers) == model.layers for look in watcher.looks)
+    assert len(watcher.observations) == len(texts)
+    assert all(len(observation.layers) == model.layers for observation in watcher.observations)
 
 
 def test_observers_see_heads_as_they_were_changed(model: Model, texts: Texts) -> None:
@@ -109,10 +111,10 @@ def test_observers_see_heads_as_they_were_changed(model: Model, texts: Texts) ->
 
     watcher = Watcher()
     score(model, texts, watcher, changes=even)
-    for look in watcher.looks:
-        pieces = look.batch.to_words.sum((1, 2))
-        np.testing.assert_allclose(look.layers[1][2][:, 2].amax((1, 2)), 1 / pieces, rtol=1e-5)
-        assert not np.allclose(look.layers[0][2][:, 2].amax((1, 2)), 1 / pieces)
+    for observation in watcher.observations:
+        pieces = observation.batch.to_words.sum((1, 2))
+        np.testing.assert_allclose(observation.layers[1][2][:, 2].amax((1, 2)), 1 / pieces, rtol=1e-5)
+        assert not np.allclose(observation.layers[0][2][:, 2].amax((1, 2)), 1 / pieces)
 
 
 def test_observers_are_refused_where_words_stand_in_another_order(model: Model, texts: Texts) -> None:

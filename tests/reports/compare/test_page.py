@@ -158,7 +158,7 @@ def test_pages_are_made_anew_from_the_record(folder: Path) -> None:
 
 
 def test_a_record_keeps_its_pairs_apart(pair: RunPair, tmp_path: Path) -> None:
-    third = replace(pair, other="NA", rows=pair.rows.assign(other="NA")[:2], heads=pair.heads.assign(other="NA"))
+    third = replace(pair, second="NA", rows=pair.rows.assign(other="NA")[:2], heads=pair.heads.assign(other="NA"))
     runs = [Compared(name, "m", "t", "") for name in ("before", "after", "NA")]
     write_comparison(tmp_path, runs, [pair, third], "0.1.0")
     assert [(one.second, len(one.rows), len(one.heads)) for one in read_compared(tmp_path).pairs] == [
