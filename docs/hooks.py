@@ -81,6 +81,16 @@ def on_page_markdown(markdown: str, **_: object) -> str:
     return markdown
 
 
+def on_page_content(html: str, **_: object) -> str:
+    """Let the keyboard reach tables, which scroll where they are wider than the page."""
+    return html.replace("<table>", '<table tabindex="0">')
+
+
+def on_post_page(output: str, **_: object) -> str:
+    """Name the dialog of the search, which the theme leaves without a name."""
+    return output.replace('role="dialog">', 'role="dialog" aria-label="Search">')
+
+
 def made_pages() -> Iterator[tuple[str, str]]:
     """Yield the place and the Markdown of every page that is made."""
     rows = probes()

@@ -9,6 +9,7 @@ import pytest
 
 from tests.experiments.conftest import base as base
 from tests.experiments.conftest import tiny as tiny
+from tests.reports.conftest import serious_faults as serious_faults
 
 ROOT = Path(__file__).parents[2]
 

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -102,3 +103,17 @@ def test_no_page_scrolls_sideways_on_a_phone(site: Path, browser: Any, place: st
     page.goto((site / f"{place}.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "place",
+    [
+        *("index", "concepts", "way-of-a-number", "tutorial", "reference/config", "reference/python"),
+        *("published/index", "published/minilm-profile/report", "published/interventions/report"),
+    ],
+)
+def test_axe_finds_no_serious_fault_of_accessibility(
+    site: Path, serious_faults: Callable[[Path], list[str]], place: str
+) -> None:
+    assert serious_faults(site / f"{place}.html") == []
