@@ -242,7 +242,8 @@ class Encoder(nn.Module):
         kind = pieces.device.type
         # the lowest float32 is no bfloat16: added to scores it would become -inf, and a row of padding NaN
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else self.pieces.weight.dtype
-        return Packing.of(mask, *pieces.shape, dtype) if blocks is None else Packing.of_blocks(blocks, dtype)
+        batch, length = pieces.shape
+        return Packing.of(mask, batch, length, dtype) if blocks is None else Packing.of_blocks(blocks, dtype)
 
     def embed(
         self, pieces: Tensor, packing: Packing, token_types: Tensor | None, places: Tensor | None = None
