@@ -76,8 +76,10 @@ class Model:
         return device_of(self.module)
 
     def on_cpu(self) -> Model:
-        """Return the model for what is computed of its weights in double precision, which not all devices have."""
-        return self if self.device.type == "cpu" else replace(self, module=deepcopy(self.module).to("cpu"))
+        """Return the model on the CPU and in fp32, for what is computed of weights: not all devices have float64."""
+        if self.device.type != "cpu":
+            return replace(self, module=deepcopy(self.module).to("cpu"), precision="fp32")
+        return self if self.precision == "fp32" else replace(self, precision="fp32")
 
     def run(self, ids: Int[Tensor, "batch piece"], mask: Bool[Tensor, "batch piece"] | None) -> Float[Tensor, "b p m"]:
         """Return the vectors of the last layer."""

@@ -13,10 +13,10 @@ GLOBAL: Final = "global"
 def layer_attention(scores: pd.DataFrame) -> dict[int, str]:
     """Return layer, counted from 0 -> its attention; {} where all layers are global, or where that is not known."""
     layers = scores.drop_duplicates("layer").sort_values("layer")
-    told = {int(layer): str(said) for layer, said in zip(layers["layer"], layers["layer_attention"], strict=True)}
-    return told if {*told.values()} - {"", GLOBAL} else {}
+    kinds = {int(layer): str(kind) for layer, kind in zip(layers["layer"], layers["layer_attention"], strict=True)}
+    return kinds if {*kinds.values()} - {"", GLOBAL} else {}
 
 
-def alternates(told: dict[int, str]) -> bool:
+def alternates(kinds: dict[int, str]) -> bool:
     """Return whether a model has layers of both kinds, from what `layer_attention` says."""
-    return GLOBAL in told.values()
+    return GLOBAL in kinds.values()

@@ -106,7 +106,7 @@ class TextColumn:
         return self.kind.startswith("row")
 
     @property
-    def tells_apart(self) -> bool:
+    def identifies(self) -> bool:
         """Whether it is text, which may say which row it is."""
         return self.kind.split()[0] in ("row", "text")
 

@@ -173,7 +173,7 @@ class TextTable:
         rest = [place for place in places if place not in first]
         yield from self._markdown_of(first)
         if rest and self.rows:
-            named = [*takewhile(lambda place: self._column(place).tells_apart, first)] or first[:1]
+            named = [*takewhile(lambda place: self._column(place).identifies, first)] or first[:1]
             yield from ("", "Other columns of the same rows:", "")
             yield from self._markdown_of([*named[:NAMING], *rest])
 

@@ -176,7 +176,7 @@ def test_bf16_reaches_logits_states_and_sweeps(model: Model) -> None:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA device")
 @pytest.mark.parametrize("maps", MAPS)
 def test_maps_on_cuda_are_those_of_the_cpu(maps: str, model: Model, record_property: Callable[..., None]) -> None:
-    """Within 1e-5; where another key has the highest weight, the two are as near, and they are counted."""
+    """Within 1e-5; where another key has the highest weight, the two are as near, and these cases are counted."""
     found: dict[str, list[Tensor]] = {"cpu": [], "cuda": []}
     for device, kept in found.items():
         placed = replace(model, module=deepcopy(model.module).to(device))
