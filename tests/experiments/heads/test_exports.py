@@ -71,9 +71,9 @@ def test_the_reader_that_the_documentation_shows_needs_pandas_alone(run: Run, tm
     assert "Previous-Token Head" in done.stdout
     assert done.stdout.splitlines()[-1] == "set()"
     schema = tmp_path / "quickstart-scores" / "scores.schema.json"
-    schema.write_text(schema.read_text().replace('"version": 1', '"version": 2'))
+    schema.write_text(schema.read_text().replace('"version": 2', '"version": 3'))
     done = subprocess.run([sys.executable, "-c", reader], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert "version 2 of the schema, expected 1" in done.stderr
+    assert "version 3 of the schema, expected 2" in done.stderr
 
 
 def test_the_table_of_a_study_is_exported_whole(run: Run, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_a_claim_with_a_wrong_row_is_refused(change: Change, complaint: str, tmp
         (lambda one: one["power"][0]["coverage"].update(n={"rate": 1, "low": 1, "high": 1}), "power.coverage: `quanti"),
         (
             lambda one: one["false"][0]["rates"]["any false find in a run, grade 1"].update(rate=-1),
-            "false.rates: `found` lies",
+            "false.rates: `share` lies",
         ),
         (lambda one: one["weights"].append(one["weights"][0]), "weights: two rows have the same place"),
         (lambda one: one["whole"][0]["simulated"]["accuracy"].pop("sd"), "whole: simulated_accuracy_sd missing in a"),
