@@ -73,11 +73,22 @@ def _one_line(error: Exception) -> str:
         message = f"{error.format_message()} (see headscope --help)"  # type: ignore[attr-defined]  # click's
     elif isinstance(error, OSError) and error.filename and error.strerror:
         message = f"{error.filename2 or error.filename}: {error.strerror}"
+    elif _lacks_memory(error):
+        message += ' Take shorter texts, a smaller model, or a device with more memory (--set model.device="cpu").'
     return " ".join(message.split())
+
+
+def _lacks_memory(error: Exception) -> bool:
+    """Return whether the memory of a device is full, as torch has it; what needs no torch does not load it here."""
+    if not isinstance(error, RuntimeError) or "torch" not in sys.modules:
+        return False
+    from mha.device import lacks_memory
+
+    return lacks_memory(error)
 
 
 def _is_mistake(error: Exception) -> bool:
     """Return whether an error is one of those that headscope raises for people, not a fault of its own."""
-    if isinstance(error, OSError | UsageError):
+    if isinstance(error, OSError | UsageError) or _lacks_memory(error):
         return True
     return type(error).__module__.partition(".")[0] in ("mha", "probes", "reports", "experiments")

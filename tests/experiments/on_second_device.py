@@ -1,4 +1,4 @@
-"""Runs on a second device, beside the same runs on the CPU; `test_second_device.py` starts it in a process of its own.
+"""Runs on a second device beside the CPU; `test_second_device.py` starts this in a process of its own.
 
 torch has to know the device before the first gradient of the process, so no other test shares one with these.
 """

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from experiments import cli
 from experiments.commands import options
@@ -369,3 +370,26 @@ def test_the_installed_command_ends_a_mistake_with_one_line_and_code_2(base: Pat
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"headscope: {file}:5: head 9 is outside the sentence (1 words)\n"
+
+
+def test_a_memory_that_is_full_is_no_fault_of_headscope(
+    headscope: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate 2.00 GiB.")
+
+    monkeypatch.setattr("experiments.cli.app", full)
+    code, _, err = headscope("run", "config.toml")
+    assert code == 2
+    assert "CUDA out of memory. Tried to allocate 2.00 GiB. Take shorter texts, a smaller model" in " ".join(
+        err.split()
+    )
+
+
+def test_a_device_that_is_not_there_is_refused(
+    headscope: Callable[..., Any], base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mha.device.devices_there", lambda: ("cpu",))
+    code, _, err = headscope("run", base, "--set", "model.device=cuda", "--out", tmp_path)
+    assert code == 2
+    assert "model.device: expected one of auto, cpu, got 'cuda'" in " ".join(err.split())
