@@ -19,7 +19,7 @@ from reports.findings.words import beside, beyond_untrained, common, decided_by,
 from reports.formats import escaped
 from reports.tables.cells import Cell, TextColumn
 from reports.tables.marks import verdict_cell, verdict_class
-from reports.tables.text_table import TextTable
+from reports.tables.text_table import OPEN, TextTable
 
 SMALL: Final = Markup('<span class="small">{}</span>')
 "What stands below the first line of a cell."
@@ -70,11 +70,11 @@ def _counted_as(row: Row) -> Cell:
 
 def all_findings(findings: Findings) -> TextTable:
     """Return every finding with its verdict on every model."""
-    models = (TextColumn(model, partial(_verdict, model), "text", plain=model) for model in findings.models)
+    models = (TextColumn(model, partial(_verdict, model), "verdicts", plain=model) for model in findings.models)
     named = (
         FINDINGS["paper"].shown(kind="row", write=_paper),
         FINDINGS["claim"].shown(write=_claim),
-        TextColumn("counted", _counted_as, "text"),
+        TextColumn("counted", _counted_as, "text", folded=len(findings.models) + 3 > OPEN),
     )
     return TextTable.of("All findings", (*named, *models), _rows(findings))
 

@@ -24,7 +24,7 @@ Cells = Sequence[str]
 OPEN: Final = 8
 "Columns with which a table opens on a page and in Markdown; the others are folded."
 
-NAMING: Final = 4
+NAMING: Final = 3
 "Columns of text in front that are said again where the others follow in a second table, at most."
 
 UNDER: Final = ("variant", "interval", "baseline", "n")

@@ -129,8 +129,9 @@ def test_markdown_and_tables_hold_the_numbers(folder: Path, pair: RunPair) -> No
     text = (folder / "report.md").read_text(encoding="utf-8")
     assert (
         "| dependency: amod | dependent->head | lost | 1-1 | 50.0 [48.0, 52.0] | 2-2 | 45.0 [43.0, 47.0] "
-        "| −5.0 ∥ [−8.0, −2.0] | 0.020 | 1-1 | −50.0 [−60.0, −40.0] |" in text
+        "| −5.0 ∥ [−8.0, −2.0] |" in text
     )
+    assert "| dependency: amod | dependent->head | lost | 0.020 | 1-1 | −50.0 [−60.0, −40.0] |" in text
     assert "<script>" not in text
     assert "| another main role | 1 |" in text
     assert pd.read_csv(folder / "compare.csv")["difference"].tolist() == pytest.approx(pair.rows["difference"].tolist())

@@ -216,7 +216,7 @@ def test_questions_and_effects_stand_in_tables(folder: Path) -> None:
         "| minilm | 4-7 | grammar, accuracy with attractors | percentage points | 34.2 [33.2, 35.2] | 0.001 | 0.2 "
         "| yes |" in text
     )
-    assert "| percentage points | 0.3 | 1 of 72 | 4-7, 3-3 | 35.1 [23.5, 45.6] | 0.048 | effects |" in text
+    assert "attractors | 0.3 | 1 of 72 | 4-7, 3-3 | 35.1 [23.5, 45.6] | 0.048 | effects |" in text
     assert "scratch: no run measured a behaviour of agreement (grammar, linzen): that takes a masked-LM head." in text
     assert "<script>" not in text
 
