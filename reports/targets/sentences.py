@@ -174,8 +174,7 @@ def not_measured(target: RoleTarget, record: TargetRecord, model: str) -> str:
 
 
 def _why_not(target: RoleTarget, record: TargetRecord, model: str) -> str:
-    """Return what a behaviour of a role of language takes; of position that is the embedding, which any model has."""
-    if not target.of_language:
+    """Return what a model lacks for a behaviour of a role of language; "" where nothing, as far as is known."""
+    if not target.of_language or model not in record.headless:
         return ""
-    needs = ": that takes a masked-LM head"
-    return f"{needs}, which {model} does not have" if model in record.headless else needs
+    return f": that takes a masked-LM head, which {model} does not have"

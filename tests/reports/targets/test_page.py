@@ -117,7 +117,7 @@ def test_of_an_embedding_the_test_against_the_median_head_is_said(record: Target
     moved = changed(record, **other, own=False, cost=0.005, ci_low=0.004, ci_high=0.006, p_adjusted=0.001)
     assert (
         "Its ablation moves the sentence embedding by 0.00500 [0.00400, 0.00600] cosine, significantly more than the "
-        "median head of each text. No run measured a behaviour of agreement itself: that takes a masked-LM head."
+        "median head of each text. No run measured a behaviour of agreement itself."
     ) in said(moved, AGREEMENT)[1]
     headless = said(replace(moved, headless=("minilm",)), AGREEMENT)[1]
     assert "agreement itself: that takes a masked-LM head, which minilm does not have." in headless
@@ -150,7 +150,7 @@ def test_position_has_no_rules_to_lead(record: TargetRecord) -> None:
         ({"p_adjusted": 0.2}, "in grammar, accuracy with attractors, not significant;"),
         ({"cost": -0.2, "ci_low": -0.3, "ci_high": -0.1}, "attractors, a significant gain;"),
         ({"p_adjusted": NAN}, "attractors, not tested;"),
-        ({"own": False}, "the median head costs 0.2. No run measured a behaviour of agreement itself: that takes a"),
+        ({"own": False}, "the median head costs 0.2. No run measured a behaviour of agreement itself."),
     ],
 )
 def test_what_a_head_costs_is_said_as_far_as_it_is_known(record: TargetRecord, values: Any, words: str) -> None:
@@ -217,7 +217,7 @@ def test_questions_and_effects_stand_in_tables(folder: Path) -> None:
         "| yes |" in text
     )
     assert "attractors | 0.3 | 1 of 72 | 4-7, 3-3 | 35.1 [23.5, 45.6] | 0.048 | effects |" in text
-    assert "scratch: no run measured a behaviour of agreement (grammar, linzen): that takes a masked-LM head." in text
+    assert "scratch: no run measured a behaviour of agreement (grammar, linzen)." in text
     assert "<script>" not in text
 
 
@@ -229,7 +229,7 @@ def test_special_tokens_stand_in_a_table_of_their_own(record: TargetRecord) -> N
 
 def test_models_without_the_effects_of_a_target_are_said(record: TargetRecord) -> None:
     assert without_effect(record, AGREEMENT) == (
-        "scratch: no run measured a behaviour of agreement (grammar, linzen): that takes a masked-LM head.",
+        "scratch: no run measured a behaviour of agreement (grammar, linzen).",
     )
     assert without_effect(replace(record, headless=("minilm",)), COREFERENCE) == (
         "minilm: no run measured a behaviour of coreference (grammar-pronouns): that takes a masked-LM head, which "
