@@ -403,7 +403,7 @@ def test_tables_have_captions_scopes_and_regions(pages: tuple[str, str]) -> None
         for block in re.findall(r"(?:^\|.*\n)+", pages[1].partition("## Head biographies")[2], re.M)
     ]
     assert all(len(set(table)) == 1 for table in tables), tables
-    assert [len(table) - 2 for table in tables[:3]] == [3, 6, 2]
+    assert [len(table) - 2 for table in tables[:4]] == [3, 3, 6, 2], "the first has more than eight columns"
 
 
 @pytest.mark.usefixtures("_no_figures")

@@ -146,7 +146,9 @@ def test_page_and_markdown_hold_every_row_and_the_figure(
     assert '<a href="#behaviour">' in page
     shown = sum(len(part.rows) for one in found.corpora for part in one.groupings)
     section = text[text.index("## Minimal pairs") : text.index("## Best heads")]
-    assert section.count("\n| ") == shown + 5, "a line a row, and a head a table"
+    assert section.count("\n| ") == 2 * (shown + 5), (
+        "a line a row, and a head a table, each in two tables of eight columns at most"
+    )
     assert page.count("of 200 pairs") == 2
     assert "<summary>By paradigm: 16 rows</summary>" in page
     assert "![Accuracy on minimal pairs with intervals, and the line of chance](figures/behaviour.png)" in text
