@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Any, Final
 
@@ -40,6 +41,10 @@ class HeadLine:
         return Cell("; ".join(lines) or MISSING, markdown="<br>".join(map(escaped, lines)) or MISSING)
 
 
+def _measure(place: int, line: HeadLine) -> str:
+    return line.measures[place]
+
+
 @dataclass(frozen=True)
 class Profile:
     """All heads of a model over several runs."""
@@ -53,10 +58,7 @@ class Profile:
     @property
     def shown(self) -> TextTable:
         """The table of all heads."""
-        measures = (
-            TextColumn(title, lambda line, place=place: line.measures[place])  # type: ignore[misc]
-            for place, title in enumerate(self.columns)
-        )
+        measures = (TextColumn(title, partial(_measure, place)) for place, title in enumerate(self.columns))
         columns = (
             TextColumn("head", attrgetter("name"), "row"),
             TextColumn("grade in", attrgetter("graded"), "wrapping"),
