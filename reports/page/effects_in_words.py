@@ -52,8 +52,8 @@ def _effect(costs: Costs, row: Any) -> str:
         )
         return f"moves the {costs.title} by {told}, {more}"
     if not sure:
-        return f"does not significantly change the {costs.title} (cost {told})"
-    return f"significantly {'worsens' if row['cost'] > 0 else 'improves'} the {costs.title} (cost {told})"
+        return f"does not significantly change the result on {costs.title} (cost {told})"
+    return f"significantly {'worsens' if row['cost'] > 0 else 'improves'} the result on {costs.title} (cost {told})"
 
 
 def _contrasts(ablation: Ablations | None) -> Iterator[str]:

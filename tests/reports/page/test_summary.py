@@ -162,12 +162,12 @@ def ablation(of: Costs, *p: float) -> Ablations:
 
 def test_what_is_lost_without_a_head_is_told_beside_it() -> None:
     assert lost_without("3-1", {"ablation": ablation(costs())}) == (
-        "Ablated alone, it significantly worsens the loss (cost 0.300 [0.200, 0.400] nats)."
+        "Ablated alone, it significantly worsens the result on loss (cost 0.300 [0.200, 0.400] nats)."
     )
-    assert "does not significantly change the loss (cost 0.300" in lost_without(
+    assert "does not significantly change the result on loss (cost 0.300" in lost_without(
         "3-1", {"ablation": ablation(costs(p=0.2))}
     )
-    assert "significantly improves the loss" in lost_without("3-1", {"ablation": ablation(costs(cost=-0.3))})
+    assert "significantly improves the result on loss" in lost_without("3-1", {"ablation": ablation(costs(cost=-0.3))})
     far = lost_without("3-1", {"ablation": ablation(costs("cosine with the intact embedding"))})
     assert far == (
         "Ablated alone, it moves the loss by 0.300 [0.200, 0.400] cosine, significantly more than the median head does."
