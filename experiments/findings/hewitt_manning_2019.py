@@ -52,8 +52,7 @@ STANDS_IN = "UD English EWT, 800 sentences of train, 800 of dev"
 DIFFERS = (
     "Dependencies of UD; projections of rank 64, fitted to 640 sentences where the paper has 40,000; the layer is "
     "selected on held-out documents. The paper's random model, Proj0, is a recurrence over ELMo's embeddings: here "
-    "random weights go through the same probe as a model of their own. Correlations are means over sentences; the "
-    "paper takes means over sentences of each length, then over lengths from 5 to 50."
+    "random weights go through the same probe as a model of their own."
 )
 
 PUBLISHED = " Published: " + ", ".join(f"{name} {100 * value:.1f}" for name, value in TREES.items()) + "."
@@ -140,7 +139,7 @@ FINDINGS = (
             Statement(
                 name="distances",
                 text="Projected distances rank words as distances in the tree do.",
-                number="Spearman's rho of distances, the mean over sentences of 5 to 50 words",
+                number="Spearman's rho of distances, by length, averaged over lengths from 5 to 50",
                 rule=LearnedRule(above=DISTANCES["Proj0"]),
                 weaker=LearnedRule(above=DISTANCES["linear"]),
                 unit="",
@@ -184,7 +183,7 @@ FINDINGS = (
             Statement(
                 name="depths",
                 text="Projected lengths rank words as depths do.",
-                number="Spearman's rho of depths, the mean over sentences of 5 to 50 words",
+                number="Spearman's rho of depths, by length, averaged over lengths from 5 to 50",
                 rule=LearnedRule(above=DEPTHS["Proj0"]),
                 unit="",
                 published=Published(DEPTHS[OURS], DEPTHS["Proj0"], OURS, "memory"),

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from probes.records import Document, basic
 from probes.states.intervals import ClusteredMean
 from probes.states.word_states import WordStates
 
 CLOSE = 0.02
-"Directions are removed until classifiers are no more than this above the majority on held-out words."
+"Directions are removed until a classifier is no more than this above the majority on held-out documents."
 
 ROUNDS = 16
 "Classifiers that are fitted for this at the most."
@@ -32,6 +32,7 @@ RANDOM = 5
 
 States = Float[np.ndarray, "_word _model"]
 Labels = Int[np.ndarray, " _word"]
+Bools = Bool[np.ndarray, " _word"]
 
 
 def phrase_starts(document: Document) -> list[str]:
@@ -110,19 +111,20 @@ class Removed:
     accuracy: Float[np.ndarray, " word"]
     "[word] Whether the first classifier is correct on the report split."
     left: float
-    "Accuracy of the last classifier, after all but its own directions were removed."
+    "Accuracy of the last classifier on the report split, after all directions were removed that count as found."
     majority: float
     "Accuracy of the most frequent label of the selection split."
 
 
-def remove(sides: Sides, select: Labels, report: Labels, seed: int) -> Removed:
+def remove(sides: Sides, select: Labels, report: Labels, held_out: Bools, seed: int) -> Removed:
     """Take away the directions of one classifier after the other (INLP, Ravfogel et al. 2020; section 2).
 
-    Each learns from what the ones before it have left, and all its directions go.
+    Each learns from what the ones before it have left, and all its directions go, until one is at the majority on the
+    words of the selection split that are `held_out`: the report split does not say when to stop.
     """
-    chosen = np.random.default_rng(seed).permutation(len(select))[:WORDS]
+    chosen = np.random.default_rng(seed).permutation(np.flatnonzero(~held_out))[:WORDS]
     labels, known = select[chosen], np.unique(select[chosen])
-    majority = float((report == np.bincount(labels).argmax()).mean())
+    most = np.bincount(labels).argmax()
     directions = np.empty((0, sides.select.shape[1]))
     first, left = np.empty(0), np.nan
     for number in range(ROUNDS):
@@ -130,10 +132,11 @@ def remove(sides: Sides, select: Labels, report: Labels, seed: int) -> Removed:
         weights, intercepts = classifier_of(rest.select[chosen], labels)
         hits = (predicted(rest.report, known, weights, intercepts) == report).astype(np.float64)
         first, left = (hits if number == 0 else first), float(hits.mean())
-        if left <= majority + CLOSE:
+        inside = predicted(rest.select[held_out], known, weights, intercepts) == select[held_out]
+        if inside.mean() <= (select[held_out] == most).mean() + CLOSE:
             break
         directions = _joined(directions, weights)
-    return Removed(directions, first, left, majority)
+    return Removed(directions, first, left, float((report == most).mean()))
 
 
 def _joined(directions: Float[np.ndarray, "one model"], more: Float[np.ndarray, "other model"]) -> States:
@@ -182,15 +185,17 @@ def amnesic(select: WordStates, report: WordStates, seed: int, step: Callable[[]
     `accuracy` is that of a classifier of the property, `left` that of the last one; `intact`, `amnesic` and `random`
     are the accuracy of the Readout of words from all of the last layer, without the `directions` of the property, and
     without as many random ones, RANDOM times. `effect` is random minus amnesic, with an interval over documents, as
-    has `lost`, intact minus amnesic. `step` is called after each property.
+    has `lost`, intact minus amnesic. Directions are learned from four fifths of the documents of the selection split,
+    and the others say when there are enough. `step` is called after each property.
     """
     sides = Sides.of(select, report)
     readout = Readout.of(sides, select, report)
     intact = readout.hits(sides)
     clusters = report.clusters[report.text]
+    held_out = select.held_out[select.text]
     rows = []
     for name, labels, theirs in _labelled(select, report):
-        removed = remove(sides, labels, theirs, seed)
+        removed = remove(sides, labels, theirs, held_out, seed)
         without = readout.hits(sides.without(removed.directions))
         random = _random(sides, readout, len(removed.directions), seed)
         row = {"property": name, "directions": len(removed.directions), "majority": removed.majority}
@@ -221,6 +226,6 @@ def _labelled(select: WordStates, report: WordStates) -> Iterator[tuple[str, Lab
     for name, labels_of in PROPERTIES.items():
         texts = [[label for document in part.documents for label in labels_of(document)] for part in (select, report)]
         number = {label: place for place, label in enumerate(sorted(set(texts[0])))}
-        if len(number) > 1:
-            first, second = (np.array([number.get(label, -1) for label in some]) for some in texts)
+        first, second = (np.array([number.get(label, -1) for label in some]) for some in texts)
+        if len(np.unique(first[~select.held_out[select.text]])) > 1:
             yield name, first, second

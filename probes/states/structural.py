@@ -131,13 +131,13 @@ def probe_trees(select: WordStates, report: WordStates, seed: int) -> pd.DataFra
     """Return a row for each layer and measure of both tasks; nothing where a split has no trees.
 
     Of the selection split four fifths of the documents are learned from; `held_out` is the value on the others, by
-    which a layer may be selected. `baseline` is that of words in a row. Sentences have LONGEST words at the most, those
-    of rank correlations SHORTEST at the least, over which these are means; `low` and `high` end a 95 % interval over
-    documents.
+    which a layer may be selected. `baseline` is that of words in a row. Sentences have LONGEST words at the most. A
+    rank correlation is the mean over sentences of a length, then over lengths from SHORTEST words on (section 4.1);
+    `low` and `high` end a 95 % interval over documents.
     """
     texts = [[text for text, one in enumerate(part.documents) if _usable(one)] for part in (select, report)]
-    held_out = [text for text in texts[0] if select.clusters[text] % 5 == 0]
-    learned = [text for text in texts[0] if select.clusters[text] % 5]
+    held_out = [text for text in texts[0] if select.held_out[text]]
+    learned = [text for text in texts[0] if not select.held_out[text]]
     if not (learned and held_out and texts[1]):
         return pd.DataFrame()
     probe = StructuralProbe.fit(select, learned, seed)
@@ -162,16 +162,22 @@ Key = tuple[str, str, int]
 def _measured(probe: StructuralProbe, states: WordStates, texts: Sequence[int]) -> dict[Key, ClusteredMean]:
     """Return every measure of every layer, and of words in a row."""
     values: dict[Key, list[float]] = {}
-    places: dict[Key, list[int]] = {}
+    sources: dict[Key, list[int]] = {}
     for text in texts:
         tree = GoldTree.of(states.documents[text])
-        found = _of_depths(tree, probe.predicted_depths(states, text))
-        found |= _of_distances(tree, probe.predicted_distances(states, text), 0)
-        found |= _of_distances(tree, in_a_row(len(tree.depths))[None], ROW)
-        for key, some in found.items():
+        measures = _of_depths(tree, probe.predicted_depths(states, text))
+        measures |= _of_distances(tree, probe.predicted_distances(states, text), 0)
+        measures |= _of_distances(tree, in_a_row(len(tree.depths))[None], ROW)
+        for key, some in measures.items():
             values.setdefault(key, []).extend(some)
-            places.setdefault(key, []).extend([int(states.clusters[text])] * len(some))
-    return {key: ClusteredMean.of(np.array(some), np.array(places[key])) for key, some in values.items()}
+            sources.setdefault(key, []).extend([text] * len(some))
+    lengths = np.diff(states.starts)
+    return {
+        key: ClusteredMean.of_means(np.array(some), lengths[sources[key]], states.clusters[sources[key]])
+        if key[1] == CORRELATION
+        else ClusteredMean.of(np.array(some), states.clusters[sources[key]])
+        for key, some in values.items()
+    }
 
 
 def _of_distances(tree: GoldTree, apart: np.ndarray, first: int) -> dict[Key, list[float]]:

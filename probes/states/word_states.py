@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Bool, Float32
 
 from mha.batches import collate
 from mha.models.model import Model
@@ -33,6 +33,12 @@ class WordStates:
     def text(self) -> IntArray:
         """[word] The text of every word."""
         return np.repeat(np.arange(len(self.documents)), np.diff(self.starts))
+
+    @property
+    def held_out(self) -> Bool[np.ndarray, " text"]:
+        """[text] Whether it is in the fifth of the documents that probes of a selection split do not learn from."""
+        held_out: np.ndarray = self.clusters % 5 == 0
+        return held_out
 
     @property
     def clusters(self) -> IntArray:

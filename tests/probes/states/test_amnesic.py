@@ -58,13 +58,24 @@ def test_removed_directions_are_orthonormal_and_leave_nothing_to_a_new_classifie
     select, report = planted(0, tag=6, word=0), planted(1, tag=6, word=0)
     sides = Sides.of(select, report)
     gold = [np.array([TAGS.index(tag) for one in part.documents for tag in one.upos]) for part in (select, report)]
-    removed = remove(sides, gold[0], gold[1], 0)
+    removed = remove(sides, gold[0], gold[1], select.held_out[select.text], 0)
     count = len(removed.directions)
     np.testing.assert_allclose(removed.directions @ removed.directions.T, np.eye(count), atol=1e-9)
     rest = sides.without(removed.directions)
     np.testing.assert_allclose(rest.report @ removed.directions.T, 0, atol=1e-9)
-    again = remove(rest, gold[0], gold[1], 0)
+    again = remove(rest, gold[0], gold[1], select.held_out[select.text], 0)
     assert again.accuracy.mean() <= removed.majority + module.CLOSE
+
+
+def test_the_report_split_does_not_say_when_to_stop() -> None:
+    """With labels of the report split that mean nothing, a classifier is at the majority there from the start."""
+    select, report = planted(0, tag=6, word=0), planted(1, tag=6, word=0)
+    gold = [np.array([TAGS.index(tag) for one in part.documents for tag in one.upos]) for part in (select, report)]
+    drawn = np.random.default_rng(0).permutation(gold[1])
+    held_out = select.held_out[select.text]
+    removed = [remove(Sides.of(select, report), gold[0], labels, held_out, 0) for labels in (gold[1], drawn)]
+    assert len(removed[0].directions) == len(removed[1].directions) > 1
+    np.testing.assert_array_equal(removed[0].directions, removed[1].directions)
 
 
 def test_random_directions_are_orthonormal() -> None:
