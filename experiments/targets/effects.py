@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 import pandas as pd
 
 from experiments.targets.runs import NamedRun
 from probes.causal.attention_effect import ROLES
+from probes.causal.damage import SimilarDamage
 from reports.tables.table import last_step
 from reports.targets.tables import EFFECTS
 from reports.targets.target import POSITION, TARGETS, RoleTarget
@@ -49,9 +51,10 @@ def _of_head(head: Mapping[Any, Any], runs: Sequence[NamedRun]) -> Iterator[dict
         costs = _costs(run, behaviour)
         contrasts = run.run.studies.get("ablation_contrasts")
         about = {"target": head["target"], "model": head["model"], "run": run.title, "own": behaviour in own}
+        damage = _damage(run, str(costs["way"].iloc[0])) if behaviour in own else pd.Series(dtype=float)
         for _, rows in costs.groupby("measure", sort=False):
             if (rows["name"] == head["name"]).any():
-                effect = _effect(str(head["name"]), rows)
+                effect = _effect(str(head["name"]), rows, damage)
                 together = {} if contrasts is None else _together(target, effect, last_step(contrasts))
                 yield {name: (NOT_TOGETHER | effect | together | about)[name] for name in EFFECTS.names}
 
@@ -68,13 +71,23 @@ def _costs(run: NamedRun, behaviour: str) -> pd.DataFrame:
     return first
 
 
-def _effect(name: str, rows: pd.DataFrame) -> dict[str, Any]:
+def _damage(run: NamedRun, way: str) -> pd.Series:
+    """Return what every head costs of any text, by name; empty where the run has not measured that."""
+    for behaviour in OF_ANY_TEXT:
+        if _measured(run, behaviour):
+            costs = _costs(run, behaviour)
+            return costs[costs["way"] == way].set_index("name")["cost"]
+    return pd.Series(dtype=float)
+
+
+def _effect(name: str, rows: pd.DataFrame, damage: pd.Series) -> dict[str, Any]:
     """Return the row of one head, with its place among all heads of the same behaviour and measure."""
     (row,) = rows[rows["name"] == name].to_dict("records")
     beside = rows[(rows["layer"] == row["layer"]) & (rows["name"] != name)]
     place = {"median_cost": float(rows["cost"].median()), "layer_cost": float(beside["cost"].mean())}
     rank = int((rows["cost"] > row["cost"]).sum()) + 1
-    return {str(key): value for key, value in row.items()} | place | {"rank": rank, "heads": len(rows)}
+    similar = asdict(SimilarDamage.of(name, rows.set_index("name")["cost"], damage))
+    return {str(key): value for key, value in row.items()} | place | {"rank": rank, "heads": len(rows)} | similar
 
 
 def _together(target: RoleTarget, effect: Mapping[str, Any], contrasts: pd.DataFrame) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from reports.formats import interval, percent, signed
 from reports.scales import NumberScale
 from reports.scores.plain_names import GUESSES, guess, task
 from reports.studies.ablation.costs import COSINE, LEVEL, VALUE
+from reports.studies.behaviour.section import CHANCE
 from reports.tables.grades import GRADES, answered, grade_name
 from reports.targets.record import TargetRecord
 from reports.targets.target import SPECIAL, TARGETS, RoleTarget
@@ -158,7 +159,28 @@ def effect_text(effect: Row | None, target: RoleTarget, record: TargetRecord) ->
         found = f"{than.get(significance(effect), significance(effect) + ' beside')} the median head of each text"
         return f"Its ablation moves the {behaviour_text(effect)} by {cost}, {found}.{aside}"
     median = f"the median head costs {scale.cost(effect['median_cost'])}"
-    return f"Its ablation costs {cost} in {behaviour_text(effect)}, {significance(effect)}; {median}.{aside}"
+    found = f"Its ablation costs {cost} in {behaviour_text(effect)}, {significance(effect)}; {median}."
+    return f"{found}{beyond_damage(effect)}{below_chance(effect)}{aside}"
+
+
+def beyond_damage(effect: Row) -> str:
+    """Say whether a significant effect on a behaviour exceeds that of heads which damage any text as much; else ""."""
+    if not effect["own"] or not effect["p_adjusted"] < LEVEL or math.isnan(effect["damage"]):
+        return ""
+    if math.isnan(effect["similar_cost"]):
+        return " Too few heads do as much damage to any text to say whether that is more than damage."
+    scale, low, high = scale_of(effect), effect["similar_low"], effect["similar_high"]
+    outside = "more than" if effect["cost"] > high else "less than" if effect["cost"] < low else "no more than"
+    between = scale.with_interval(effect["similar_cost"], low, high)
+    return f" That is {outside} the {effect['similar']} heads of similar damage cost ({between})."
+
+
+def below_chance(effect: Row) -> str:
+    """Say that the intact model itself is no better than chance, where it is; else ""."""
+    if effect["measure"] == VALUE or effect["intact"] > CHANCE:
+        return ""
+    intact = percent(effect["intact"])
+    return f" But the intact model is correct in {intact} %, which is no better than chance: the effect says little."
 
 
 def behaviour_text(effect: Row) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from probes.causal.damage import FEWEST
 from reports.formats import cost, p_value, percent, signed
 from reports.studies.ablation.tables import MEASURE
 from reports.tables.grades import GRADES
@@ -88,6 +89,16 @@ EFFECTS: Final = Table(
         number("layer_cost", "Mean cost of the other heads of its layer, in the unit.", write=cost),
         whole("rank", "Place of the head among all heads by cost; 1 costs most.", 1),
         whole("heads", "Number of heads that were ablated one by one.", 1),
+        number("damage", "Cost of the head in a behaviour of any text, in the unit of that; missing if not measured."),
+        whole("similar", "Other heads whose damage differs by at most half, or by the median damage of all heads.", 0),
+        number(
+            "similar_cost",
+            f"Mean cost of these heads, in the unit; missing for fewer than {FEWEST}.",
+            None,
+            "similar",
+            cost,
+        ),
+        *ends("similar", "the costs of such heads, a prediction interval", cost),
         text(
             "together",
             "Heads of the target ablated together, this one among them; empty where it was ablated alone.",

@@ -203,6 +203,23 @@ def test_effects_come_from_another_run_of_the_same_weights(plant: Plant) -> None
     assert set(found["target"]) == {"agreement"}, "pairs on agreement say nothing of other targets"
 
 
+def test_heads_of_similar_damage_are_found_in_the_same_run(plant: Plant) -> None:
+    """Heads cost 0.01 nats of loss a layer below theirs; 4-1, 4-2 and 4-3 alone cost about 1, as the chosen head."""
+    asks = plant("a")
+    chosen = head_of(gathered(asks)[0], "agreement", "all", "verb->subject")
+    alike = [name for name in ("4-1", "4-2", "4-3", "4-4") if name != chosen][:3]
+    loss = costs({chosen: 1.0, **dict.fromkeys(alike, 1.1)}, **LOSS)
+    pairs = costs({chosen: 0.3, **dict(zip(alike, (0.1, 0.2, 0.3), strict=True))}, **NATS)
+    write_studies({"ablations": pd.concat([pairs, loss])}, asks)
+    _, found = gathered(asks)
+    rows = found[(found["name"] == chosen) & (found["target"] == "agreement")].set_index("behaviour")
+    row = rows.loc["grammar"]
+    assert (row["damage"], row["similar"], row["similar_cost"]) == pytest.approx((1.0, 3, 0.2))
+    assert row["similar_low"] < 0.2 < row["similar_high"]
+    write_studies({"ablations": pairs}, asks)
+    assert gathered(asks)[1]["damage"].isna().all()
+
+
 @pytest.mark.parametrize(
     "model", [{"sha256": "f" * 64}, {"source": "random"}, {"sha256": None, "name": "another"}], ids=str
 )
