@@ -19,7 +19,7 @@ app = typer.Typer(
 )
 
 COMMANDS: Final[tuple[Callable[..., Any], ...]] = (
-    *(runs.train, runs.run, heads.view, heads.head, heads.flow, heads.profile),
+    *(runs.train, runs.run, runs.atlas, heads.view, heads.head, heads.flow, heads.profile),
     *(runs.report, runs.export, pairs.compare, pairs.match, heads.targets),
     *(studies.design, studies.claim, studies.reproduce, studies.sandbox),
     *(knowledge.list_, knowledge.fetch, knowledge.doctor),

@@ -20,8 +20,8 @@ def in_order(work: Callable[[Task], Result], tasks: Iterable[Task], workers: int
     Each is worked on by one thread, so results do not depend on the number of workers (0 for torch's number of
     threads). Small products gain more from this than from being divided among threads. Few results wait at a time.
     """
-    with _one_thread_each() as threads:
-        workers = workers or threads
+    with threads(1) as before:
+        workers = workers or before
         if workers == 1:
             yield from map(work, tasks)
             return
@@ -44,18 +44,18 @@ def side_by_side(work: Callable[[Task], Result], tasks: Sequence[Task]) -> list[
 
     For tasks that work on batches of their own by `in_order`: none waits for the last batch of another.
     """
-    threads = torch.get_num_threads()
-    workers = max(min(threads, len(tasks)), 1)
-    with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(threads // workers,)) as pool:
+    every = torch.get_num_threads()
+    workers = max(min(every, len(tasks)), 1)
+    with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(every // workers,)) as pool:
         return [*pool.map(work, tasks)]
 
 
 @contextmanager
-def _one_thread_each() -> Iterator[int]:
-    """Let torch use one thread while the block runs; yield how many it used before."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
+def threads(number: int) -> Iterator[int]:
+    """Let torch use so many threads while the block runs; yield how many it used before."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
     try:
-        yield threads
+        yield before
     finally:
-        torch.set_num_threads(threads)
+        torch.set_num_threads(before)

@@ -11,10 +11,11 @@ from torch import Tensor, nn
 
 from experiments.claims.claim import Claim, Work
 from experiments.claims.record import ClaimError, ClaimResult, ClaimStatement, Measure, Row, rounds_of
-from experiments.claims.timing import TRAINING, TimedSection, inputs, passes, take_turns, threads, tokens_of
+from experiments.claims.timing import TRAINING, TimedSection, inputs, passes, take_turns, tokens_of
 from experiments.statements.estimates import geometric_mean
 from experiments.statements.rule import Rule
 from mha import MultiHeadAttention, attend
+from mha.parallel import threads
 
 EQUAL = 1e-5
 "By how much outputs may differ: both ways add the same products, in another order."

@@ -64,17 +64,6 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-@contextmanager
-def threads(number: int) -> Iterator[None]:
-    """Let torch compute with so many threads while the block runs."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(number)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def tokens_of(section: TimedSection, length: int) -> int:
     """Return the tokens of a batch: as `tokens` says, or those of one longer sequence."""
     return length * max(1, section.tokens // length)

@@ -44,6 +44,36 @@ def run(
     typer.echo(f"page: {folder / 'report' / 'index.html'}")
 
 
+def atlas(
+    grid: Annotated[Path, typer.Argument(help="A TOML grid, or the name of one that comes with headscope: atlas.")],
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="key=value in place of that in the grid; repeatable.")
+    ] = None,
+    cluster: Annotated[
+        str, typer.Option("--cluster", help="local:N, tcp://HOST:PORT of a Dask scheduler, or slurm.")
+    ] = "",
+    out: Out = Path("runs"),
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace runs with another config.")] = False,
+) -> None:
+    """Do the runs of models x corpora x seeds as one job, here or on a cluster, with one table and page.
+
+    Needs a grid; with --cluster the extra cluster. Runs that are there already are kept.
+    Makes OUT/NAME with atlas.parquet, index.html and a run folder for each run in runs/.
+    Takes as long as its runs, divided by the workers.
+
+    Example: headscope atlas atlas --cluster local:2
+    """
+    with loading():
+        from experiments.atlas.atlas import make_atlas
+        from experiments.atlas.grid import load_atlas
+
+    wanted = [*(changes or ()), *([f"cluster.address={cluster}"] if cluster else ())]
+    loaded = load_atlas(grid, wanted)
+    with shown() as progress:
+        page = make_atlas(loaded, out, overwrite=overwrite, progress=progress)
+    typer.echo(f"page: {page}")
+
+
 def train(
     config: Annotated[
         Path,

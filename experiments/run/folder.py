@@ -33,6 +33,12 @@ def check_free(folder: Path, config: Config, overwrite: bool) -> None:
         )
 
 
+def is_done(folder: Path, config: Config) -> bool:
+    """Return whether `folder` holds a whole run of this config, but for `[page]`."""
+    there = (folder / CONFIG).is_file() and (folder / "scores.parquet").is_file()
+    return there and not _differences(folder / CONFIG, config)
+
+
 def is_training(path: Path) -> bool:
     """Return whether a path in a run folder is the training of one seed, or the lock on one."""
     return (path.name.startswith("seed-") and path.is_dir()) or path.name.startswith(".seed-")

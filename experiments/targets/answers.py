@@ -56,7 +56,7 @@ def _answer(target: RoleTarget, run: NamedRun, row: BestHead, place: str, *, sum
     known = asdict(row)
     corpus = run.scores.loc[run.scores["split"] == "report", "corpus"]
     about: dict[str, Any] = {"target": target.name, "run": run.title, "model": run.model, "corpus": corpus.iloc[0]}
-    about |= {"place": place, "summary": summary, **strongest_baseline(row), **_highest(run.scores, row)}
+    about |= {"place": place, "summary": summary, **strongest_baseline(row), **highest(run.scores, row)}
     return {name: about[name] if name in about else known[name] for name in ANSWERS.names}
 
 
@@ -78,7 +78,7 @@ def strongest_baseline(row: BestHead) -> dict[str, Any]:
     return {"strongest": name, "strongest_accuracy": accuracy, **lead}
 
 
-def _highest(scores: pd.DataFrame, row: BestHead) -> dict[str, Any]:
+def highest(scores: pd.DataFrame, row: BestHead) -> dict[str, Any]:
     """Return the highest grade that any head has on the question, and the heads that have it."""
     of = {"probe": row.probe, "label": row.label, "variant": row.variant, "split": "report"}
     rows = scores[(scores[[*of]] == [*of.values()]).all(axis=1)]

@@ -1,0 +1,94 @@
+"""An atlas: its runs are done, those that are there already are kept, and what they found is one table and page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from experiments.atlas.cell import Done, do_run
+from experiments.atlas.found import answers, atlas_run
+from experiments.atlas.grid import Atlas, Cell
+from experiments.atlas.workers import open_workers
+from experiments.config.config import ConfigError, resolved
+from experiments.record.progress import Progress, silent
+from experiments.run.folder import check_free
+from reports import Run
+from reports.atlas.page import write_atlas
+from reports.atlas.record import AtlasRecord, AtlasRun
+from reports.atlas.tables import ATLAS
+from reports.progress import each
+
+RUNS = "runs"
+"The folder of the runs in that of an atlas."
+
+
+class AtlasError(ValueError):
+    """Runs of an atlas that failed."""
+
+
+def make_atlas(atlas: Atlas, out: Path, *, overwrite: bool = False, progress: Progress = silent) -> Path:
+    """Do the runs of a grid that are not there yet in `out`/<name>/runs, and write the table and page of all of them.
+
+    A run of another config is replaced only with `overwrite`. Killed at any moment, it is gone on with by the same
+    call. Return the page. Raises ClusterError, and ConfigError before anything is run; AtlasError, when all others are
+    done and the page is written, where runs failed.
+    """
+    folder = out / atlas.name
+    if (folder / "scores.parquet").is_file():
+        raise ConfigError(f"{folder} is a run folder; choose another --out or name")
+    for cell in atlas.cells:
+        check_free(folder / RUNS / cell.name, cell.config, overwrite)
+    done, described = _done(atlas, folder / RUNS, progress)
+    page = write_atlas(folder, _record(atlas, folder, done, described, progress), progress)
+    if failed := {name: one.failed for name, one in done.items() if one.failed}:
+        name, message = next(iter(failed.items()))
+        more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+        raise AtlasError(f"{len(failed)} of {len(done)} runs failed: {name}: {message}{more}; all are on {page}")
+    return page
+
+
+def _done(atlas: Atlas, runs: Path, progress: Progress) -> tuple[dict[str, Done], str]:
+    """Do every run; return how each ended, and who did them."""
+    calls = [(resolved(cell.config), str(runs.resolve()), atlas.cluster.threads) for cell in atlas.cells]
+    done: dict[str, Done] = {}
+    with open_workers(atlas.cluster) as workers:
+        progress("runs", 0, len(calls))
+        for number, ended in workers.each(do_run, calls):
+            name = atlas.cells[number].name
+            done[name] = ended if isinstance(ended, Done) else Done(0.0, failed=_said(ended))
+            progress("runs", len(done), len(calls), note=name)
+        return {cell.name: done[cell.name] for cell in atlas.cells}, workers.described
+
+
+def _said(error: BaseException) -> str:
+    if type(error).__name__ == "KilledWorker":
+        return "its worker died each time that it was begun; it may need more memory than a worker has"
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _record(atlas: Atlas, folder: Path, done: Mapping[str, Done], described: str, progress: Progress) -> AtlasRecord:
+    runs: list[AtlasRun] = []
+    frames: list[pd.DataFrame] = []
+    versions: dict[str, None] = {}
+    for cell in each("runs opened", atlas.cells, progress):
+        if done[cell.name].failed:
+            runs.append(AtlasRun(cell.name, cell.model, cell.corpus, cell.seed, failed=done[cell.name].failed))
+            continue
+        run = Run.open(folder / RUNS / cell.name)
+        runs.append(atlas_run(cell, run))
+        frames.append(answers(cell, run))
+        versions[run.record.headscope or ""] = None
+    rows = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=[*ATLAS.names])
+    notes = tuple(_notes(atlas.cells, folder, done, [*versions]))
+    return AtlasRecord(atlas.name, tuple(runs), rows, described, ", ".join(filter(None, versions)), notes)
+
+
+def _notes(cells: tuple[Cell, ...], folder: Path, done: Mapping[str, Done], versions: list[str]) -> list[str]:
+    """Say what was there already, what lies beside the runs of the grid, and where versions differ."""
+    kept = sum(one.kept for one in done.values())
+    others = sorted(path.name for path in (folder / RUNS).glob("[!.]*") if path.name not in done)
+    notes = [f"{kept} of {len(cells)} runs were there already and were kept."] if kept else []
+    notes += [f"Not part of the grid, and left as they are: {', '.join(others)}."] if others else []
+    return notes + ["The runs were made by different versions of headscope."] * (len(versions) > 1)

@@ -1,0 +1,63 @@
+"""What a worker does: one run of a grid, unless it is there already."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from experiments.config.config import Config
+from experiments.run.config import RunConfig
+from experiments.run.folder import is_done
+from experiments.run.run import run
+from mha import Model, load_model
+from mha.hooks import HookError
+from mha.parallel import threads
+
+WITH_SEED = ("random", "shuffled")
+"Sources of models whose weights the seed draws."
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a run ended."""
+
+    seconds: float
+    kept: bool = False
+    "Whether it was there already."
+    failed: str = ""
+    "What is wrong with what it was given."
+
+
+def do_run(values: Mapping[str, Any], out: str, number: int) -> Done:
+    """Do the run of a resolved config in the folder `out`, with so many threads; a whole run of that config is kept.
+
+    A mistake of the user ends in `failed`; any other error is raised.
+    """
+    started = time.monotonic()
+    config = RunConfig.model_validate(values)
+    if is_done(Path(out) / config.name, config):
+        return Done(0.0, kept=True)
+    try:
+        with threads(number):
+            run(config, Path(out), overwrite=True, model=_model(config), page=False)
+    except (ValueError, FileNotFoundError, HookError) as error:
+        return Done(time.monotonic() - started, failed=" ".join(str(error).split()))
+    return Done(time.monotonic() - started)
+
+
+def _model(config: Config) -> Model | None:
+    """Return the model of a run, the one that this process loaded last where it is the same; None for a checkpoint."""
+    section = config.model
+    if section.source == "checkpoint":
+        return None
+    seed = config.seed if section.source in WITH_SEED else 0
+    return replace(_loaded(section.reference, section.source, seed, section.device), precision=section.precision)
+
+
+@lru_cache(maxsize=1)
+def _loaded(reference: str, source: str, seed: int, device: str) -> Model:
+    return load_model(reference, source, seed, device=device)

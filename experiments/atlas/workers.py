@@ -1,0 +1,144 @@
+"""Where the runs of an atlas are done: in this process, or by the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
+
+from pydantic import Field
+
+from experiments.config.config import ConfigError
+from experiments.config.section import Section
+
+Result = TypeVar("Result", covariant=True)
+
+WAIT_SECONDS = 20
+"How long a scheduler may take to answer, and its first worker to come."
+
+
+class ClusterSection(Section):
+    """[cluster] of a grid: who does its runs; without an address this process does, one after the other."""
+
+    address: str = Field(default="", pattern=r"^(|local:[1-9][0-9]*|(tcp|tls)://.+|slurm)$")
+    '"local:N" for N processes of this machine; the address of a Dask scheduler, "tcp://10.0.0.5:8786"; or "slurm".'
+    threads: int = Field(default=1, ge=1)
+    "Threads of torch in each worker; numbers are the same bit for bit at equal threads."
+    retries: int = Field(default=2, ge=0)
+    "How often a run is begun again that a worker did not survive, or that failed other than by the user's mistake."
+    jobs: int = Field(default=1, ge=1)
+    "Jobs that slurm is asked for."
+    slurm: dict[str, Any] = Field(default_factory=dict)
+    "What dask_jobqueue.SLURMCluster is given, such as cores, memory, queue and walltime."
+
+
+class ClusterError(ConfigError):
+    """A cluster that is not there."""
+
+
+class Workers(Protocol):
+    """Whoever does the work."""
+
+    described: str
+    "In a few words, for the page."
+
+    def each(
+        self, work: Callable[..., Result], calls: Sequence[tuple[Any, ...]]
+    ) -> Iterator[tuple[int, Result | BaseException]]:
+        """Yield number and result of each call as they come, or the error that it ended with."""
+
+
+class ThisProcess:
+    """One call after the other, here."""
+
+    described = "one process"
+
+    def each(
+        self, work: Callable[..., Result], calls: Sequence[tuple[Any, ...]]
+    ) -> Iterator[tuple[int, Result | BaseException]]:
+        """Yield number and result of each call in their order."""
+        for number, call in enumerate(calls):
+            try:
+                yield number, work(*call)
+            except Exception as error:  # the others go on
+                yield number, error
+
+
+class DaskWorkers:
+    """The workers of a Dask cluster; what a worker has not finished when it dies, another one begins again."""
+
+    def __init__(self, client: Any, section: ClusterSection) -> None:
+        self._client, self._section = client, section
+        workers = len(client.scheduler_info(n_workers=-1)["workers"])
+        threads = f"{section.threads} thread{'s' * (section.threads > 1)} each"
+        self.described = f"{workers} worker{'s' * (workers > 1)} of {section.address.partition(':')[0]}, {threads}"
+
+    def each(
+        self, work: Callable[..., Result], calls: Sequence[tuple[Any, ...]]
+    ) -> Iterator[tuple[int, Result | BaseException]]:
+        """Yield number and result of each call as they come; KilledWorker for one that no worker survives."""
+        from distributed import as_completed
+
+        submitted = [self._client.submit(work, *call, pure=False, retries=self._section.retries) for call in calls]
+        numbers = {future.key: number for number, future in enumerate(submitted)}
+        for future in as_completed(submitted):
+            error = future.exception()
+            yield numbers[future.key], future.result() if error is None else error
+
+
+@contextmanager
+def open_workers(section: ClusterSection) -> Iterator[Workers]:
+    """Yield those who do the work, for the length of the block.
+
+    Raises ClusterError in one line where the extra `cluster` is not installed, no scheduler answers, or it has no
+    worker.
+    """
+    if not section.address:
+        yield ThisProcess()
+        return
+    try:
+        import dask
+        from distributed import Client
+    except ImportError:
+        raise ClusterError(f"{section.address}: Dask is not installed; pip install 'headscope[cluster]'") from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a worker that dies is told by us
+    settings = {
+        "distributed.worker.daemon": False,  # so that a run may have processes of its own
+        "distributed.scheduler.allowed-failures": section.retries,
+        "distributed.scheduler.worker-saturation": 1.0,  # a run that waits does not die with one that kills its worker
+    }
+    with dask.config.set(settings), _cluster(section) as cluster:
+        try:
+            client = Client(cluster, timeout=WAIT_SECONDS)
+        except (OSError, TimeoutError, ValueError):
+            start = "start one with 'dask scheduler', or leave out the address"
+            raise ClusterError(f"{section.address}: no Dask scheduler answers there; {start}") from None
+        with client:
+            try:
+                client.wait_for_workers(1, timeout=WAIT_SECONDS if isinstance(cluster, str) else None)
+            except TimeoutError:
+                start = f"start some with 'dask worker {section.address}'"
+                raise ClusterError(f"{section.address}: the scheduler has no workers; {start}") from None
+            yield DaskWorkers(client, section)
+
+
+@contextmanager
+def _cluster(section: ClusterSection) -> Iterator[Any]:
+    """Yield a cluster that ends with the block, or the address of one that goes on."""
+    kind, _, workers = section.address.partition(":")
+    if kind == "local":
+        from distributed import LocalCluster
+
+        with LocalCluster(n_workers=int(workers), threads_per_worker=1, dashboard_address=None) as cluster:
+            yield cluster
+    elif kind == "slurm":
+        try:
+            from dask_jobqueue import SLURMCluster
+        except ImportError:
+            raise ClusterError("slurm: dask-jobqueue is not installed; pip install 'headscope[cluster]'") from None
+        with SLURMCluster(**section.slurm) as cluster:
+            cluster.scale(jobs=section.jobs)
+            yield cluster
+    else:
+        yield section.address

@@ -1,0 +1,97 @@
+"""Workers: errors do not stop other calls, what a dead worker had begun is done again, and what is not there."""
+
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from experiments.atlas.workers import ClusterError, ClusterSection, ThisProcess, open_workers
+
+
+def halved(number: int) -> float:
+    if number < 0:
+        raise ValueError(f"{number} is below 0")
+    return number / 2
+
+
+def test_an_error_does_not_stop_the_calls_after_it() -> None:
+    found = dict(ThisProcess().each(halved, [(2,), (-1,), (6,)]))
+    assert (found[0], found[2]) == (1, 3)
+    assert str(found[1]) == "-1 is below 0"
+
+
+def test_without_an_address_this_process_works() -> None:
+    with open_workers(ClusterSection()) as workers:
+        assert isinstance(workers, ThisProcess)
+
+
+@pytest.mark.slow
+def test_what_a_dead_worker_had_begun_another_one_does(tmp_path: Path) -> None:
+    def work(number: int, folder: str) -> tuple[int, int]:
+        (Path(folder) / f"{number}.{os.getpid()}").touch()
+        if number == 1 and len([*Path(folder).glob("1.*")]) == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number * 2, os.getpid()
+
+    with open_workers(ClusterSection(address="local:2")) as workers:
+        found = dict(workers.each(work, [(number, str(tmp_path)) for number in range(4)]))
+        assert workers.described == "2 workers of local, 1 thread each"
+    results = [result for _, result in sorted(found.items()) if not isinstance(result, BaseException)]
+    assert [result[0] for result in results] == [0, 2, 4, 6]
+    assert os.getpid() not in {result[1] for result in results}
+    assert len([*tmp_path.glob("1.*")]) == 2
+
+
+@pytest.mark.slow
+def test_a_call_that_kills_every_worker_ends_in_an_error_and_the_others_do_not() -> None:
+    def work(number: int) -> int:
+        if number == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    with open_workers(ClusterSection(address="local:1", retries=1)) as workers:
+        found = dict(workers.each(work, [(0,), (1,), (2,)]))
+    assert (found[0], found[2]) == (0, 2)
+    assert type(found[1]).__name__ == "KilledWorker"
+
+
+def test_a_scheduler_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("experiments.atlas.workers.WAIT_SECONDS", 1)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    with pytest.raises(ClusterError) as caught, open_workers(ClusterSection(address=address)):
+        pass
+    expected = f"{address}: no Dask scheduler answers there; start one with 'dask scheduler', or leave out the address"
+    assert str(caught.value) == expected
+
+
+@pytest.mark.slow
+def test_a_scheduler_without_workers_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    from distributed import LocalCluster
+
+    monkeypatch.setattr("experiments.atlas.workers.WAIT_SECONDS", 2)
+    with LocalCluster(n_workers=0, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address
+        with pytest.raises(ClusterError) as caught, open_workers(ClusterSection(address=address)):
+            pass
+    assert str(caught.value).startswith(f"{address}: the scheduler has no workers; start some with 'dask worker ")
+
+
+@pytest.mark.parametrize(
+    ("address", "missing", "message"),
+    [
+        ("local:2", "distributed", "local:2: Dask is not installed; pip install 'headscope[cluster]'"),
+        ("slurm", "dask_jobqueue", "slurm: dask-jobqueue is not installed; pip install 'headscope[cluster]'"),
+    ],
+)
+def test_what_is_not_installed_is_named(
+    address: str, missing: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ClusterError) as caught, open_workers(ClusterSection(address=address)):
+        pass
+    assert str(caught.value) == message
