@@ -14,6 +14,7 @@ import tomli_w
 import typer
 
 from experiments import export
+from experiments.atlas.grid import load_atlas
 from experiments.cli import UsageError, app, main
 from experiments.config.config import resolved
 from experiments.config.file import find_config
@@ -164,8 +165,10 @@ def test_every_config_that_is_shown_is_right(commands: ModuleType, tmp_path: Pat
     shown = {block.text for page in commands.pages() for block in commands.blocks(page) if block.language == "toml"}
     assert len(shown) > 1
     for text in shown:
-        (tmp_path / "shown.toml").write_text(text, encoding="utf-8")
-        (load_config if "[corpus]" in text else load_training)(tmp_path / "shown.toml")
+        whole = find_config(Path("atlas")).read_text(encoding="utf-8").partition("[cluster]")[0] + text
+        grid = "[cluster]" in text or "[corpora." in text
+        (tmp_path / "shown.toml").write_text(whole if text.startswith("[cluster]") else text, encoding="utf-8")
+        (load_atlas if grid else load_config if "[corpus]" in text else load_training)(tmp_path / "shown.toml")
 
 
 def test_the_list_has_nothing_that_no_page_shows(commands: ModuleType, typed: Typed) -> None:

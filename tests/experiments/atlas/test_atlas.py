@@ -1,0 +1,203 @@
+"""An atlas of a tiny model: the same numbers wherever its runs are done, what is there is kept, failures are told."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pandas as pd
+import psutil
+import pytest
+
+from experiments.atlas.atlas import AtlasError, make_atlas
+from experiments.atlas.cell import do_run
+from experiments.atlas.grid import load_atlas
+from experiments.config.config import ConfigError, resolved
+from experiments.run.run import run
+from reports.atlas.record import read_record
+from reports.atlas.tables import ATLAS
+from tests.experiments.conftest import Said
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def grid(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a grid of two models, one corpus and two seeds."""
+    path = tmp_path_factory.mktemp("grid") / "grid.toml"
+    path.write_text(
+        f"""
+name = "tiny"
+seeds = [0, 1]
+[models.trained]
+name = "{tiny.as_posix()}"
+[models.drawn]
+name = "{tiny.as_posix()}"
+source = "random"
+[corpora.grammar]
+select = {{ name = "grammar", documents = 8, seed = 1 }}
+report = {{ name = "grammar", documents = 8, seed = 2 }}
+[probes]
+names = ["position", "agreement"]
+[controls]
+random = 1
+shuffled = 0
+""",
+        encoding="utf-8",
+    )
+    return path
+
+
+@pytest.fixture(scope="module")
+def alone(grid: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the atlas that one process made; not to be changed."""
+    return make_atlas(load_atlas(grid), tmp_path_factory.mktemp("alone")).parent
+
+
+def scores_of(folder: Path) -> dict[str, bytes]:
+    return {path.parent.name: path.read_bytes() for path in folder.glob("runs/*/scores.parquet")}
+
+
+def test_each_run_is_that_of_its_config_alone(grid: Path, alone: Path, tmp_path: Path) -> None:
+    cell = load_atlas(grid).cells[-1]
+    assert cell.name == "drawn-grammar-1"
+    expected = (run(cell.config, tmp_path, page=False) / "scores.parquet").read_bytes()
+    assert scores_of(alone)["drawn-grammar-1"] == expected
+
+
+def test_the_table_has_the_selected_head_of_every_question_of_every_run(alone: Path) -> None:
+    table = ATLAS.read(alone / "atlas.parquet")
+    assert table["run"].drop_duplicates().tolist() == [
+        *("trained-grammar-0", "trained-grammar-1", "drawn-grammar-0", "drawn-grammar-1")
+    ]
+    scores = pd.read_parquet(alone / "runs" / "trained-grammar-0" / "scores.parquet")
+    chosen = scores[(scores["split"] == "report") & scores["selected"] & (scores["n"] > 0)]
+    keys = ["probe", "label", "variant", "name"]
+    ours = table[table["run"] == "trained-grammar-0"]
+    assert {*ours[keys].itertuples(index=False, name=None)} == {*chosen[keys].itertuples(index=False, name=None)}
+
+
+def test_counts_are_those_of_the_scores(alone: Path) -> None:
+    record = read_record(alone)
+    assert {one.name for one in record.runs} == {path.name for path in (alone / "runs").glob("[!.]*")}
+    for one in record.runs:
+        assert (one.heads, len(one.grades), len(one.verdicts), one.failed) == (4, 4, 3, "")
+        assert sum(one.grades) == 4
+        assert one.seconds > 0
+
+
+def test_what_is_there_is_kept_and_told(grid: Path, alone: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(alone, tmp_path / "tiny")
+    shutil.rmtree(folder / "runs" / "drawn-grammar-0")
+    (folder / "runs" / "older").mkdir()
+    before = {path: path.stat().st_mtime_ns for path in folder.glob("runs/*/scores.parquet")}
+    make_atlas(load_atlas(grid), tmp_path)
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert scores_of(folder) == scores_of(alone)
+    assert read_record(folder).notes == (
+        "3 of 4 runs were there already and were kept.",
+        "Not part of the grid, and left as they are: older.",
+    )
+
+
+def test_runs_of_another_config_are_replaced_only_when_asked(grid: Path, alone: Path, tmp_path: Path) -> None:
+    shutil.copytree(alone, tmp_path / "tiny")
+    changed = load_atlas(grid, ['probes.names=["position"]', "seeds=[0]"])
+    with pytest.raises(ConfigError, match="holds a run of another config"):
+        make_atlas(changed, tmp_path)
+    make_atlas(changed, tmp_path, overwrite=True)
+    assert set(ATLAS.read(tmp_path / "tiny" / "atlas.parquet")["probe"]) == {"position"}
+
+
+def test_a_run_that_fails_is_told_when_the_others_are_done(grid: Path, tmp_path: Path) -> None:
+    changes = ['corpora.none={ select = { path = "nowhere.conllu" } }', "seeds=[0]"]
+    message = r"2 of 4 runs failed: trained-none-0: .*nowhere\.conllu.*and 1 more"
+    with pytest.raises(AtlasError, match=message) as caught:
+        make_atlas(load_atlas(grid, changes), tmp_path)
+    assert "\n" not in str(caught.value)
+    record = read_record(tmp_path / "tiny")
+    assert [bool(one.failed) for one in record.runs] == [False, True, False, True]
+    assert (tmp_path / "tiny" / "index.html").is_file()
+
+
+def test_the_model_of_several_runs_is_loaded_once(grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import experiments.atlas.cell as module
+
+    loaded: list[tuple[object, ...]] = []
+    load = module.load_model
+    monkeypatch.setattr(module, "load_model", lambda *of, **more: loaded.append(of) or load(*of, **more))
+    module._loaded.cache_clear()
+    for cell in load_atlas(grid).cells:
+        assert not do_run(resolved(cell.config), str(tmp_path), 1).failed
+    assert [(source, seed) for _, source, seed in loaded] == [("pretrained", 0), ("random", 0), ("random", 1)]
+
+
+def test_two_workers_one_of_which_is_killed_give_the_same_bits(grid: Path, alone: Path, tmp_path: Path) -> None:
+    killed: list[int] = []
+    over = threading.Event()
+
+    def kill_the_first_that_works() -> None:
+        while not over.is_set() and not killed:
+            if [*(tmp_path / "tiny" / "runs").glob(".*")]:  # a run has begun
+                workers = [one for one in psutil.Process().children(recursive=True) if _works(one)]
+                if workers:
+                    killed.append(workers[0].pid)
+                    os.kill(workers[0].pid, signal.SIGKILL)
+            time.sleep(0.01)
+
+    killer = threading.Thread(target=kill_the_first_that_works)
+    killer.start()
+    try:
+        page = make_atlas(load_atlas(grid, ["cluster.address=local:2"]), tmp_path)
+    finally:
+        over.set()
+        killer.join()
+    assert killed
+    assert scores_of(page.parent) == scores_of(alone)
+    assert read_record(page.parent).made == "2 workers of local, 1 thread each"
+    assert not [*(page.parent / "runs").glob(".*unfinished*")]
+
+
+def _works(process: psutil.Process) -> bool:
+    """Whether a process is one in which runs are done: it has loaded torch."""
+    try:
+        return any("libtorch" in mapped.path for mapped in process.memory_maps())
+    except psutil.Error:
+        return False
+
+
+@pytest.fixture
+def scheduler(tmp_path: Path) -> Iterator[str]:
+    """Start a scheduler and two workers by the commands of the README's page, and yield the scheduler's address."""
+    file = tmp_path / "scheduler.json"
+
+    def begin(*words: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "dask", *words, "--no-dashboard"]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path)
+
+    begun = [begin("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))]
+    try:
+        while not file.exists():
+            time.sleep(0.05)
+        address = json.loads(file.read_text(encoding="utf-8"))["address"]
+        begun += [begin("worker", address, "--nthreads", "1") for _ in range(2)]
+        yield address
+    finally:
+        for process in begun:
+            process.terminate()
+        for process in begun:
+            process.wait()
+
+
+def test_workers_of_a_scheduler_give_the_same_bits(
+    grid: Path, alone: Path, tmp_path: Path, scheduler: str, headscope: Callable[..., Said]
+) -> None:
+    said = headscope("atlas", grid, "--cluster", scheduler, "--out", tmp_path)
+    assert said.code == 0, said.err
+    assert scores_of(tmp_path / "tiny") == scores_of(alone)
