@@ -1,0 +1,1 @@
+"""The page of an atlas: what heads do over models, corpora and seeds."""
