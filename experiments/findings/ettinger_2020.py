@@ -82,7 +82,7 @@ FINDINGS = (
         data="ROLE-88, after Chow et al. 2016: 88 sentences, each with two orders of the same words",
         metric="The share of items whose verb is more probable in the order that it suits than in the other.",
         stands_in="Sentences of our own: 15 pairs of nouns in four openings, in either order.",
-        differs="Each noun is the agent of one of two verbs: to prefer a noun, or a verb, is right in half of the pairs.",
+        differs="Each noun is the agent of one of two verbs: who prefers one noun is right in half of them.",
         statements=[
             Statement(
                 name="roles",
