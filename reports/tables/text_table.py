@@ -25,7 +25,7 @@ OPEN: Final = 8
 "Columns with which a table opens on a page and in Markdown; the others are folded."
 
 NAMING: Final = 3
-"Columns of text in front that are said again where the others follow in a second table, at most."
+"Columns in front that are said again where the others follow in a second table, at most."
 
 UNDER: Final = ("variant", "interval", "baseline", "n")
 "Columns that stand below the one before them where a table is wider than the terminal."
@@ -173,9 +173,17 @@ class TextTable:
         rest = [place for place in places if place not in first]
         yield from self._markdown_of(first)
         if rest and self.rows:
-            named = [*takewhile(lambda place: self._column(place).identifies, first)] or first[:1]
             yield from ("", "Other columns of the same rows:", "")
-            yield from self._markdown_of([*named[:NAMING], *rest])
+            yield from self._markdown_of([*self._naming(first), *rest])
+
+    def _naming(self, first: Sequence[int]) -> Sequence[int]:
+        """Return the columns of text in front, with the numbers behind them where only these tell rows apart."""
+        texts = [*takewhile(lambda place: self._column(place).identifies, first)][:NAMING] or first[:1]
+        for count in range(len(texts), NAMING + 1):
+            told = {tuple(str(row[place]) for place in first[:count]) for row in self.rows}
+            if len(told) == len(self.rows):
+                return first[:count]
+        return texts
 
     def _belongs(self, place: int) -> bool:
         """Return whether a column is the interval of the one before it."""

@@ -151,6 +151,17 @@ def test_an_interval_goes_with_its_number_to_the_second_table() -> None:
     assert lines[6] == "| label | gain | interval |"
 
 
+def test_a_second_table_says_again_which_row_is_which() -> None:
+    """Both rows are of one label; only the number behind it tells them apart."""
+    columns = [TextColumn("Label", itemgetter(0), "row"), *(TextColumn(name, itemgetter(1)) for name in "abcdefghi")]
+    for rows, head in (
+        ([("obj", "1"), ("obj", "2")], "| label | a | h | i |"),
+        ([("obj", "1")] * 2, "| label | h | i |"),
+    ):
+        lines = [*TextTable.of("Same", columns, rows).folded_markdown_lines()]
+        assert lines[lines.index("Other columns of the same rows:") + 2] == head
+
+
 def test_columns_that_are_marked_fold_first() -> None:
     columns = (TextColumn("Label", itemgetter(0), "row"), TextColumn("n", itemgetter(1), folded=True))
     table = TextTable.of("Marked", columns, [("obj", "1")])
