@@ -106,11 +106,14 @@ def train(
 
 def report(
     folder: Annotated[
-        Path, typer.Argument(help="A run folder, or the folder of a comparison, targets, sandbox, claims or findings.")
+        Path,
+        typer.Argument(
+            help="A run folder, or the folder of a comparison, targets, atlas, sandbox, claims or findings."
+        ),
     ],
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Make the page of a run, comparison, targets, sandbox, claims or findings again from its numbers.
+    """Make the page of a run, comparison, targets, atlas, sandbox, claims or findings again from its numbers.
 
     Needs a folder that headscope made; no model is loaded.
     Makes index.html, report.md and figures in place of the old ones.
@@ -119,6 +122,8 @@ def report(
     """
     with loading():
         from reports import write_report
+        from reports.atlas.page import write_atlas_page
+        from reports.atlas.record import RECORD as ATLAS
         from reports.claims.page import RECORD, write_claims_page
         from reports.compare.page import write_comparison_page
         from reports.compare.record import RECORD as COMPARISON
@@ -131,6 +136,7 @@ def report(
     makers = {
         **{"sandbox.json": write_sandbox_page, f"*/{RECORD}": write_claims_page},
         **{FINDINGS: write_findings_page, COMPARISON: write_comparison_page, TARGETS: write_targets_page},
+        ATLAS: write_atlas_page,
     }
     make = next((make for record, make in makers.items() if any(folder.glob(record))), write_report)
     try:

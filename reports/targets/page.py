@@ -10,7 +10,7 @@ from reports.drawing.charts import vega
 from reports.drawing.figures import save_best_heads
 from reports.progress import Step, each, silent
 from reports.run.replacing import replace_text, replacing
-from reports.scores.best_heads import FEW_CLUSTERS
+from reports.scores.selected_head import CAUTION, TERMS
 from reports.targets.charts import drawn_answers, target_chart
 from reports.targets.record import TargetRecord, read_record, write_record
 from reports.targets.sentences import spoken
@@ -18,32 +18,7 @@ from reports.targets.shown import effect_table, question_table, run_table, witho
 from reports.templates.environment import assets, environment
 
 METHOD: Final = (
-    (
-        "Selected head",
-        "The best head for the label and direction on the selection split, evaluated on the report split (held out).",
-    ),
-    (
-        "Recall",
-        "Accuracy: the share of scored words whose most attended candidate is correct, with its 95 % interval.",
-    ),
-    (
-        "Strongest baseline",
-        "The most accurate of baselines, controls, lexical table and rules of grammar on the same words: the strongest "
-        "on the report split itself, which never favours the head. The margin over it is recall minus its accuracy, "
-        "with the 95 % interval of the paired difference.",
-    ),
-    (
-        "Grade",
-        "Which baselines the head significantly exceeds by the margin of [verdict], corrected for all heads and labels "
-        "of the run: 1 baselines of position and controls, 2 the lexical table too, 3 the rules of grammar too. Not "
-        "available where there is no such baseline.",
-    ),
-    (
-        "Verdict",
-        "Yes: some head has a grade. No: every head’s lead over baselines of position and controls lies below the "
-        "margin of [verdict]. Undecided: neither. The bound says which of these leads are excluded, for any head; the "
-        "margin in the table is over all baselines, for the selected head.",
-    ),
+    *TERMS,
     (
         "Precision and lift",
         "Precision: of the words that the head attends to, the share that is correct, over all words. Lift: attention "
@@ -72,7 +47,7 @@ METHOD: Final = (
         "A noun of the other number between subject and verb. attractor=Sing or Plur is its number; "
         "attractor=preposition or relative clause says what puts it there.",
     ),
-    ("⚠", f"The effective number of documents is below {FEW_CLUSTERS}: intervals and tests are rough."),
+    *CAUTION,
 )
 "Terms and what they mean."
 

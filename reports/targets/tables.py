@@ -7,21 +7,18 @@ from dataclasses import replace
 from typing import Final
 
 from probes.causal.damage import FEWEST
-from reports.formats import cost, p_value, percent, signed
+from reports.formats import cost, p_value
+from reports.scores.selected_head import HIGHEST, SELECTED
 from reports.studies.ablation.tables import MEASURE
-from reports.tables.grades import GRADES
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import (
     BEHAVIOUR,
     CORPUS,
-    FRACTIONS,
     ITEMS,
     QUESTION,
     UNIT,
-    difference,
     ends,
     flag,
-    fraction,
     number,
     p_column,
     text,
@@ -47,19 +44,10 @@ ANSWERS: Final = Table(
         text("place", "Where the row stands: in the first table, among special tokens, or in what unfolds.", PLACES),
         flag("summary", "Whether the summary of the page reports this row."),
         *QUESTION,
-        replace(SCORES["name"], meaning="Head selected on the selection split, as layer-head counted from 1."),
-        SCORES["n"],
-        SCORES["effective_clusters"],
-        replace(SCORES["accuracy"], title="recall"),
-        *ends("ci", "accuracy", percent, FRACTIONS),
-        text("strongest", "Strongest of baselines, controls, lexical table and rules of grammar; empty without any."),
-        fraction("strongest_accuracy", "Accuracy of that baseline on the same words; missing without one."),
-        difference("lead", "Accuracy of the head minus that of its strongest baseline; missing without one.", "lead"),
-        *ends("lead", "the lead", signed),
+        *SELECTED,
         *(SCORES[name] for name in ("precision", "lift", "baseline", "baseline_accuracy", "lexical_accuracy")),
         *(SCORES[name] for name in ("rule", "rule_accuracy", "p_adjusted", "p_rules", "stability", "grade")),
-        whole("highest", f"Highest grade that any head has for this label and direction, 0 to {len(GRADES) - 1}."),
-        text("highest_heads", "Heads with that grade, the most accurate first; empty where no head has a grade."),
+        *HIGHEST,
         SCORES["verdict"],
         SCORES["excluded"],
     ),

@@ -1,0 +1,72 @@
+"""The page of an atlas, made from its record."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from reports.atlas.charts import MOST, DrawnHead, drawn_heads, recall_chart
+from reports.atlas.figure import save_recall
+from reports.atlas.pooled import pooled_rows
+from reports.atlas.record import AtlasRecord, read_record, write_record
+from reports.atlas.sentences import overview, summary
+from reports.atlas.shown import grid_table, run_table
+from reports.drawing.charts import vega
+from reports.progress import Step, each, silent
+from reports.run.replacing import replace_text, replacing
+from reports.scores.selected_head import CAUTION, TERMS
+from reports.templates.environment import assets, environment
+
+METHOD: Final = (
+    *TERMS,
+    ("Specialised", "A head with a grade in a role of language: in any probe but position."),
+    (
+        "Seeds",
+        "Runs of one model and corpus have the same weights; the seed decides controls and bootstrap alone. Their "
+        "agreement says how much the outcome depends on these, and nothing of other training runs.",
+    ),
+    (
+        "Grid",
+        "Mean recall of the selected heads over seeds, the heads, and the most frequent grade (of several the lowest) "
+        "with the number of seeds that have it. A dash: not scored there.",
+    ),
+    *CAUTION,
+)
+"Terms and what they mean."
+
+
+def write_atlas(folder: Path, record: AtlasRecord, step: Step = silent) -> Path:
+    """Write the record and the page made of it into `folder`; return the page's path."""
+    write_record(folder, record)
+    return write_atlas_page(folder, step)
+
+
+def write_atlas_page(folder: Path, step: Step = silent) -> Path:
+    """Make index.html, report.md and figures/ from the record in `folder`; ValueError says what is wrong with that."""
+    record = read_record(folder)
+    drawn = drawn_heads(pooled_rows(record))
+    with replacing(folder / "figures") as unfinished:
+        for heads in each("page: figures", [drawn] * bool(drawn), step):
+            save_recall(heads, "Recall of the selected heads and their strongest baselines", unfinished / "recall")
+    linked = [run.name for run in record.runs if (folder / "runs" / run.name / "report" / "index.html").is_file()]
+    html, markdown = (_rendered(f"atlas.{form}.j2", record, drawn, linked) for form in ("html", "md"))
+    replace_text(folder / "report.md", re.sub(r"\n{3,}", "\n\n", markdown))
+    return replace_text(folder / "index.html", html)
+
+
+def _rendered(template: str, record: AtlasRecord, drawn: list[DrawnHead], linked: list[str]) -> str:
+    """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
+    html, rows = template.endswith(".html.j2"), pooled_rows(record)
+    grids = (
+        ("graded", grid_table(record, [row for row in rows if row.graded], "With a grade in any run")),
+        ("others", grid_table(record, [row for row in rows if not row.graded], "Without a grade in any run")),
+    )
+    values: dict[str, Any] = {"page": record, "version": record.version, "overview": overview(record)}
+    values |= {"summary": summary(record), "run_table": run_table(record, linked), "grids": grids, "method": METHOD}
+    values |= {"drawn": drawn, "left_out": max(len(rows) - MOST, 0)}
+    if html:
+        values["charts"] = [recall_chart(drawn)] if drawn else []
+        values |= {"style": assets(("page", "charts", "atlas"), ".css"), "script": assets(("page", "charts"), ".js")}
+        values["vega"] = vega() if drawn else ""
+    return environment(html=html).get_template(template).render(**values)
