@@ -97,8 +97,8 @@ def tables_page() -> str:
     """Return the page of all tables: every column with its type, its meaning, and what it may hold."""
     parts = [
         "# Tables",
-        "Every table of a run folder or an atlas lies there as Parquet and, where it says so, as CSV; those of comparisons, "
-        "targets and findings are CSV alone. Claims and the sandbox have lists of rows in a JSON record; a rate in "
+        "Every table of a run folder or an atlas lies there as Parquet and, where it says so, as CSV; those of "
+        "comparisons, targets and findings are CSV alone. Claims and the sandbox have lists of rows in a JSON record; a rate in "
         "them is an object of rate, low and high. Layer and head count from 0 in whole-number columns, from 1 in a "
         "head's name. Missing is NaN (null in a claim's record), with n = 0, and never 0.",
     ]
@@ -109,7 +109,7 @@ def tables_page() -> str:
 
 
 def all_tables() -> dict[str, Table]:
-    """Return every table by its file: those of runs, of comparisons, targets, atlases, findings, claims and the sandbox."""
+    """Return every table by its file: runs, comparisons, targets, atlases, findings, claims, sandbox."""
     return {**RUN_TABLES, **COMPARE_TABLES, **TARGET_TABLES, **ATLAS_TABLES, **FINDING_TABLES, **RECORD_TABLES}
 
 

@@ -46,7 +46,8 @@ def _sentences(record: AtlasRecord) -> Iterator[str]:
     if not with_heads:
         yield f"None of {finished} has a specialised head, one with {rule}."
     else:
-        yield f"{len(with_heads)} of {finished} {'has' if len(with_heads) == 1 else 'have'} a specialised head, one with {rule}."
+        have = "has" if len(with_heads) == 1 else "have"
+        yield f"{len(with_heads)} of {finished} {have} a specialised head, one with {rule}."
         specialised = {run.model for run in with_heads}
         without = [model for model in dict.fromkeys(run.model for run in record.finished) if model not in specialised]
         if without:
