@@ -21,7 +21,7 @@ def save_recall(drawn: Sequence[DrawnHead], title: str, path: Path) -> None:
     rows, styles = [*dict.fromkeys(one.row for one in drawn)], series_styles(one.series for one in drawn)
     labels = [shortened(row, LETTERS) for row in rows]
     step = 1 + max(sum(one.row == row for one in drawn) for row in rows)
-    left, height, below = 0.2 + 0.062 * max(map(len, labels)), ROW * step * len(rows), 0.55 + 0.15 * len(styles)
+    left, height, below = 0.25 + 0.066 * max(map(len, labels)), ROW * step * len(rows), 0.75 + 0.17 * len(styles)
     with _styled():
         figure = Figure(figsize=(left + WIDTH + 0.25, height + below + 0.45))
         axes = _axes(figure, left, below, WIDTH, height)

@@ -115,9 +115,7 @@ def _row(question: tuple[Any, ...], own: pd.DataFrame) -> AtlasRow:
 
 
 def _pooled(seeds: pd.DataFrame) -> PooledHead:
-    return PooledHead(
-        *(tuple(seeds[name]) for name in ("name", "grade", "highest")),
-        *(float(seeds[name].mean()) for name in ("accuracy", "strongest_accuracy")),
-        most_frequent(seeds["strongest"]),
-        float(seeds["effective_clusters"].min()),
-    )
+    names, grades, highest = (tuple(seeds[column]) for column in ("name", "grade", "highest"))
+    accuracy, baseline = (float(seeds[column].mean()) for column in ("accuracy", "strongest_accuracy"))
+    least = float(seeds["effective_clusters"].min())
+    return PooledHead(names, grades, highest, accuracy, baseline, most_frequent(seeds["strongest"]), least)

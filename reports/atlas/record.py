@@ -46,14 +46,16 @@ class AtlasRun:
 
     def fault(self) -> str:
         """Return what is wrong with its numbers; "" where nothing is."""
-        for what, counts, parts in (("grades", self.grades, GRADES), ("verdicts", self.verdicts, ANSWERS)):
-            if len(counts) != (0 if self.failed else len(parts)):
-                return f"{what} of run {self.name!r} are {len(counts)} numbers, not {0 if self.failed else len(parts)}"
-        for count in (self.seed, self.heads, self.position, *self.grades, *self.verdicts):
+        for what, numbers, parts in (("grades", self.grades, GRADES), ("verdicts", self.verdicts, ANSWERS)):
+            if len(numbers) != (0 if self.failed else len(parts)):
+                return f"{what} of run {self.name!r} are {len(numbers)} numbers, not {0 if self.failed else len(parts)}"
+        counts: tuple[Any, ...] = (self.seed, self.heads, self.position, *self.grades, *self.verdicts)
+        for count in counts:
             if not isinstance(count, int) or count < 0:
                 return f"run {self.name!r} has {count!r} where a count belongs"
-        if not isinstance(self.seconds, int | float):
-            return f"seconds of run {self.name!r} are {self.seconds!r}, not a number"
+        seconds: Any = self.seconds
+        if not isinstance(seconds, int | float):
+            return f"seconds of run {self.name!r} are {seconds!r}, not a number"
         return ""
 
 
