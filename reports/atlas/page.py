@@ -59,8 +59,11 @@ def _rendered(template: str, record: AtlasRecord, drawn: list[DrawnHead], linked
     """Return the page as HTML that loads nothing from anywhere, or as Markdown."""
     html, rows = template.endswith(".html.j2"), pooled_rows(record)
     grids = (
-        ("graded", grid_table(record, [row for row in rows if row.graded], "With a grade in any run")),
-        ("others", grid_table(record, [row for row in rows if not row.graded], "Without a grade in any run")),
+        ("graded", grid_table(record, [row for row in rows if row.graded], "With a grade in any run: mean recall, %")),
+        (
+            "others",
+            grid_table(record, [row for row in rows if not row.graded], "Without a grade in any run: mean recall, %"),
+        ),
     )
     values: dict[str, Any] = {"page": record, "version": record.version, "overview": overview(record)}
     values |= {"summary": summary(record), "run_table": run_table(record, linked), "grids": grids, "method": METHOD}

@@ -264,6 +264,7 @@ def test_tables_open_with_eight_columns(too_wide: Callable[[Path], list[str]], f
     assert too_wide(folder) == []
 
 
+@pytest.mark.figures
 def test_a_wide_grid_opens_with_eight_columns(
     too_wide: Callable[[Path], list[str]], record: AtlasRecord, tmp_path: Path
 ) -> None:
@@ -271,6 +272,7 @@ def test_a_wide_grid_opens_with_eight_columns(
     rows = pd.DataFrame([answer(run, OBJECT, "1-1", 0.6, 1) for run in runs])[[*ATLAS.names]]
     write_atlas(tmp_path, replace(record, runs=tuple(runs), answers=rows))
     assert too_wide(tmp_path) == []
+    assert (tmp_path / "figures" / "recall.png").is_file()
     assert "all 10 columns" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
