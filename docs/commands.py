@@ -1,6 +1,7 @@
 """What the README and the documentation show to be typed: found in the pages, and the long ones run from a list.
 
-The tests run every command and program of the pages but those of commands.toml, which take minutes, data, a network or a cluster.
+The tests run every command and program of the pages but those of commands.toml, by what these take: minutes, data,
+a network or a cluster.
 `make docs-commands` runs these as they are written, from the root of the repository.
 """
 
