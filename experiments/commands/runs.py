@@ -108,12 +108,12 @@ def report(
     folder: Annotated[
         Path,
         typer.Argument(
-            help="A run folder, or the folder of a comparison, targets, atlas, sandbox, claims or findings."
+            help="A run folder, or the folder of a comparison, atlas, targets, sandbox, claims or findings."
         ),
     ],
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Make the page of a run, comparison, targets, atlas, sandbox, claims or findings again from its numbers.
+    """Make the page of a run, comparison, atlas, targets, sandbox, claims or findings again from its numbers.
 
     Needs a folder that headscope made; no model is loaded.
     Makes index.html, report.md and figures in place of the old ones.

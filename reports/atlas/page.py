@@ -20,11 +20,15 @@ from reports.templates.environment import assets, environment
 
 METHOD: Final = (
     *TERMS,
-    ("Specialised", "A head with a grade in a role of language: in any probe but position."),
+    (
+        "Specialised",
+        "A head with a grade in a role of language: in any probe but position. Runs correct p for all heads and labels "
+        "of their own, not for the number of runs.",
+    ),
     (
         "Seeds",
-        "Runs of one model and corpus have the same weights; the seed decides controls and bootstrap alone. Their "
-        "agreement says how much the outcome depends on these, and nothing of other training runs.",
+        "Of controls, bootstrap and trained probes, and of the weights where they are random. Trained weights are the "
+        "same in every seed, so seeds of one model and corpus are no independent samples.",
     ),
     (
         "Grid",

@@ -11,6 +11,7 @@ import pandas as pd
 
 from reports.atlas.tables import ATLAS, NAME
 from reports.messages import one_line
+from reports.run.replacing import replace_text
 from reports.tables.grades import ANSWERS, GRADES
 
 RECORD: Final = "atlas.json"
@@ -91,7 +92,7 @@ def write_record(folder: Path, record: AtlasRecord) -> None:
     ATLAS.write(record.answers, folder, NAME)
     about = {"headscope": record.version, "name": record.name, "made": record.made, "notes": record.notes}
     text = json.dumps(about | {"runs": [asdict(run) for run in record.runs]}, indent=2, ensure_ascii=False)
-    (folder / RECORD).write_text(f"{text}\n", encoding="utf-8")
+    replace_text(folder / RECORD, f"{text}\n")
 
 
 def read_record(folder: Path) -> AtlasRecord:

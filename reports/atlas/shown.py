@@ -76,7 +76,7 @@ def grid_table(record: AtlasRecord, rows: Sequence[AtlasRow], title: str) -> Tex
     columns = [
         TextColumn(" · ".join(group), partial(_by_group, group), plain=" · ".join(group)) for group in groups(record)
     ]
-    return TextTable.of(title, (QUESTION, *columns), rows)
+    return TextTable.of(title, (QUESTION, GRADED, *columns), rows)
 
 
 QUESTION: Final = TextColumn(
@@ -84,6 +84,13 @@ QUESTION: Final = TextColumn(
     lambda row: question_cell(vars(row)),
     "row",
     tip="Probe, label and direction that heads are scored on.",
+)
+
+
+GRADED: Final = TextColumn(
+    "Graded in",
+    lambda row: Cell(f"{row.graded} of {row.runs}", sort=float(row.graded)),
+    tip="Runs in which some head has a grade, of those that scored it.",
 )
 
 

@@ -32,26 +32,6 @@ _TARGET: Final = text(
 )
 _MODEL: Final = text("model", "Model as the page names it; runs of the same weights share it.")
 
-SELECTED: Final = (
-    *QUESTION,
-    replace(SCORES["name"], meaning="Head selected on the selection split, as layer-head counted from 1."),
-    SCORES["n"],
-    SCORES["effective_clusters"],
-    replace(SCORES["accuracy"], title="recall"),
-    *ends("ci", "accuracy", percent, FRACTIONS),
-    text("strongest", "Strongest of baselines, controls, lexical table and rules of grammar; empty without any."),
-    fraction("strongest_accuracy", "Accuracy of that baseline on the same words; missing without one."),
-    difference("lead", "Accuracy of the head minus that of its strongest baseline; missing without one.", "lead"),
-    *ends("lead", "the lead", signed),
-    *(SCORES[name] for name in ("precision", "lift", "baseline", "baseline_accuracy", "lexical_accuracy")),
-    *(SCORES[name] for name in ("rule", "rule_accuracy", "p_adjusted", "p_rules", "stability", "grade")),
-    whole("highest", f"Highest grade that any head has for this label and direction, 0 to {len(GRADES) - 1}."),
-    text("highest_heads", "Heads with that grade, the most accurate first; empty where no head has a grade."),
-    SCORES["verdict"],
-    SCORES["excluded"],
-)
-"The columns of a label and direction: the selected head on the report split, beside its baselines."
-
 ANSWERS: Final = Table(
     "One row for each run, label and direction of agreement, coreference and position: the selected head on the "
     "report split, beside its baselines.",

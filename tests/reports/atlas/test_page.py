@@ -123,8 +123,9 @@ def test_pairs_with_a_grade_come_first_then_those_with_the_larger_lead(record: A
 def test_seeds_are_pooled_by_model_and_corpus(record: AtlasRecord, hostile: str) -> None:
     assert groups(record) == (("minilm", "ewt"), ("minilm", "gum"), (hostile, "ewt"))
     table = grid_table(record, pooled_rows(record), "all")
-    assert table.titles == ("label and direction", "minilm · ewt", "minilm · gum", f"{hostile} · ewt")
-    assert [row[1:] for row in table.texts] == [
+    assert table.titles == ("label and direction", "graded in", "minilm · ewt", "minilm · gum", f"{hostile} · ewt")
+    assert [row[1] for row in table.texts] == ["3 of 4", "1 of 3", "0 of 1", "0 of 1"]
+    assert [row[2:] for row in table.texts] == [
         (
             "85.0 4-7: grade 1 in 1 of 2 seeds",
             "⚠ 70.0 3-2: no grade; another head has grade 1",
@@ -247,7 +248,9 @@ def test_the_page_has_all_in_markdown_and_escapes_it(folder: Path) -> None:
     text = (folder / "report.md").read_text(encoding="utf-8")
     assert text.startswith("# Atlas small &lt;b>")
     assert "1 of 5 runs failed · 2 models · 2 corpora · 2 seeds · 2 workers of local:2, 1 thread each" in text
-    assert "| attends from a verb to its object dependency: obj, head->dependent | 85.0 4-7: grade 1 in 1" in text
+    assert (
+        "| attends from a verb to its object dependency: obj, head->dependent | 3 of 4 | 85.0 4-7: grade 1 in 1" in text
+    )
     assert "<b>" not in text
     assert "<script" not in text
 
@@ -273,7 +276,7 @@ def test_a_wide_grid_opens_with_eight_columns(
     write_atlas(tmp_path, replace(record, runs=tuple(runs), answers=rows))
     assert too_wide(tmp_path) == []
     assert (tmp_path / "figures" / "recall.png").is_file()
-    assert "all 10 columns" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "all 11 columns" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
 def test_axe_finds_no_serious_fault_of_accessibility(serious_faults: Callable[[Path], list[str]], folder: Path) -> None:
