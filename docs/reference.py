@@ -98,9 +98,9 @@ def tables_page() -> str:
     parts = [
         "# Tables",
         "Every table of a run folder or an atlas lies there as Parquet and, where it says so, as CSV; those of "
-        "comparisons, targets and findings are CSV alone. Claims and the sandbox have lists of rows in a JSON record; "
-        "a rate in them is an object of rate, low and high. Layer and head count from 0 in whole-number columns, from 1 in a "
-        "head's name. Missing is NaN (null in a claim's record), with n = 0, and never 0.",
+        "comparisons, targets and findings are CSV alone. Claims and the sandbox have lists of rows in a JSON record;"
+        " a rate in them is an object of rate, low and high. Layer and head count from 0 in whole-number columns, "
+        "from 1 in a head's name. Missing is NaN (null in a claim's record), with n = 0, and never 0.",
     ]
     for name, declared in all_tables().items():
         parts += [f"## {name}", escaped(declared.about), _files_and_key(name, declared)]
