@@ -42,6 +42,9 @@ class MinimalPair:
     kind: Kind
     good: tuple[str, ...]
     bad: tuple[str, ...]
+    asked: int | None = None
+    """Place of a word that both sentences have there, and whose probability in the two is compared; None where the
+    sentences themselves are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
+from experiments.statements.crossed import CrossedSums, crossed_sums, over_heads_and_texts
 from experiments.statements.estimates import Estimate
 from experiments.statements.figure import Figure, Point
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
 from experiments.statements.learned import LearnedRule
-from experiments.statements.numbers import estimate_of, floats, minus, over_units, rows
+from experiments.statements.numbers import estimate_of, floats, minus, rows
 from experiments.statements.rule import Rule
 
 PAPER = Paper(
@@ -23,67 +26,78 @@ MODEL = "BERT base, uncased"
 
 STANDS_IN = "UD English EWT, sentences and windows of dev."
 
-DIFFERS = "Effective attention is that of values with their bias; the means are over heads, the interval too."
+DIFFERS = "Effective attention is that of values with their bias; means are over heads and texts, intervals too."
 
 IDENTIFIED = "identified pieces"
 
 
-def _heads(evidence: Evidence) -> pd.DataFrame:
-    found: pd.DataFrame = evidence["mixing"].studies["effective_attention"]
-    return found
+BY_TEXT = "effective_texts"
+"The table with a row a head and text."
+
+OLDER = "the run is of a headscope that did not keep effective attention by text: --fresh reads it anew"
 
 
-def _of_length(evidence: Evidence, least: int, most: int) -> pd.DataFrame:
-    """Return for every head the means over texts of a length, in sizes of a head."""
-    heads = _heads(evidence)
-    heads = heads[heads["sizes"].between(least, most)]
-    columns = ["pearson", "removed", "cls", "cls_effective", "sep", "sep_effective"]
-    weighted = heads[columns].mul(heads["n"], axis=0).groupby(heads["name"]).sum()
-    return weighted.div(heads.groupby("name")["n"].sum(), axis=0)
+def _by_text(evidence: Evidence) -> pd.DataFrame | Missing:
+    found = evidence["mixing"].studies.get(BY_TEXT)
+    return Missing(OLDER) if found is None else found
 
 
-def _mean(heads: pd.DataFrame, column: str) -> Measured | Missing:
-    if not len(heads):
-        return Missing("no text is of this length")
-    return Measured(over_units(lambda part: float(part[column].mean()), heads))
+def _of_length(texts: pd.DataFrame, columns: list[str], least: int, most: int) -> CrossedSums | Missing:
+    """Return the sums over texts of a length, in sizes of a head."""
+    counted = texts["sizes"].between(least, most)
+    return crossed_sums(texts, columns, counted) if counted.any() else Missing("no text is of this length")
+
+
+def _first(means: Sequence[np.ndarray]) -> float:
+    return float(means[0][0])
+
+
+def _mean(texts: pd.DataFrame | Missing, column: str, least: int, most: int) -> Measured | Missing:
+    if isinstance(texts, Missing):
+        return texts
+    sums = _of_length(texts, [column], least, most)
+    if isinstance(sums, Missing):
+        return sums
+    return Measured(over_heads_and_texts(_first, [sums]))
 
 
 def _null_space(evidence: Evidence) -> Numbers:
-    return {
-        "short": _mean(_of_length(evidence, 1, 1), "removed"),
-        "long": _mean(_of_length(evidence, 2, 4), "removed"),
-    }
+    texts = _by_text(evidence)
+    return {"short": _mean(texts, "removed", 1, 1), "long": _mean(texts, "removed", 2, 4)}
 
 
 def _by_length(evidence: Evidence) -> Numbers:
-    short, long = _of_length(evidence, 2, 2), _of_length(evidence, 4, 4)
-    both = pd.concat([short["pearson"].rename("short"), long["pearson"].rename("long")], axis=1, join="inner")
-    if not len(both):
+    texts = _by_text(evidence)
+    if isinstance(texts, Missing):
+        return {"length": texts}
+    short, long = (_of_length(texts, ["pearson"], size, size) for size in (2, 4))
+    if isinstance(short, Missing) or isinstance(long, Missing):
         return {"length": Missing("no texts of both lengths")}
-    note = f"{short['pearson'].mean():.2f} at one to two sizes of a head, {long['pearson'].mean():.2f} beyond three"
-    falls = over_units(lambda part: float((part["long"] - part["short"]).mean()), both)
-    return {"length": Measured(falls, note=note)}
+    near, far = (float(one.whole[0]) for one in (short, long))
+    falls = over_heads_and_texts(lambda means: float(means[1][0] - means[0][0]), [short, long])
+    return {"length": Measured(falls, note=f"{near:.2f} at one to two sizes of a head, {far:.2f} beyond three")}
 
 
 def _special(evidence: Evidence) -> Numbers:
-    heads = _of_length(evidence, 2, 4)
+    texts = _by_text(evidence)
     both = {"[SEP]": ["sep"], "[CLS] and [SEP]": ["cls", "sep"]}
-    return {name: _kept(heads, columns) for name, columns in both.items()}
+    return {name: texts if isinstance(texts, Missing) else _kept(texts, columns) for name, columns in both.items()}
 
 
-def _kept(heads: pd.DataFrame, columns: list[str]) -> Measured | Missing:
+def _share(means: Sequence[np.ndarray]) -> float:
+    """Return effective attention over attention; the columns of the latter come first."""
+    raw, effective = (float(part.sum()) for part in np.split(means[0], 2))
+    return effective / raw if raw else math.nan
+
+
+def _kept(texts: pd.DataFrame, tokens: list[str]) -> Measured | Missing:
     """Return the effective attention to special tokens over the attention to them."""
-    if not len(heads):
+    sums = _of_length(texts, [*tokens, *(f"{one}_effective" for one in tokens)], 2, 4)
+    if isinstance(sums, Missing):
         return Missing("no text is longer than a head is wide")
-    raw, effective = heads[columns].sum(axis=1), heads[[f"{one}_effective" for one in columns]].sum(axis=1)
-    frame = pd.DataFrame({"raw": raw, "effective": effective})
-    note = f"{100 * raw.mean():.1f} % of attention, {100 * effective.mean():.1f} % of effective attention"
-    return Measured(over_units(_share, frame), note=note)
-
-
-def _share(heads: pd.DataFrame) -> float:
-    raw = float(heads["raw"].mean())
-    return float(heads["effective"].mean()) / raw if raw else math.nan
+    raw, effective = (float(part.sum()) for part in np.split(sums.whole, 2))
+    note = f"{100 * raw:.1f} % of attention, {100 * effective:.1f} % of effective attention"
+    return Measured(over_heads_and_texts(_share, [sums]), note=note)
 
 
 def _at(evidence: Evidence, depth: int | None = None) -> Estimate:
@@ -105,12 +119,12 @@ def _depth(evidence: Evidence) -> Numbers:
 
 
 def _curve(evidence: Evidence) -> Figure:
-    heads = _heads(evidence)
-    lengths = [over_units(lambda part: float(part["pearson"].mean()), part) for _, part in heads.groupby("sizes")]
-    points: list[Point] = [
-        (float(size), one.value, one.low, one.high)
-        for size, one in zip(sorted(heads["sizes"].unique()), lengths, strict=True)
-    ]
+    texts = evidence["mixing"].studies[BY_TEXT]
+    points: list[Point] = []
+    for size in sorted(texts["sizes"].unique()):
+        sums = crossed_sums(texts, ["pearson"], texts["sizes"] == size)
+        one = over_heads_and_texts(_first, [sums])
+        points.append((float(size), one.value, one.low, one.high))
     across = "length of text in sizes of a head; 4: longer than 3"
     return Figure("lines", "Attention and effective attention", across, "Pearson's r", {"mean of heads": points})
 
@@ -138,7 +152,7 @@ FINDINGS = (
             Statement(
                 name="short",
                 text="Of texts with no more pieces than a head has dimensions all attention changes something.",
-                number="share of the squared norm of attention that changes nothing",
+                number="share of the squared norm of attention that changes nothing, interval over heads and texts",
                 rule=Rule(below=0.01),
                 unit="%",
                 published=Published(0.0, text="no null space", provenance="memory"),
@@ -146,7 +160,7 @@ FINDINGS = (
             Statement(
                 name="long",
                 text="Of longer texts a part changes nothing.",
-                number="share of the squared norm of attention that changes nothing",
+                number="share of the squared norm of attention that changes nothing, interval over heads and texts",
                 rule=Rule(above=0.0),
                 unit="%",
                 published=Published(text="not identifiable", provenance="second-hand"),
@@ -169,7 +183,7 @@ FINDINGS = (
             Statement(
                 name="length",
                 text="Of texts longer than three sizes of a head the correlation is lower than of texts of one to two.",
-                number="difference of the correlations, mean over heads",
+                number="difference of the correlations, interval over heads and texts",
                 rule=Rule(below=0.0),
                 unit="",
                 published=Published(text="falls with length; shown in a figure", provenance="memory"),
@@ -196,7 +210,7 @@ FINDINGS = (
             Statement(
                 name=name,
                 text=f"Effective attention to {name} is less than half of the attention to {them}.",
-                number="effective attention over attention, mean over heads",
+                number="effective attention over attention, interval over heads and texts",
                 rule=LearnedRule(below=0.5),
                 unit="",
                 published=Published(text="less; shown in a figure", provenance="memory"),

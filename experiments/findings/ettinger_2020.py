@@ -82,19 +82,18 @@ FINDINGS = (
         data="ROLE-88, after Chow et al. 2016: 88 sentences, each with two orders of the same words",
         metric="The share of items whose verb is more probable in the order that it suits than in the other.",
         stands_in="Sentences of our own: 15 pairs of nouns in four openings, in either order.",
-        differs="We compare two verbs in one order: who does not hear the order is right in half of the pairs.",
+        differs="Each noun is the agent of one of two verbs: who prefers one noun is right in half of them.",
         statements=[
             Statement(
                 name="roles",
-                text="In three quarters of the pairs the verb is preferred that suits who does it to whom.",
-                number="share of pairs whose right verb is preferred",
+                text="In three quarters of the pairs the verb is more probable in the order that it suits.",
+                number="share of pairs whose verb is more probable in the order that it suits",
                 rule=LearnedRule(above=0.75),
                 weaker=LearnedRule(above=0.5),
                 unit="%",
                 published=Published(0.75, text="large 86", provenance="memory"),
             )
         ],
-        weaker="two verbs are compared in one order, and not one verb in two orders",
         readings=(READING,),
         measure=_roles,
     ),

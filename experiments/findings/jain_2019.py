@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from experiments.statements.estimates import Estimate, mean_of
+import numpy as np
+import pandas as pd
+
+from experiments.statements.estimates import Estimate, difference, mean_of
 from experiments.statements.finding import Evidence, Finding, Measured, Missing, Numbers, Paper, Published, Statement
 from experiments.statements.learned import LearnedRule
 
@@ -17,8 +20,7 @@ DATA = "Sentiment (SST, IMDB), topics (AG News, 20 Newsgroups), clinical notes a
 STANDS_IN = "Number of the main subject, in sentences of the embedded grammar whose verb is masked."
 
 DIFFERS = (
-    "The encoder is frozen: tanh attention and the output layer alone are trained, on the states of the last layer. "
-    "The paper's table of rank correlations with gradients and leaving out is not measured."
+    "The encoder is frozen: tanh attention and the output layer alone are trained, on the states of the last layer."
 )
 
 ACCURATE = 0.7
@@ -53,7 +55,100 @@ def _adversarial(evidence: Evidence) -> Numbers:
     return {"adversarial": found if isinstance(found, Missing) else Measured(mean(found["divergence, adversarial"]))}
 
 
+HALF = "That a weak correlation is below a half is our bar; the highest of the data sets that are named is 0.44."
+
+OLDER = "the run is of a headscope that did not correlate attention with gradients: --fresh reads it anew"
+
+AGREE, BY_GRADIENT, BY_LEAVING_OUT = "gradient and leaving out", "attention and gradient", "attention and leaving out"
+
+
+def _ranks(evidence: Evidence) -> Numbers:
+    """Return rank correlations of attention, and how far those of gradients and leaving out are above them."""
+    found, names = by_measure(evidence), ("gradients", "leaving out", "above gradients", "above leaving out")
+    table = evidence["explanation"].studies.get("explanation_ranks")
+    if isinstance(found, Missing) or table is None:
+        return dict.fromkeys(names, found if isinstance(found, Missing) else Missing(OLDER))
+    pairs = {str(pair): part.set_index("seed") for pair, part in table.groupby("pair")}
+    numbers: dict[str, Measured | Missing] = {}
+    for pair, name in ((BY_GRADIENT, "gradients"), (BY_LEAVING_OUT, "leaving out")):
+        numbers[name] = _rank(pairs[pair])
+        above = difference(pairs[AGREE]["tau"].to_dict(), pairs[pair]["tau"].to_dict())
+        numbers[f"above {name}"] = Measured(above, note=f"between gradients and leaving out: {_told(pairs[AGREE])}")
+    return numbers
+
+
+def _rank(rows: pd.DataFrame) -> Measured:
+    """Return tau: what decides is over classifiers, each with sentences of its own; `ours` is over all sentences."""
+    return Measured(mean_of(rows["tau"].tolist()), over_sentences(rows), note=_told(rows))
+
+
+def _told(rows: pd.DataFrame) -> str:
+    tau, share = over_sentences(rows), float((rows["significant"] * rows["n"]).sum() / rows["n"].sum())
+    return f"{tau.value:.2f} [{tau.low:.2f}, {tau.high:.2f}] over held-out sentences, significant in {share:.0%}"
+
+
+def over_sentences(rows: pd.DataFrame) -> Estimate:
+    """Return the mean of tau over the sentences of all classifiers, from the means and intervals of each."""
+    n, total = rows["n"], int(rows["n"].sum())
+    half = float(np.sqrt((((rows["high"] - rows["low"]) / 2 * n) ** 2).sum()) / total)
+    mean = float((rows["tau"] * n).sum() / total)
+    return Estimate(mean, mean - half, mean + half, total)
+
+
 FINDINGS = (
+    Finding(
+        id="jain-ranks",
+        claim="Attention ranks words only weakly as gradients and leaving them out do, which agree far better.",
+        where="section 4.1: the table of rank correlations by data set, and the figures of differences",
+        model=MODEL,
+        data="Sentiment (SST, IMDB) and topics (AG News, 20 Newsgroups), of those in the table",
+        metric="Kendall's tau over the words of a text, mean over texts: of attention, of |x . dy/dx| with attention "
+        "held, and of the total variation distance of the output without the word.",
+        stands_in=STANDS_IN,
+        differs=f"{DIFFERS} Gradients and leaving out go through the encoder, as in the paper, but by word pieces. "
+        f"{HALF} The share of significant texts grows with their length and decides nothing.",
+        statements=[
+            Statement(
+                name=name,
+                text=f"The correlation of attention with {name} is below a half.",
+                number=f"Kendall's tau of attention and {name}, mean over classifiers",
+                rule=LearnedRule(below=0.5),
+                unit="",
+                published=Published(value, text=text),
+                shown="",
+            )
+            for name, value, text in (
+                (
+                    "gradients",
+                    0.35,
+                    "SST, significant in 49 %; IMDB 0.44 (100 %), AG News 0.39 (86 %), 20 Newsgroups 0.13 (48 %)",
+                ),
+                (
+                    "leaving out",
+                    0.29,
+                    "SST, significant in 36 %; IMDB 0.34 (99 %), AG News 0.37 (80 %), 20 Newsgroups 0.12 (44 %)",
+                ),
+            )
+        ]
+        + [
+            Statement(
+                name=f"above {name}",
+                text=f"Gradients and leaving out agree more than attention and {name} do, by as much as on SST.",
+                number=f"Kendall's tau of gradients and leaving out minus that of attention and {name}",
+                rule=LearnedRule(above=value),
+                weaker=LearnedRule(above=0.0),
+                unit="",
+                published=Published(value, text=text),
+                shown="",
+            )
+            for name, value, text in (
+                ("gradients", 0.30, "SST: 0.66 (significant in 91 %) against 0.35; IMDB 0.08, 20 Newsgroups 0.40"),
+                ("leaving out", 0.36, "SST: 0.66 (significant in 91 %) against 0.29; IMDB 0.18, 20 Newsgroups 0.41"),
+            )
+        ],
+        readings=("explanation",),
+        measure=_ranks,
+    ),
     Finding(
         id="jain-permuted",
         claim="Attention can be permuted, and the output often hardly changes.",

@@ -11,7 +11,7 @@ import pandas as pd
 
 from experiments.targets.runs import NamedRun
 from probes.causal.attention_effect import ROLES
-from probes.causal.damage import SimilarDamage
+from probes.causal.damage import DamagingHeads
 from reports.tables.table import last_step
 from reports.targets.tables import EFFECTS
 from reports.targets.target import POSITION, TARGETS, RoleTarget
@@ -51,7 +51,7 @@ def _of_head(head: Mapping[Any, Any], runs: Sequence[NamedRun]) -> Iterator[dict
         costs = _costs(run, behaviour)
         contrasts = run.run.studies.get("ablation_contrasts")
         about = {"target": head["target"], "model": head["model"], "run": run.title, "own": behaviour in own}
-        damage = _damage(run, str(costs["way"].iloc[0])) if behaviour in own else pd.Series(dtype=float)
+        damage = _damage(run, str(costs["way"].iloc[0])) if behaviour not in OF_ANY_TEXT else pd.Series(dtype=float)
         for _, rows in costs.groupby("measure", sort=False):
             if (rows["name"] == head["name"]).any():
                 effect = _effect(str(head["name"]), rows, damage)
@@ -86,8 +86,8 @@ def _effect(name: str, rows: pd.DataFrame, damage: pd.Series) -> dict[str, Any]:
     beside = rows[(rows["layer"] == row["layer"]) & (rows["name"] != name)]
     place = {"median_cost": float(rows["cost"].median()), "layer_cost": float(beside["cost"].mean())}
     rank = int((rows["cost"] > row["cost"]).sum()) + 1
-    similar = asdict(SimilarDamage.of(name, rows.set_index("name")["cost"], damage))
-    return {str(key): value for key, value in row.items()} | place | {"rank": rank, "heads": len(rows)} | similar
+    beside_damage = asdict(DamagingHeads.of(name, rows.set_index("name")["cost"], damage))
+    return {str(key): value for key, value in row.items()} | place | {"rank": rank, "heads": len(rows)} | beside_damage
 
 
 def _together(target: RoleTarget, effect: Mapping[str, Any], contrasts: pd.DataFrame) -> dict[str, Any]:

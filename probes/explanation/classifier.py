@@ -58,6 +58,35 @@ class AttentionClassifier(nn.Module):
         return AttentionDecisions(attention, self.output(told).squeeze(-1), real)
 
 
+@dataclass(frozen=True)
+class TrainedClassifier:
+    """A classifier with what it standardises states by: their mean and spread in the sentences it was trained on."""
+
+    classifier: AttentionClassifier
+    mean: Float[Tensor, " size"]
+    spread: Float[Tensor, " size"]
+
+    def __call__(
+        self, states: Float[Tensor, "sentence piece size"], real: Bool[Tensor, "sentence piece"]
+    ) -> AttentionDecisions:
+        """Return what it makes of states."""
+        decisions: AttentionDecisions = self.classifier((states - self.mean) / self.spread, real)
+        return decisions
+
+    @classmethod
+    def fitted(
+        cls,
+        states: Float[Tensor, "sentence piece size"],
+        real: Bool[Tensor, "sentence piece"],
+        plural: Float[Tensor, " sentence"],
+        seed: int,
+        attention: Attention | None = None,
+    ) -> TrainedClassifier:
+        """Train a classifier on states, as `fit` does."""
+        mean, spread = states[real].mean(0), states[real].std(0) + 1e-6
+        return cls(fit((states - mean) / spread, real, plural, seed, attention), mean, spread)
+
+
 def uniform(real: Bool[Tensor, "sentence piece"]) -> Attention:
     """Return the same attention for all pieces of a sentence."""
     return real / real.sum(-1, keepdim=True)

@@ -8,7 +8,15 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from probes.explanation.classifier import Attention, AttentionDecisions, accuracy, fit, uniform
+from mha.models.model import Model
+from probes.explanation.classifier import (
+    Attention,
+    AttentionDecisions,
+    TrainedClassifier,
+    accuracy,
+    fit,
+    uniform,
+)
 from probes.explanation.counterfactual import (
     adversarial,
     erased_before_flip,
@@ -16,6 +24,7 @@ from probes.explanation.counterfactual import (
     permuted_change,
     random_piece,
 )
+from probes.explanation.ranks import importance, rank_table
 from probes.explanation.sentences import SubjectNumberTask
 
 EPSILON = 0.01
@@ -27,31 +36,44 @@ GUIDES = ("trained", "uniform", "adversarial")
 Measures = Iterator[tuple[str, float]]
 
 
-def explanation_table(
-    train: SubjectNumberTask, test: SubjectNumberTask, seeds: int, seed: int, step: Callable[[], None] = lambda: None
-) -> pd.DataFrame:
-    """Return a row a measure and classifier: seed (from 0), measure and value, see `reports.studies.explanation`.
+def explanation_tables(
+    model: Model,
+    train: SubjectNumberTask,
+    test: SubjectNumberTask,
+    seeds: int,
+    seed: int,
+    step: Callable[[], None] = lambda: None,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return a row a measure and classifier, and a row a rank correlation and classifier; seeds are from 0.
 
-    Every classifier has its own part of `train` and of `test`, so that what they have is independent.
+    See `reports.studies.explanation`. Every classifier has its own part of `train` and of `test`, which `model` has
+    read, so that what they have is independent.
     """
-    rows, parts = [], zip(*(torch.arange(len(one.plural)).chunk(seeds) for one in (train, test)), strict=True)
+    rows: list[dict[str, object]] = []
+    ranks, parts = [], zip(*(torch.arange(len(one.plural)).chunk(seeds) for one in (train, test)), strict=True)
     for number, (trained, tested) in enumerate(parts):
         generator = torch.Generator().manual_seed(1000 * seed + number)
-        found = measures(train.take(trained), test.take(tested), 1000 * seed + number, generator)
+        own, held_out = train.take(trained), test.take(tested)
+        classifier = TrainedClassifier.fitted(own.states, own.real, own.plural, 1000 * seed + number)
+        found = measures(classifier, own, held_out, 1000 * seed + number, generator)
         rows += [{"seed": number, "measure": measure, "value": value} for measure, value in found]
+        ranks.append(rank_table(importance(model, classifier, held_out.texts)).assign(seed=number))
         step()
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows), pd.concat(ranks, ignore_index=True)
 
 
-def measures(train: SubjectNumberTask, test: SubjectNumberTask, seed: int, generator: torch.Generator) -> Measures:
-    """Yield the name and value of every measure of one classifier."""
-    mean, spread = train.states[train.real].mean(0), train.states[train.real].std(0) + 1e-6
-    given = [(one.states - mean) / spread for one in (train, test)]
-    classifier = fit(given[0], train.real, train.plural, seed)
-    flat = fit(given[0], train.real, train.plural, seed, uniform(train.real))
+def measures(
+    classifier: TrainedClassifier,
+    train: SubjectNumberTask,
+    test: SubjectNumberTask,
+    seed: int,
+    generator: torch.Generator,
+) -> Measures:
+    """Yield the name and value of every measure of one classifier, which was trained on `train` with `seed`."""
+    flat = TrainedClassifier.fitted(train.states, train.real, train.plural, seed, uniform(train.real))
     with torch.no_grad():
-        learned, decided = (classifier(vectors, one.real) for vectors, one in zip(given, (train, test), strict=True))
-        even = flat(given[1], test.real).odds(uniform(test.real))
+        learned, decided = (classifier(one.states, one.real) for one in (train, test))
+        even = flat(test.states, test.real).odds(uniform(test.real))
     yield "accuracy", accuracy(decided.odds(decided.attention), test.plural)
     yield "accuracy, uniform attention", accuracy(even, test.plural)
     yield "highest weight", float(decided.attention.amax(-1).mean())

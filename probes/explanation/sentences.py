@@ -17,7 +17,7 @@ from mha.models.circuits import encoder_of
 from mha.models.folders import ModelError
 from mha.models.masked_prediction import hidden_piece
 from mha.models.model import Model
-from mha.pieces import align
+from mha.pieces import Pieces, align
 from probes.pairs.number_swaps import NumberSwap, number_swapped
 
 BATCH = 64
@@ -40,11 +40,14 @@ class SubjectNumberTask:
     real: Bool[Tensor, "sentence piece"]
     plural: Float[Tensor, " sentence"]
     "1 where the main subject is plural, else 0."
+    texts: tuple[Pieces, ...] = ()
+    "What the model read, the verb masked; empty where states were made without a model."
 
     def take(self, indices: Tensor) -> SubjectNumberTask:
         """Return some of the sentences."""
+        texts = tuple(self.texts[place] for place in indices.tolist()) if self.texts else ()
         return SubjectNumberTask(
-            self.states[indices], self.embeddings[indices], self.real[indices], self.plural[indices]
+            self.states[indices], self.embeddings[indices], self.real[indices], self.plural[indices], texts
         )
 
 
@@ -108,4 +111,5 @@ def read_task(model: Model, count: int, seed: int) -> SubjectNumberTask:
             states[place, :size] = vectors[place - start, 1 : size + 1]
             embeddings[place, :size] = encoder.pieces.weight[batch.ids[place - start, 1 : size + 1]]
             real[place, :size] = True
-    return SubjectNumberTask(states, embeddings, real, torch.tensor([float(one.plural) for _, one in fitting]))
+    plural = torch.tensor([float(one.plural) for _, one in fitting])
+    return SubjectNumberTask(states, embeddings, real, plural, tuple(pieces))

@@ -64,9 +64,9 @@ def in_sizes(pieces: int, head_dim: int) -> int:
     return min(-(-pieces // head_dim), LONGEST)
 
 
-def effective_table(tables: list[pd.DataFrame]) -> pd.DataFrame:
+def effective_table(by_text: pd.DataFrame) -> pd.DataFrame:
     """Return the means over texts of each length, of rows of single texts: one row a head and length."""
-    rows = pd.concat(tables, ignore_index=True)
+    rows = by_text.drop(columns=["text", "document"])
     key = ["sizes", "layer", "head", "name"]
     return (
         rows.groupby(key, as_index=False)

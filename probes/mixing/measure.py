@@ -65,15 +65,17 @@ class Mixing:
     @torch.inference_mode()
     def tables(
         self, report: Aligned, effort: Effort, step: Callable[[], None] = lambda: None
-    ) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return a row a measure and depth with its interval over documents, and a row a head and length of text."""
+    ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+        """Return three tables: by depth with intervals over documents, by head and length of text, by head and text."""
         of_texts, of_heads = [], []
-        for text in report.pieces:
+        _, documents = np.unique(np.array(report.names), return_inverse=True)
+        for number, text in enumerate(report.pieces):
             blocks = attention_blocks(self.model, _ids(text))
             of_texts.append(self._by_depth(blocks, text))
-            of_heads.append(_by_head(blocks, text))
+            of_heads.append(_by_head(blocks, text).assign(text=number, document=documents[number]))
             step()
-        return _with_intervals(of_texts, report, effort), effective_table(of_heads)
+        by_text = pd.concat(of_heads, ignore_index=True)
+        return _with_intervals(of_texts, report, effort), effective_table(by_text), by_text
 
     def _by_depth(self, blocks: Sequence[AttentionBlock], text: Pieces) -> ByDepth:
         found: ByDepth = {}

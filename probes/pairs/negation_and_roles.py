@@ -63,19 +63,24 @@ def _is(word: str, category: str, inserted: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def role_pairs(seed: int = 0) -> Iterator[MinimalPair]:
-    """Yield, for every two nouns in either order, the verb that suits this order and the one that suits the other.
+    """Yield, for every two nouns and each of their two verbs, the order that suits the verb and the other one.
 
-    "he saw which patient the doctor had cured" against "... had paid", and "he saw which doctor the patient had paid"
-    against "... had cured": the words before the verb are the same in both orders, so who does not hear the order is
-    right in half of them (Ettinger 2020, ROLE-88). The seed changes nothing: all pairs are given.
+    "he saw which patient the doctor had cured" against "he saw which doctor the patient had cured", and "he saw which
+    doctor the patient had paid" against "he saw which patient the doctor had paid": it is the verb that is asked for,
+    in both orders (Ettinger 2020, ROLE-88), and each noun is the agent of one of the verbs. Who does not hear the order
+    gives a verb the same probability in both, which counts half; who gives any verb more after one of the nouns is
+    right about one of the two verbs and wrong about the other. The seed changes nothing: all pairs are given.
     """
     openings = (("he", "saw"), ("they", "knew"), ("she", "asked"), ("i", "forgot"))
     for agent, patient, done, returned in ROLES:
         for opening in openings:
-            for condition, (subject, thing), (right, wrong) in (
-                ("usual", (agent, patient), (done, returned)),
-                ("reversed", (patient, agent), (returned, done)),
+            for condition, verb, (subject, thing) in (
+                ("usual", done, (agent, patient)),
+                ("reversed", returned, (patient, agent)),
             ):
-                good, bad = ((*opening, "which", thing, "the", subject, "had", verb, ".") for verb in (right, wrong))
+                good, bad = (
+                    (*opening, "which", first, "the", second, "had", verb, ".")
+                    for first, second in ((thing, subject), (subject, thing))
+                )
                 kind = Kind("role reversal", condition, phenomenon="role reversal")
-                yield MinimalPair(f"{agent} {patient}", kind, good, bad)
+                yield MinimalPair(f"{agent} {patient}", kind, good, bad, asked=good.index(verb))

@@ -1,9 +1,10 @@
 """Which sentence of each minimal pair a masked language model prefers.
 
-Two methods. `masked`: where the sentences differ in one piece, that place is masked and the log-probabilities of the
+Three methods. `masked`: where the sentences differ in one piece, that place is masked and the log-probabilities of the
 two pieces are compared (Goldberg 2019). `pll`: the pseudo-log-likelihood of a sentence is the sum over its pieces of
 the log-probability of each while it alone is masked; those of the two sentences are compared (Salazar et al. 2020).
-`auto` takes the first where it can be taken, else the second.
+`auto` takes the first where it can be taken, else the second. `cloze`, whatever was asked for, where the pair names a
+word that both sentences share: it is masked, and its log-probabilities in the two are compared (Ettinger 2020).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from mha.pieces import Pieces, align
 from probes.minimal_pairs import Item, Kind, LeftOut, MinimalPair
 from probes.records import IntArray, frozen_ints
 
-MASKED, PLL, AUTO = "masked", "pll", "auto"
+MASKED, PLL, AUTO, CLOZE = "masked", "pll", "auto", "cloze"
 
 METHODS = (AUTO, MASKED, PLL)
 
@@ -41,9 +42,10 @@ class Decision:
     source: str
     kind: Kind
     method: str
-    "MASKED or PLL."
+    "MASKED, PLL or CLOZE."
     good: float
-    "Log-probability in nats of the right form, or pseudo-log-likelihood of the right sentence."
+    """Log-probability in nats of the right form, or of the shared word in the right sentence, or pseudo-log-likelihood
+    of the right sentence."""
     bad: float
 
     @property
@@ -76,7 +78,7 @@ class MaskedQuestion:
 
 @dataclass(frozen=True)
 class PromptedPair:
-    """A pair as questions to a model: one of two answers, or one for each piece of both sentences."""
+    """A pair as questions to a model: one of two answers, one for each sentence, or one for each of their pieces."""
 
     pair: MinimalPair
     method: str
@@ -111,7 +113,8 @@ def decide(
 
     `batch_pieces` is the most pieces of a batch, padding included. No number depends on the order of the pairs; on
     `batch_pieces` only by rounding. Pairs that the model cannot be asked are left out with the reason: too long for
-    it, told apart by an unknown word or not at all, or different in more than one piece where `method` is MASKED.
+    it, told apart by an unknown word or not at all, or different in more than one piece where `method` is MASKED; of
+    those that ask for a shared word those in which it is unknown or has several pieces.
     """
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}; expected one of {', '.join(METHODS)}")
@@ -141,11 +144,11 @@ def prompted_pairs(lm: MaskedLM, items: Sequence[Item], method: str) -> Iterator
             yield item
             continue
         good, bad = next(texts)
-        reason = _unfit(lm, good, bad, method)
+        reason = _unfit(lm, item, good, bad, method)
         yield LeftOut(item.source, item.kind, reason) if reason else _questions(lm, item, good, bad, method)
 
 
-def _unfit(lm: MaskedLM, good: Pieces, bad: Pieces, method: str) -> str:
+def _unfit(lm: MaskedLM, pair: MinimalPair, good: Pieces, bad: Pieces, method: str) -> str:
     """Return why a model cannot be asked about a pair; "" where it can."""
     if max(len(good), len(bad)) > lm.model.max_pieces:
         return f"longer than the model ({lm.model.max_pieces} pieces)"
@@ -153,7 +156,13 @@ def _unfit(lm: MaskedLM, good: Pieces, bad: Pieces, method: str) -> str:
         return "told apart by a word that the vocabulary lacks"
     if good.ids.tolist() == bad.ids.tolist():
         return "the same pieces in both sentences"
-    if method == MASKED and _only_difference(good, bad) is None:
+    if pair.asked is not None:
+        places = [np.flatnonzero(text.word == pair.asked) for text in (good, bad)]
+        if any(len(one) != 1 for one in places):
+            return "the word that is asked for has several pieces"
+        if lm.unknown == good.ids[places[0][0]]:
+            return "asks for a word that the vocabulary lacks"
+    elif method == MASKED and _only_difference(good, bad) is None:
         return "not different in exactly one piece"
     return ""
 
@@ -178,11 +187,19 @@ def _only_difference(good: Pieces, bad: Pieces) -> int | None:
 
 
 def _questions(lm: MaskedLM, pair: MinimalPair, good: Pieces, bad: Pieces, method: str) -> PromptedPair:
+    if pair.asked is not None:
+        return PromptedPair(pair, CLOZE, *((_shared(text, pair.asked, lm.mask),) for text in (good, bad)))
     place = _only_difference(good, bad)
     if place is not None and method != PLL:
         forms = int(good.ids[place]), int(bad.ids[place])
         return PromptedPair(pair, MASKED, (MaskedQuestion(_masked(good, place, lm.mask), place, forms),), ())
     return PromptedPair(pair, PLL, *(tuple(_every(text, lm.mask)) for text in (good, bad)))
+
+
+def _shared(text: Pieces, word: int, mask: int) -> MaskedQuestion:
+    """Return the question for the only piece of a word."""
+    place = int(np.flatnonzero(text.word == word)[0])
+    return MaskedQuestion(_masked(text, place, mask), place, (int(text.ids[place]),))
 
 
 def _every(text: Pieces, mask: int) -> Iterator[MaskedQuestion]:

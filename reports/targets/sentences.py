@@ -164,15 +164,16 @@ def effect_text(effect: Row | None, target: RoleTarget, record: TargetRecord) ->
 
 
 def beyond_damage(effect: Row) -> str:
-    """Say whether a significant effect on a behaviour exceeds that of heads which damage any text as much; else ""."""
+    """Say whether a significant effect exceeds that of heads which damage any text half as much; else ""."""
     if not effect["own"] or not effect["p_adjusted"] < LEVEL or math.isnan(effect["damage"]):
         return ""
-    if math.isnan(effect["similar_cost"]):
-        return " Too few heads do as much damage to any text to say whether that is more than damage."
-    scale, low, high = scale_of(effect), effect["similar_low"], effect["similar_high"]
+    if math.isnan(effect["damaging_cost"]):
+        return " Too few heads do half as much damage to any text to say whether that is more than damage."
+    scale, low, high = scale_of(effect), effect["damaging_low"], effect["damaging_high"]
     outside = "more than" if effect["cost"] > high else "less than" if effect["cost"] < low else "no more than"
-    between = scale.with_interval(effect["similar_cost"], low, high)
-    return f" That is {outside} the {effect['similar']} heads of similar damage cost ({between})."
+    between = scale.with_interval(effect["damaging_cost"], low, high)
+    others = f"the {effect['damaging']} heads cost that damage any text at least half as much"
+    return f" That is {outside} {others} ({between})."
 
 
 def below_chance(effect: Row) -> str:

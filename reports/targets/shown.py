@@ -146,9 +146,9 @@ EFFECT: Final = (
     TextColumn("Interval above it", lambda row: yes_or_no(more_than_median(row)), "text"),
     EFFECTS["layer_cost"].shown("Others of its layer", write=_in_unit(lambda row: row["layer_cost"])),
     EFFECTS["rank"].shown("Rank", write=lambda row: Cell(f"{row['rank']} of {row['heads']}", sort=row["rank"])),
-    EFFECTS["similar_cost"].shown(
-        "Heads of similar damage",
-        write=_in_unit(lambda row: row["similar_cost"], "similar_low", "similar_high"),
+    EFFECTS["damaging_cost"].shown(
+        "Heads that damage as much",
+        write=_in_unit(lambda row: row["damaging_cost"], "damaging_low", "damaging_high"),
     ),
     EFFECTS["together"].shown("Ablated together", write=lambda row: names(row["together"].split(), 4)),
     EFFECTS["difference"].shown(

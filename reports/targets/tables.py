@@ -78,15 +78,17 @@ EFFECTS: Final = Table(
         whole("rank", "Place of the head among all heads by cost; 1 costs most.", 1),
         whole("heads", "Number of heads that were ablated one by one.", 1),
         number("damage", "Cost of the head in a behaviour of any text, in the unit of that; missing if not measured."),
-        whole("similar", "Other heads whose damage differs by at most half, or by the median damage of all heads.", 0),
+        whole(
+            "damaging", "Other heads that cost any text at least half as much; all, where the head costs it little.", 0
+        ),
         number(
-            "similar_cost",
+            "damaging_cost",
             f"Mean cost of these heads, in the unit; missing for fewer than {FEWEST}.",
             None,
-            "similar",
+            "damaging",
             cost,
         ),
-        *ends("similar", "the costs of such heads, a prediction interval", cost),
+        *ends("damaging", "the costs of such heads, a prediction interval", cost),
         text(
             "together",
             "Heads of the target ablated together, this one among them; empty where it was ablated alone.",

@@ -39,12 +39,12 @@ class MixingStudy(Study[MixingStudySection]):
         return cls(run, section)
 
     def measure(self, read: Read) -> Result:
-        """Return a row a measure and depth, and a row a head and length of text."""
+        """Return a row a measure and depth, a row a head and length of text, and a row a head and text."""
         run = self.run
         by_scope = [run.texts(scope) for scope in SCOPES]
         select, report = (mixing_texts(run.model, texts, self.section.texts) for texts in zip(*by_scope, strict=True))
         for split, aligned in zip(SPLITS, (select, report), strict=True):
             run.note_dropped(split, "sentence and window", self.name, aligned.dropped)
         step = run.counter("mixing", len(select.pieces) + len(report.pieces))
-        by_depth, by_head = Mixing.learned(run.model, select, step).tables(report, run.effort, step)
-        return Result({"mixing": by_depth, "effective_attention": by_head})
+        by_depth, by_head, by_text = Mixing.learned(run.model, select, step).tables(report, run.effort, step)
+        return Result({"mixing": by_depth, "effective_attention": by_head, "effective_texts": by_text})

@@ -12,7 +12,7 @@ from experiments.config.train_config import GRAMMAR
 from experiments.studies.study import Read, Result, Study
 from experiments.studies.surroundings import Surroundings
 from mha.models.circuits import encoder_of
-from probes.explanation.measure import explanation_table
+from probes.explanation.measure import explanation_tables
 from probes.explanation.sentences import read_task
 
 
@@ -44,11 +44,12 @@ class ExplanationStudy(Study[ExplanationSection]):
         return cls(run, section)
 
     def measure(self, read: Read) -> Result:
-        """Return a row a measure and classifier."""
+        """Return a row a measure and classifier, and a row a rank correlation and classifier."""
         run, section = self.run, self.section
         measured = -(-section.sentences // 2)
         train = read_task(run.model, section.classifiers * section.sentences, section.seed)
         test = read_task(run.model, section.classifiers * measured, section.seed + 1)
         step = run.counter("classifiers that attend", section.classifiers)
-        table = explanation_table(train, test, section.classifiers, run.config.seed, step)
-        return Result({"explanation": table.assign(n=measured, corpus=GRAMMAR)})
+        table, ranks = explanation_tables(run.model, train, test, section.classifiers, run.config.seed, step)
+        found = {"explanation": table.assign(n=measured), "explanation_ranks": ranks}
+        return Result({name: one.assign(corpus=GRAMMAR) for name, one in found.items()})

@@ -27,6 +27,11 @@ METHODS: Final = (
         "Pseudo-log-likelihood: every piece of a sentence is masked in turn, and the log-probabilities of the "
         "correct pieces are summed; the model prefers the sentence with the higher sum (Salazar et al. 2020).",
     ),
+    (
+        "cloze",
+        "Both sentences have the same word at one place. It is masked, and the model prefers the sentence in which it "
+        "has the higher probability (Ettinger 2020).",
+    ),
 )
 "Method -> what it is."
 

@@ -1,4 +1,4 @@
-"""What a page reports of attention as explanation: every measure, mean over classifiers."""
+"""What a page reports of attention as explanation: measures and rank correlations, mean over classifiers."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import pandas as pd
+
 from reports.formats import count, decimal, percent
 from reports.run.folder import RunFolder
-from reports.studies.explanation.tables import MEASURES
+from reports.studies.explanation.tables import MEASURES, PAIRS
 from reports.tables.cells import columns_of
 from reports.tables.table import last_step
 from reports.tables.text_table import TextTable
@@ -34,9 +36,17 @@ EXPLANATION_TERMS: Final[Sequence[tuple[str, str]]] = (
         "A network that sees each piece by itself is trained with attention of another classifier, or uniform, "
         "in the place of its own (Wiegreffe and Pinter 2019).",
     ),
+    (
+        "rank correlation",
+        "Kendall’s tau over the word pieces of a sentence: 1 where two measures of importance have them in one order, "
+        "0 where their orders have nothing to do with each other. Gradients hold attention as it is; a piece that is "
+        "left out is not read by the model (Jain and Wallace 2019).",
+    ),
 )
 
 COLUMNS: Final = columns_of(("Measure", "Mean", "Lowest", "Highest"))
+
+RANKS: Final = columns_of(("Rank correlation of", "Tau", "Lowest", "Highest", "Significant"))
 
 
 @dataclass(frozen=True)
@@ -44,7 +54,7 @@ class ExplanationResults:
     """What a page reports."""
 
     text: str
-    measures: TextTable
+    tables: Sequence[TextTable]
 
 
 def explanation(run: RunFolder) -> ExplanationResults | None:
@@ -64,4 +74,20 @@ def explanation(run: RunFolder) -> ExplanationResults | None:
         (meaning.capitalize(), decimal(mean[name]), decimal(low[name]), decimal(high[name]))
         for name, meaning in MEASURES.items()
     ]
-    return ExplanationResults(told, TextTable.of("Mean and range over classifiers", COLUMNS, rows))
+    measures = TextTable.of("Mean and range over classifiers", COLUMNS, rows)
+    ranks = run.studies.get("explanation_ranks")
+    return ExplanationResults(told, (measures,) if ranks is None else (measures, _ranks(last_step(ranks))))
+
+
+def _ranks(table: pd.DataFrame) -> TextTable:
+    pairs = table.groupby("pair")
+    mean, low, high = pairs.mean(numeric_only=True), pairs["tau"].min(), pairs["tau"].max()
+    rows = [
+        (
+            name.capitalize(),
+            *(decimal(one) for one in (mean["tau"][name], low[name], high[name])),
+            f"{percent(mean['significant'][name])} %",
+        )
+        for name in PAIRS
+    ]
+    return TextTable.of("Rank correlations over word pieces, mean and range over classifiers", RANKS, rows)

@@ -1,11 +1,11 @@
-"""The table of attention as explanation: every measure of every classifier."""
+"""The tables of attention as explanation: measures and rank correlations of every classifier."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-from reports.tables.shared_columns import NOT_NEGATIVE, RUN, number, place, text, whole
+from reports.tables.shared_columns import NOT_NEGATIVE, RUN, correlation, ends, fraction, number, place, text, whole
 from reports.tables.table import Table
 
 MEASURES: Final[Mapping[str, str]] = {
@@ -39,4 +39,28 @@ EXPLANATION: Final = Table(
     ),
 )
 
-EXPLANATION_TABLES: Final[Mapping[str, Table]] = {"explanation": EXPLANATION}
+PAIRS: Final[Mapping[str, str]] = {
+    "attention and gradient": "attention, and the gradient at a piece while attention is held as it is",
+    "attention and leaving out": "attention, and how the output changes where the model does not read a piece",
+    "gradient and leaving out": "gradient and leaving out, of which neither knows of attention: the reference",
+}
+"What is correlated -> what it is."
+
+EXPLANATION_RANKS: Final = Table(
+    "One row for each classifier and pair of measures of the importance of word pieces: their rank correlation.",
+    ("model", "step", "seed", "pair"),
+    (
+        *RUN,
+        place("seed", "Number of the classifier, from 0."),
+        text("pair", "; ".join(f"{name}: {meaning}" for name, meaning in PAIRS.items()) + ".", tuple(PAIRS)),
+        correlation("tau", "Kendall's tau over the pieces of a sentence, mean over held-out sentences.", ""),
+        *ends("", "the mean over held-out sentences"),
+        fraction("significant", "Share of held-out sentences with p of 0.05 at most; it grows with their length."),
+        whole("n", "Number of held-out sentences that have a tau: neither measure is the same for all pieces."),
+    ),
+)
+
+EXPLANATION_TABLES: Final[Mapping[str, Table]] = {
+    "explanation": EXPLANATION,
+    "explanation_ranks": EXPLANATION_RANKS,
+}

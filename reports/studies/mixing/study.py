@@ -14,7 +14,7 @@ STUDY: Final = StudyReport(
     ReportSection("mixing", "Mixing by attention", mixing, MIXING_TERMS),
     (
         Method(
-            ("mixing", "effective_attention"),
+            ("mixing", "effective_attention", "effective_texts"),
             "Mixing by attention",
             "mixing",
             "On {texts} sentences of the report split and as many windows, at the most: effective attention (Brunner "

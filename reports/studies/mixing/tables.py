@@ -1,4 +1,4 @@
-"""The tables of mixing: by depth, and by head and length of text."""
+"""The tables of mixing: by depth, by head and length of text, and by head and text."""
 
 from __future__ import annotations
 
@@ -59,6 +59,19 @@ MIXING: Final = Table(
     ),
 )
 
+LENGTH: Final = place("sizes", "Length of the text in sizes of a head, rounded up; 4 for all that are longer.", 1)
+
+MEASURES: Final = (
+    correlation("pearson", "Correlation of attention and effective attention over the cells of a map."),
+    fraction("removed", "Share of the squared norm of attention that changes nothing."),
+    *(
+        number(f"{name}{kind}", f"Mean {what} of a query to {told}.", bounds, write=decimal3)
+        for name, told in (("cls", "[CLS]"), ("sep", "[SEP]"), ("words", "all words together"))
+        for kind, what, bounds in (("", "attention", FRACTIONS), ("_effective", "effective attention", None))
+    ),
+)
+"Of effective attention, of one text or mean over texts."
+
 EFFECTIVE: Final = Table(
     "One row for each head and length of text: attention, and effective attention, its part that changes what the head "
     "writes.",
@@ -66,16 +79,28 @@ EFFECTIVE: Final = Table(
     (
         *RUN,
         *ONE_HEAD,
-        place("sizes", "Length of the texts in sizes of a head, rounded up; 4 for all that are longer.", 1),
+        LENGTH,
         whole("n", "Number of texts."),
-        correlation("pearson", "Correlation of attention and effective attention over the cells of a map."),
-        fraction("removed", "Share of the squared norm of attention that changes nothing."),
-        *(
-            number(f"{name}{kind}", f"Mean {what} of a query to {told}.", bounds, write=decimal3)
-            for name, told in (("cls", "[CLS]"), ("sep", "[SEP]"), ("words", "all words together"))
-            for kind, what, bounds in (("", "attention", FRACTIONS), ("_effective", "effective attention", None))
-        ),
+        *MEASURES,
     ),
 )
 
-MIXING_TABLES: Final[Mapping[str, Table]] = {"mixing": MIXING, "effective_attention": EFFECTIVE}
+EFFECTIVE_TEXTS: Final = Table(
+    "One row for each head and text: attention and effective attention, for intervals over heads and documents.",
+    ("model", "step", "text", "name"),
+    (
+        *RUN,
+        place("text", "Number of the text, from 0."),
+        place("document", "Number of its document, from 0: texts of one document are resampled together."),
+        *ONE_HEAD,
+        LENGTH,
+        *MEASURES,
+    ),
+    csv=False,
+)
+
+MIXING_TABLES: Final[Mapping[str, Table]] = {
+    "mixing": MIXING,
+    "effective_attention": EFFECTIVE,
+    "effective_texts": EFFECTIVE_TEXTS,
+}

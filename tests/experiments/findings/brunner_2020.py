@@ -4,14 +4,15 @@ from tests.experiments.findings.planted import planted_run
 
 
 def _heads(**by_length: tuple[float, ...]) -> dict[str, Any]:
-    """Return a reading with six heads, texts of four lengths, and these values of a column by length."""
+    """Return a reading with six heads, three texts of each of four lengths, and these values of a column by length."""
     rows = []
-    for sizes in (1, 2, 3, 4):
+    for number, sizes in enumerate((1, 2, 3, 4) * 3):
         for head in range(6):
-            row = {"layer": 0, "head": head, "name": f"1-{head + 1}", "sizes": sizes, "n": 10}
-            row |= {"pearson": 0.5, "removed": 0.5, "cls": 0.3, "sep": 0.2, "cls_effective": 0.3, "sep_effective": 0.2}
+            row = {"layer": 0, "head": head, "name": f"1-{head + 1}", "sizes": sizes, "text": number}
+            row |= {"document": number // 2, "pearson": 0.5, "removed": 0.5}
+            row |= {"cls": 0.3, "sep": 0.2, "cls_effective": 0.3, "sep_effective": 0.2}
             rows.append(row | {name: values[sizes - 1] * (1 + 0.01 * head) for name, values in by_length.items()})
-    return {"mixing": planted_run(effective_attention=rows)}
+    return {"mixing": planted_run(effective_texts=rows)}
 
 
 def _identified(*by_depth: float) -> dict[str, Any]:

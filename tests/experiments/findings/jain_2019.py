@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import Any
 
 from tests.experiments.findings.planted import planted_run
@@ -29,7 +30,24 @@ def explained(**changed: float) -> dict[str, Any]:
         for place, (measure, value) in enumerate(values.items())
         for seed in range(5)
     ]
-    return {"explanation": planted_run(explanation=rows)}
+    return {"explanation": planted_run(explanation=rows, explanation_ranks=ranked())}
+
+
+def ranked(taus: Sequence[float] = (0.3, 0.25, 0.75)) -> list[dict[str, Any]]:
+    """Return rank correlations of five classifiers, a hundredth apart: with gradients, leaving out, between these."""
+    pairs = ("attention and gradient", "attention and leaving out", "gradient and leaving out")
+    return [
+        {"seed": seed, "pair": pair, "tau": tau + 0.01 * (seed - 2), "significant": tau, "n": 250}
+        | {"low": tau + 0.01 * (seed - 2) - 0.02, "high": tau + 0.01 * (seed - 2) + 0.02}
+        for pair, tau in zip(pairs, taus, strict=True)
+        for seed in range(5)
+    ]
+
+
+def correlated(*taus: float) -> dict[str, Any]:
+    """Return a reading with these rank correlations."""
+    found = explained()["explanation"]
+    return {"explanation": planted_run(explanation=found.studies["explanation"], explanation_ranks=ranked(taus))}
 
 
 def _spoken(measure: str) -> str:
@@ -37,6 +55,7 @@ def _spoken(measure: str) -> str:
 
 
 PLANTED = {
+    "jain-ranks": (correlated(0.3, 0.25, 0.75), correlated(0.8, 0.85, 0.7)),
     "jain-permuted": (explained(), explained(change_permuted=0.3)),
     "jain-adversarial": (explained(), explained(divergence_adversarial=0.2)),
 }

@@ -1,4 +1,4 @@
-"""Heads of similar damage: by hand, and what a head that is special has beside them."""
+"""Heads that do as much damage: by hand, and what a head that is special has beside them."""
 
 import math
 
@@ -7,37 +7,37 @@ import pandas as pd
 import pytest
 from scipy.stats import t
 
-from probes.causal.damage import SimilarDamage
+from probes.causal.damage import DamagingHeads
 
 
-def of(name: str, costs: list[float], damage: list[float]) -> SimilarDamage:
+def of(name: str, costs: list[float], damage: list[float]) -> DamagingHeads:
     names = [f"1-{number + 1}" for number in range(len(costs))]
-    return SimilarDamage.of(name, pd.Series(costs, names), pd.Series(damage, names))
+    return DamagingHeads.of(name, pd.Series(costs, names), pd.Series(damage, names))
 
 
-def test_heads_within_half_of_the_damage_are_the_baseline() -> None:
-    """Damage 0.4 goes with 0.2 to 0.6: three heads, which cost 1, 2 and 3."""
-    found = of("1-1", [9, 1, 2, 3, 50, 60, 70], [0.4, 0.21, 0.6, 0.3, 0.19, 0.61, 0.0])
-    assert (found.damage, found.similar, found.similar_cost) == (0.4, 3, 2)
+def test_heads_of_at_least_half_the_damage_are_the_baseline() -> None:
+    """Damage 0.4 goes with 0.2 and more: three heads, which cost 1, 2 and 3."""
+    found = of("1-1", [9, 1, 2, 3, 50, 60, 70], [0.4, 0.21, 0.9, 0.3, 0.19, 0.1, 0.0])
+    assert (found.damage, found.damaging, found.damaging_cost) == (0.4, 3, 2)
     half = t.ppf(0.975, 2) * math.sqrt(1 + 1 / 3)
-    assert (found.similar_low, found.similar_high) == pytest.approx((2 - half, 2 + half))
+    assert (found.damaging_low, found.damaging_high) == pytest.approx((2 - half, 2 + half))
 
 
 def test_a_head_that_does_most_damage_by_far_has_no_baseline() -> None:
     found = of("1-1", [9, 1, 2, 3], [0.9, 0.01, 0.02, 0.03])
-    assert found.similar == 0
-    assert math.isnan(found.similar_cost)
+    assert found.damaging == 0
+    assert math.isnan(found.damaging_cost)
 
 
-def test_harmless_heads_are_compared_with_harmless_heads() -> None:
-    """The median damage is 0.01, so heads of -0.01 to 0.01 are like one of 0."""
-    found = of("1-1", [5, 1, 1, 1, 9], [0.0, -0.01, 0.01, 0.005, 0.5])
-    assert (found.similar, found.similar_cost, found.similar_low) == (3, 1, 1)
+def test_a_harmless_head_is_compared_with_all_but_those_that_help() -> None:
+    """The median damage is 0.01, so heads from -0.01 on are compared with one of 0."""
+    found = of("1-1", [5, 1, 1, 1, 9], [0.0, -0.01, 0.01, 0.5, -0.5])
+    assert (found.damaging, found.damaging_cost, found.damaging_low) == (3, 1, 1)
 
 
 def test_without_damage_there_is_no_baseline() -> None:
-    found = SimilarDamage.of("1-1", pd.Series({"1-1": 1.0}), pd.Series(dtype=float))
-    assert found.similar == 0
+    found = DamagingHeads.of("1-1", pd.Series({"1-1": 1.0}), pd.Series(dtype=float))
+    assert found.damaging == 0
     assert math.isnan(found.damage)
 
 
@@ -47,5 +47,5 @@ def test_the_interval_holds_a_new_head_of_the_same_kind() -> None:
     for _ in range(400):
         costs = random.normal(size=9).tolist()
         found = of("1-1", costs, [1.0] * 9)
-        inside += found.similar_low <= costs[0] <= found.similar_high
+        inside += found.damaging_low <= costs[0] <= found.damaging_high
     assert inside / 400 == pytest.approx(0.95, abs=0.03)

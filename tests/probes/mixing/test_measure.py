@@ -27,7 +27,7 @@ def test_short_texts_are_left_out_and_counted(model: Model, texts) -> None:
 
 
 def test_the_table_has_means_over_texts_with_intervals_over_documents(model: Model, texts) -> None:
-    by_depth, by_head = Mixing.learned(model, texts).tables(texts, EFFORT)
+    by_depth, by_head, by_text = Mixing.learned(model, texts).tables(texts, EFFORT)
     assert set(by_depth.measure) == {*RATIOS, *PASSES, IDENTIFIED}
     found = by_depth[(by_depth.measure == BLOCK) & (by_depth.depth == 2)].iloc[0]
     each = [
@@ -40,3 +40,9 @@ def test_the_table_has_means_over_texts_with_intervals_over_documents(model: Mod
     assert by_depth[(by_depth.measure == IDENTIFIED) & (by_depth.depth == 0)].value.tolist() == pytest.approx([1.0])
     assert len(by_head) == 6 * by_head.sizes.nunique()
     assert by_head.groupby("name").n.sum().unique().tolist() == [len(each)]
+    assert len(by_text) == 6 * len(each)
+    names = by_text.groupby("text").document.first().map(dict(enumerate(sorted({*texts.names}))))
+    assert names.tolist() == texts.names
+    columns = ["pearson", "removed", "sep_effective"]
+    means = by_text.groupby(["sizes", "name"])[columns].mean()
+    np.testing.assert_allclose(means, by_head.set_index(["sizes", "name"]).loc[means.index, columns])

@@ -1,6 +1,11 @@
 from collections import Counter
+from collections.abc import Callable
+
+import pytest
 
 from probes.pairs.negation_and_roles import AFFIRMED, KINDS, NEGATED, ROLES, negation_pairs, role_pairs
+from probes.pairs.scores import CLOZE, Decision, Decisions
+from probes.pairs.table import pair_table
 
 
 def test_not_turns_what_is_true_round() -> None:
@@ -25,22 +30,68 @@ def test_no_word_belongs_to_two_kinds() -> None:
     assert len(words) == len(set(words))
 
 
-def test_the_two_sentences_of_a_pair_differ_in_one_word() -> None:
-    for pair in (*negation_pairs(), *role_pairs()):
+def test_the_two_sentences_of_a_pair_about_negation_differ_in_one_word() -> None:
+    for pair in negation_pairs():
         assert len(pair.good) == len(pair.bad)
         assert sum(one != other for one, other in zip(pair.good, pair.bad, strict=True)) == 1
 
 
-def test_both_orders_have_the_same_words_and_the_other_verb() -> None:
+def test_the_two_sentences_of_a_pair_about_roles_have_one_verb_and_the_nouns_in_either_order() -> None:
     pairs = [*role_pairs()]
     assert len(pairs) == 2 * 4 * len(ROLES)
-    usual = [pair for pair in pairs if pair.kind.condition == "usual"]
-    for one in usual:
-        (other,) = (
-            pair
-            for pair in pairs
-            if pair.kind.condition == "reversed" and pair.source == one.source and pair.good[:2] == one.good[:2]
-        )
-        assert sorted(other.bad) == sorted(one.good)
-        assert sorted(other.good) == sorted(one.bad)
-        assert other.good[3] == one.good[5]
+    for pair in pairs:
+        assert sorted(pair.good) == sorted(pair.bad)
+        assert (pair.good[3], pair.good[5]) == (pair.bad[5], pair.bad[3])
+        assert pair.asked == 7
+        assert pair.good[7] == pair.bad[7]
+
+
+def test_each_noun_is_the_agent_of_one_verb_in_each_opening() -> None:
+    agents = Counter((pair.source, pair.good[:2], pair.good[5]) for pair in role_pairs())
+    assert set(agents.values()) == {1}
+    assert len(agents) == 2 * 4 * len(ROLES)
+    verbs = {(one, verb) for first, second, *both in ROLES for one, verb in zip((first, second), both, strict=True)}
+    assert {(pair.good[5], pair.good[7]) for pair in role_pairs()} == verbs
+
+
+def accuracy(probability: Callable[[str, str, str], float]) -> tuple[float, dict[str, float]]:
+    """Return the accuracy, of all and by condition, of a model of a verb after a first and a second noun."""
+    words = [(pair, pair.good[7], pair.good[3], pair.good[5]) for pair in role_pairs()]
+    made = [
+        Decision(pair.source, pair.kind, CLOZE, probability(verb, one, other), probability(verb, other, one))
+        for pair, verb, one, other in words
+    ]
+    table = pair_table({"role-reversal": Decisions(made)}, replicates=50, seed=0)
+    (whole,) = table[table.level == "corpus"].accuracy
+    by_condition = table[table.level == "condition"].set_index("condition").accuracy.to_dict()
+    return float(whole), {str(name): float(value) for name, value in by_condition.items()}
+
+
+def test_who_prefers_a_fixed_verb_whatever_the_order_is_right_in_half_of_the_pairs() -> None:
+    assert accuracy(lambda verb, first, second: float(len(verb)))[0] == 0.5
+
+
+def test_who_hears_which_nouns_there_are_but_not_their_order_is_right_in_half_of_the_pairs() -> None:
+    assert accuracy(lambda verb, first, second: float(len(verb) * len(first) * len(second)))[0] == 0.5
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_who_prefers_a_fixed_noun_before_any_verb_is_right_in_half_of_the_pairs(place: int) -> None:
+    nouns = sorted({noun for first, second, *_ in ROLES for noun in (first, second)})
+    whole, _ = accuracy(lambda verb, *both: float(nouns.index(both[place])))
+    assert whole == 0.5
+
+
+def test_who_takes_the_first_noun_of_the_table_for_the_agent_passes_one_condition_alone() -> None:
+    agents = [agent for agent, *_ in ROLES]
+    patients = [patient for _, patient, *_ in ROLES]
+    assert not set(agents) & set(patients)
+    whole, by_condition = accuracy(lambda verb, first, second: float(second in agents))
+    assert (whole, by_condition) == (0.5, {"usual": 1.0, "reversed": 0.0})
+
+
+def test_who_hears_the_order_is_right_in_all_pairs() -> None:
+    suits = {(agent, done) for agent, _, done, _ in ROLES} | {(other, back) for _, other, _, back in ROLES}
+    assert accuracy(lambda verb, first, second: float((second, verb) in suits) - float((first, verb) in suits))[0] == 1
+    turned = accuracy(lambda verb, first, second: float((first, verb) in suits) - float((second, verb) in suits))
+    assert turned[0] == 0

@@ -73,6 +73,9 @@ INSERTED = pair("the ship sinks", "the ship the sinks")
 PARTED = pair("an unsinkable ship".replace("an ", "a "), "a ship unsinkable")
 
 
+TURNED = MinimalPair("s", KIND, ("ships", "near", "old", "port"), ("port", "near", "old", "ships"), asked=1)
+
+
 def only(decisions: Decisions) -> Decision:
     assert not decisions.left_out
     (made,) = decisions.made
@@ -197,3 +200,37 @@ def test_an_unknown_word_outside_the_difference_does_no_harm(built: Callable[...
     found = only(decide(built(spread), [pair("the whistle sinks", "the whistle sink")]))
     assert found.method == "masked"
     assert found.good != found.bad
+
+
+@pytest.mark.parametrize("method", ["auto", "masked", "pll"])
+def test_a_shared_word_that_is_asked_for_is_masked_and_compared_between_the_sentences(
+    built: Callable[..., MaskedLM], tmp_path: Path, method: str
+) -> None:
+    lm = built(spread)
+    bert = BertForMaskedLM.from_pretrained(tmp_path).eval()
+    found = only(decide(lm, [TURNED], method=method))
+    assert found.method == "cloze"
+    for said, words in ((found.good, TURNED.good), (found.bad, TURNED.bad)):
+        pieces = lm.model.tokenizer.encode(" ".join(words)).ids
+        assert said == pytest.approx(oracle(bert, pieces)[1][IDS["near"]].item(), abs=1e-5)
+    assert found.good != found.bad
+
+
+def test_a_model_that_hears_no_context_ties_on_a_shared_word(built: Callable[..., MaskedLM]) -> None:
+    assert only(decide(built(fixed(near=2.0, port=5.0)), [TURNED])).credit == 0.5
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ("whistles", "asks for a word that the vocabulary lacks"),
+        ("unsinkable", "the word that is asked for has several pieces"),
+    ],
+)
+def test_a_shared_word_that_is_unknown_or_in_pieces_is_left_out(
+    word: str, reason: str, built: Callable[..., MaskedLM]
+) -> None:
+    asked = MinimalPair("here", KIND, ("ships", "port", word), ("port", "ships", word), asked=2)
+    found = decide(built(spread), [asked])
+    assert found.left_out == [LeftOut("here", KIND, reason)]
+    assert not found.made

@@ -49,7 +49,7 @@ def effect(name: str, cost: float, **more: Any) -> dict[str, Any]:
     row: dict[str, Any] = {"target": "agreement", "model": "minilm", "name": name, "run": "effects", "way": "zero"}
     row |= {"n": 300, "clusters": 60, "intact": 0.9, "cost": cost, "ci_low": cost - 0.01, "ci_high": cost + 0.01}
     row |= {"p_adjusted": 0.001, "median_cost": 0.002, "layer_cost": 0.003, "rank": 1, "heads": 72, "own": False}
-    row |= {"damage": NAN, "similar": 0, **dict.fromkeys(("similar_cost", "similar_low", "similar_high"), NAN)}
+    row |= {"damage": NAN, "damaging": 0, **dict.fromkeys(("damaging_cost", "damaging_low", "damaging_high"), NAN)}
     row |= {"together": "", **dict.fromkeys(("random_cost", "difference", "difference_low", "difference_high"), NAN)}
     return row | {"p_random": NAN} | more
 
@@ -202,17 +202,17 @@ def test_a_head_is_told_by_the_most_telling_measure_of_the_first_behaviour(recor
 # --- tables
 
 
-def test_an_effect_is_told_beside_that_of_heads_of_similar_damage(record: TargetRecord) -> None:
-    known = {"own": True, "damage": 0.3, "similar": 7, "similar_cost": 0.1, "similar_low": 0.0, "similar_high": 0.2}
+def test_an_effect_is_told_beside_that_of_heads_that_damage_as_much(record: TargetRecord) -> None:
+    known = {"own": True, "damage": 0.3, "damaging": 7, "damaging_cost": 0.1, "damaging_low": 0.0, "damaging_high": 0.2}
 
     def said(**values: Any) -> str:
         (_, sentences), *_ = spoken(changed(record, **known | values))
         return next(sentence for sentence in sentences if "Its ablation" in sentence)
 
-    assert "more than the 7 heads of similar damage cost (10.0 [0.0, 20.0])." in said()
-    assert "no more than the 7 heads" in said(similar_high=0.4)
-    assert "less than the 7 heads" in said(similar_low=0.36, similar_high=0.5)
-    assert "Too few heads do as much damage" in said(similar_cost=NAN)
+    assert "more than the 7 heads cost that damage any text at least half as much (10.0 [0.0, 20.0])." in said()
+    assert "no more than the 7 heads" in said(damaging_high=0.4)
+    assert "less than the 7 heads" in said(damaging_low=0.36, damaging_high=0.5)
+    assert "Too few heads do half as much damage" in said(damaging_cost=NAN)
     for values in ({"damage": NAN}, {"p_adjusted": 0.2}, {"own": False}):
         assert "damage" not in said(**values)
 

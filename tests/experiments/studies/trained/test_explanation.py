@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from reports import Run
-from reports.studies.explanation.tables import EXPLANATION, MEASURES
+from reports.studies.explanation.tables import EXPLANATION, EXPLANATION_RANKS, MEASURES, PAIRS
 
 pytestmark = pytest.mark.slow
 
@@ -17,7 +17,10 @@ def test_a_run_that_does_not_ask_has_none(scored: Scored) -> None:
 
 
 def test_every_key_is_followed(scored: Scored) -> None:
-    few = scored("explanation={sentences=20, classifiers=2, seed=5}").studies["explanation"]
+    studies = scored("explanation={sentences=20, classifiers=2, seed=5}").studies
+    few, ranks = studies["explanation"], studies["explanation_ranks"]
+    assert tuple(ranks.columns) == EXPLANATION_RANKS.names
+    assert set(ranks.pair) == set(PAIRS)
     assert tuple(few.columns) == EXPLANATION.names
     assert set(few.measure) == set(MEASURES)
     assert (few.seed.nunique(), set(few.n)) == (2, {10})

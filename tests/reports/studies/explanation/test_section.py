@@ -7,14 +7,19 @@ import pytest
 
 from reports import Run, write_report, write_studies
 from reports.studies.explanation.section import explanation
-from reports.studies.explanation.tables import MEASURES
+from reports.studies.explanation.tables import MEASURES, PAIRS
 
 
 @pytest.fixture
 def measured(run_folder: Path) -> Run:
     rows = [(seed, measure, 0.5 + 0.1 * seed) for seed in (0, 1, 2) for measure in MEASURES]
     frame = pd.DataFrame(rows, columns=["seed", "measure", "value"])
-    write_studies({"explanation": frame.assign(model="m", step=pd.NA, corpus="grammar", n=40)}, run_folder)
+    pairs = [(seed, pair, 0.1 + 0.1 * seed, 0.25) for seed in (0, 1, 2) for pair in PAIRS]
+    ranks = pd.DataFrame(pairs, columns=["seed", "pair", "tau", "significant"])
+    ranks = ranks.assign(low=ranks.tau - 0.1, high=ranks.tau + 0.1)
+    tables = {"explanation": frame, "explanation_ranks": ranks}
+    about = {"model": "m", "step": pd.NA, "corpus": "grammar", "n": 40}
+    write_studies({name: table.assign(**about) for name, table in tables.items()}, run_folder)
     return Run.open(run_folder)
 
 
@@ -23,8 +28,18 @@ def test_the_page_says_how_often_classifiers_are_right_and_decisions_flip(measur
     assert found is not None
     assert found.text.startswith("3 classifiers")
     assert "60.0 % correct on 40 held-out sentences" in found.text
-    assert len(found.measures) == len(MEASURES)
-    assert next(iter(found.measures)) == ("Accuracy on held-out sentences", "0.60", "0.50", "0.70")
+    measures, ranks = found.tables
+    assert len(measures) == len(MEASURES)
+    assert next(iter(measures)) == ("Accuracy on held-out sentences", "0.60", "0.50", "0.70")
+    assert tuple(next(iter(ranks))) == ("Attention and gradient", "0.20", "0.10", "0.30", "25.0 %")
+    assert len(ranks) == len(PAIRS)
+
+
+def test_a_run_of_before_rank_correlations_has_the_measures_alone(measured: Run) -> None:
+    del measured.studies["explanation_ranks"]
+    found = explanation(measured)
+    assert found is not None
+    assert len(found.tables) == 1
 
 
 def test_the_page_has_the_section(measured: Run, run_folder: Path) -> None:

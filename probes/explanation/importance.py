@@ -1,0 +1,106 @@
+"""How important each piece of a sentence is to a decision: what changes without it, and the gradient at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from jaxtyping import Bool, Float, Float64, Int
+from torch import Tensor
+
+from mha.models.circuits import encoder_of
+from mha.models.model import Model
+from mha.pieces import Pieces
+from probes.explanation.classifier import TrainedClassifier
+
+BATCH = 64
+
+Importance = list[Float64[np.ndarray, " _"]]
+"A number for each piece of each sentence, special tokens left out; higher is more important."
+
+
+def own_attention(model: Model, classifier: TrainedClassifier, texts: Sequence[Pieces]) -> Importance:
+    """Return the attention of the classifier to each piece."""
+    found: Importance = []
+    with torch.no_grad():
+        for ids, real in padded(model, [text.ids for text in texts]):
+            decided = classifier(model.run(ids, real)[:, 1:-1], inner(real))
+            found += _rows(decided.attention, decided.real)
+    return found
+
+
+def left_out(model: Model, classifier: TrainedClassifier, texts: Sequence[Pieces]) -> Importance:
+    """Return the total variation distance between the output and that of the sentence without each piece.
+
+    The model reads the shorter sentence anew. In [0, 1]; of two classes it is the change of the probability (Jain and
+    Wallace 2019, algorithm 1, leave one out).
+    """
+    shorter = [np.delete(text.ids, place) for text in texts for place in range(1, len(text) - 1)]
+    whole = np.array(_outputs(model, classifier, [text.ids for text in texts]))
+    without = np.array(_outputs(model, classifier, shorter))
+    sizes = [len(text) - 2 for text in texts]
+    return np.split(np.abs(without - np.repeat(whole, sizes)), np.cumsum(sizes)[:-1])
+
+
+def input_gradients(model: Model, classifier: TrainedClassifier, texts: Sequence[Pieces]) -> Importance:
+    """Return |x . dy/dx| for the embedding x of each piece and the output y, attention held as it is.
+
+    That is the gradient at the one-hot vector of the piece (Jain and Wallace 2019, algorithm 1, where the graph is cut
+    at attention); the embedding is that of the piece alone, before position and LayerNorm.
+    """
+    encoder = encoder_of(model, "attention as explanation")
+    found: Importance = []
+    seen: list[Tensor] = []
+
+    def see(_module: object, _inputs: object, output: Tensor) -> Tensor:
+        inputs = output.detach().requires_grad_()
+        seen[:] = [inputs]
+        return inputs
+
+    handle = encoder.pieces.register_forward_hook(see)
+    try:
+        for ids, real in padded(model, [text.ids for text in texts]):
+            with torch.enable_grad():
+                decided = classifier(model.run(ids, real)[:, 1:-1], inner(real))
+                output = torch.sigmoid(decided.odds(decided.attention.detach()).double())
+                (slope,) = torch.autograd.grad(output.sum(), seen[0])
+            product = torch.zeros(real.shape, dtype=torch.float64)
+            product[real] = (seen[0].detach().double() * slope.double()).sum(-1).abs().flatten()
+            found += _rows(product[:, 1:-1], inner(real))
+    finally:
+        handle.remove()
+    return found
+
+
+def padded(
+    model: Model, texts: Sequence[npt.NDArray[np.int32]]
+) -> Iterator[tuple[Int[Tensor, "text piece"], Bool[Tensor, "text piece"]]]:
+    """Yield the ids of some texts at a time, and True at pieces that are no padding."""
+    for start in range(0, len(texts), BATCH):
+        part = texts[start : start + BATCH]
+        lengths = torch.tensor([len(one) for one in part])
+        real = torch.arange(int(lengths.max())) < lengths[:, None]
+        ids = torch.full(real.shape, model.padding)
+        ids[real] = torch.from_numpy(np.concatenate(part)).long()
+        yield ids, real
+
+
+def inner(real: Bool[Tensor, "text piece"]) -> Bool[Tensor, "text inner"]:
+    """Return True at pieces but the first and the last of each text, which are special tokens."""
+    return real[:, 2:]
+
+
+def _outputs(model: Model, classifier: TrainedClassifier, texts: Sequence[npt.NDArray[np.int32]]) -> list[float]:
+    """Return the probability of the plural."""
+    found: list[float] = []
+    with torch.no_grad():
+        for ids, real in padded(model, texts):
+            decided = classifier(model.run(ids, real)[:, 1:-1], inner(real))
+            found += torch.sigmoid(decided.odds(decided.attention).double()).tolist()
+    return found
+
+
+def _rows(values: Float[Tensor, "text piece"], real: Bool[Tensor, "text piece"]) -> Importance:
+    return [row[kept].double().numpy() for row, kept in zip(values, real, strict=True)]
