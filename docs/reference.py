@@ -13,6 +13,7 @@ from markdown_text import escaped, prose, table
 from experiments.cli import app
 from experiments.commands.listing import Rows
 from probes import get_probe
+from reports.atlas.tables import ATLAS_TABLES
 from reports.claims.tables import CLAIM_TABLES
 from reports.compare.tables import COMPARE_TABLES
 from reports.findings.record import VERDICTS, read_findings
@@ -96,10 +97,10 @@ def tables_page() -> str:
     """Return the page of all tables: every column with its type, its meaning, and what it may hold."""
     parts = [
         "# Tables",
-        "Every table of a run folder lies there as Parquet and, where it says so, as CSV; those of comparisons, "
-        "targets and findings are CSV alone. Claims and the sandbox have lists of rows in a JSON record; a rate in "
-        "them is an object of rate, low and high. Layer and head count from 0 in whole-number columns, from 1 in a "
-        "head's name. Missing is NaN (null in a claim's record), with n = 0, and never 0.",
+        "Every table of a run folder or an atlas lies there as Parquet and, where it says so, as CSV; those of "
+        "comparisons, targets and findings are CSV alone. Claims and the sandbox have lists of rows in a JSON record;"
+        " a rate in them is an object of rate, low and high. Layer and head count from 0 in whole-number columns, "
+        "from 1 in a head's name. Missing is NaN (null in a claim's record), with n = 0, and never 0.",
     ]
     for name, declared in all_tables().items():
         parts += [f"## {name}", escaped(declared.about), _files_and_key(name, declared)]
@@ -108,8 +109,8 @@ def tables_page() -> str:
 
 
 def all_tables() -> dict[str, Table]:
-    """Return every table by its file: those of runs, of comparisons, targets, findings, claims and the sandbox."""
-    return {**RUN_TABLES, **COMPARE_TABLES, **TARGET_TABLES, **FINDING_TABLES, **RECORD_TABLES}
+    """Return every table by its file: runs, comparisons, targets, atlases, findings, claims, sandbox."""
+    return {**RUN_TABLES, **COMPARE_TABLES, **TARGET_TABLES, **ATLAS_TABLES, **FINDING_TABLES, **RECORD_TABLES}
 
 
 def _files_and_key(name: str, declared: Table) -> str:
@@ -117,7 +118,7 @@ def _files_and_key(name: str, declared: Table) -> str:
     if name in RECORD_TABLES:
         file, _, place = name.partition(".")
         return f"In `{file}.json`, list `{place}`; rows differ in {_named(declared.key)}."
-    forms = ("parquet", "csv") if name in RUN_TABLES else ("csv",)
+    forms = ("parquet", "csv") if name in RUN_TABLES or name in ATLAS_TABLES else ("csv",)
     files = " and ".join(f"`{name}.{form}`" for form in forms if form == "parquet" or declared.csv)
     return f"In {files}; rows differ in {_named(declared.key)}."
 

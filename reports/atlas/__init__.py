@@ -1,1 +1,1 @@
-"""The page of an atlas: what heads do over models, corpora and seeds."""
+"""The page of an atlas: runs of models, corpora and seeds in one table, one grid and one chart."""

@@ -1,55 +1,63 @@
-"""The record of an atlas, from which its page is made: runs in JSON, selected heads as Parquet."""
+"""The record of an atlas, from which its page is made: runs in JSON, answers as Parquet and CSV."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import pandas as pd
 
-from reports.atlas.tables import ATLAS, FILE
+from reports.atlas.tables import ATLAS, NAME
 from reports.messages import one_line
 from reports.run.replacing import replace_text
-from reports.tables.files import replace_file
+from reports.tables.grades import ANSWERS, GRADES
 
 RECORD: Final = "atlas.json"
 
 
 @dataclass(frozen=True)
 class AtlasRun:
-    """One run."""
+    """One of the runs, as the page names it; a run that failed has a message and no numbers."""
 
     name: str
-    "Its folder, below runs/."
+    "Its folder below runs/."
     model: str
+    "Title of the model, as the grid has it."
     corpus: str
-    "Model and corpus as the grid calls them."
     seed: int
     heads: int = 0
     "Heads of the model."
     grades: tuple[int, ...] = ()
-    "Heads by their highest grade in a role of language, from 0 on."
+    "Heads by highest grade in a role of language: none, 1, 2, 3."
     position: int = 0
-    "Heads that have a grade in position alone."
+    "Heads with a grade for position only."
     verdicts: tuple[int, ...] = ()
-    "Label-direction pairs in roles of language with the verdict yes, no, undecided."
+    "Label–direction pairs in roles of language: yes, no, undecided."
     seconds: float = 0.0
-    "From the start of the run to its last number."
+    "How long the run took."
     failed: str = ""
-    "What was wrong, where it failed; all other numbers are 0 then."
-
-    @classmethod
-    def read(cls, values: Mapping[str, Any]) -> Self:
-        """Return the run that `asdict` and JSON have made into plain values."""
-        return cls(**{name: tuple(one) if isinstance(one, list) else one for name, one in values.items()})
+    "The message of a run that failed."
 
     @property
     def specialised(self) -> int:
         """Heads with a grade in a role of language."""
         return sum(self.grades[1:])
+
+    def fault(self) -> str:
+        """Return what is wrong with its numbers; "" where nothing is."""
+        for what, numbers, parts in (("grades", self.grades, GRADES), ("verdicts", self.verdicts, ANSWERS)):
+            if len(numbers) != (0 if self.failed else len(parts)):
+                return f"{what} of run {self.name!r} are {len(numbers)} numbers, not {0 if self.failed else len(parts)}"
+        counts: tuple[Any, ...] = (self.seed, self.heads, self.position, *self.grades, *self.verdicts)
+        for count in counts:
+            if not isinstance(count, int) or count < 0:
+                return f"run {self.name!r} has {count!r} where a count belongs"
+        seconds: Any = self.seconds
+        if not isinstance(seconds, int | float):
+            return f"seconds of run {self.name!r} are {seconds!r}, not a number"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -61,12 +69,13 @@ class AtlasRecord:
     answers: pd.DataFrame
     "Rows of `reports.atlas.tables.ATLAS`."
     made: str
-    "Who did the runs, such as: 2 workers of local, 1 thread each."
+    "By which workers, such as 2 workers of local:2, 1 thread each."
     version: str
     notes: tuple[str, ...] = ()
+    "What a reader should know before believing the numbers."
 
     @property
-    def done(self) -> tuple[AtlasRun, ...]:
+    def finished(self) -> tuple[AtlasRun, ...]:
         """The runs that did not fail."""
         return tuple(run for run in self.runs if not run.failed)
 
@@ -76,23 +85,44 @@ class AtlasRecord:
         return tuple(run for run in self.runs if run.failed)
 
 
-def write_record(folder: Path, atlas: AtlasRecord) -> None:
-    """Write atlas.parquet and atlas.json into `folder`."""
+def write_record(folder: Path, record: AtlasRecord) -> None:
+    """Write atlas.json, atlas.parquet and atlas.csv into `folder`; ValueError says what is wrong with the numbers."""
+    _check(record)
     folder.mkdir(parents=True, exist_ok=True)
-    replace_file(ATLAS.validated(atlas.answers, folder / FILE), folder / FILE)
-    record = {"headscope": atlas.version, "name": atlas.name, "made": atlas.made, "notes": atlas.notes}
-    text = json.dumps(record | {"runs": [asdict(run) for run in atlas.runs]}, indent=2, ensure_ascii=False)
+    ATLAS.write(record.answers, folder, NAME)
+    about = {"headscope": record.version, "name": record.name, "made": record.made, "notes": record.notes}
+    text = json.dumps(about | {"runs": [asdict(run) for run in record.runs]}, indent=2, ensure_ascii=False)
     replace_text(folder / RECORD, f"{text}\n")
 
 
 def read_record(folder: Path) -> AtlasRecord:
     """Return the record in `folder`; ValueError says what is wrong with it."""
-    path, answers = folder / RECORD, ATLAS.read(folder / FILE)
+    path = folder / RECORD
+    answers = ATLAS.read(folder / f"{NAME}.parquet")
     try:
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        runs = tuple(map(AtlasRun.read, record["runs"]))
-        told = (str(record[key]) for key in ("made", "headscope"))
-        return AtlasRecord(str(record["name"]), runs, answers, *told, tuple(record["notes"]))
+        runs = tuple(_run(run) for run in record["runs"])
+        name, made, version = (str(record[key]) for key in ("name", "made", "headscope"))
+        atlas = AtlasRecord(name, runs, answers, made, version, tuple(map(str, record["notes"])))
+        _check(atlas)
+        return atlas
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         what = f"not the record of an atlas ({type(error).__name__}: {error})"
         raise ValueError(one_line(f"{path}: {what}; make it again with 'headscope atlas'")) from error
+
+
+def _run(values: dict[str, Any]) -> AtlasRun:
+    return AtlasRun(**values | {name: tuple(values.get(name, ())) for name in ("grades", "verdicts")})
+
+
+def _check(atlas: AtlasRecord) -> None:
+    """Refuse runs of one name, runs whose counts are none, and answers of a run that is not there or failed."""
+    names = [run.name for run in atlas.runs]
+    if len({*names}) < len(names):
+        raise ValueError(f"two runs have the name {next(name for name in names if names.count(name) > 1)!r}")
+    for run in atlas.runs:
+        if fault := run.fault():
+            raise ValueError(fault)
+    others = set(atlas.answers["run"]) - {run.name for run in atlas.finished}
+    if others:
+        raise ValueError(f"the table has rows of {min(others)!r}, which is no finished run")

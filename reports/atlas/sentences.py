@@ -1,66 +1,73 @@
-"""What came out of an atlas, in sentences: what failed first."""
+"""What came out of an atlas, in at most four sentences, and a line of what was run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reports.atlas.record import AtlasRecord, AtlasRun
+from reports.atlas.pooled import AtlasRow, pooled_rows
+from reports.atlas.record import AtlasRecord
+from reports.formats import names
 from reports.scores.plain_names import task
 
-GROUPS = 6
-"Models on corpora that the summary tells, at most; the table of runs has all."
-
-Group = tuple[str, str]
-"Model and corpus."
+MOST = 4
+"Runs, models or groups that a sentence names."
 
 
-def groups(record: AtlasRecord) -> dict[Group, list[AtlasRun]]:
-    """Return the runs that did not fail by model and corpus: those of all seeds together."""
-    found: dict[Group, list[AtlasRun]] = {}
-    for run in record.done:
-        found.setdefault((run.model, run.corpus), []).append(run)
-    return found
+def overview(record: AtlasRecord) -> tuple[str, ...]:
+    """Return what was run, in parts of one line: failed runs first."""
+    runs = _counted(len(record.runs), "run")
+    kinds = (("model", [run.model for run in record.runs]), ("corpus", [run.corpus for run in record.runs]))
+    counts = [_counted(len({*titles}), kind) for kind, titles in kinds]
+    seeds = _counted(len({run.seed for run in record.runs}), "seed")
+    first = f"{len(record.failed)} of {runs} failed" if record.failed else runs
+    return tuple(filter(None, (first, *counts, seeds, record.made)))
 
 
-def described(record: AtlasRecord) -> str:
-    """Say what was run."""
-    models, corpora, seeds = (len({getattr(run, what) for run in record.runs}) for what in ("model", "corpus", "seed"))
+def _counted(number: int, thing: str) -> str:
+    plural = {"corpus": "corpora"}.get(thing, f"{thing}s")
+    return f"{number:,} {thing if number == 1 else plural}"
+
+
+def summary(record: AtlasRecord) -> tuple[str, ...]:
+    """Return at most four sentences: failed runs, runs with specialised heads, models without, the most graded pair."""
+    return tuple(_sentences(record))
+
+
+def _sentences(record: AtlasRecord) -> Iterator[str]:
+    if record.failed:
+        failed = names([run.name for run in record.failed], MOST)
+        yield f"{len(record.failed)} of {_counted(len(record.runs), 'run')} failed: {failed}."
+    if not record.finished:
+        yield "No run was finished, so nothing was scored."
+        return
+    with_heads = [run for run in record.finished if run.specialised]
+    finished = _counted(len(record.finished), "finished run")
+    rule = "a grade in a role of language"
+    if not with_heads:
+        yield f"None of {finished} has a specialised head, one with {rule}."
+    else:
+        have = "has" if len(with_heads) == 1 else "have"
+        yield f"{len(with_heads)} of {finished} {have} a specialised head, one with {rule}."
+        specialised = {run.model for run in with_heads}
+        without = [model for model in dict.fromkeys(run.model for run in record.finished) if model not in specialised]
+        if without:
+            yield f"Models without a specialised head in any run: {names(without, MOST)}."
+    rows = pooled_rows(record)
+    if rows and (most := max(rows, key=lambda row: row.graded)).graded:
+        ties = sum(row.graded == most.graded for row in rows) - 1
+        yield _most_graded(most, ties)
+
+
+def _most_graded(row: AtlasRow, ties: int) -> str:
+    """Say in how many runs a label and direction has a grade, and by model and corpus which head is selected."""
+    also = f" (as for {_counted(ties, 'other pair')})" if ties else ""
+    heads = [
+        f"{model} on {corpus} {pooled.head}" + (f" in {pooled.agreeing} of {pooled.seeds} seeds" * (pooled.seeds > 1))
+        for (model, corpus), pooled in row.by_group.items()
+        if any(pooled.highest)
+    ]
     return (
-        f"{_many(len(record.runs), 'run')} of {_many(models, 'model')} on {_many(corpora, 'corpus', 'corpora')} with "
-        f"{_many(seeds, 'seed')}, by {record.made}"
+        f"The label–direction pair with a grade in most runs is “{task(row.probe, row.label, row.variant)}” "
+        f"({row.title}): {row.graded} of {_counted(row.runs, 'run')}{also}; selected "
+        f"heads in such runs: {names(heads, MOST)}."
     )
-
-
-def spoken(record: AtlasRecord) -> Iterator[str]:
-    """Yield the sentences of the summary."""
-    if failed := record.failed:
-        yield f"{len(failed)} of {_many(len(record.runs), 'run')} failed: {', '.join(run.name for run in failed)}."
-    if not record.done:
-        return
-    some = sum(run.specialised > 0 for run in record.done)
-    yield f"{some} of {_many(len(record.done), 'run')} have a head that is specialised in a role of language."
-    for (model, corpus), runs in [*groups(record).items()][:GROUPS]:
-        low, high = (pick(run.specialised for run in runs) for pick in (min, max))
-        seeds = f" ({_many(len(runs), 'seed')})" if len(runs) > 1 else ""
-        number = f"{low} to {high}" if low < high else str(low)
-        yield f"{model} on {corpus}: {number} of {runs[0].heads} heads are specialised{seeds}."
-    yield from _widest(record)
-
-
-def _widest(record: AtlasRecord) -> Iterator[str]:
-    """Yield which label and direction has a head with a grade in most runs, and which heads these are."""
-    graded = record.answers[record.answers["grade"] > 0]
-    if graded.empty:
-        return
-    sizes = graded.groupby(["probe", "label", "variant"], sort=False).size()
-    probe, label, variant = sizes.idxmax()
-    rows = graded[(graded["probe"] == probe) & (graded["label"] == label) & (graded["variant"] == variant)]
-    heads = rows.groupby("model", sort=False)["name"].unique()
-    told = "; ".join(f"in {model} {', '.join(sorted(names))}" for model, names in heads.items())
-    yield (
-        f"Most runs have a graded head that {task(probe, label, variant)} ({len(rows)} of {len(record.done)}): {told}."
-    )
-
-
-def _many(number: int, one: str, more: str = "") -> str:
-    return f"{number} {one if number == 1 else more or one + 's'}"

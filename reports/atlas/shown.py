@@ -1,105 +1,114 @@
-"""The tables of the page of an atlas: its runs, and the grades of every label and direction in them."""
+"""The tables of the page of an atlas: its runs, and labels and directions by model and corpus."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Final
+from urllib.parse import quote
 
-import pandas as pd
-
+from reports.atlas.pooled import AtlasRow, Group, PooledHead, groups
 from reports.atlas.record import AtlasRecord, AtlasRun
-from reports.atlas.sentences import Group, groups
-from reports.formats import count, percent
-from reports.scores.plain_names import task
+from reports.formats import MISSING, count, decimal, percent
+from reports.scores.selected_head import question_cell
 from reports.tables.cells import Cell, TextColumn
-from reports.tables.grades import ANSWERS
+from reports.tables.grades import GRADES
+from reports.tables.marks import few_documents
 from reports.tables.text_table import TextTable
 
-PAIRS: Final = 40
-"Label-direction pairs in the table of grades, at most; atlas.parquet has all."
 
-QUESTION: Final = ["probe", "label", "variant"]
-
-
-def _grade(number: int, run: AtlasRun) -> str:
-    return count(run.grades[number]) if run.grades else ""
+def _number(run: AtlasRun, value: float, text: str = "") -> Cell:
+    """Return a number of a run; a dash where the run failed."""
+    return Cell(MISSING, sort=float("nan")) if run.failed else Cell(text or count(value), sort=float(value))
 
 
-def _verdict(number: int, run: AtlasRun) -> str:
-    return count(run.verdicts[number]) if run.verdicts else ""
+def _named(linked: Collection[str], run: AtlasRun) -> Cell:
+    page = f"runs/{quote(run.name, safe='')}/report/index.html" if run.name in linked else ""
+    return Cell(run.name, link=page)
 
 
-def _specialised(run: AtlasRun) -> Cell:
-    if run.failed:
-        return Cell("failed", run.failed, sort=-1.0)
-    return Cell(count(run.specialised), f"of {count(run.heads)}", sort=float(run.specialised))
+def _parts(run: AtlasRun, counts: Sequence[int]) -> Cell:
+    return _number(run, counts[0] if counts else 0, " / ".join(map(count, counts)))
 
 
-RUNS: Final = (
-    TextColumn("Run", lambda run: run.name, "row"),
+FAILURE: Final = TextColumn(
+    "Failure", lambda run: Cell(run.failed, css="down"), "text", "wrapping", tip="The message of a run that failed."
+)
+
+COUNTS: Final = (
     TextColumn("Model", lambda run: run.model, "text"),
     TextColumn("Corpus", lambda run: run.corpus, "text"),
-    TextColumn("Seed", lambda run: Cell(str(run.seed), sort=float(run.seed))),
-    TextColumn("Specialised heads", _specialised, tip="Heads with a grade in a role of language."),
-    *(
-        TextColumn(f"Grade {grade}", partial(_grade, grade), tip="Heads with this as their highest.")
-        for grade in (1, 2, 3)
+    TextColumn("Seed", lambda run: Cell(str(run.seed), sort=run.seed)),
+    TextColumn(
+        "Specialised heads",
+        lambda run: _number(run, run.specialised),
+        css="strong",
+        tip="Heads with a grade in a role of language.",
     ),
-    TextColumn("Position only", lambda run: "" if run.failed else count(run.position)),
-    *(
-        TextColumn(f"Verdict {answer}", partial(_verdict, number), tip="Label-direction pairs in roles of language.")
-        for number, answer in enumerate(ANSWERS)
+    TextColumn(
+        f"Grade {' / '.join(map(str, range(1, len(GRADES))))}",
+        lambda run: _parts(run, run.grades[1:]),
+        tip="The same heads by their highest grade.",
     ),
-    TextColumn("Seconds", lambda run: Cell(f"{run.seconds:.0f}" if run.seconds else "", sort=run.seconds)),
+    TextColumn(
+        "Yes / no / undecided",
+        lambda run: _parts(run, run.verdicts),
+        tip="Verdicts on label–direction pairs in roles of language.",
+    ),
+)
+
+FOLDED: Final = (
+    TextColumn("Position only", lambda run: _number(run, run.position), tip="Heads with a grade for position only."),
+    TextColumn("Heads", lambda run: _number(run, run.heads), tip="Heads of the model.", folded=True),
+    TextColumn("Seconds", lambda run: _number(run, run.seconds, decimal(run.seconds, 1)), folded=True),
 )
 
 
-def run_table(record: AtlasRecord) -> TextTable:
-    """Return the runs in the order of the grid, those that failed with what was wrong."""
-    return TextTable.of("Runs", RUNS, record.runs)
+def run_table(record: AtlasRecord, linked: Collection[str] = ()) -> TextTable:
+    """Return the runs in their order, those named in `linked` with a link to their page."""
+    name = TextColumn("Run", partial(_named, linked), "row")
+    failure = [FAILURE] * bool(record.failed)
+    return TextTable.of("Runs", (name, *COUNTS[:3], *failure, *COUNTS[3:], *FOLDED), record.runs)
 
 
-def grade_table(record: AtlasRecord) -> TextTable:
-    """Return the labels and directions with a graded head in any run, with the selected head by model and corpus."""
-    answers = record.answers
-    graded = (
-        answers[answers["grade"] > 0].groupby(QUESTION, sort=False).size().sort_values(ascending=False, kind="stable")
-    )
-    by_question = {key: rows for key, rows in answers.groupby(QUESTION, sort=False)}
-    rows = [(key, by_question[key]) for key in graded.index[:PAIRS]]
-    columns = (
-        TextColumn("Label and direction", _question, "row"),
-        TextColumn("Graded in", lambda row: f"{int((row[1]['grade'] > 0).sum())} of {len(record.done)}"),
-        *(
-            TextColumn(f"{model} on {corpus}", partial(_selected, (model, corpus)), "num")
-            for model, corpus in groups(record)
-        ),
-    )
-    return TextTable.of("Selected heads with a grade", columns, rows)
+def grid_table(record: AtlasRecord, rows: Sequence[AtlasRow], title: str) -> TextTable:
+    """Return labels and directions by model and corpus: recall and grade of the selected head, seeds pooled."""
+    columns = [
+        TextColumn(" · ".join(group), partial(_by_group, group), plain=" · ".join(group)) for group in groups(record)
+    ]
+    return TextTable.of(title, (QUESTION, GRADED, *columns), rows)
 
 
-Row = tuple[tuple[str, str, str], pd.DataFrame]
-"A label and direction, and its rows in all runs."
+QUESTION: Final = TextColumn(
+    "Label and direction",
+    lambda row: question_cell(vars(row)),
+    "row",
+    tip="Probe, label and direction that heads are scored on.",
+)
 
 
-def _question(row: Row) -> Cell:
-    probe, label, variant = row[0]
-    return Cell(task(probe, label, variant), f"{probe}: {label}, {variant}", quiet="muted")
+GRADED: Final = TextColumn(
+    "Graded in",
+    lambda row: Cell(f"{row.graded} of {row.runs}", sort=float(row.graded)),
+    tip="Runs in which some head has a grade, of those that scored it.",
+)
 
 
-def _selected(group: Group, row: Row) -> Cell:
-    """Return grade and recall of the selected head, means over seeds, and in how many seeds it has the grade."""
-    model, corpus = group
-    rows = row[1][(row[1]["model"] == model) & (row[1]["corpus"] == corpus)]
-    if rows.empty:
-        return Cell("", sort=-1.0)
-    heads = ", ".join(rows["name"].drop_duplicates())
-    grades = sorted(set(rows["grade"]))
-    grade = f"grade {grades[0]}" if len(grades) == 1 else f"grade {grades[0]} to {grades[-1]}"
-    accuracy = float(rows["accuracy"].mean())
-    return Cell(
-        percent(accuracy),
-        f"{heads}; {grade if grades != [0] else 'no grade'}",
-        "strong" if all(grades) else "",
-        sort=accuracy,
-    )
+def _by_group(group: Group, row: AtlasRow) -> Cell:
+    """Return mean recall, and beside it the selected heads with the most frequent grade; a dash where not scored."""
+    if group not in row.by_group:
+        return Cell(MISSING, sort=float("nan"))
+    pooled = row.by_group[group]
+    look = "up" if pooled.grade else ""
+    marks = few_documents(pooled.effective_clusters)
+    return Cell(percent(pooled.accuracy), graded(pooled), look, sort=float(pooled.accuracy), marks=marks)
+
+
+def graded(pooled: PooledHead) -> str:
+    """Return the selected heads, the most frequent first, with their most frequent grade and how many seeds have it."""
+    heads = sorted(dict.fromkeys(pooled.heads), key=lambda head: (head != pooled.head, -pooled.heads.count(head)))
+    grade = f"grade {pooled.grade}" if pooled.grade else "no grade"
+    seeds = f" in {pooled.grades.count(pooled.grade)} of {pooled.seeds} seeds" if pooled.seeds > 1 else ""
+    others = max(pooled.highest)
+    also = f"; another head has grade {others}" if others > max(pooled.grades) else ""
+    return f"{', '.join(heads)}: {grade}{seeds}{also}"

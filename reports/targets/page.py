@@ -10,7 +10,7 @@ from reports.drawing.charts import vega
 from reports.drawing.figures import save_best_heads
 from reports.progress import Step, each, silent
 from reports.run.replacing import replace_text, replacing
-from reports.scores.terms import FEW_DOCUMENTS, HEAD_TERMS
+from reports.scores.selected_head import CAUTION, TERMS
 from reports.targets.charts import drawn_answers, target_chart
 from reports.targets.record import TargetRecord, read_record, write_record
 from reports.targets.sentences import spoken
@@ -18,7 +18,7 @@ from reports.targets.shown import effect_table, question_table, run_table, witho
 from reports.templates.environment import assets, environment
 
 METHOD: Final = (
-    *HEAD_TERMS,
+    *TERMS,
     (
         "Precision and lift",
         "Precision: of the words that the head attends to, the share that is correct, over all words. Lift: attention "
@@ -47,7 +47,7 @@ METHOD: Final = (
         "A noun of the other number between subject and verb. attractor=Sing or Plur is its number; "
         "attractor=preposition or relative clause says what puts it there.",
     ),
-    FEW_DOCUMENTS,
+    *CAUTION,
 )
 "Terms and what they mean."
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from reports.baseline_names import shown_baseline
 from reports.formats import names, p_value, percent, yes_or_no
-from reports.scores.plain_names import task
+from reports.scores.selected_head import question_cell
 from reports.tables.cells import Cell, TextColumn, cell_of, head_cell
 from reports.tables.marks import few_documents
 from reports.tables.sparks import baseline_marks, ends, spark
@@ -40,11 +40,6 @@ RUNS: Final = (
 )
 
 UNMEASURED: Final = "not measured"
-
-
-def _question(row: Row) -> Cell:
-    named = f"{row['probe']}: {row['label']}, {row['variant']}"
-    return Cell(task(row["probe"], row["label"], row["variant"]), named)
 
 
 def _grade(row: Row) -> Cell:
@@ -97,7 +92,7 @@ QUESTION: Final = (
     TextColumn("run", lambda row: f"{row['run']}, {row['corpus']}", "row", only="text"),
     TextColumn(
         "Label and direction",
-        _question,
+        question_cell,
         "text",
         "question",
         tip="Probe, label and direction that the head is scored on.",

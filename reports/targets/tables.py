@@ -7,21 +7,18 @@ from dataclasses import replace
 from typing import Final
 
 from probes.causal.damage import FEWEST
-from reports.formats import cost, p_value, percent, signed
+from reports.formats import cost, p_value
+from reports.scores.selected_head import HIGHEST, SELECTED
 from reports.studies.ablation.tables import MEASURE
-from reports.tables.grades import GRADES
 from reports.tables.scores import SCORES
 from reports.tables.shared_columns import (
     BEHAVIOUR,
     CORPUS,
-    FRACTIONS,
     ITEMS,
     QUESTION,
     UNIT,
-    difference,
     ends,
     flag,
-    fraction,
     number,
     p_column,
     text,
@@ -35,26 +32,6 @@ _TARGET: Final = text(
 )
 _MODEL: Final = text("model", "Model as the page names it; runs of the same weights share it.")
 
-SELECTED: Final = (
-    *QUESTION,
-    replace(SCORES["name"], meaning="Head selected on the selection split, as layer-head counted from 1."),
-    SCORES["n"],
-    SCORES["effective_clusters"],
-    replace(SCORES["accuracy"], title="recall"),
-    *ends("ci", "accuracy", percent, FRACTIONS),
-    text("strongest", "Strongest of baselines, controls, lexical table and rules of grammar; empty without any."),
-    fraction("strongest_accuracy", "Accuracy of that baseline on the same words; missing without one."),
-    difference("lead", "Accuracy of the head minus that of its strongest baseline; missing without one.", "lead"),
-    *ends("lead", "the lead", signed),
-    *(SCORES[name] for name in ("precision", "lift", "baseline", "baseline_accuracy", "lexical_accuracy")),
-    *(SCORES[name] for name in ("rule", "rule_accuracy", "p_adjusted", "p_rules", "stability", "grade")),
-    whole("highest", f"Highest grade that any head has for this label and direction, 0 to {len(GRADES) - 1}."),
-    text("highest_heads", "Heads with that grade, the most accurate first; empty where no head has a grade."),
-    SCORES["verdict"],
-    SCORES["excluded"],
-)
-"The columns of a label and direction: the selected head on the report split, beside its baselines."
-
 ANSWERS: Final = Table(
     "One row for each run, label and direction of agreement, coreference and position: the selected head on the "
     "report split, beside its baselines.",
@@ -66,7 +43,13 @@ ANSWERS: Final = Table(
         replace(CORPUS, meaning="Corpus of the report split."),
         text("place", "Where the row stands: in the first table, among special tokens, or in what unfolds.", PLACES),
         flag("summary", "Whether the summary of the page reports this row."),
+        *QUESTION,
         *SELECTED,
+        *(SCORES[name] for name in ("precision", "lift", "baseline", "baseline_accuracy", "lexical_accuracy")),
+        *(SCORES[name] for name in ("rule", "rule_accuracy", "p_adjusted", "p_rules", "stability", "grade")),
+        *HIGHEST,
+        SCORES["verdict"],
+        SCORES["excluded"],
     ),
     renamed={"rival": "strongest", "rival_accuracy": "strongest_accuracy"},
 )

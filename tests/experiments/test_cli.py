@@ -69,14 +69,15 @@ def test_a_report_is_made_anew_from_the_numbers_alone(
     assert (folder / "report" / "index.html").read_text(encoding="utf-8") == before
 
 
-def test_the_page_of_a_sandbox_is_made_anew_from_its_record(
-    headscope: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kind", ["sandbox", "atlas"])
+def test_a_page_is_made_anew_from_its_record(
+    headscope: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     made: list[Path] = []
     monkeypatch.setattr(
-        "reports.sandbox.page.write_sandbox_page", lambda folder, step: made.append(folder) or folder / "x.html"
+        f"reports.{kind}.page.write_{kind}_page", lambda folder, step: made.append(folder) or folder / "x.html"
     )
-    (tmp_path / "sandbox.json").write_text("{}", encoding="utf-8")
+    (tmp_path / f"{kind}.json").write_text("{}", encoding="utf-8")
     said = headscope("report", tmp_path)
     assert (said.code, said.out, made) == (0, f"page: {tmp_path / 'x.html'}\n", [tmp_path])
 

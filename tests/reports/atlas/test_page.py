@@ -1,6 +1,9 @@
-"""The page of an atlas: its sentences and tables from invented runs, and its record."""
+"""The page of an atlas: its sentences, tables and chart, from invented runs and answers."""
 
 import json
+import re
+import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,118 +11,284 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.atlas.page import write_atlas
-from reports.atlas.record import AtlasRecord, AtlasRun, read_record
-from reports.atlas.sentences import described, spoken
-from reports.atlas.shown import grade_table, run_table
+from reports.atlas.charts import MOST, drawn_heads, recall_chart
+from reports.atlas.page import write_atlas, write_atlas_page
+from reports.atlas.pooled import groups, pooled_rows
+from reports.atlas.record import AtlasRecord, AtlasRun, read_record, write_record
+from reports.atlas.sentences import overview, summary
+from reports.atlas.shown import grid_table, run_table
 from reports.atlas.tables import ATLAS
 
+pytestmark = pytest.mark.slow
+
 NAN = float("nan")
+OBJECT, FORTH = ("dependency", "obj", "head->dependent"), ("agreement", "all", "verb->subject")
+ORDINAL = ("dependency", "nummod", "dependent->head")
+NO_BASELINE = ("strongest_accuracy", "lead", "lead_low", "lead_high")
+PREVIOUS = ("position", "previous", "other words")
 
 
-def answer(run: str, label: str, name: str, accuracy: float, grade: int) -> dict[str, Any]:
-    model, corpus, seed = run.rsplit("-", 2)
-    row: dict[str, Any] = {"run": run, "model": model, "corpus": corpus, "seed": int(seed)}
-    row |= {"probe": "dependency", "label": label, "variant": "dependent->head", "name": name, "n": 500}
+def answer(run: AtlasRun, of: tuple[str, str, str], name: str, accuracy: float, grade: int, **more: Any) -> Any:
+    row: dict[str, Any] = {"run": run.name, "model": run.model, "corpus": run.corpus, "seed": run.seed}
+    row |= dict(zip(("probe", "label", "variant"), of, strict=True)) | {"name": name, "n": 500}
     row |= {"effective_clusters": 100.0, "accuracy": accuracy, "ci_low": accuracy - 0.02, "ci_high": accuracy + 0.02}
-    row |= {"strongest": "offset", "strongest_accuracy": 0.5, "lead": accuracy - 0.5, "lead_low": 0.0, "lead_high": 0.2}
-    row |= {"precision": 0.25, "lift": 3.5, "baseline": "offset", "baseline_accuracy": 0.5, "lexical_accuracy": 0.4}
-    row |= {"rule": "", "rule_accuracy": NAN, "p_adjusted": 0.01, "p_rules": NAN, "stability": 0.9, "grade": grade}
-    row |= {"highest": grade, "highest_heads": name if grade else ""}
-    return row | {"verdict": "yes" if grade else "no", "excluded": 0.06}
+    row |= {"strongest": "shuffled weights", "strongest_accuracy": 0.5, "lead": accuracy - 0.5}
+    row |= {"lead_low": accuracy - 0.53, "lead_high": accuracy - 0.47, "p_adjusted": 0.001 if grade else 0.9}
+    row |= {"grade": grade, "verdict": "yes" if grade else "undecided", "excluded": 0.07}
+    return row | {"highest": grade, "highest_heads": name if grade else ""} | more
 
 
-def done(model: str, corpus: str, seed: int, grades: tuple[int, ...]) -> AtlasRun:
-    about = {"heads": sum(grades), "grades": grades, "position": 2, "verdicts": (3, 4, 5), "seconds": 61.4}
-    return AtlasRun(f"{model}-{corpus}-{seed}", model, corpus, seed, **about)
+def run_of(model: str, corpus: str, seed: int, grades: tuple[int, ...]) -> AtlasRun:
+    folder = f"{'x' if '<' in model else model}-{corpus}-{seed}"
+    return AtlasRun(folder, model, corpus, seed, 72, grades, 3, (4, 1, 10), 61.25)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def record(hostile: str) -> AtlasRecord:
-    """Return the record of two models on one corpus with two seeds, of which one run failed."""
-    runs = (
-        *(done("bert", "ewt", 0, (60, 9, 2, 1)), done("bert", "ewt", 1, (61, 9, 2, 0))),
-        *(done("drawn", "ewt", 0, (72, 0, 0, 0)), AtlasRun("drawn-ewt-1", "drawn", "ewt", 1, failed=hostile)),
-    )
+    """Two seeds of minilm on ewt, one on gum, a model with a hostile title without specialised heads, a failed run."""
+    first, second = (run_of("minilm", "ewt", seed, (66, 3, 2, 1)) for seed in (0, 1))
+    gum, other = run_of("minilm", "gum", 0, (70, 2, 0, 0)), run_of(hostile, "ewt", 0, (72, 0, 0, 0))
+    failed = AtlasRun("minilm-gum-1", "minilm", "gum", 1, failed=f"no memory {hostile}")
     rows = [
-        *(answer("bert-ewt-0", "obj", "3-1", 0.75, 1), answer("bert-ewt-1", "obj", "3-2", 0.65, 2)),
-        *(answer("bert-ewt-0", "det", "4-1", 0.80, 1), answer("bert-ewt-1", "det", "4-1", 0.80, 0)),
-        *(answer("drawn-ewt-0", "obj", "1-1", 0.20, 0), answer("drawn-ewt-0", "nsubj", "1-1", 0.3, 0)),
-    ]
-    made = "2 workers of local, 1 thread each"
-    return AtlasRecord("many", runs, pd.DataFrame(rows)[[*ATLAS.names]], made, "0.1.0", (hostile,))
+        answer(first, OBJECT, "4-7", 0.8, 2),
+        answer(second, OBJECT, "4-7", 0.9, 1),
+        answer(gum, OBJECT, "3-2", 0.7, 0, highest=1, highest_heads="4-7", effective_clusters=7.0),
+        answer(other, OBJECT, "1-1", 0.4, 0),
+        answer(first, FORTH, "4-7", 0.6, 1),
+        answer(second, FORTH, "2-2", 0.64, 0),
+        answer(other, FORTH, "1-1", 0.5, 0, strongest="", **dict.fromkeys(NO_BASELINE, NAN)),
+        answer(gum, ORDINAL, "5-5", 0.95, 0),
+        answer(gum, ("dependency", hostile, "head->dependent"), "5-5", 0.3, 0),
+        answer(first, PREVIOUS, "1-1", 0.95, 1),
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)[[*ATLAS.names]]
+    runs = (first, second, gum, failed, other)
+    return AtlasRecord(f"small {hostile}", runs, table, "2 workers of local:2, 1 thread each", "0.1.0", (hostile,))
 
 
-def test_failures_come_first_then_heads_by_model_and_corpus(record: AtlasRecord) -> None:
-    assert [*spoken(record)] == [
-        "1 of 4 runs failed: drawn-ewt-1.",
-        "2 of 3 runs have a head that is specialised in a role of language.",
-        "bert on ewt: 11 to 12 of 72 heads are specialised (2 seeds).",
-        "drawn on ewt: 0 of 72 heads are specialised.",
-        "Most runs have a graded head that attends from an object to its verb (2 of 3): in bert 3-1, 3-2.",
-    ]
-    assert described(record) == "4 runs of 2 models on 1 corpus with 2 seeds, by 2 workers of local, 1 thread each"
+@pytest.fixture(scope="module")
+def folder(record: AtlasRecord, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_atlas(tmp_path_factory.mktemp("page"), record).parent
 
 
-def test_an_atlas_in_which_all_failed_says_so(record: AtlasRecord) -> None:
-    (only,) = spoken(replace(record, runs=record.runs[-1:], answers=record.answers.iloc[:0]))
-    assert only == "1 of 1 run failed: drawn-ewt-1."
-    assert len(grade_table(replace(record, answers=record.answers.iloc[:0]))) == 0
+# --- sentences
 
 
-def test_runs_stand_in_a_table_with_what_was_wrong(record: AtlasRecord, hostile: str) -> None:
-    text = str(run_table(record))
-    assert "bert-ewt-0" in text
-    assert hostile.split()[0] in text
-    assert len(run_table(record)) == 4
+def test_what_failed_is_counted_first(record: AtlasRecord) -> None:
+    workers = "2 workers of local:2, 1 thread each"
+    assert overview(record) == ("1 of 5 runs failed", "2 models", "2 corpora", "2 seeds", workers)
+    assert summary(record)[0] == "1 of 5 runs failed: minilm-gum-1."
+    whole = replace(record, runs=record.finished[:1])
+    assert overview(whole) == ("1 run", "1 model", "1 corpus", "1 seed", workers)
 
 
-def test_labels_are_by_the_runs_in_which_they_have_a_grade_with_means_over_seeds(
-    record: AtlasRecord, tmp_path: Path
-) -> None:
-    write_atlas(tmp_path, record)
-    text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    obj, det = (
-        next(line for line in text.splitlines() if f"dependency: {label}," in line and "|" in line)
-        for label in ("obj", "det")
+def test_the_summary_has_four_plain_sentences(record: AtlasRecord, hostile: str) -> None:
+    assert summary(record)[1:] == (
+        "3 of 4 finished runs have a specialised head, one with a grade in a role of language.",
+        f"Models without a specialised head in any run: {hostile}.",
+        "The label–direction pair with a grade in most runs is “attends from a verb to its object” (dependency: obj, "
+        "head->dependent): 3 of 4 runs; selected heads in such runs: minilm on ewt 4-7 in 2 of 2 seeds, minilm on gum "
+        "3-2.",
     )
-    assert "| 2 of 3 | 70.0 3-1, 3-2; grade 1 to 2 | 20.0 1-1; no grade |" in obj
-    assert "| 1 of 3 | 80.0 4-1; grade 0 to 1 |" in det
-    assert text.index(obj) < text.index(det)
-    assert "dependency: nsubj" not in text
 
 
-def test_the_page_has_nothing_of_a_title_as_markup_and_loads_nothing(
-    record: AtlasRecord, tmp_path: Path, hostile: str
-) -> None:
-    bad = replace(record, name=hostile, runs=(replace(record.runs[0], model=hostile, corpus=hostile), *record.runs[1:]))
-    html = write_atlas(tmp_path, bad).read_text(encoding="utf-8")
-    assert "<script>alert" not in html
-    assert "http://" not in html.replace("http://www.w3.org", "")
-    assert "<script>" not in (tmp_path / "report.md").read_text(encoding="utf-8")
+def test_seeds_that_select_other_heads_are_counted_and_ties_are_named(record: AtlasRecord) -> None:
+    own = record.answers[record.answers["model"] == "minilm"]
+    tied = replace(record, answers=own.assign(highest=own["highest"].where(own["run"] == "minilm-ewt-0", 0)))
+    assert "1 of 3 runs (as for 1 other pair)" in summary(tied)[-1]
+    apart = replace(record, answers=own[own["label"] == "all"])
+    assert summary(apart)[-1].endswith("1 of 2 runs; selected heads in such runs: minilm on ewt 4-7 in 1 of 2 seeds.")
 
 
-def test_a_record_is_read_as_it_was_written(record: AtlasRecord, tmp_path: Path) -> None:
+def test_runs_without_heads_or_without_an_end_are_said(record: AtlasRecord) -> None:
+    nothing = replace(record, runs=record.runs[-1:], answers=record.answers.iloc[:0])
+    assert summary(nothing) == (
+        "None of 1 finished run has a specialised head, one with a grade in a role of language.",
+    )
+    lost = replace(record, runs=record.failed, answers=record.answers.iloc[:0])
+    assert summary(lost)[1:] == ("No run was finished, so nothing was scored.",)
+
+
+# --- tables
+
+
+def test_pairs_with_a_grade_come_first_then_those_with_the_larger_lead(record: AtlasRecord, hostile: str) -> None:
+    rows = pooled_rows(record)
+    assert [row.label for row in rows] == ["obj", "all", "nummod", hostile]
+    assert [row.graded for row in rows] == [3, 1, 0, 0]
+    assert rows[0].lead == pytest.approx((0.3 + 0.4 + 0.2 - 0.1) / 4)
+    assert rows[1].lead == pytest.approx((0.1 + 0.14) / 2), "a run without a baseline has no lead"
+
+
+def test_seeds_are_pooled_by_model_and_corpus(record: AtlasRecord, hostile: str) -> None:
+    assert groups(record) == (("minilm", "ewt"), ("minilm", "gum"), (hostile, "ewt"))
+    table = grid_table(record, pooled_rows(record), "all")
+    assert table.titles == ("label and direction", "graded in", "minilm · ewt", "minilm · gum", f"{hostile} · ewt")
+    assert [row[1] for row in table.texts] == ["3 of 4", "1 of 3", "0 of 1", "0 of 1"]
+    assert [row[2:] for row in table.texts] == [
+        (
+            "85.0 4-7: grade 1 in 1 of 2 seeds",
+            "⚠ 70.0 3-2: no grade; another head has grade 1",
+            "40.0 1-1: no grade",
+        ),
+        ("62.0 4-7, 2-2: no grade in 1 of 2 seeds", "–", "50.0 1-1: no grade"),
+        ("–", "95.0 5-5: no grade", "–"),
+        ("–", "30.0 5-5: no grade", "–"),
+    ]
+
+
+def test_a_failed_run_has_its_message_and_no_numbers(record: AtlasRecord, hostile: str) -> None:
+    table = run_table(record)
+    assert table.titles[4] == "failure"
+    assert table.texts[0] == (
+        *("minilm-ewt-0", "minilm", "ewt", "0", "", "6", "3 / 2 / 1", "4 / 1 / 10", "3", "72", "61.2"),
+    )
+    assert table.texts[3] == ("minilm-gum-1", "minilm", "gum", "1", f"no memory {hostile}", *"––––––")
+    assert "failure" not in run_table(replace(record, runs=record.finished)).titles
+
+
+# --- chart, page and record
+
+
+def test_the_chart_has_a_colour_for_each_model_and_corpus(record: AtlasRecord, hostile: str) -> None:
+    drawn = drawn_heads(pooled_rows(record))
+    assert [(one.series, round(one.accuracy, 3), one.graded) for one in drawn[:3]] == [
+        ("minilm · ewt", 0.85, True), ("minilm · gum", 0.7, False), (f"{hostile} · ewt", 0.4, False),
+    ]  # fmt: skip
+    assert drawn[0].text == "dependency: obj, head->dependent, minilm · ewt: 4-7 85.0 %; permuted weights 50.0 %"
+    layers = recall_chart(drawn).spec["layer"]
+    scale = layers[0]["encoding"]["color"]["scale"]
+    assert scale["domain"] == ["minilm · ewt", "minilm · gum", f"{hostile} · ewt"]
+    assert len({*scale["range"]}) == 3
+    marks = [one for layer in layers for one in layer["data"]["values"] if "value" in one]
+    assert sum("baseline" not in one for one in marks) == 1, "without a baseline there is no stroke"
+    assert len(drawn_heads(pooled_rows(record) * 5)) == 3 * len(drawn)
+    assert MOST == 12
+
+
+@pytest.mark.figures
+def test_the_figure_is_written(record: AtlasRecord, tmp_path: Path) -> None:
     write_atlas(tmp_path, record)
-    again = read_record(tmp_path)
-    pd.testing.assert_frame_equal(again.answers, record.answers, check_dtype=False)
-    assert replace(again, answers=record.answers) == record
+    assert (tmp_path / "figures" / "recall.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_the_record_comes_back_and_makes_the_same_page(folder: Path, record: AtlasRecord, tmp_path: Path) -> None:
+    again = shutil.copytree(folder, tmp_path / "again")
+    (again / "index.html").unlink()
+    found = read_record(again)
+    assert replace(found, answers=record.answers) == record
+    pd.testing.assert_frame_equal(found.answers, record.answers, check_dtype=False)
+    write_atlas_page(again)
+    assert (again / "index.html").read_bytes() == (folder / "index.html").read_bytes()
+    assert len(pd.read_csv(again / "atlas.csv")) == len(record.answers)
+
+
+def test_runs_with_a_page_are_linked(folder: Path, tmp_path: Path) -> None:
+    again = shutil.copytree(folder, tmp_path / "again")
+    page = again / "runs" / "minilm-gum-0" / "report" / "index.html"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    html = write_atlas_page(again).read_text(encoding="utf-8")
+    assert re.findall(r'href="(runs/[^"]*)"', html) == ["runs/minilm-gum-0/report/index.html"]
+
+
+@pytest.mark.parametrize("runs", [slice(0, 0), slice(3, 4), slice(0, 1)])
+def test_a_page_without_answers_is_made(record: AtlasRecord, tmp_path: Path, runs: slice) -> None:
+    write_atlas(tmp_path, replace(record, runs=record.runs[runs], answers=pd.DataFrame(columns=[*ATLAS.names])))
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "No label–direction pair in a role of language was scored." in text
+    assert "recall.png" not in text
+
+
+def changed(**values: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda data: data["runs"][0].update(values)
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "message"),
+    ("change", "words"),
     [
-        ("atlas.json", "{}", "atlas.json: not the record of an atlas (KeyError: 'runs'); make it again with "),
-        ("atlas.json", "[", "atlas.json: not the record of an atlas (JSONDecodeError"),
-        ("atlas.json", json.dumps({"runs": [{"nam": 1}]}), "atlas.json: not the record of an atlas (TypeError"),
-        ("atlas.parquet", "no", "atlas.parquet: "),
+        (lambda data: data.pop("made"), "(KeyError: 'made')"),
+        (changed(x=1), "(TypeError: "),
+        (changed(grades=[1, 2]), "grades of run 'minilm-ewt-0' are 2 numbers, not 4"),
+        (changed(verdicts=[1, 2, 3, 4]), "verdicts of run 'minilm-ewt-0' are 4 numbers, not 3"),
+        (changed(heads=-1), "run 'minilm-ewt-0' has -1 where a count belongs"),
+        (changed(seconds="long"), "seconds of run 'minilm-ewt-0' are 'long', not a number"),
+        (changed(name="minilm-ewt-1"), "two runs have the name 'minilm-ewt-1'"),
+        (lambda data: data["runs"].pop(0), "the table has rows of 'minilm-ewt-0', which is no finished run"),
     ],
 )
-def test_a_broken_record_is_one_line(file: str, text: str, message: str, record: AtlasRecord, tmp_path: Path) -> None:
-    write_atlas(tmp_path, record)
-    (tmp_path / file).write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match="atlas") as caught:
-        read_record(tmp_path)
-    assert str(caught.value).startswith(f"{tmp_path / message.partition(' ')[0]}")
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+def test_what_is_wrong_with_a_record_is_said(folder: Path, tmp_path: Path, change: Any, words: str) -> None:
+    broken = shutil.copytree(folder, tmp_path / "copy")
+    data = json.loads((broken / "atlas.json").read_text(encoding="utf-8"))
+    change(data)
+    (broken / "atlas.json").write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(ValueError, match=re.escape(f"{broken / 'atlas.json'}: not the record of an atlas")) as error:
+        write_atlas_page(broken)
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("atlas.json", "not the record of an atlas (JSONDecodeError"), ("atlas.parquet", "not a readable parquet file")],
+)
+def test_a_file_that_cannot_be_read_is_named(folder: Path, tmp_path: Path, name: str, words: str) -> None:
+    broken = shutil.copytree(folder, tmp_path / "copy")
+    (broken / name).write_text("{", encoding="utf-8")
+    with pytest.raises(ValueError, match=re.escape(f"{broken / name}: {words}")):
+        write_atlas_page(broken)
+
+
+def test_numbers_that_cannot_be_are_not_written(record: AtlasRecord, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="grades of run 'minilm-ewt-0' are 0 numbers, not 4"):
+        write_record(tmp_path, replace(record, runs=(replace(record.runs[0], grades=()), *record.runs[1:])))
+    assert not [*tmp_path.iterdir()]
+
+
+def test_the_page_has_all_in_markdown_and_escapes_it(folder: Path) -> None:
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    assert text.startswith("# Atlas small &lt;b>")
+    assert "1 of 5 runs failed · 2 models · 2 corpora · 2 seeds · 2 workers of local:2, 1 thread each" in text
+    assert (
+        "| attends from a verb to its object dependency: obj, head->dependent | 3 of 4 | 85.0 4-7: grade 1 in 1" in text
+    )
+    assert "<b>" not in text
+    assert "<script" not in text
+
+
+def test_the_page_loads_nothing(folder: Path) -> None:
+    html = (folder / "index.html").read_text(encoding="utf-8")
+    own = re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)
+    assert not re.search(r'(?:src|href)="(?!#|data:,)', own)
+    assert "default-src 'none'" in own
+    assert "<b>&" not in own
+
+
+def test_tables_open_with_eight_columns(too_wide: Callable[[Path], list[str]], folder: Path) -> None:
+    assert too_wide(folder) == []
+
+
+@pytest.mark.figures
+def test_a_wide_grid_opens_with_eight_columns(
+    too_wide: Callable[[Path], list[str]], record: AtlasRecord, tmp_path: Path
+) -> None:
+    runs = [run_of("minilm", f"c{number}", 0, (72, 0, 0, 0)) for number in range(9)]
+    rows = pd.DataFrame([answer(run, OBJECT, "1-1", 0.6, 1) for run in runs])[[*ATLAS.names]]
+    write_atlas(tmp_path, replace(record, runs=tuple(runs), answers=rows))
+    assert too_wide(tmp_path) == []
+    assert (tmp_path / "figures" / "recall.png").is_file()
+    assert "all 11 columns" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+def test_axe_finds_no_serious_fault_of_accessibility(serious_faults: Callable[[Path], list[str]], folder: Path) -> None:
+    assert serious_faults(folder / "index.html") == []
+
+
+def test_the_page_works_in_a_browser(opened: Callable[..., Any], folder: Path, hostile: str) -> None:
+    page = opened(folder / "index.html", 390)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert hostile in page.locator("#runs").inner_text()
+    page.locator("#pairs [data-chart]").scroll_into_view_if_needed()
+    page.wait_for_selector("#pairs [data-chart] svg")
+    page.locator("#run-table thead button", has_text="Specialised heads").click()
+    heads = page.locator("#run-table tbody td.strong").all_inner_texts()
+    assert heads == ["6", "6", "2", "0", "–"]

@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from reports import Run, write_report
+from reports.atlas.tables import ATLAS_TABLES
 from reports.claims.tables import CLAIM_TABLES
 from reports.compare.tables import COMPARE_TABLES
 from reports.findings.tables import FINDING_TABLES
@@ -31,6 +32,7 @@ EVERY: Mapping[str, Table] = {
     **RUN_TABLES,
     **COMPARE_TABLES,
     **TARGET_TABLES,
+    **ATLAS_TABLES,
     **FINDING_TABLES,
     **CLAIM_TABLES,
     **SANDBOX_TABLES,
