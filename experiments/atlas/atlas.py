@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from experiments.atlas.cell import Done, do_run
-from experiments.atlas.found import answers, atlas_run
-from experiments.atlas.grid import Atlas, Cell
+from experiments.atlas.grid import Atlas, GridRun
+from experiments.atlas.outcome import answers, atlas_run
 from experiments.atlas.workers import open_workers
 from experiments.config.config import ConfigError, resolved
 from experiments.record.progress import Progress, silent
@@ -85,7 +85,7 @@ def _record(atlas: Atlas, folder: Path, done: Mapping[str, Done], described: str
     return AtlasRecord(atlas.name, tuple(runs), rows, described, ", ".join(filter(None, versions)), notes)
 
 
-def _notes(cells: tuple[Cell, ...], folder: Path, done: Mapping[str, Done], versions: list[str]) -> list[str]:
+def _notes(cells: tuple[GridRun, ...], folder: Path, done: Mapping[str, Done], versions: list[str]) -> list[str]:
     """Say what was there already, what lies beside the runs of the grid, and where versions differ."""
     kept = sum(one.kept for one in done.values())
     others = sorted(path.name for path in (folder / RUNS).glob("[!.]*") if path.name not in done)

@@ -42,7 +42,7 @@ class Grid(Section):
 
 
 @dataclass(frozen=True)
-class Cell:
+class GridRun:
     """One run of a grid."""
 
     model: str
@@ -61,7 +61,7 @@ class Atlas:
     """What is to be done: the cells of a grid, those of one model one after the other."""
 
     name: str
-    cells: tuple[Cell, ...]
+    cells: tuple[GridRun, ...]
     cluster: ClusterSection
 
 
@@ -85,7 +85,7 @@ def load_atlas(path: Path, changes: Sequence[str] = ()) -> Atlas:
     return Atlas(grid.name, cells, grid.cluster)
 
 
-def _cells(grid: Grid, shared: dict[str, Any], path: Path) -> Iterator[Cell]:
+def _cells(grid: Grid, shared: dict[str, Any], path: Path) -> Iterator[GridRun]:
     for model, corpus, seed in product(grid.models, grid.corpora, dict.fromkeys(grid.seeds)):
         if grid.models[model].get("source") == "train":
             raise ConfigError(f'{path}: models.{model}: source is "train"; train first, and name the checkpoint')
@@ -96,4 +96,4 @@ def _cells(grid: Grid, shared: dict[str, Any], path: Path) -> Iterator[Cell]:
             config = checked(values, path.parent, path)
         except ConfigError as error:
             raise ConfigError(f"{error} (models.{model} on corpora.{corpus})") from None
-        yield Cell(model, corpus, seed, config)
+        yield GridRun(model, corpus, seed, config)

@@ -82,7 +82,7 @@ class DaskWorkers:
 
         submitted = [self._client.submit(work, *call, pure=False, retries=self._section.retries) for call in calls]
         numbers = {future.key: number for number, future in enumerate(submitted)}
-        for future in as_completed(submitted):
+        for future in as_completed(submitted):  # type: ignore[no-untyped-call]  # of Dask
             error = future.exception()
             yield numbers[future.key], future.result() if error is None else error
 
@@ -110,7 +110,7 @@ def open_workers(section: ClusterSection) -> Iterator[Workers]:
     }
     with dask.config.set(settings), _cluster(section) as cluster:
         try:
-            client = Client(cluster, timeout=WAIT_SECONDS)
+            client = Client(cluster, timeout=WAIT_SECONDS)  # type: ignore[no-untyped-call]  # of Dask
         except (OSError, TimeoutError, ValueError):
             start = "start one with 'dask scheduler', or leave out the address"
             raise ClusterError(f"{section.address}: no Dask scheduler answers there; {start}") from None
@@ -130,7 +130,8 @@ def _cluster(section: ClusterSection) -> Iterator[Any]:
     if kind == "local":
         from distributed import LocalCluster
 
-        with LocalCluster(n_workers=int(workers), threads_per_worker=1, dashboard_address=None) as cluster:
+        one_each = {"n_workers": int(workers), "threads_per_worker": 1, "dashboard_address": None}
+        with LocalCluster(**one_each) as cluster:  # type: ignore[no-untyped-call]  # of Dask
             yield cluster
     elif kind == "slurm":
         try:

@@ -10,8 +10,8 @@ from typing import Any, Final
 import pandas as pd
 
 from experiments.targets.runs import NamedRun
+from probes.causal.ablation_table import DamagingHeads
 from probes.causal.attention_effect import ROLES
-from probes.causal.damage import DamagingHeads
 from reports.tables.table import last_step
 from reports.targets.tables import EFFECTS
 from reports.targets.target import POSITION, TARGETS, RoleTarget

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t
 
 from probes.causal.behaviours import Behaviour
 from probes.causal.head_sets import HEAD, LAYER, RANDOM, SELECTED, HeadSet, head_name
@@ -18,6 +20,9 @@ from probes.scoring.tally import Numbers, cluster_blocks
 VALUE, ACCURACY, ATTRACTED = "value", "accuracy", "accuracy with attractors"
 """What is told of a behaviour: the mean value of its items, in its unit; of pairs also the share whose right sentence
 is preferred, ties half, of all pairs and of those with at least one attractor."""
+
+FEWEST = 3
+"Heads that one is compared with in what its damage explains, at least."
 
 COLUMNS = (
     *("behaviour", "unit", "way", "measure", "kind", "name", "draw", "layer", "head", "heads", "n", "clusters"),
@@ -219,3 +224,38 @@ def contrast_table(
 
 TIE = 1e-9
 "Costs that differ by no more are equal: rounding."
+
+
+@dataclass(frozen=True)
+class DamagingHeads:
+    """What heads that do at least half as much damage as one head cost of a behaviour.
+
+    A model that is damaged loses some of everything: these heads tell what a behaviour loses by that alone.
+    """
+
+    damage: float
+    "What the head costs of any text; NaN where that was not measured."
+    damaging: int
+    "Other heads that do at least half as much damage."
+    damaging_cost: float
+    "Mean cost of these heads, in the behaviour's unit; NaN for fewer than FEWEST."
+    damaging_low: float
+    damaging_high: float
+    "Between them lies the cost of 95 % of such heads, if costs are normal (a prediction interval)."
+
+    @classmethod
+    def of(cls, name: str, costs: pd.Series, damage: pd.Series) -> DamagingHeads:
+        """Compare head `name` with the others; both series have a number for each head, by name.
+
+        Compared is with heads whose damage is not less than the head's own by more than half of that, or by the median
+        of all heads if that is more: nearly harmless heads are compared with all.
+        """
+        own = float(damage.get(name, math.nan))
+        enough = damage >= own - max(abs(own) / 2, float(damage.abs().median()))
+        others = costs.reindex(damage.index[enough & (damage.index != name)]).dropna().to_numpy(np.float64)
+        n = len(others)
+        if n < FEWEST:
+            return cls(own, n, math.nan, math.nan, math.nan)
+        mean = float(others.mean())
+        half = float(t.ppf(0.975, n - 1) * others.std(ddof=1) * math.sqrt(1 + 1 / n))
+        return cls(own, n, mean, mean - half, mean + half)

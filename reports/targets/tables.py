@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from probes.causal.damage import FEWEST
 from reports.formats import cost, p_value
 from reports.scores.selected_head import HIGHEST, SELECTED
 from reports.studies.ablation.tables import MEASURE
@@ -83,7 +82,7 @@ EFFECTS: Final = Table(
         ),
         number(
             "damaging_cost",
-            f"Mean cost of these heads, in the unit; missing for fewer than {FEWEST}.",
+            "Mean cost of these heads, in the unit; missing for fewer than three.",
             None,
             "damaging",
             cost,

@@ -18,7 +18,7 @@ from mha import HookError
 from reports import Run
 
 COMMANDS = (
-    *("train", "run", "view", "head", "flow", "profile", "report", "export", "compare", "match", "targets"),
+    *("train", "run", "atlas", "view", "head", "flow", "profile", "report", "export", "compare", "match", "targets"),
     *("design", "claim", "reproduce", "sandbox", "list", "fetch", "doctor"),
 )
 POSITION = ("--set", 'probes.names=["position"]')

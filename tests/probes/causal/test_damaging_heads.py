@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import t
 
-from probes.causal.damage import DamagingHeads
+from probes.causal.ablation_table import DamagingHeads
 
 
 def of(name: str, costs: list[float], damage: list[float]) -> DamagingHeads:

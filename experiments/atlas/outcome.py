@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import pandas as pd
 
-from experiments.atlas.grid import Cell
+from experiments.atlas.grid import GridRun
 from experiments.targets.answers import highest, strongest_baseline
 from reports import Run
 from reports.atlas.record import AtlasRun
@@ -16,7 +16,7 @@ from reports.scores.best_heads import best_heads, page_scores, probes
 from reports.scores.verdicts import GradeCounts, find_all
 
 
-def atlas_run(cell: Cell, run: Run) -> AtlasRun:
+def atlas_run(cell: GridRun, run: Run) -> AtlasRun:
     """Return the counts of a run, the same as its own page has."""
     heads = int(run.scores["name"].nunique())
     counts = GradeCounts.of(find_all(run.scores), kinds_of_sinks(run))
@@ -33,7 +33,7 @@ def atlas_run(cell: Cell, run: Run) -> AtlasRun:
     )
 
 
-def answers(cell: Cell, run: Run) -> pd.DataFrame:
+def answers(cell: GridRun, run: Run) -> pd.DataFrame:
     """Return the rows of `ATLAS` of a run."""
     scores, _ = page_scores(run.scores)
     about = {"run": cell.name, "model": cell.model, "corpus": cell.corpus, "seed": cell.seed}
