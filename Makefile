@@ -23,7 +23,7 @@ PIP_INSTALL = $(BIN)/python -m pip install -c constraints.txt --no-build-isolati
 ROOMS := mha probes reports experiments
 
 .PHONY: help install tools report test test-slow test-all check format lint types sandbox bench bench-train bench-prune bench-ablate bench-page \
-	bench-quickstart \
+	bench-quickstart bench-atlas \
 	fuzz kills same docs docs-commands clean
 
 help:  ## show the targets
@@ -81,6 +81,9 @@ bench-page: $(TOOLS)  ## time how soon a large page can be used, in chromium
 
 bench-quickstart: $(INSTALLED)  ## time installing and the quickstart, into docs/quickstart-cost.json: ROUNDS=3
 	@$(BIN)/python -m experiments.bench.quickstart --rounds $(ROUNDS) --python $(PYTHON)
+
+bench-atlas: $(TOOLS)  ## time an atlas with one worker and with two, into docs/atlas-cost.json
+	@$(BIN)/python -m experiments.bench.workers
 
 fuzz: $(TOOLS)  ## fuzz every reader, with atheris where pip finds it: MINUTES=60, EXECUTIONS=1000000 a reader
 	@$(BIN)/pip install -qq atheris 2>/dev/null || echo "no atheris for this system: inputs are not guided by coverage"
