@@ -42,7 +42,7 @@ class MinimalPair:
     kind: Kind
     good: tuple[str, ...]
     bad: tuple[str, ...]
-    cloze_word: int | None = None
+    shared: int | None = None
     """Place of a word that both sentences have there, and whose probability in the two is compared; None where the
     sentences themselves are."""
 

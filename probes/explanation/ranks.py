@@ -53,14 +53,14 @@ def taus(measured: Mapping[str, Importance], pair: str) -> pd.DataFrame:
     return pd.DataFrame({"tau": [x.statistic for x in found], "p": [x.pvalue for x in found]})
 
 
-def summary(ranks: pd.DataFrame) -> dict[str, float | int]:
+def summary(sentences: pd.DataFrame) -> dict[str, float | int]:
     """Return the mean of tau, its interval over sentences, the share with p <= ALPHA, and how many have a tau.
 
     The interval is Student's t; its ends are NaN for fewer than two sentences.
     """
     from scipy import stats
 
-    known = ranks[ranks["tau"].notna()]
+    known = sentences[sentences["tau"].notna()]
     n, values = len(known), known["tau"].to_numpy(np.float64)
     if not n:
         return {"tau": math.nan, "low": math.nan, "high": math.nan, "significant": math.nan, "n": 0}

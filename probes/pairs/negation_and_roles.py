@@ -83,4 +83,4 @@ def role_pairs(seed: int = 0) -> Iterator[MinimalPair]:
                     for first, second in ((thing, subject), (subject, thing))
                 )
                 kind = Kind("role reversal", condition, phenomenon="role reversal")
-                yield MinimalPair(f"{agent} {patient}", kind, good, bad, cloze_word=good.index(verb))
+                yield MinimalPair(f"{agent} {patient}", kind, good, bad, shared=good.index(verb))

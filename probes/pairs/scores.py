@@ -156,8 +156,8 @@ def _unfit(lm: MaskedLM, pair: MinimalPair, good: Pieces, bad: Pieces, method: s
         return "told apart by a word that the vocabulary lacks"
     if good.ids.tolist() == bad.ids.tolist():
         return "the same pieces in both sentences"
-    if pair.cloze_word is not None:
-        places = [np.flatnonzero(text.word == pair.cloze_word) for text in (good, bad)]
+    if pair.shared is not None:
+        places = [np.flatnonzero(text.word == pair.shared) for text in (good, bad)]
         if any(len(one) != 1 for one in places):
             return "the word that is asked for has several pieces"
         if lm.unknown == good.ids[places[0][0]]:
@@ -187,8 +187,8 @@ def _only_difference(good: Pieces, bad: Pieces) -> int | None:
 
 
 def _questions(lm: MaskedLM, pair: MinimalPair, good: Pieces, bad: Pieces, method: str) -> PromptedPair:
-    if pair.cloze_word is not None:
-        return PromptedPair(pair, CLOZE, *((_shared(text, pair.cloze_word, lm.mask),) for text in (good, bad)))
+    if pair.shared is not None:
+        return PromptedPair(pair, CLOZE, *((_shared(text, pair.shared, lm.mask),) for text in (good, bad)))
     place = _only_difference(good, bad)
     if place is not None and method != PLL:
         forms = int(good.ids[place]), int(bad.ids[place])

@@ -42,7 +42,7 @@ def test_the_two_sentences_of_a_pair_about_roles_have_one_verb_and_the_nouns_in_
     for pair in pairs:
         assert sorted(pair.good) == sorted(pair.bad)
         assert (pair.good[3], pair.good[5]) == (pair.bad[5], pair.bad[3])
-        assert pair.cloze_word == 7
+        assert pair.shared == 7
         assert pair.good[7] == pair.bad[7]
 
 

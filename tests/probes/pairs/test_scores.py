@@ -73,7 +73,7 @@ INSERTED = pair("the ship sinks", "the ship the sinks")
 PARTED = pair("an unsinkable ship".replace("an ", "a "), "a ship unsinkable")
 
 
-TURNED = MinimalPair("s", KIND, ("ships", "near", "old", "port"), ("port", "near", "old", "ships"), cloze_word=1)
+TURNED = MinimalPair("s", KIND, ("ships", "near", "old", "port"), ("port", "near", "old", "ships"), shared=1)
 
 
 def only(decisions: Decisions) -> Decision:
@@ -230,7 +230,7 @@ def test_a_model_that_hears_no_context_ties_on_a_shared_word(built: Callable[...
 def test_a_shared_word_that_is_unknown_or_in_pieces_is_left_out(
     word: str, reason: str, built: Callable[..., MaskedLM]
 ) -> None:
-    asked = MinimalPair("here", KIND, ("ships", "port", word), ("port", "ships", word), cloze_word=2)
+    asked = MinimalPair("here", KIND, ("ships", "port", word), ("port", "ships", word), shared=2)
     found = decide(built(spread), [asked])
     assert found.left_out == [LeftOut("here", KIND, reason)]
     assert not found.made
