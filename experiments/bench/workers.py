@@ -1,4 +1,4 @@
-"""What workers of an atlas gain: the grid that comes with headscope by one of one thread, and by two, `make bench-atlas`.
+"""What workers of an atlas gain: the shipped grid by one worker of one thread, and by two, `make bench-atlas`.
 
 Both go from the command's start to its page, workers' start among it. Times are kept in a record under docs/, and the
 sentence that docs/atlas.md says of them is written there anew.
@@ -62,8 +62,8 @@ def sentence(record: Mapping[str, Any]) -> str:
     one, two = (record["seconds by workers"][workers] for workers in "12")
     machine = f"{record['cores']} cores of {record['processor']}"
     return (
-        f"On {machine} {record['runs']} runs of that grid take {one:.0f} seconds with one worker and {two:.0f} with two "
-        f"({gain(record):.2f} times the throughput; `make bench-atlas`)."
+        f"On {machine} {record['runs']} runs of that grid take {one:.0f} seconds with one worker and {two:.0f} with "
+        f"two ({gain(record):.2f} times the throughput; `make bench-atlas`)."
     )
 
 
